@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tlaforge::temporal::causal::{Event, Guards, Monitor, Nothing, Tracker};
+use tlaforge::temporal::causal::{EmptyRecord, Event, Guards, Monitor, Tracker};
 use tlaforge::temporal::{Formulas, Literal, Record, Value};
 
 /// The guard of the merge decision: both reviewers' latest visible states concern this candidate, and are still good.
@@ -88,7 +88,7 @@ fn monitor(guards: &Guards, lifelines: &[&str], steps: u32) {
     let mut from = 0;
     for step in 0..steps {
         for event in &all[step as usize % 3][from] {
-            std::hint::black_box(monitor.on_event(event, &Nothing).expect("a chart").holds(0));
+            std::hint::black_box(monitor.on_event(event, &EmptyRecord).expect("a chart").holds(0));
         }
         from = receiver(step, from, count);
     }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use tlaforge::temporal::{Formulas, Letter, Owed, Progression};
+use tlaforge::temporal::{Formulas, Letter, Progression, Residual};
 
 fn tree(node: usize, depth: usize) -> String {
     if depth == 0 {
@@ -12,7 +12,7 @@ fn tree(node: usize, depth: usize) -> String {
     format!("(n{node} & X F ({} | {}))", tree(2 * node + 1, depth - 1), tree(2 * node + 2, depth - 1))
 }
 
-fn begin(progression: &mut Progression, text: &str) -> Owed {
+fn begin(progression: &mut Progression, text: &str) -> Residual {
     let mut source = Formulas::new();
     let formula = source.parse(text).expect("the formulas here are well formed");
     progression.begin(&source, formula).expect("they use future operators only")
@@ -30,14 +30,14 @@ fn letters(progression: &Progression, probability: f64, never: &[&str], count: u
 
 fn steps(criterion: &mut Criterion, name: &str, rules: &[String], probability: f64, never: &[&str]) {
     let mut progression = Progression::new();
-    let fresh: Vec<Owed> = rules.iter().map(|rule| begin(&mut progression, rule)).collect();
+    let fresh: Vec<Residual> = rules.iter().map(|rule| begin(&mut progression, rule)).collect();
     let letters = letters(&progression, probability, never, 1_000);
     let mut size = 0;
     // A thousand steps from the start with nothing remembered: what a run costs that comes once.
     criterion.bench_function(&format!("progression/{name}/1000 steps, first"), |b| {
         b.iter(|| {
             let mut progression = Progression::new();
-            let mut owed: Vec<Owed> = rules.iter().map(|rule| begin(&mut progression, rule)).collect();
+            let mut owed: Vec<Residual> = rules.iter().map(|rule| begin(&mut progression, rule)).collect();
             for letter in &letters {
                 for owed in &mut owed {
                     *owed = progression.step(*owed, letter);

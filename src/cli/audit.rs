@@ -29,7 +29,7 @@ use crate::pipeline::{
     Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
 use crate::report::{audit_json, audit_junit, audit_text, laws_text, objections_text};
-use crate::temporal::{Ending, Formulas, Refused};
+use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// What stands for the policy that is compiled in.
 const DEFAULT: &str = "default";
@@ -333,7 +333,7 @@ async fn follow(
     let mut broken = follower.failed().iter().any(|id| severe(id));
     for (rule, ending, owed) in follower.endings() {
         broken |= !ending.holds() && severe(&rule);
-        if let Some(owed) = owed.filter(|_| ending == Ending::PresumablyViolated) {
+        if let Some(owed) = owed.filter(|_| ending == FinalVerdict::PresumablyViolated) {
             match args.format {
                 Format::Text => result(&format!("{rule}: not satisfied as the log ends; still owed: {owed}\n")),
                 Format::Json => json_line(&json!({"rule": rule, "verdict": "presumably_violated", "owed": owed})),
@@ -376,10 +376,10 @@ fn failure(error: &AuditError) -> Failure {
             failure.hint("docs/formulas.md says what any, every and the fields of tool calls are")
         }
         AuditError::Log(_) => failure.hint("--skip-invalid leaves out lines that are no records"),
-        AuditError::Rule { why: Refused::Operator { reading: "progression", .. }, .. } => {
+        AuditError::Rule { why: UnsupportedError::Operator { reading: "progression", .. }, .. } => {
             failure.hint("--reset and --follow watch step by step, which takes only operators of the future")
         }
-        AuditError::Rule { why: Refused::Operator { .. }, .. } => {
+        AuditError::Rule { why: UnsupportedError::Operator { .. }, .. } => {
             failure.hint("a rule that speaks of lifelines has an `owner` in a policy file")
         }
         AuditError::Rule { .. } => failure.hint("the policy's [log] table or --map says where the log keeps things"),

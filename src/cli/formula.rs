@@ -10,8 +10,8 @@ use super::progress::{json_line, result};
 use crate::exit::Exit;
 use crate::report::counted;
 use crate::temporal::{
-    Dfa, Ending, Formula, Formulas, Labels, Letter, Limits, Progression, Reading, Record, Standing, Value as Seen,
-    check_trace, eval_all_positions,
+    Dfa, FinalVerdict, Formula, Formulas, Labels, Letter, Limits, PrefixVerdict, Progression, Reading, Record,
+    Value as Seen, check_trace, eval_all_positions,
 };
 
 pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
@@ -116,7 +116,10 @@ fn readings(formulas: &Formulas, formula: Formula) -> Vec<&'static str> {
         (Reading::Causal, "causal guards"),
         (Reading::Automaton, "automata"),
     ];
-    all.into_iter().filter(|(reading, _)| formulas.readable(formula, *reading).is_ok()).map(|(_, name)| name).collect()
+    all.into_iter()
+        .filter(|(reading, _)| formulas.check_reading(formula, *reading).is_ok())
+        .map(|(_, name)| name)
+        .collect()
 }
 
 /// One state of a trace that was typed: the atoms that are true.
@@ -164,7 +167,7 @@ struct Tried {
 impl Tried {
     fn new(formulas: &Formulas, formula: Formula, states: &[State]) -> Result<Self, Failure> {
         let refused = |e: &dyn std::fmt::Display| Failure::usage(e.to_string());
-        let labels = Labels::of(formulas, &[formula], states);
+        let labels = Labels::from_records(formulas, &[formula], states);
         let column = eval_all_positions(formulas, formula, &labels).map_err(|e| refused(&e))?;
         let check = check_trace(formulas, formula, &labels).map_err(|e| refused(&e))?;
         let mut progression = Progression::new();
@@ -173,17 +176,17 @@ impl Tried {
             let mut told = Vec::new();
             let mut letter = Letter::new();
             for state in states {
-                letter.read_again(progression.formulas(), state);
+                letter.assign_from_record(progression.formulas(), state);
                 owed = progression.step(owed, &letter);
                 // Bounded: what is owed shares its parts, and written out it can be a million times as long.
-                told.push((progression.text(owed), standing(progression.standing(owed))));
+                told.push((progression.text(owed), standing(progression.prefix_verdict(owed))));
             }
             steps = Some(told);
-            ending = Some(match progression.ending(owed) {
-                Ending::Satisfied => "satisfied",
-                Ending::Violated => "violated",
-                Ending::PresumablySatisfied => "presumably satisfied",
-                Ending::PresumablyViolated => "presumably violated",
+            ending = Some(match progression.final_verdict(owed) {
+                FinalVerdict::Satisfied => "satisfied",
+                FinalVerdict::Violated => "violated",
+                FinalVerdict::PresumablySatisfied => "presumably satisfied",
+                FinalVerdict::PresumablyViolated => "presumably violated",
             });
         }
         Ok(Self {
@@ -223,11 +226,11 @@ impl Tried {
     }
 }
 
-fn standing(standing: Standing) -> &'static str {
+fn standing(standing: PrefixVerdict) -> &'static str {
     match standing {
-        Standing::Satisfied => "satisfied",
-        Standing::Violated => "violated",
-        Standing::Undecided => "undecided",
+        PrefixVerdict::Satisfied => "satisfied",
+        PrefixVerdict::Violated => "violated",
+        PrefixVerdict::Undecided => "undecided",
     }
 }
 

@@ -116,7 +116,7 @@ fn whole(path: &Path) -> Result<PathBuf, Failure> {
 /// Words, formula, and the formula in words: what a person has to compare.
 fn show(rule: &InWords, formula: &str) {
     let mut formulas = Formulas::new();
-    let says = formulas.parse(formula).map_or_else(|e| e.to_string(), |formula| formulas.words(formula));
+    let says = formulas.parse(formula).map_or_else(|e| e.to_string(), |formula| formulas.in_words(formula));
     let at = match (&rule.owner, &rule.when) {
         (Some(owner), Some(when)) => format!("  asked at: each event of {owner} where {when}\n"),
         (Some(owner), None) => format!("  asked at: each event of {owner}\n"),

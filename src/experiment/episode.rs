@@ -9,7 +9,7 @@ use super::estimate::real;
 use super::trucks::{Action, Truck};
 use super::trucks_rules::Watch;
 use super::trucks_task::Task;
-use crate::temporal::Debt;
+use crate::temporal::ResidualCost;
 
 /// How an action that would break a rule is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -107,7 +107,7 @@ struct Tried {
     breaks: Vec<String>,
     /// The rules that are expected to be broken after it.
     foreseen: Vec<String>,
-    debt: (usize, Debt),
+    debt: (usize, ResidualCost),
 }
 
 impl Tried {

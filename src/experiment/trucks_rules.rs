@@ -3,7 +3,7 @@
 use super::trucks::Action;
 use super::trucks_task::Task;
 use crate::monitor::trac::{Decision, Monitor, Reset};
-use crate::temporal::{Debt, Formulas, Record, Value};
+use crate::temporal::{Formulas, Record, ResidualCost, Value};
 
 /// A rule over the order of actions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl<'a> Watch<'a> {
     }
 
     /// How much is owed under all rules together.
-    pub fn debt(&mut self) -> (usize, Debt) {
+    pub fn debt(&mut self) -> (usize, ResidualCost) {
         self.monitor.debt()
     }
 

@@ -11,8 +11,8 @@ use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use crate::temporal::{
-    Atom, AtomId, Decided, Ending, Formula, Formulas, Labels, Letter, Progression, Reading, Refused, Schema,
-    check_trace,
+    Atom, AtomId, DecisionPoint, FinalVerdict, Formula, Formulas, Labels, Letter, Progression, Reading, Schema,
+    UnsupportedError, check_trace,
 };
 
 /// What became of a rule at the end of a log.
@@ -118,7 +118,7 @@ pub enum AuditError {
         /// Its name.
         rule: String,
         /// Why.
-        why: Refused,
+        why: UnsupportedError,
     },
     /// A causal rule or an event does not fit.
     #[error(transparent)]
@@ -177,11 +177,11 @@ impl Auditor {
                 Scope::Causal { when, .. } => (Reading::Causal, *when),
             };
             for formula in std::iter::once(rule.formula).chain(also) {
-                formulas.readable(formula, reading).map_err(fails)?;
+                formulas.check_reading(formula, reading).map_err(fails)?;
                 if reading == Reading::Causal {
                     causal_audit::sees_events_whole(&formulas, formula, &rule.id, &mapping)?;
                 }
-                formulas.known_to(formula, &schema).map_err(fails)?;
+                formulas.check_schema(formula, &schema).map_err(fails)?;
                 wanted.push(formula);
             }
             if reading == Reading::Finite {
@@ -273,9 +273,9 @@ impl Auditor {
     fn finding(&self, rule: &PolicyRule, labels: &Labels) -> Result<RuleFinding, AuditError> {
         let fails = |why| AuditError::Rule { rule: rule.id.clone(), why };
         let check = check_trace(&self.formulas, rule.formula, labels).map_err(fails)?;
-        let verdict = match (check.holds(), check.decided) {
-            (true, Decided::ByTheEnd) => Verdict::PresumablySatisfied,
-            (false, Decided::ByTheEnd) => Verdict::PresumablyViolated,
+        let verdict = match (check.holds(), check.decision) {
+            (true, DecisionPoint::ByTheEnd) => Verdict::PresumablySatisfied,
+            (false, DecisionPoint::ByTheEnd) => Verdict::PresumablyViolated,
             (true, _) => Verdict::Satisfied,
             (false, _) => Verdict::Violated,
         };
@@ -286,15 +286,15 @@ impl Auditor {
             formula: self.formulas.text(rule.formula),
             verdict,
             culprit: check
-                .culprit()
+                .violation_position()
                 .and_then(|at| at.min(labels.len()).checked_sub(usize::from(at >= labels.len())))
                 .map(|at| at as u64),
-            failing: check.failing().take(FAILING_SHOWN).map(|at| at as u64).collect(),
+            failing: check.failing_positions().take(FAILING_SHOWN).map(|at| at as u64).collect(),
             failing_count: check.failing_count() as u64,
             asked: None,
             violations: u64::from(!check.holds()),
             witness,
-            note: (!check.holds() && !check.decided_exactly).then(|| inexact.to_owned()),
+            note: (!check.holds() && !check.decision_is_exact).then(|| inexact.to_owned()),
             warnings: Vec::new(),
             owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
             untrusted: rule.rests_on(&self.formulas),
@@ -338,11 +338,11 @@ impl Auditor {
                 letter.set(*theirs, labels.holds_at(*ours, position).unwrap_or(false));
             }
             owed = progression.step(owed, &letter);
-            if progression.is_crowded() {
-                progression.keep([&mut owed]);
+            if progression.is_over_capacity() {
+                progression.retain([&mut owed]);
             }
         }
-        Some(progression.words(owed))
+        Some(progression.in_words(owed))
     }
 }
 
@@ -561,10 +561,10 @@ impl Counted {
         let at_rest = violations == 0 && satisfactions > 0 && state.is_fresh();
         let verdict = match (violations, ending) {
             _ if at_rest => Verdict::Satisfied,
-            (1.., _) | (_, Ending::Violated) => Verdict::Violated,
-            (0, Ending::PresumablyViolated) => Verdict::PresumablyViolated,
-            (0, Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
-            (0, Ending::Satisfied) => Verdict::Satisfied,
+            (1.., _) | (_, FinalVerdict::Violated) => Verdict::Violated,
+            (0, FinalVerdict::PresumablyViolated) => Verdict::PresumablyViolated,
+            (0, FinalVerdict::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            (0, FinalVerdict::Satisfied) => Verdict::Satisfied,
         };
         let times = |n: u64, what: &str| match n {
             1 => format!("{what} once"),

@@ -7,7 +7,7 @@ use super::audit::{FAILING_SHOWN, RuleFinding, Verdict};
 use super::causal_witness::{self, Clause};
 use super::log::{Mapping, Shape, Step, read_as_one};
 use super::policy::{PolicyRule, Scope};
-use crate::temporal::causal::{CausalError, Event, GuardError, Guards, Monitor, Step as Kind, VectorClock};
+use crate::temporal::causal::{CausalError, Event, EventAction as Kind, GuardError, Guards, Monitor, VectorClock};
 use crate::temporal::{Formula, Formulas, Literal, Node};
 
 /// Why causal rules and a log do not fit.
@@ -175,7 +175,7 @@ impl CausalAudit {
         let compiled = Guards::new(&formulas, &guards, &lifelines)?;
         let number = |owner: &String| compiled.lifeline(owner).expect("owners are named");
         let owners: Vec<usize> = owners.iter().map(number).collect();
-        let monitor = Monitor::new(&compiled.owned_by(&owners));
+        let monitor = Monitor::new(&compiled.restrict_to_owners(&owners));
         let prefix = mapping.clock.as_deref().unwrap_or_default();
         let clock_fields = lifelines.iter().map(|name| format!("{prefix}.{name}")).collect();
         Ok(Some(Self {
@@ -194,7 +194,7 @@ impl CausalAudit {
         let of = |name: &Option<String>| name.as_deref().and_then(|name| step.text_of(name));
         let Some(lifeline) = of(&mapping.lifeline) else { return Ok(()) };
         if self.seen.insert(lifeline.clone().into_owned()) && !self.named.contains(&*lifeline) {
-            self.monitor.admit(&lifeline)?;
+            self.monitor.add_lifeline(&lifeline)?;
         }
         let message = of(&mapping.message).map(|name| name.as_ref().into());
         let clocked = mapping.clock.is_some() && self.closed;
@@ -216,11 +216,11 @@ impl CausalAudit {
             if read.binary_search_by(|known| (**known).cmp(name)).is_err() {
                 continue;
             }
-            event.updates.extend(Literal::of(&value).map(|value| (name.into(), value)));
+            event.updates.extend(Literal::from_value(&value).map(|value| (name.into(), value)));
         }
         let refused = if clocked {
             let clock = self.clock(step, &lifeline);
-            self.monitor.on_clocked(&event, &clock, step).err()
+            self.monitor.on_event_with_clock(&event, &clock, step).err()
         } else {
             self.monitor.on_event(&event, step).err()
         };

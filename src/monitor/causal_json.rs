@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::temporal::causal::{CausalError, Guards, Kept, Stamp, VectorClock, View};
+use crate::temporal::causal::{CausalError, ExportedValues, Exports, Guards, Stamp, VectorClock};
 use crate::temporal::{self, Literal, Number};
 
 /// Why a stamp cannot be read back.
@@ -58,7 +58,7 @@ pub fn clock_from_json(lifelines: &[Arc<str>], value: &Value) -> Result<VectorCl
 pub fn stamp_json(guards: &Guards, stamp: &Stamp) -> Value {
     let mut views = Map::new();
     // A stamp may be older than the last lifeline.
-    for (i, (name, kept)) in stamp.lifelines().iter().zip(guards.kept()).enumerate() {
+    for (i, (name, kept)) in stamp.lifelines().iter().zip(guards.exports()).enumerate() {
         if let Some(view) = stamp.view(i) {
             views.insert(name.to_string(), view_json(kept, view));
         }
@@ -66,7 +66,7 @@ pub fn stamp_json(guards: &Guards, stamp: &Stamp) -> Value {
     json!({"vc": clock_json(stamp.lifelines(), &stamp.clock()), "views": views})
 }
 
-fn view_json(kept: &Kept, view: &View) -> Value {
+fn view_json(kept: &Exports, view: &ExportedValues) -> Value {
     let values = kept.formulas.iter().zip(&view.values);
     let holds: Map<String, Value> = values.map(|(text, value)| (text.to_string(), (*value).into())).collect();
     let fields = kept.fields.iter().zip(&view.fields);
@@ -87,7 +87,7 @@ pub fn stamp_from_json(guards: &Guards, value: &Value) -> Result<Stamp, StampErr
         return Err(StampError::Lifeline(name.clone()));
     }
     let mut views = Vec::new();
-    for (i, (name, kept)) in guards.lifelines().iter().zip(guards.kept()).enumerate() {
+    for (i, (name, kept)) in guards.lifelines().iter().zip(guards.exports()).enumerate() {
         views.push(match written.get(&**name) {
             Some(view) => Some(view_from_json(name, kept, view)?),
             None if clock.get(i) > 0 && !kept.is_empty() => {
@@ -104,7 +104,7 @@ fn other_guards(what: &'static str, name: &str, lifeline: &str) -> StampError {
     StampError::OtherGuards { what, name: name.to_owned(), lifeline: lifeline.to_owned() }
 }
 
-fn view_from_json(lifeline: &str, kept: &Kept, value: &Value) -> Result<View, StampError> {
+fn view_from_json(lifeline: &str, kept: &Exports, value: &Value) -> Result<ExportedValues, StampError> {
     let part = |name: &str| {
         let part = value.get(name).and_then(Value::as_object);
         part.ok_or_else(|| StampError::Damaged(format!("its view of `{lifeline}` has no `{name}`")))
@@ -123,7 +123,7 @@ fn view_from_json(lifeline: &str, kept: &Kept, value: &Value) -> Result<View, St
     }
     let read = |name: &Arc<str>| fields.get(&**name).map(|value| literal(name, value)).transpose();
     let fields: Result<Vec<Option<Literal>>, StampError> = kept.fields.iter().map(read).collect();
-    Ok(View { values: values.into(), fields: fields?.into() })
+    Ok(ExportedValues { values: values.into(), fields: fields?.into() })
 }
 
 /// A value; a number that would not be read back to the same one is told by its bits.
@@ -154,13 +154,13 @@ fn literal(name: &str, value: &Value) -> Result<Literal, StampError> {
         Value::Bool(value) => Some(Literal::Bool(*value)),
         Value::String(text) => Some(Literal::Text(text.as_str().into())),
         Value::Number(value) => match value.as_i128() {
-            Some(integer) => Literal::of(&temporal::Value::integer(integer)),
+            Some(integer) => Literal::from_value(&temporal::Value::integer(integer)),
             None => value.as_f64().and_then(number),
         },
         Value::Object(object) if object.contains_key("integer") => value["integer"]
             .as_str()
             .and_then(|text| text.parse().ok())
-            .and_then(|integer| Literal::of(&temporal::Value::integer(integer))),
+            .and_then(|integer| Literal::from_value(&temporal::Value::integer(integer))),
         Value::Object(_) => value["bits"]
             .as_str()
             .and_then(|bits| u64::from_str_radix(bits, 16).ok())

@@ -115,7 +115,7 @@ pub(super) fn told<'a>(wrong: impl Iterator<Item = &'a Clause>, monitor: &Monito
 fn own<'a>(event: &'a Event, of: &str, name: &str) -> Option<Value<'a>> {
     match name {
         _ if of != &*event.lifeline => None,
-        "kind" => Some(Value::Text(event.step.kind().name().into())),
+        "kind" => Some(Value::Text(event.action.kind().name().into())),
         "lifeline" => Some(Value::Text((&*event.lifeline).into())),
         "name" => event.name.as_deref().map(|name| Value::Text(name.into())),
         _ => None,

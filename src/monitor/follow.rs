@@ -7,7 +7,7 @@ use super::causal_audit::CausalAudit;
 use super::log::{Found, KeptTexts, LogError, RecordError, States};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, Reset, Witness};
-use crate::temporal::{Debt, Ending, Formulas};
+use crate::temporal::{FinalVerdict, Formulas, ResidualCost};
 
 /// A verdict that fell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Follower {
     pub fn means(&self, rule: &PolicyRule) -> String {
         let formulas = self.auditor.formulas();
         match &rule.scope {
-            Scope::Trace(_) => formulas.words(rule.formula),
+            Scope::Trace(_) => formulas.in_words(rule.formula),
             // A guard speaks of a moment and of what came before it, and is told best as it is written.
             Scope::Causal { owner, when } => {
                 let at = when.map_or_else(String::new, |when| format!(" where `{}`", formulas.text(when)));
@@ -138,12 +138,13 @@ impl Follower {
     }
 
     /// How each rule about the trace stands if the log ends here, with what it still owes in words.
-    pub fn endings(&mut self) -> Vec<(String, Ending, Option<String>)> {
+    pub fn endings(&mut self) -> Vec<(String, FinalVerdict, Option<String>)> {
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
         let mut endings = Vec::new();
         for name in names {
             let ending = self.monitor.ending(&name).expect("it is watched");
-            let owed = if ending == Ending::PresumablyViolated { self.monitor.owed_in_words(&name) } else { None };
+            let owed =
+                if ending == FinalVerdict::PresumablyViolated { self.monitor.owed_in_words(&name) } else { None };
             endings.push((name, ending, owed));
         }
         endings
@@ -152,10 +153,10 @@ impl Follower {
     /// How a rule stands if the log ends here.
     pub fn verdict(&self, rule: &str) -> Verdict {
         match self.monitor.ending(rule) {
-            Some(Ending::Satisfied) => Verdict::Satisfied,
-            Some(Ending::Violated) => Verdict::Violated,
-            Some(Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
-            Some(Ending::PresumablyViolated) => Verdict::PresumablyViolated,
+            Some(FinalVerdict::Satisfied) => Verdict::Satisfied,
+            Some(FinalVerdict::Violated) => Verdict::Violated,
+            Some(FinalVerdict::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            Some(FinalVerdict::PresumablyViolated) => Verdict::PresumablyViolated,
             None if self.failed().iter().any(|failed| failed == rule) => Verdict::Violated,
             None => Verdict::PresumablySatisfied,
         }
@@ -174,7 +175,7 @@ impl Follower {
 
     /// What the rules about the trace owe together: how many are violated, and what the others owe at most. Less is
     /// better.
-    pub fn debt(&mut self) -> (usize, Debt) {
+    pub fn debt(&mut self) -> (usize, ResidualCost) {
         self.monitor.debt()
     }
 

@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 
-use crate::temporal::{Formula, Formulas, Labels, Reading, Record, Schema, Standing, Value, check_trace};
+use crate::temporal::{Formula, Formulas, Labels, PrefixVerdict, Reading, Record, Schema, Value, check_trace};
 
 /// How the probability is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
@@ -79,13 +79,14 @@ impl Prediction {
         let formula = formulas.parse(&self.pattern).map_err(|e| format!("`pattern` is no formula: {e}"))?;
         let known =
             Schema { fields: Some(VERDICTS.iter().map(|(name, _)| (*name).to_owned()).collect()), ..Schema::default() };
-        let fits = formulas.readable(formula, Reading::Finite).and_then(|()| formulas.known_to(formula, &known));
+        let fits =
+            formulas.check_reading(formula, Reading::Finite).and_then(|()| formulas.check_schema(formula, &known));
         fits.map_err(|e| format!("`pattern`: {e}"))?;
         Ok((formulas, formula))
     }
 
     /// Whether the verdicts come to the pattern.
-    pub fn matches(&self, verdicts: &[Standing]) -> bool {
+    pub fn matches(&self, verdicts: &[PrefixVerdict]) -> bool {
         let Ok((formulas, formula)) = self.parsed() else { return false };
         let mut labels = Labels::new(&formulas, &[formula]);
         for verdict in verdicts {
@@ -95,11 +96,14 @@ impl Prediction {
     }
 }
 
-const VERDICTS: [(&str, Standing); 3] =
-    [("violated", Standing::Violated), ("satisfied", Standing::Satisfied), ("undecided", Standing::Undecided)];
+const VERDICTS: [(&str, PrefixVerdict); 3] = [
+    ("violated", PrefixVerdict::Violated),
+    ("satisfied", PrefixVerdict::Satisfied),
+    ("undecided", PrefixVerdict::Undecided),
+];
 
 /// One verdict as a state.
-struct Of(Standing);
+struct Of(PrefixVerdict);
 
 impl Record for Of {
     fn field(&self, name: &str) -> Option<Value<'_>> {
@@ -114,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_found_in_the_verdicts_that_show_it() {
-        use Standing::{Satisfied, Undecided, Violated};
+        use PrefixVerdict::{Satisfied, Undecided, Violated};
         let of = |pattern: &str| Prediction { pattern: pattern.to_owned(), ..Prediction::default() };
         assert!(of("F violated").matches(&[Undecided, Undecided, Violated]));
         assert!(!of("F violated").matches(&[Undecided, Satisfied, Satisfied]));

@@ -263,7 +263,7 @@ fn letters_of(quantities: &[&Quantity<'_>], predicates: &[Judged<'_>]) -> Option
         for Judged { number, robustness, is_free } in predicates {
             if *is_free {
                 open.extend(sample.may_have(robustness.quantities()).then_some(*number));
-            } else if robustness.is_met(&sample) {
+            } else if robustness.is_satisfied(&sample) {
                 holds.insert(*number);
             }
         }

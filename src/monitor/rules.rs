@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::temporal::{Atom, Binary, Formula, Formulas, ParseError, Reading, Refused, Unary};
+use crate::temporal::{Atom, Binary, Formula, Formulas, ParseError, Reading, Unary, UnsupportedError};
 
 /// The names of the kinds, each with its parameters.
 pub const KINDS: [(&str, &[&str]); 7] = [
@@ -127,7 +127,7 @@ pub enum RuleError {
         /// The parameter.
         parameter: &'static str,
         /// The operator.
-        source: Refused,
+        source: UnsupportedError,
     },
 }
 
@@ -282,6 +282,6 @@ pub(super) fn formula_for(
     reading: Reading,
 ) -> Result<Formula, RuleError> {
     let formula = formulas.parse(text).map_err(|source| RuleError::Formula { parameter, source })?;
-    formulas.readable(formula, reading).map_err(|source| RuleError::Refused { parameter, source })?;
+    formulas.check_reading(formula, reading).map_err(|source| RuleError::Refused { parameter, source })?;
     Ok(formula)
 }

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::objective_config::{ConfigError, Format, RewardSettings};
 use super::reachable::{Onward, Possible};
 use crate::temporal::{
-    Atom, Dfa, Formulas, Judged, Letter, Limits, Objective, ObjectiveError, Owed, Predicate, Progression, Record,
-    Robustness, RobustnessError, Stepped, Value,
+    Atom, Dfa, Formulas, Letter, Limits, Objective, ObjectiveError, Predicate, PredicateResult, Progression, Record,
+    Residual, Robustness, RobustnessError, StepResult, Value,
 };
 
 /// More than a goal over a handful of revisions needs, and built in milliseconds.
@@ -263,9 +263,9 @@ impl RunObjective {
         for record in trace {
             let mut afresh = objective.clone();
             afresh.reset(None);
-            let alone = afresh.step_on_partial(record, &rewards).nearness;
+            let alone = afresh.step_with_missing(record, &rewards).nearness;
             let alone = Alone { distance: distance(&afresh), nearness: finite(alone).filter(|_| !begins) };
-            let Stepped { predicates, reward, nearness } = objective.step_on_partial(record, &rewards);
+            let StepResult { predicates, reward, nearness } = objective.step_with_missing(record, &rewards);
             let predicates = predicates.into_iter().map(Held::of).collect();
             total_reward = f64::clamp(total_reward + reward, f64::MIN, f64::MAX);
             steps.push(GoalStep {
@@ -324,11 +324,11 @@ impl RunObjective {
     }
 }
 
-fn said(progression: &mut Progression, owed: Owed) -> String {
-    match progression.standing(owed) {
-        crate::temporal::Standing::Satisfied => "nothing: the goal is reached".to_owned(),
-        crate::temporal::Standing::Violated => "the goal cannot be reached any more".to_owned(),
-        crate::temporal::Standing::Undecided => progression.words(owed),
+fn said(progression: &mut Progression, owed: Residual) -> String {
+    match progression.prefix_verdict(owed) {
+        crate::temporal::PrefixVerdict::Satisfied => "nothing: the goal is reached".to_owned(),
+        crate::temporal::PrefixVerdict::Violated => "the goal cannot be reached any more".to_owned(),
+        crate::temporal::PrefixVerdict::Undecided => progression.in_words(owed),
     }
 }
 
@@ -369,7 +369,7 @@ fn is_measurable(robustness: &Robustness, known: &[Known]) -> Result<(), GoalErr
     if let Some(name) = robustness.quantities().iter().find(|q| known.iter().all(|k| k.name != **q)) {
         return Err(GoalError::Metric { text: text(), name: name.clone() });
     }
-    let is_finite = |value: &f64| match robustness.of(&All(*value)) {
+    let is_finite = |value: &f64| match robustness.evaluate(&All(*value)) {
         Ok(robustness) => robustness.is_finite(),
         Err(RobustnessError::Undefined { .. }) => false,
         Err(_) => true,
@@ -387,7 +387,7 @@ pub struct Held {
 }
 
 impl Held {
-    fn of(Judged { name, holds, robustness }: Judged<'_>) -> (String, Self) {
+    fn of(PredicateResult { name, holds, robustness }: PredicateResult<'_>) -> (String, Self) {
         (name.to_owned(), Self { holds, robustness: finite(robustness) })
     }
 }

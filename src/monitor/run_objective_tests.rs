@@ -295,7 +295,7 @@ proptest::proptest! {
                     for two in all.iter().filter(|two| follows(one, two)).step_by(7) {
                         let mut run = whole.clone().unwrap();
                         for revision in [one, two] {
-                            run.step_on_partial(revision, &RewardSettings::default().into());
+                            run.step_with_missing(revision, &RewardSettings::default().into());
                             proptest::prop_assert!(!run.is_accepting(), "{goal}: {one:?} {two:?}");
                         }
                     }

@@ -8,7 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::labels::Observed;
-use crate::temporal::{Debt, Ending, Formula, Formulas, Letter, Owed, Progression, Record, Refused, Standing};
+use crate::temporal::{
+    FinalVerdict, Formula, Formulas, Letter, PrefixVerdict, Progression, Record, Residual, ResidualCost,
+    UnsupportedError,
+};
 
 /// What happens to a rule after its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,7 +50,7 @@ pub enum MonitorError {
         /// The rule.
         name: String,
         /// What is refused.
-        why: Refused,
+        why: UnsupportedError,
     },
 }
 
@@ -92,7 +95,7 @@ pub struct StepReport {
     /// The rule.
     pub rule: Arc<str>,
     /// The verdict at this step; with [`Reset::AfterVerdict`] it is undecided again at the next.
-    pub standing: Standing,
+    pub standing: PrefixVerdict,
     /// The verdict, at the step at which it falls.
     pub decision: Option<Decision>,
     /// The witness of that verdict.
@@ -103,9 +106,9 @@ pub struct StepReport {
 #[derive(Debug, Clone)]
 pub struct RuleState {
     name: Arc<str>,
-    fresh: Owed,
-    owed: Owed,
-    standing: Standing,
+    fresh: Residual,
+    owed: Residual,
+    standing: PrefixVerdict,
     violations: u64,
     satisfactions: u64,
     witness: Witness,
@@ -118,7 +121,7 @@ impl RuleState {
     }
 
     /// The verdict of the last step.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> PrefixVerdict {
         self.standing
     }
 
@@ -152,7 +155,7 @@ pub struct Monitor {
     limits: Limits,
     steps: u64,
     letter: Letter,
-    texts: HashMap<Owed, Arc<str>>,
+    texts: HashMap<Residual, Arc<str>>,
 }
 
 /// Texts of residuals that are kept.
@@ -179,7 +182,7 @@ impl Monitor {
             .progression
             .begin(source, formula)
             .map_err(|why| MonitorError::Refused { name: name.to_owned(), why })?;
-        let standing = Standing::Undecided;
+        let standing = PrefixVerdict::Undecided;
         let (violations, satisfactions, witness) = (0, 0, Witness::default());
         let name = name.into();
         self.rules.push(RuleState { name, fresh, owed: fresh, standing, violations, satisfactions, witness });
@@ -215,16 +218,16 @@ impl Monitor {
     /// Reads one step: what it does to each rule, in their order.
     pub fn step(&mut self, observed: &Observed<'_>) -> Vec<StepReport> {
         self.steps += 1;
-        self.letter.read_again(self.progression.formulas(), observed.record);
+        self.letter.assign_from_record(self.progression.formulas(), observed.record);
         let mut texts = None;
         let mut reports = Vec::with_capacity(self.rules.len());
         for at in 0..self.rules.len() {
             let mut context = Context { observed, texts: &mut texts };
             reports.push(self.step_rule(at, &mut context));
         }
-        if self.progression.is_crowded() {
+        if self.progression.is_over_capacity() {
             self.texts.clear();
-            self.progression.keep(self.rules.iter_mut().flat_map(|rule| [&mut rule.fresh, &mut rule.owed]));
+            self.progression.retain(self.rules.iter_mut().flat_map(|rule| [&mut rule.fresh, &mut rule.owed]));
         }
         reports
     }
@@ -241,14 +244,15 @@ impl Monitor {
         if after != before {
             self.witness(at, before, after, context);
         }
-        let standing = self.progression.standing(after);
+        let standing = self.progression.prefix_verdict(after);
         let decided = match standing {
-            Standing::Undecided => None,
-            Standing::Violated => Some(Decision::Violated),
-            Standing::Satisfied => Some(Decision::Satisfied),
+            PrefixVerdict::Undecided => None,
+            PrefixVerdict::Violated => Some(Decision::Violated),
+            PrefixVerdict::Satisfied => Some(Decision::Satisfied),
         };
         let rule = &mut self.rules[at];
-        let decision = decided.filter(|_| self.reset == Reset::AfterVerdict || rule.standing == Standing::Undecided);
+        let decision =
+            decided.filter(|_| self.reset == Reset::AfterVerdict || rule.standing == PrefixVerdict::Undecided);
         rule.standing = standing;
         let mut witness = None;
         if let Some(decision) = decision {
@@ -269,7 +273,7 @@ impl Monitor {
     fn start_again(&mut self, at: usize, context: &mut Context<'_>) {
         let fresh = self.rules[at].fresh;
         let opened = self.progression.step(fresh, &self.letter);
-        if self.progression.standing(opened) == Standing::Undecided {
+        if self.progression.prefix_verdict(opened) == PrefixVerdict::Undecided {
             self.rules[at].owed = opened;
             if opened != fresh {
                 self.witness(at, fresh, opened, context);
@@ -279,7 +283,7 @@ impl Monitor {
         }
     }
 
-    fn witness(&mut self, at: usize, before: Owed, after: Owed, context: &mut Context<'_>) {
+    fn witness(&mut self, at: usize, before: Residual, after: Residual, context: &mut Context<'_>) {
         if self.limits.entries == 0 {
             self.rules[at].witness.dropped += 1;
             return;
@@ -308,7 +312,7 @@ impl Monitor {
         witness.entries.push_back(entry);
     }
 
-    fn text(&mut self, owed: Owed) -> Arc<str> {
+    fn text(&mut self, owed: Residual) -> Arc<str> {
         if let Some(text) = self.texts.get(&owed) {
             return Arc::clone(text);
         }
@@ -329,46 +333,46 @@ impl Monitor {
     /// What a rule still owes, in words.
     pub fn owed_in_words(&mut self, name: &str) -> Option<String> {
         let owed = self.rule(name)?.owed;
-        Some(self.progression.words(owed))
+        Some(self.progression.in_words(owed))
     }
 
     /// The verdict on a rule if the run ends now.
-    pub fn ending(&self, name: &str) -> Option<Ending> {
-        Some(self.progression.ending(self.rule(name)?.owed))
+    pub fn ending(&self, name: &str) -> Option<FinalVerdict> {
+        Some(self.progression.final_verdict(self.rule(name)?.owed))
     }
 
     /// The verdict on all rules together: violated where one is, satisfied where all are (also where there is none).
-    pub fn standing(&self) -> Standing {
-        let mut all = Standing::Satisfied;
+    pub fn standing(&self) -> PrefixVerdict {
+        let mut all = PrefixVerdict::Satisfied;
         for rule in &self.rules {
             match rule.standing {
-                Standing::Violated => return Standing::Violated,
-                Standing::Undecided => all = Standing::Undecided,
-                Standing::Satisfied => {}
+                PrefixVerdict::Violated => return PrefixVerdict::Violated,
+                PrefixVerdict::Undecided => all = PrefixVerdict::Undecided,
+                PrefixVerdict::Satisfied => {}
             }
         }
         all
     }
 
     /// The rules and what they owe, most first; rules that owe alike keep their order.
-    pub fn rank(&mut self) -> Vec<(Arc<str>, Debt)> {
-        let mut ranked: Vec<(Arc<str>, Debt)> =
-            self.rules.iter().map(|rule| (Arc::clone(&rule.name), self.progression.debt(rule.owed))).collect();
+    pub fn rank(&mut self) -> Vec<(Arc<str>, ResidualCost)> {
+        let mut ranked: Vec<(Arc<str>, ResidualCost)> =
+            self.rules.iter().map(|rule| (Arc::clone(&rule.name), self.progression.cost(rule.owed))).collect();
         ranked.sort_by_key(|(_, debt)| std::cmp::Reverse(*debt));
         ranked
     }
 
     /// What all rules owe together, by which candidates are compared: fewer violated rules, then fewer steps, then fewer
     /// obligations.
-    pub fn debt(&mut self) -> (usize, Debt) {
+    pub fn debt(&mut self) -> (usize, ResidualCost) {
         let mut violated = 0;
-        let mut sum = Debt { steps: 0, obligations: 0 };
+        let mut sum = ResidualCost { steps: 0, obligations: 0 };
         for rule in &self.rules {
-            if self.progression.standing(rule.owed) == Standing::Violated {
+            if self.progression.prefix_verdict(rule.owed) == PrefixVerdict::Violated {
                 violated += 1;
                 continue;
             }
-            let debt = self.progression.debt(rule.owed);
+            let debt = self.progression.cost(rule.owed);
             sum.steps = sum.steps.max(debt.steps);
             sum.obligations = sum.obligations.saturating_add(debt.obligations);
         }
@@ -380,7 +384,7 @@ impl Monitor {
         self.steps = 0;
         for rule in &mut self.rules {
             rule.owed = rule.fresh;
-            rule.standing = Standing::Undecided;
+            rule.standing = PrefixVerdict::Undecided;
             (rule.violations, rule.satisfactions) = (0, 0);
             rule.witness = Witness::default();
         }

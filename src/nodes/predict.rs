@@ -13,7 +13,7 @@ use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};
 use crate::pipeline::{AnswerAccepted, AnswerFacts, AnswerReceived, Attempt, NodeError, Predicted, RunEvent};
 use crate::prompt::json_object;
-use crate::temporal::Standing;
+use crate::temporal::PrefixVerdict;
 
 /// An answer as a file.
 const ANSWER: &str = "answer.md";
@@ -100,7 +100,7 @@ impl Desk {
         request: &Request,
         sample: &Sample,
         prediction: &Prediction,
-        (number, rules): (u32, &BTreeMap<String, Vec<Standing>>),
+        (number, rules): (u32, &BTreeMap<String, Vec<PrefixVerdict>>),
         attempt: &Attempt<'_>,
     ) -> Result<Request, NodeError> {
         let words = attempt.run.rules_in_words();

@@ -1,44 +1,45 @@
-//! Atoms: what a formula reads off one position, and how it is read.
+//! Atoms: propositions about one position, and their evaluation on a [`Record`].
 //!
-//! An undefined term, and a comparison of values of different kinds, make their atom false, whatever the comparison.
+//! An atom is false, whatever its comparison, if a term of it is undefined or the compared values are of different kinds.
+//! Knows no log format: a record answers for its fields.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What is true or false at one position.
+/// A proposition about one position.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Atom {
-    /// `x`: the field is true.
+    /// `x`: the field is the truth value `true`.
     Name(Arc<str>),
-    /// `tool_call:NAME` and its kin: what the log's reader knows by its kind.
+    /// `tool_call:NAME` and other labels, which the record evaluates by their kind ([`Record::label`]).
     Label {
-        /// Before the colon.
+        /// The part before the colon.
         kind: Arc<str>,
-        /// After it.
+        /// The part after the colon.
         text: Arc<str>,
     },
-    /// `t1 < t2`
+    /// `t1 < t2` and the other comparisons.
     Compare(Comparison, Term, Term),
-    /// `p(t1, …)`
+    /// `p(t1, …)`: a predicate of the application ([`Record::call`]).
     Call(Arc<str>, Box<[Term]>),
-    /// `any(x, contains "t")`, `every(x, > 3)`: a test of all values of a field that lists lead to; the term is a field.
-    Each(Quantifier, Term, Test),
-    /// A bare term where a quantity is asked for (the predicates of an objective).
+    /// `any(x, contains "t")`, `every(x, > 3)`: a test of all values of a path that crosses lists. The term is a field.
+    Quantified(Quantifier, Term, ValueTest),
+    /// A bare term in a predicate of an objective, where it is a quantity rather than a truth value.
     Quantity(Term),
 }
 
-/// How many of the values have to pass a test.
+/// How many of the values must pass a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantifier {
     /// At least one.
     Any,
-    /// All of them; true if there is no value.
+    /// All; true if there is no value.
     Every,
 }
 
 impl Quantifier {
-    /// As it is written.
+    /// The word in the language: `any` or `every`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -46,22 +47,22 @@ impl Quantifier {
         }
     }
 
-    /// Whether a word is one of them.
-    pub(super) fn named(word: &str) -> Option<Self> {
+    /// The quantifier with this word.
+    pub(super) fn from_name(word: &str) -> Option<Self> {
         [Self::Any, Self::Every].into_iter().find(|quantifier| quantifier.name() == word)
     }
 }
 
 /// A test of one value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Test {
-    /// `< t`: the value stands on the left.
+pub enum ValueTest {
+    /// `< t`: the value is the left side.
     Compare(Comparison, Term),
     /// `contains "t"`: the value is the first argument.
     Call(Arc<str>, Box<[Term]>),
 }
 
-impl Test {
+impl ValueTest {
     fn passes(&self, value: &Value<'_>, record: &(impl Record + ?Sized)) -> bool {
         match self {
             Self::Compare(comparison, term) => term.value(record).is_some_and(|term| comparison.holds(value, &term)),
@@ -81,12 +82,12 @@ impl Test {
     }
 }
 
-/// What a comparison compares.
+/// A side of a comparison, or an argument of a predicate.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// `x`, `a.b`: a field of this position.
+    /// `x`, `a.b`: a field of the record at this position.
     Field(Arc<str>),
-    /// `@A.x`: a field at the latest visible event of a lifeline.
+    /// `@A.x`: the lifeline and a field, read at the latest visible event of the lifeline.
     FieldAt(Arc<str>, Arc<str>),
     /// A constant.
     Literal(Literal),
@@ -96,23 +97,23 @@ pub enum Term {
     Arithmetic(Arithmetic, Box<Term>, Box<Term>),
 }
 
-/// A constant.
+/// A constant of the language.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Literal {
     /// `null`
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// A number.
+    /// A number that a double represents exactly.
     Number(Number),
-    /// An integer that no double holds.
+    /// An integer that no double represents exactly.
     Integer(i128),
     /// `"text"`
     Text(Arc<str>),
 }
 
 impl Literal {
-    /// The constant as a term's value.
+    /// The constant as the value of a term.
     pub fn value(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
@@ -124,23 +125,23 @@ impl Literal {
     }
 }
 
-/// A finite number.
+/// A finite double, which can be hashed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(f64);
 
 impl Number {
-    /// `None` for NaN and the infinities, which the language has no text for.
+    /// `None` for NaN and the infinities, for which the language has no notation.
     pub fn new(value: f64) -> Option<Self> {
-        // Zero has one representation, so that equal numbers hash alike.
+        // -0 becomes 0, so that equal numbers have equal hashes.
         value.is_finite().then_some(Self(if value == 0.0 { 0.0 } else { value }))
     }
 
-    /// A constant of the program, which is finite and no negative zero.
-    pub(super) const fn of(value: f64) -> Self {
+    /// For constants of this program; the caller guarantees a finite value other than -0.
+    pub(super) const fn from_finite(value: f64) -> Self {
         Self(value)
     }
 
-    /// The number.
+    /// The number as a double.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -185,13 +186,13 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The result; what it has no number for (`0 / 0`, `1 / 0`) is not finite, and undefined as a term.
+    /// The result on doubles. `0 / 0` and `1 / 0` give a value that is not finite; as a term that is undefined.
     pub fn apply(self, a: f64, b: f64) -> f64 {
         match self {
             Self::Add => a + b,
             Self::Subtract => a - b,
             Self::Multiply => a * b,
-            // Zero has one representation: what is kept of a negative one divides as it does.
+            // -0 counts as 0, as in `Number`: otherwise `1 / -0` and `1 / 0` would differ.
             Self::Divide => a / (b + 0.0),
         }
     }
@@ -200,47 +201,48 @@ impl Arithmetic {
 /// The value of a term.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// Nothing, said to be so.
+    /// `null`: the field is present and has no value.
     Null,
-    /// A truth value.
+    /// `true` or `false`.
     Bool(bool),
     /// A number.
     Number(f64),
-    /// An integer that no double holds; [`Value::integer`] tells which those are.
+    /// An integer that no double represents exactly; build it with [`Value::integer`].
     Integer(i128),
     /// A text.
     Text(Cow<'a, str>),
 }
 
-/// One position as atoms read it: a record of a log, an event, a letter.
+/// One position of a trace as atoms read it, such as a record of a log or an event. Only [`Record::field`] is required.
 pub trait Record {
-    /// The value of a field; `None` where it is undefined, or is neither a truth value, a number, a text nor null.
+    /// The value of a field; `None` if it is missing, or is a list or an object.
     fn field(&self, name: &str) -> Option<Value<'_>>;
 
-    /// Whether `kind:text` is true here; `None` where the kind is not known.
+    /// Whether `kind:text` is true here; `None` for an unknown kind, which makes the atom false.
     fn label(&self, kind: &str, text: &str) -> Option<bool> {
         let _ = (kind, text);
         None
     }
 
-    /// The value of an application predicate; `None` where it is not known or not defined for these values.
+    /// The value of a predicate of the application; `None` if it is unknown or undefined for these arguments, which makes
+    /// the atom false.
     fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
         let _ = (name, arguments);
         None
     }
 
-    /// A field at the latest visible event of a lifeline.
+    /// A field at the latest visible event of a lifeline; `None` outside the causal reading.
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
         let _ = (lifeline, name);
         None
     }
 
-    /// All values of a field, also those that lists lead to; `None` stands for a value that is an object.
+    /// All values of a path, each element of the lists that it crosses; `None` for an element that is an object.
     fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
         self.field(name).map(Some).into_iter().collect()
     }
 
-    /// Whether the field is there, be it a list or an object.
+    /// Whether the field is present, a list or an object included.
     fn has(&self, name: &str) -> bool {
         self.field(name).is_some()
     }
@@ -273,7 +275,7 @@ impl<R: Record + ?Sized> Record for &R {
 }
 
 impl Atom {
-    /// Whether the atom is true of a record.
+    /// Whether the atom is true at a record.
     pub fn holds(&self, record: &(impl Record + ?Sized)) -> bool {
         match self {
             Self::Name(name) => record.field(name) == Some(Value::Bool(true)),
@@ -291,7 +293,7 @@ impl Atom {
                 let values: Option<Vec<Value<'_>>> = terms.iter().map(|t| t.value(record)).collect();
                 values.and_then(|values| record.call(name, &values)) == Some(true)
             }
-            Self::Each(quantifier, path, test) => {
+            Self::Quantified(quantifier, path, test) => {
                 let Term::Field(name) = path else { return false };
                 let passes = |value: &Option<Value<'_>>| value.as_ref().is_some_and(|value| test.passes(value, record));
                 let values = record.values(name);
@@ -304,18 +306,18 @@ impl Atom {
         }
     }
 
-    /// The terms it is made of.
+    /// The terms of the atom, in the order in which they are written.
     pub fn terms(&self) -> Vec<&Term> {
         match self {
             Self::Name(_) | Self::Label { .. } => Vec::new(),
             Self::Compare(_, a, b) => vec![a, b],
             Self::Call(_, terms) => terms.iter().collect(),
-            Self::Each(_, path, test) => std::iter::once(path).chain(test.terms()).collect(),
+            Self::Quantified(_, path, test) => std::iter::once(path).chain(test.terms()).collect(),
             Self::Quantity(term) => vec![term],
         }
     }
 
-    /// The fields it reads: the lifeline, if it names one, and the name.
+    /// The fields that the atom reads: name, and the lifeline for `@A.x`.
     pub fn fields(&self) -> Vec<(Option<&str>, &str)> {
         match self {
             Self::Name(name) => vec![(None, name)],
@@ -325,7 +327,8 @@ impl Atom {
 }
 
 impl Comparison {
-    /// How they are written, longer ones first; of two for one comparison, the last is how it is printed.
+    /// The symbols, longer ones first because the lexer takes the first match. The printer uses the last symbol of a
+    /// comparison.
     pub(super) const SYMBOLS: [(&str, Self); 7] = [
         ("==", Self::Equal),
         ("!=", Self::NotEqual),
@@ -336,7 +339,8 @@ impl Comparison {
         (">", Self::Greater),
     ];
 
-    /// Whether it holds; between values of different kinds, none does.
+    /// Whether the comparison holds; false for values of different kinds. Texts are ordered by their bytes, `false` comes
+    /// before `true`.
     pub fn holds(self, a: &Value<'_>, b: &Value<'_>) -> bool {
         let order = match (a, b) {
             (Value::Null, Value::Null) => Some(std::cmp::Ordering::Equal),
@@ -356,18 +360,18 @@ impl Comparison {
 }
 
 impl Term {
-    /// The value of the term; `None` where a part of it is undefined or of the wrong kind.
+    /// The value of the term; `None` if a part of it is undefined or not a number where one is needed.
     pub fn value<'a>(&'a self, record: &'a (impl Record + ?Sized)) -> Option<Value<'a>> {
         Some(match self {
             Self::Field(name) => return record.field(name),
             Self::FieldAt(lifeline, name) => return record.field_at(lifeline, name),
             Self::Literal(literal) => literal.value(),
             Self::Negate(term) => return term.value(record)?.negated(),
-            Self::Arithmetic(operator, a, b) => return operator.of(&a.value(record)?, &b.value(record)?),
+            Self::Arithmetic(operator, a, b) => return operator.evaluate(&a.value(record)?, &b.value(record)?),
         })
     }
 
-    /// The fields it reads: the lifeline, where it names one, and the name.
+    /// The fields that the term reads: name, and the lifeline for `@A.x`.
     pub fn fields(&self) -> Vec<(Option<&str>, &str)> {
         match self {
             Self::Field(name) => vec![(None, name)],

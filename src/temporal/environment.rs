@@ -1,6 +1,7 @@
-//! Environments, and the wrapper that rewards an agent by an objective instead.
+//! The interface of a reinforcement-learning environment, and a wrapper that rewards the agent by an [`Objective`].
 //!
-//! Knows nothing of any environment but that it can be reset and stepped.
+//! Knows nothing about a particular environment except that it can be reset and stepped. Names follow Gymnasium and
+//! gym-tl-tools.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,49 +9,49 @@ use std::sync::Arc;
 use super::atom::{Record, Value};
 use super::objective::{Objective, ObjectiveError, Quantities, RewardConfig};
 
-/// What an environment tells beside its observation, by name.
+/// Further data that an environment returns with an observation, by name.
 pub type Info = BTreeMap<String, Value<'static>>;
 
-/// What one step of an environment gives.
+/// The result of one step of an environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step<O> {
-    /// What the agent sees.
+    /// The observation after the action.
     pub observation: O,
-    /// What the step was worth.
+    /// The reward of the action.
     pub reward: f64,
-    /// Whether the episode has ended in itself.
+    /// Whether the episode ended, for example at a goal.
     pub terminated: bool,
-    /// Whether it was cut off from outside, as by a limit of steps.
+    /// Whether the episode was cut off, for example by a step limit.
     pub truncated: bool,
-    /// What else is told.
+    /// Further data.
     pub info: Info,
 }
 
-/// A world that an agent acts in, step by step.
+/// An environment in which an agent acts step by step.
 pub trait Environment {
-    /// What the agent sees.
+    /// What the agent observes.
     type Observation;
     /// What the agent does.
     type Action;
 
-    /// Begins an episode. With a seed, the same one each time.
+    /// Starts an episode and returns its first observation. Equal seeds give equal episodes.
     fn reset(&mut self, seed: Option<u64>) -> (Self::Observation, Info);
 
-    /// Does one action.
+    /// Performs one action.
     fn step(&mut self, action: Self::Action) -> Step<Self::Observation>;
 
-    /// The world as text, for a person; `None` where it has none.
+    /// The state as text for people; `None` if the environment has no such text.
     fn render(&self) -> Option<String> {
         None
     }
 
-    /// Gives back what the environment holds.
+    /// Releases the resources of the environment.
     fn close(&mut self) {}
 }
 
-/// Reads the quantities of predicates off an environment.
+/// Computes the quantities that the predicates of an objective read. Implemented for closures.
 pub trait VariableValues<E: Environment> {
-    /// The quantities by name. What a predicate uses and is missing here is an error of the step.
+    /// The quantities by name. A step is an error if a predicate reads one that is missing here.
     fn values(&self, environment: &E, observation: &E::Observation, info: &Info) -> Quantities;
 }
 
@@ -60,18 +61,18 @@ impl<E: Environment, F: Fn(&E, &E::Observation, &Info) -> Quantities> VariableVa
     }
 }
 
-/// An observation with the automaton's state.
+/// An observation of the environment together with the state of the automaton.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observed<O> {
-    /// The environment's own.
+pub struct AugmentedObservation<O> {
+    /// The observation of the environment.
     pub observation: O,
-    /// The name of the state, `aut_state` unless configured.
+    /// The field name of the state, [`ObjectiveReward::KEY`] by default.
     pub key: Arc<str>,
-    /// The state's number.
+    /// The number of the state, from 0.
     pub aut_state: usize,
 }
 
-impl<O: Record> Record for Observed<O> {
+impl<O: Record> Record for AugmentedObservation<O> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         if name == &*self.key { Some(number(self.aut_state)) } else { self.observation.field(name) }
     }
@@ -81,30 +82,31 @@ fn number(state: usize) -> Value<'static> {
     Value::Number(f64::from(u32::try_from(state).unwrap_or(u32::MAX)))
 }
 
-/// When the wrapper ends an episode.
+/// When the wrapper reports an episode as terminated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EarlyTermination {
-    /// In a goal or a trap, as well as where the environment does.
+    /// In a goal or a trap, and when the environment does.
     #[default]
     AtGoalOrTrap,
-    /// Only where the environment does. For `G safe`, which is in a goal from the start and can only lose it.
+    /// Only when the environment does. For tasks such as `G safe`, whose automaton is in a goal from the start.
     Never,
 }
 
 /// Whether the automaton reads the observation that an episode begins with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnReset {
-    /// It does, as its first letter: exactly one step.
+    /// Yes: the first observation is the first letter.
     #[default]
     Forward,
-    /// Its first letter is the observation after the first action.
+    /// No: the observation after the first action is the first letter.
     Stay,
 }
 
 /// An environment whose agent is rewarded by an objective.
 ///
-/// Observations gain the automaton's state; rewards are replaced, and the environment's own is told in the info as
-/// `original_reward`; the info also gains `is_success` (a goal), `is_failure` (a trap) and `is_aut_terminated`.
+/// The wrapper adds the state of the automaton to each observation and replaces the reward. It adds to the info
+/// `original_reward` (the reward of the environment), `is_success` (in a goal), `is_failure` (in a trap) and
+/// `is_aut_terminated` (either).
 #[derive(Debug, Clone)]
 pub struct ObjectiveReward<E, V> {
     environment: E,
@@ -116,10 +118,10 @@ pub struct ObjectiveReward<E, V> {
 }
 
 impl<E: Environment, V: VariableValues<E>> ObjectiveReward<E, V> {
-    /// The key of the state in observations, unless another is set.
+    /// Default field name of the automaton's state in observations.
     pub const KEY: &str = "aut_state";
 
-    /// Wraps an environment, with the default rewards, early termination and key.
+    /// Wraps an environment with the default rewards, early termination and key.
     pub fn new(environment: E, objective: Objective, variables: V) -> Self {
         Self {
             environment,
@@ -131,36 +133,36 @@ impl<E: Environment, V: VariableValues<E>> ObjectiveReward<E, V> {
         }
     }
 
-    /// With other rewards.
+    /// Sets the rewards.
     #[must_use]
     pub fn with_reward(mut self, reward: RewardConfig) -> Self {
         self.reward = reward;
         self
     }
 
-    /// With another rule for the end of an episode.
+    /// Sets when an episode terminates.
     #[must_use]
     pub fn with_early_termination(mut self, early_termination: EarlyTermination) -> Self {
         self.early_termination = early_termination;
         self
     }
 
-    /// With another key for the state in observations.
+    /// Sets the field name of the automaton's state in observations.
     #[must_use]
     pub fn with_key(mut self, key: &str) -> Self {
         self.key = key.into();
         self
     }
 
-    /// Begins an episode; the automaton reads its first observation.
+    /// Starts an episode; the automaton reads its first observation.
     ///
     /// # Errors
-    /// A predicate that the first observation gives no value; the automaton is then in its initial state.
-    pub fn reset(&mut self, seed: Option<u64>) -> Result<(Observed<E::Observation>, Info), ObjectiveError> {
+    /// A predicate has no value at the first observation. The automaton is then in its initial state.
+    pub fn reset(&mut self, seed: Option<u64>) -> Result<(AugmentedObservation<E::Observation>, Info), ObjectiveError> {
         self.reset_with(seed, OnReset::default())
     }
 
-    /// Begins an episode.
+    /// Starts an episode, with a choice whether the automaton reads its first observation.
     ///
     /// # Errors
     /// As [`ObjectiveReward::reset`].
@@ -168,44 +170,44 @@ impl<E: Environment, V: VariableValues<E>> ObjectiveReward<E, V> {
         &mut self,
         seed: Option<u64>,
         on_reset: OnReset,
-    ) -> Result<(Observed<E::Observation>, Info), ObjectiveError> {
+    ) -> Result<(AugmentedObservation<E::Observation>, Info), ObjectiveError> {
         let (observation, mut info) = self.environment.reset(seed);
         self.objective.reset(seed);
         if on_reset == OnReset::Forward {
             self.forward_aut(&observation, &info)?;
         }
-        self.tell(&mut info);
+        self.add_status(&mut info);
         Ok((self.observation(observation), info))
     }
 
-    /// Does one action: the environment's step, with the objective's reward.
+    /// Performs one action: a step of the environment, with the reward of the objective.
     ///
     /// # Errors
-    /// A predicate that the new observation gives no value; the environment has then gone on, the automaton has not.
-    pub fn step(&mut self, action: E::Action) -> Result<Step<Observed<E::Observation>>, ObjectiveError> {
+    /// A predicate has no value at the new observation. The environment has then made the step, the automaton has not.
+    pub fn step(&mut self, action: E::Action) -> Result<Step<AugmentedObservation<E::Observation>>, ObjectiveError> {
         let Step { observation, reward: original, terminated, truncated, mut info } = self.environment.step(action);
         let reward = self.forward_aut(&observation, &info)?;
         info.insert("original_reward".to_owned(), Value::Number(original));
-        self.tell(&mut info);
+        self.add_status(&mut info);
         let ends = self.early_termination == EarlyTermination::AtGoalOrTrap && self.is_aut_terminated();
         Ok(Step { observation: self.observation(observation), reward, terminated: terminated || ends, truncated, info })
     }
 
-    /// Lets the automaton read one observation without an action; gives the reward of its step.
+    /// Makes the automaton read one observation without an action, and returns the reward of its step.
     ///
     /// # Errors
-    /// A predicate that the observation gives no value; the automaton stays.
+    /// A predicate has no value at the observation. The automaton keeps its state.
     pub fn forward_aut(&mut self, observation: &E::Observation, info: &Info) -> Result<f64, ObjectiveError> {
         let values = self.variables.values(&self.environment, observation, info);
         Ok(self.objective.step(&values, &self.reward)?.0)
     }
 
-    /// An observation with the automaton's current state.
-    pub fn observation(&self, observation: E::Observation) -> Observed<E::Observation> {
-        Observed { observation, key: Arc::clone(&self.key), aut_state: self.objective.state() }
+    /// Adds the current state of the automaton to an observation.
+    pub fn observation(&self, observation: E::Observation) -> AugmentedObservation<E::Observation> {
+        AugmentedObservation { observation, key: Arc::clone(&self.key), aut_state: self.objective.state() }
     }
 
-    fn tell(&self, info: &mut Info) {
+    fn add_status(&self, info: &mut Info) {
         for (name, value) in [
             ("is_success", self.objective.is_goaled()),
             ("is_failure", self.objective.is_trapped()),
@@ -225,27 +227,27 @@ impl<E: Environment, V: VariableValues<E>> ObjectiveReward<E, V> {
         &self.objective
     }
 
-    /// The environment below.
+    /// The wrapped environment.
     pub fn environment(&self) -> &E {
         &self.environment
     }
 
-    /// The environment below, to change it.
+    /// The wrapped environment, mutable.
     pub fn environment_mut(&mut self) -> &mut E {
         &mut self.environment
     }
 
-    /// The environment alone again.
+    /// Unwraps the environment.
     pub fn into_environment(self) -> E {
         self.environment
     }
 
-    /// The environment's own picture, with the automaton's state below it.
+    /// The text of the environment with the state of the automaton below it; `None` if the environment has no text.
     pub fn render(&self) -> Option<String> {
         Some(format!("{}\n{}: {}", self.environment.render()?, self.key, self.objective.state()))
     }
 
-    /// Closes the environment.
+    /// Closes the wrapped environment.
     pub fn close(&mut self) {
         self.environment.close();
     }

@@ -1,6 +1,6 @@
-//! Formulas as names of files.
+//! File names for formulas. Knows their text only.
 
-/// Symbols and their words, longer ones first.
+/// Symbols and the words for them; longer symbols first, because the first match is taken.
 const WORDS: [(&str, &str); 21] = [
     ("<->", "iff"),
     ("<=>", "iff"),
@@ -25,25 +25,25 @@ const WORDS: [(&str, &str); 21] = [
     (":", "is"),
 ];
 
-/// The longest name that [`file_name`] makes of a formula, in bytes, before its fingerprint.
-const MOST: usize = 80;
+/// Maximum length of the readable part of a file name, in bytes. With a hyphen and the fingerprint: 113.
+const MAX_READABLE: usize = 80;
 
 /// A formula with words for its operators and `_` for spaces: `F(psi_1 | psi_2) & G(!psi_3)` becomes
 /// `F(psi_1_or_psi_2)_and_G(!psi_3)`.
 ///
-/// What no file system takes in a name becomes `_`. Different formulas may become the same; [`file_name`] keeps them
-/// apart.
+/// Characters that are not portable in file names become `_`, so different formulas can give the same text;
+/// [`file_name`] distinguishes them.
 pub fn replace_special_characters(spec: &str) -> String {
     let mut out = String::new();
     let mut rest = spec.trim();
-    let gap = |out: &mut String| {
+    let push_separator = |out: &mut String| {
         if !out.is_empty() && !out.ends_with(['_', '(']) {
             out.push('_');
         }
     };
     while let Some(c) = rest.chars().next() {
         if let Some((symbol, word)) = WORDS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
-            gap(&mut out);
+            push_separator(&mut out);
             out.push_str(word);
             rest = &rest[symbol.len()..];
             if !rest.trim_start().is_empty() {
@@ -56,19 +56,19 @@ pub fn replace_special_characters(spec: &str) -> String {
         if c.is_alphanumeric() || "_!().".contains(c) {
             out.push(c);
         } else if !rest.trim_start().starts_with(')') {
-            gap(&mut out);
+            push_separator(&mut out);
         }
     }
     out
 }
 
-/// A name of at most 113 bytes, in characters that every file system takes, that tells formulas apart: the readable
-/// form cut short, and a 128-bit fingerprint of the text (FNV-1a), which two texts share only by a rare chance.
+/// A file name of at most 113 bytes of ASCII that distinguishes formulas: the readable form of
+/// [`replace_special_characters`], cut to 80 characters, a hyphen, and the 128-bit FNV-1a hash of the text.
 pub fn file_name(spec: &str) -> String {
     let readable: String = replace_special_characters(spec)
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "_!()".contains(c) { c } else { '_' })
-        .take(MOST)
+        .take(MAX_READABLE)
         .collect();
     let fingerprint = spec.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013B)

@@ -1,30 +1,30 @@
 //! Formulas as one hash-consed graph: equal formulas are one node, so every pass works on distinct subformulas.
 //!
-//! Knows the shape of formulas only; what an operator means is told by the readings.
+//! Knows the syntax only; each reading (finite trace, progression, …) gives the operators their meaning.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::atom::Atom;
 
-/// A formula: the number of its node in a [`Formulas`]. A child's number is smaller than its parent's, so ascending
+/// A formula: a handle, the number of its node in a [`Formulas`]. A child's number is smaller than its parent's, so ascending
 /// numbers are a bottom-up order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Formula(u32);
 
 impl Formula {
-    /// The number, from 0, for tables indexed by formula.
+    /// The number of the node, from 0, for tables indexed by formula.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// An atom: its number in a [`Formulas`].
+/// An atom: a handle, its number in a [`Formulas`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AtomId(u32);
 
 impl AtomId {
-    /// The number, from 0, for tables indexed by atom.
+    /// The number of the atom, from 0, for tables indexed by atom.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -33,21 +33,21 @@ impl AtomId {
 /// Operators with one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unary {
-    /// `X`: there is a next position, and there …
+    /// `X a`: there is a next position, and `a` holds there.
     Next,
-    /// `N`: if there is a next position, then there …
+    /// `N a`: if there is a next position, `a` holds there.
     WeakNext,
-    /// `G`: from here on, always.
+    /// `G a`: `a` holds at this position and all later ones.
     Globally,
-    /// `F`: here or later.
+    /// `F a`: `a` holds at this position or a later one.
     Finally,
-    /// `Y`: there is a previous position, and there …
+    /// `Y a`: there is a previous position, and `a` holds there.
     Yesterday,
-    /// `O`: here or earlier.
+    /// `O a`: `a` holds at this position or an earlier one.
     Once,
-    /// `H`: always until here.
+    /// `H a`: `a` holds at this position and all earlier ones.
     Historically,
-    /// `P(…)`: at some event in the causal past.
+    /// `P(a)`: `a` holds at some event in the causal past.
     Past,
 }
 
@@ -58,54 +58,75 @@ pub enum Binary {
     Implies,
     /// `<->`
     Iff,
-    /// `U`: the right comes, and the left holds until then.
+    /// `a U b`: `b` holds at some position from here on, and `a` holds at all positions before it.
     Until,
-    /// `W`: as `U`, or the left holds for ever.
+    /// `a W b`: `a U b`, or `a` holds at all positions from here on.
     WeakUntil,
-    /// `R`: the right holds up to and with the position where the left first does, or for ever.
+    /// `a R b`: `b` holds up to and including the first position at which `a` holds, or at all positions.
     Release,
-    /// `M`: as `R`, and the left comes.
+    /// `a M b`: `a R b`, and `a` holds at some position from here on.
     StrongRelease,
-    /// `S`: the right was, and the left has held since then.
+    /// `a S b`: `b` holds at this position or an earlier one, and `a` at all positions after it up to this one.
     Since,
 }
 
-/// Operators that speak of one lifeline.
+/// Operators that evaluate their operand at events of one lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Causal {
-    /// `@A(…)`: at the latest visible event of `A`.
+    /// `@A(a)`: `a` holds at the latest event of `A` in the causal past.
     At,
-    /// `P@A(…)`: at some event of `A` in the causal past.
+    /// `P@A(a)`: `a` holds at some event of `A` in the causal past.
     PastAt,
 }
 
-/// One node of the graph.
+/// An associative and commutative connective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Connective {
+    And,
+    Or,
+}
+
+impl Connective {
+    /// The value of one operand that decides the result: `false` for `&`.
+    pub(super) fn deciding_value(self) -> bool {
+        self == Self::Or
+    }
+
+    pub(super) fn apply(self, a: bool, b: bool) -> bool {
+        match self {
+            Self::And => a && b,
+            Self::Or => a || b,
+        }
+    }
+}
+
+/// One node of the graph: an operator with its operands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Node {
     /// `true`
     True,
     /// `false`
     False,
-    /// What is read off one position.
+    /// A proposition about one position.
     Atom(AtomId),
     /// `!`
     Not(Formula),
-    /// `&` of at least two, none of them an `&`.
+    /// `&` of at least two operands, none of which is an `&`.
     And(Box<[Formula]>),
-    /// `|` of at least two, none of them an `|`.
+    /// `|` of at least two operands, none of which is an `|`.
     Or(Box<[Formula]>),
-    /// An operator with one operand.
+    /// A temporal operator with one operand.
     Unary(Unary, Formula),
-    /// An operator with two operands.
+    /// An arrow or temporal operator with two operands.
     Binary(Binary, [Formula; 2]),
-    /// An operator that speaks of a lifeline.
+    /// An operator that evaluates its operand at events of a lifeline.
     Causal(Causal, Arc<str>, Formula),
-    /// `Seen@A`: some event of `A` is visible.
+    /// `Seen@A`: the causal past has an event of `A`.
     Seen(Arc<str>),
 }
 
 impl Node {
-    /// The operands, in order.
+    /// The operands, in the order in which they are written.
     pub fn children(&self) -> &[Formula] {
         match self {
             Self::True | Self::False | Self::Atom(_) | Self::Seen(_) => &[],
@@ -116,9 +137,8 @@ impl Node {
     }
 }
 
-/// The nodes of any number of formulas, each kept once.
-///
-/// Two formulas of one `Formulas` are equal exactly when their numbers are.
+/// The arena of any number of formulas: builds, parses, prints and checks them. Each distinct node is stored once, so two
+/// formulas of one arena are structurally equal if and only if their handles are equal.
 #[derive(Debug, Clone, Default)]
 pub struct Formulas {
     nodes: Vec<Node>,
@@ -128,37 +148,37 @@ pub struct Formulas {
 }
 
 impl Formulas {
-    /// No formula yet.
+    /// An empty arena.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many distinct formulas there are.
+    /// The number of distinct formulas, subformulas included.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is none.
+    /// Whether the arena has no formula.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The node of a formula.
+    /// The outermost operator of a formula, with its operands.
     pub fn node(&self, formula: Formula) -> &Node {
         &self.nodes[formula.index()]
     }
 
-    /// The node of the formula with a number.
+    /// The node with this number.
     pub(super) fn node_at(&self, index: usize) -> &Node {
         &self.nodes[index]
     }
 
-    /// What an atom reads.
+    /// The proposition of an atom.
     pub fn atom(&self, atom: AtomId) -> &Atom {
         &self.atoms[atom.index()]
     }
 
-    /// How many distinct atoms there are.
+    /// The number of distinct atoms.
     pub fn atom_count(&self) -> usize {
         self.atoms.len()
     }
@@ -168,7 +188,7 @@ impl Formulas {
         self.atoms.iter().enumerate().map(|(i, atom)| (AtomId(number(i)), atom))
     }
 
-    /// The number of an atom, given one where it is new.
+    /// The handle of an atom, which is added if the arena does not have it.
     pub fn atom_id(&mut self, atom: Atom) -> AtomId {
         if let Some(known) = self.atom_numbers.get(&atom) {
             return *known;
@@ -204,7 +224,7 @@ impl Formulas {
         if value { self.truth() } else { self.falsity() }
     }
 
-    /// The formula that an atom is.
+    /// The formula that consists of this atom.
     pub fn atomic(&mut self, atom: Atom) -> Formula {
         let id = self.atom_id(atom);
         self.intern(Node::Atom(id))
@@ -220,7 +240,8 @@ impl Formulas {
         self.intern(Node::Not(a))
     }
 
-    /// `&` of any number, as written but for nesting: `(a & b) & c` is `a & b & c`, of none it is `true`.
+    /// `&` of any number of operands; of none it is `true`. Nested conjunctions are flattened: `(a & b) & c` becomes
+    /// `a & b & c`. The order and repetitions stay.
     pub fn and(&mut self, all: impl IntoIterator<Item = Formula>) -> Formula {
         let mut flat = Vec::new();
         for a in all {
@@ -236,7 +257,7 @@ impl Formulas {
         }
     }
 
-    /// `|` of any number, as written but for nesting; of none it is `false`.
+    /// `|` of any number of operands; of none it is `false`. Nested disjunctions are flattened as in [`Formulas::and`].
     pub fn or(&mut self, all: impl IntoIterator<Item = Formula>) -> Formula {
         let mut flat = Vec::new();
         for a in all {
@@ -252,12 +273,12 @@ impl Formulas {
         }
     }
 
-    /// An operator with one operand.
+    /// A temporal operator with one operand.
     pub fn unary(&mut self, operator: Unary, a: Formula) -> Formula {
         self.intern(Node::Unary(operator, a))
     }
 
-    /// An operator with two operands.
+    /// An arrow or temporal operator with two operands.
     pub fn binary(&mut self, operator: Binary, a: Formula, b: Formula) -> Formula {
         self.intern(Node::Binary(operator, [a, b]))
     }
@@ -267,7 +288,7 @@ impl Formulas {
         self.binary(Binary::Implies, a, b)
     }
 
-    /// An operator that speaks of a lifeline.
+    /// `@A(a)` or `P@A(a)` for the lifeline `A`.
     pub fn causal(&mut self, operator: Causal, lifeline: &str, a: Formula) -> Formula {
         self.intern(Node::Causal(operator, lifeline.into(), a))
     }
@@ -277,12 +298,12 @@ impl Formulas {
         self.intern(Node::Seen(lifeline.into()))
     }
 
-    /// The distinct subformulas, each after those it is made of; the formula itself comes last.
+    /// The distinct subformulas in bottom-up order: operands first, the formula itself last.
     pub fn subformulas(&self, formula: Formula) -> Vec<Formula> {
         self.subformulas_of(&[formula])
     }
 
-    /// The distinct subformulas of several formulas, in ascending order.
+    /// The distinct subformulas of several formulas, in ascending and therefore bottom-up order.
     pub fn subformulas_of(&self, formulas: &[Formula]) -> Vec<Formula> {
         let Some(top) = formulas.iter().max() else { return Vec::new() };
         let mut reached = vec![false; top.index() + 1];
@@ -299,7 +320,7 @@ impl Formulas {
         reached.iter().enumerate().filter(|(_, reached)| **reached).map(|(i, _)| Formula(number(i))).collect()
     }
 
-    /// The atoms that a formula reads, ascending.
+    /// The distinct atoms of a formula, in ascending order.
     pub fn atoms_of(&self, formula: Formula) -> Vec<AtomId> {
         let mut atoms: Vec<AtomId> = self
             .subformulas(formula)
@@ -314,6 +335,6 @@ impl Formulas {
     }
 }
 
-fn number(at: usize) -> u32 {
-    u32::try_from(at).expect("fewer than four thousand million formulas")
+fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("fewer than 2^32 formulas")
 }

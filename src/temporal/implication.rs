@@ -1,81 +1,82 @@
-//! Implications between formulas that their shapes show: sound, far from complete, quick.
+//! Syntactic implication between formulas: sound and fast, but far from complete. Used by the normal form to drop
+//! redundant operands.
 
 use super::formula::{Binary, Formula, Node, Unary};
-use super::normal::Normal;
+use super::normal_form::NormalForms;
 
-/// How deep two formulas are compared; what lies deeper is taken not to follow.
-const DEPTH: u32 = 48;
+/// Maximum depth of the comparison; deeper operands count as not implied.
+const MAX_DEPTH: u32 = 48;
 
-/// How many answers are kept.
-const KEPT: usize = 1 << 18;
+/// Maximum number of cached answers; the cache is cleared when it is full.
+const MAX_CACHED: usize = 1 << 18;
 
-impl Normal {
-    /// Whether every trace of at least one position, finite or infinite, of which `f` is true makes `g` true, as far as
-    /// their shapes show.
+impl NormalForms {
+    /// Whether the shapes of `f` and `g` show that every trace of at least one position, finite or infinite, that
+    /// satisfies `f` satisfies `g`.
     pub(super) fn implies(&mut self, f: Formula, g: Formula) -> bool {
-        self.follows(f, g, DEPTH)
+        self.implies_within(f, g, MAX_DEPTH)
     }
 
-    fn follows(&mut self, f: Formula, g: Formula, depth: u32) -> bool {
-        if f == g || self.is(f, false) || self.is(g, true) {
+    fn implies_within(&mut self, f: Formula, g: Formula, depth: u32) -> bool {
+        if f == g || self.is_constant(f, false) || self.is_constant(g, true) {
             return true;
         }
-        if depth == 0 || self.is(f, true) || self.is(g, false) {
+        if depth == 0 || self.is_constant(f, true) || self.is_constant(g, false) {
             return false;
         }
-        // Between literals nothing follows but equality.
-        if self.literal(f) && self.literal(g) {
+        // Distinct literals are independent: neither implies the other.
+        if self.is_literal(f) && self.is_literal(g) {
             return false;
         }
         if let Some(known) = self.implications.get(&(f, g)) {
             return *known;
         }
-        let shown = self.split(f, g, depth - 1);
-        if self.implications.len() >= KEPT {
+        let implied = self.implies_by_shape(f, g, depth - 1);
+        if self.implications.len() >= MAX_CACHED {
             self.implications.clear();
         }
-        self.implications.insert((f, g), shown);
-        shown
+        self.implications.insert((f, g), implied);
+        implied
     }
 
-    fn literal(&self, f: Formula) -> bool {
+    fn is_literal(&self, f: Formula) -> bool {
         matches!(self.formulas.node(f), Node::Atom(_) | Node::Not(_))
     }
 
-    fn split(&mut self, f: Formula, g: Formula, depth: u32) -> bool {
+    fn implies_by_shape(&mut self, f: Formula, g: Formula, depth: u32) -> bool {
         let (left, right) = (self.formulas.node(f).clone(), self.formulas.node(g).clone());
-        // The two that are exact go first.
+        // These two splits lose nothing, so they decide the question; all later rules are sufficient only.
         match (&left, &right) {
-            (Node::Or(all), _) => return all.iter().all(|a| self.follows(*a, g, depth)),
-            (_, Node::And(all)) => return all.iter().all(|b| self.follows(f, *b, depth)),
+            (Node::Or(all), _) => return all.iter().all(|a| self.implies_within(*a, g, depth)),
+            (_, Node::And(all)) => return all.iter().all(|b| self.implies_within(f, *b, depth)),
             _ => {}
         }
         if let Node::And(all) = &left
-            && all.iter().any(|a| self.follows(*a, g, depth))
+            && all.iter().any(|a| self.implies_within(*a, g, depth))
         {
             return true;
         }
         if let Node::Or(all) = &right
-            && all.iter().any(|b| self.follows(f, *b, depth))
+            && all.iter().any(|b| self.implies_within(f, *b, depth))
         {
             return true;
         }
-        self.of_now(&left, g, depth)
-            || self.by_later(f, &left, g, &right, depth)
+        self.implied_by_operand(&left, g, depth)
+            || self.implied_by_temporal_operator(f, &left, g, &right, depth)
             || match (&left, &right) {
-                // From what comes later back to now, and from now on to later.
-                (Node::Unary(Unary::Finally | Unary::Next, a), Node::Or(_)) if self.comes(g) => {
-                    self.follows(*a, g, depth)
+                // `F a -> g` if `a -> g` and `X g -> g`; `f -> G b` if `f -> b` and `f -> N f`.
+                (Node::Unary(Unary::Finally | Unary::Next, a), Node::Or(_)) if self.is_eventuality(g) => {
+                    self.implies_within(*a, g, depth)
                 }
-                (Node::And(_), Node::Unary(Unary::Globally | Unary::WeakNext, b)) if self.stays(f) => {
-                    self.follows(f, *b, depth)
+                (Node::And(_), Node::Unary(Unary::Globally | Unary::WeakNext, b)) if self.is_persistent(f) => {
+                    self.implies_within(f, *b, depth)
                 }
                 _ => false,
             }
     }
 
-    /// Whether `X g` implies `g`, by shape.
-    fn comes(&self, g: Formula) -> bool {
+    /// Whether `X g` implies `g` because `g` is `F …` or a disjunction of such formulas.
+    fn is_eventuality(&self, g: Formula) -> bool {
         match self.formulas.node(g) {
             Node::Unary(Unary::Finally, _) => true,
             Node::Or(all) => all.iter().all(|a| matches!(self.formulas.node(*a), Node::Unary(Unary::Finally, _))),
@@ -83,8 +84,8 @@ impl Normal {
         }
     }
 
-    /// Whether `f` implies `N f`, by shape.
-    fn stays(&self, f: Formula) -> bool {
+    /// Whether `f` implies `N f` because `f` is `G …` or a conjunction of such formulas.
+    fn is_persistent(&self, f: Formula) -> bool {
         match self.formulas.node(f) {
             Node::Unary(Unary::Globally, _) => true,
             Node::And(all) => all.iter().all(|a| matches!(self.formulas.node(*a), Node::Unary(Unary::Globally, _))),
@@ -92,68 +93,68 @@ impl Normal {
         }
     }
 
-    /// From what the left says of this position.
-    fn of_now(&mut self, left: &Node, g: Formula, depth: u32) -> bool {
+    /// Whether an operand that the left formula requires at this position implies `g`.
+    fn implied_by_operand(&mut self, left: &Node, g: Formula, depth: u32) -> bool {
         match left {
-            Node::Unary(Unary::Globally, a) => self.follows(*a, g, depth),
-            Node::Binary(Binary::Release | Binary::StrongRelease, [_, b]) => self.follows(*b, g, depth),
+            Node::Unary(Unary::Globally, a) => self.implies_within(*a, g, depth),
+            Node::Binary(Binary::Release | Binary::StrongRelease, [_, b]) => self.implies_within(*b, g, depth),
             Node::Binary(Binary::Until | Binary::WeakUntil, [a, b]) => {
-                self.follows(*a, g, depth) && self.follows(*b, g, depth)
+                self.implies_within(*a, g, depth) && self.implies_within(*b, g, depth)
             }
             _ => false,
         }
     }
 
-    /// By what the right asks of later positions.
-    fn by_later(&mut self, f: Formula, left: &Node, g: Formula, right: &Node, depth: u32) -> bool {
+    /// Whether `f` implies `g` by the expansion laws of the temporal operator of `g`.
+    fn implied_by_temporal_operator(&mut self, f: Formula, left: &Node, g: Formula, right: &Node, depth: u32) -> bool {
         match right {
             Node::Unary(Unary::Finally, b) => {
-                self.follows(f, *b, depth)
+                self.implies_within(f, *b, depth)
                     || match left {
-                        Node::Unary(Unary::Finally | Unary::Next, a) => self.follows(*a, g, depth),
-                        Node::Binary(Binary::Until, [_, b]) => self.follows(*b, g, depth),
-                        Node::Binary(Binary::StrongRelease, [a, _]) => self.follows(*a, g, depth),
+                        Node::Unary(Unary::Finally | Unary::Next, a) => self.implies_within(*a, g, depth),
+                        Node::Binary(Binary::Until, [_, b]) => self.implies_within(*b, g, depth),
+                        Node::Binary(Binary::StrongRelease, [a, _]) => self.implies_within(*a, g, depth),
                         _ => false,
                     }
             }
             Node::Unary(Unary::Globally, b) => match left {
-                Node::Unary(Unary::Globally, _) => self.follows(f, *b, depth),
+                Node::Unary(Unary::Globally, _) => self.implies_within(f, *b, depth),
                 _ => false,
             },
             Node::Unary(Unary::Next, b) => match left {
-                Node::Unary(Unary::Next, a) => self.follows(*a, *b, depth),
+                Node::Unary(Unary::Next, a) => self.implies_within(*a, *b, depth),
                 _ => false,
             },
             Node::Unary(Unary::WeakNext, b) => match left {
-                Node::Unary(Unary::Next | Unary::WeakNext, a) => self.follows(*a, *b, depth),
-                Node::Unary(Unary::Globally, _) => self.follows(f, *b, depth),
+                Node::Unary(Unary::Next | Unary::WeakNext, a) => self.implies_within(*a, *b, depth),
+                Node::Unary(Unary::Globally, _) => self.implies_within(f, *b, depth),
                 _ => false,
             },
             Node::Binary(operator @ (Binary::Until | Binary::WeakUntil), [hold, come]) => {
                 let weak = *operator == Binary::WeakUntil;
-                self.follows(f, *come, depth)
+                self.implies_within(f, *come, depth)
                     || match left {
                         Node::Binary(Binary::Until, [a, b]) => {
-                            self.follows(*a, *hold, depth) && self.follows(*b, g, depth)
+                            self.implies_within(*a, *hold, depth) && self.implies_within(*b, g, depth)
                         }
                         Node::Binary(Binary::WeakUntil, [a, b]) => {
-                            weak && self.follows(*a, *hold, depth) && self.follows(*b, g, depth)
+                            weak && self.implies_within(*a, *hold, depth) && self.implies_within(*b, g, depth)
                         }
-                        Node::Unary(Unary::Globally, _) => weak && self.follows(f, *hold, depth),
+                        Node::Unary(Unary::Globally, _) => weak && self.implies_within(f, *hold, depth),
                         _ => false,
                     }
             }
             Node::Binary(operator @ (Binary::Release | Binary::StrongRelease), [hold, come]) => {
                 let weak = *operator == Binary::Release;
-                (self.follows(f, *hold, depth) && self.follows(f, *come, depth))
+                (self.implies_within(f, *hold, depth) && self.implies_within(f, *come, depth))
                     || match left {
                         Node::Binary(Binary::StrongRelease, [a, b]) => {
-                            self.follows(*a, *hold, depth) && self.follows(*b, *come, depth)
+                            self.implies_within(*a, *hold, depth) && self.implies_within(*b, *come, depth)
                         }
                         Node::Binary(Binary::Release, [a, b]) => {
-                            weak && self.follows(*a, *hold, depth) && self.follows(*b, *come, depth)
+                            weak && self.implies_within(*a, *hold, depth) && self.implies_within(*b, *come, depth)
                         }
-                        Node::Unary(Unary::Globally, _) => weak && self.follows(f, *come, depth),
+                        Node::Unary(Unary::Globally, _) => weak && self.implies_within(f, *come, depth),
                         _ => false,
                     }
             }

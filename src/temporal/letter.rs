@@ -1,29 +1,29 @@
-//! What is true at one step: a set of atoms.
+//! A letter of a trace: the set of atoms that are true at one step. Knows nothing of what follows it.
 
 use super::atom::Record;
 use super::formula::{AtomId, Formulas};
 
-/// The atoms that are true at one step; all others are false.
+/// The set of atoms that are true at one step, as a bit set; all others are false.
 #[derive(Debug, Clone, Default)]
 pub struct Letter {
     words: Vec<u64>,
 }
 
 impl Letter {
-    /// Nothing is true.
+    /// The empty set: no atom is true.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What a record makes true of all atoms of `formulas`.
-    pub fn read(formulas: &Formulas, record: &(impl Record + ?Sized)) -> Self {
+    /// The atoms of `formulas` that are true at a record.
+    pub fn from_record(formulas: &Formulas, record: &(impl Record + ?Sized)) -> Self {
         let mut letter = Self::new();
-        letter.read_again(formulas, record);
+        letter.assign_from_record(formulas, record);
         letter
     }
 
-    /// The same, in the place of what was true before.
-    pub fn read_again(&mut self, formulas: &Formulas, record: &(impl Record + ?Sized)) {
+    /// [`Letter::from_record`] in place, without a new allocation.
+    pub fn assign_from_record(&mut self, formulas: &Formulas, record: &(impl Record + ?Sized)) {
         self.words.clear();
         for (id, atom) in formulas.atoms() {
             if atom.holds(record) {
@@ -32,7 +32,7 @@ impl Letter {
         }
     }
 
-    /// Makes an atom true or false.
+    /// Sets an atom to true or false.
     pub fn set(&mut self, atom: AtomId, value: bool) {
         let (word, bit) = (atom.index() / 64, 1u64 << (atom.index() % 64));
         if value {

@@ -1,14 +1,14 @@
-//! The text of a formula as tokens with their places.
+//! The lexer: the text of a formula as tokens with their byte ranges. Knows no precedence and no operator's meaning.
 
 use std::ops::Range;
 
 use super::atom::{Comparison, Value};
-use super::parse::ParseError;
+use super::parse_error::ParseError;
 
-/// What a token is.
+/// A token of the formula language.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
-    /// A name or an operator's word.
+    /// A name, or an operator that is a word.
     Word(String),
     /// `` `a name` ``
     Quoted(String),
@@ -38,7 +38,7 @@ pub(super) enum Token {
     Implies,
     /// `<->`, `<=>`
     Iff,
-    /// `=`, `<` and their kin
+    /// `=`, `<` and the other comparisons
     Compare(Comparison),
     /// `+`
     Plus,
@@ -50,8 +50,9 @@ pub(super) enum Token {
     Divide,
 }
 
-/// What is looked for before the symbols of comparisons, which some of them begin with, longer ones first.
-const LONG: [(&str, Token); 6] = [
+/// Symbols to match before those of comparisons, because a comparison is a prefix of some (`=` of `=>`); longer ones
+/// first.
+const LONG_SYMBOLS: [(&str, Token); 6] = [
     ("<->", Token::Iff),
     ("<=>", Token::Iff),
     ("->", Token::Implies),
@@ -60,8 +61,8 @@ const LONG: [(&str, Token); 6] = [
     ("||", Token::Or),
 ];
 
-/// What is looked for after them.
-const SHORT: [(&str, Token); 12] = [
+/// Symbols to match after those of comparisons.
+const SHORT_SYMBOLS: [(&str, Token); 12] = [
     ("@", Token::AtSign),
     ("(", Token::Open),
     (")", Token::Close),
@@ -76,8 +77,8 @@ const SHORT: [(&str, Token); 12] = [
     ("/", Token::Divide),
 ];
 
-/// Other ways to write an operator, and what is meant.
-const FOREIGN: [(&str, &str); 9] = [
+/// Operators of other languages, with the hint for each.
+const FOREIGN_OPERATORS: [(&str, &str); 9] = [
     ("/\\", "conjunction is written `&`"),
     ("\\/", "disjunction is written `|`"),
     ("[]", "always is written `G`"),
@@ -93,68 +94,68 @@ pub(super) fn starts_name(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// What may follow in a name; a dot belongs to it where another part follows.
+/// Whether a character can continue a name. A dot also belongs to a name if another part follows; the caller checks it.
 pub(super) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The tokens, each with its byte range.
-pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, ParseError> {
-    let mut found = Vec::new();
+/// The tokens of a text, each with its byte range.
+pub(super) fn tokenize(text: &str) -> Result<Vec<(Token, Range<usize>)>, ParseError> {
+    let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         if c.is_whitespace() {
             at += c.len_utf8();
             continue;
         }
-        let (token, end) = token(text, at, c)?;
-        found.push((token, at..end));
+        let (token, end) = lex_token(text, at, c)?;
+        tokens.push((token, at..end));
         at = end;
     }
-    Ok(found)
+    Ok(tokens)
 }
 
-fn token(text: &str, at: usize, c: char) -> Result<(Token, usize), ParseError> {
+fn lex_token(text: &str, at: usize, c: char) -> Result<(Token, usize), ParseError> {
     let rest = &text[at..];
     if starts_name(c) {
-        return word(text, at);
+        return lex_word(text, at);
     }
     if c.is_ascii_digit() || (c == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
-        return number(text, at);
+        return lex_number(text, at);
     }
     if c == '"' || c == '`' {
-        let (inner, end) = quoted(text, at, c)?;
+        let (inner, end) = lex_quoted(text, at, c)?;
         return Ok((if c == '"' { Token::Text(inner) } else { Token::Quoted(inner) }, end));
     }
     if rest.starts_with("<-") && !rest.starts_with("<->") {
-        return Err(ParseError::new(text, at, "`<-` is no operator")
+        return Err(ParseError::new(text, at, "`<-` is not an operator")
             .hint("write `b -> a`, or `a < -b` with a space for a comparison"));
     }
-    if let Some((symbol, meant)) = FOREIGN.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
+    if let Some((symbol, meant)) = FOREIGN_OPERATORS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
         return Err(ParseError::new(text, at, format!("unexpected `{symbol}`")).hint(*meant));
     }
-    let among = |table: &[(&str, Token)]| {
+    let find_symbol = |table: &[(&str, Token)]| {
         table.iter().find(|(symbol, _)| rest.starts_with(symbol)).map(|(symbol, token)| (token.clone(), symbol.len()))
     };
     let comparison = || {
         let (symbol, comparison) = Comparison::SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol))?;
         Some((Token::Compare(*comparison), symbol.len()))
     };
-    match among(&LONG).or_else(comparison).or_else(|| among(&SHORT)) {
+    match find_symbol(&LONG_SYMBOLS).or_else(comparison).or_else(|| find_symbol(&SHORT_SYMBOLS)) {
         Some((token, length)) => Ok((token, at + length)),
-        None => Err(ParseError::new(text, at, format!("unexpected {c:?}")).hint("quote it: \"…\" is any atom's text")),
+        None => Err(ParseError::new(text, at, format!("unexpected {c:?}")).hint("put the name in quotes: \"…\"")),
     }
 }
 
-fn word(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
-    let end = name_end(text, at);
-    // After `@` the dot separates the lifeline from its field, so a lifeline's name has none (unless it is quoted).
+fn lex_word(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
+    let end = find_name_end(text, at);
+    // After `@` a dot separates the lifeline from its field, so an unquoted lifeline name contains no dot.
     let end = if text[..at].ends_with('@') { text[at..end].find('.').map_or(end, |dot| at + dot) } else { end };
     if !text[end..].starts_with(':') {
         return Ok((Token::Word(text[at..end].to_owned()), end));
     }
     let kind = text[at..end].to_owned();
-    let (label, end) = label_text(text, end + 1)?;
+    let (label, end) = lex_label_text(text, end + 1)?;
     if label.is_empty() {
         let what = if kind == "text_contains" { "an empty text" } else { "an empty name" };
         return Err(ParseError::new(text, at, format!("`{kind}:` is followed by {what}"))
@@ -164,7 +165,7 @@ fn word(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
         return Err(ParseError::new(text, end, format!("the name after `{kind}:` needs quoting"))
             .hint(format!("write `{kind}:\"{label}…\"`")));
     }
-    // `-` is common in names, so `tool_call:a->b` may mean a tool named `a->b` as well as an implication.
+    // `-` is common in tool names, so `tool_call:a->b` is ambiguous: a tool named `a->b`, or an implication.
     if let Some(arrow) = ["->", "=>"].into_iter().find(|arrow| text[end..].starts_with(arrow)) {
         return Err(ParseError::new(
             text,
@@ -178,7 +179,7 @@ fn word(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
     Ok((Token::Label { kind, text: label }, end))
 }
 
-fn name_end(text: &str, at: usize) -> usize {
+fn find_name_end(text: &str, at: usize) -> usize {
     let mut end = at;
     while let Some(c) = text[end..].chars().next() {
         let dot = c == '.' && text[end + 1..].starts_with(|c| starts_name(c) || char::is_ascii_digit(&c));
@@ -190,8 +191,9 @@ fn name_end(text: &str, at: usize) -> usize {
     end
 }
 
-/// The text after a label's colon: parts in quotes and parts without, up to what can only be another token.
-fn label_text(text: &str, at: usize) -> Result<(String, usize), ParseError> {
+/// Reads the text after the colon of a label: an unquoted part, a quoted part, or `key="text"`, up to a character that
+/// can only start another token.
+fn lex_label_text(text: &str, at: usize) -> Result<(String, usize), ParseError> {
     let mut label = String::new();
     let mut end = at;
     while let Some(c) = text[end..].chars().next() {
@@ -201,7 +203,7 @@ fn label_text(text: &str, at: usize) -> Result<(String, usize), ParseError> {
             if !opens {
                 break;
             }
-            let (inner, after) = quoted(text, end, '"')?;
+            let (inner, after) = lex_quoted(text, end, '"')?;
             label.push_str(&inner);
             return Ok((label, after));
         }
@@ -216,7 +218,7 @@ fn label_text(text: &str, at: usize) -> Result<(String, usize), ParseError> {
     Ok((label, end))
 }
 
-fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize), ParseError> {
+fn lex_quoted(text: &str, at: usize, quote: char) -> Result<(String, usize), ParseError> {
     let mut inner = String::new();
     let mut chars = text[at + 1..].char_indices();
     while let Some((i, c)) = chars.next() {
@@ -228,7 +230,7 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize), ParseEr
                 Some((_, c)) if "\\\"`".contains(c) => inner.push(c),
                 _ => {
                     return Err(ParseError::new(text, at + 1 + i, "an unknown escape")
-                        .hint("known are \\\\ \\\" \\` \\n \\t \\r"));
+                        .hint("the escapes are \\\\ \\\" \\` \\n \\t \\r"));
                 }
             },
             c if c == quote => return Ok((inner, at + 1 + i + 1)),
@@ -238,7 +240,7 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize), ParseEr
     Err(ParseError::new(text, at, "the quote is never closed"))
 }
 
-fn number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
+fn lex_number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
     let bytes = text.as_bytes();
     let digits = |mut i: usize| {
         while bytes.get(i).is_some_and(u8::is_ascii_digit) {
@@ -258,7 +260,9 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
         }
     }
     if text[end..].starts_with(starts_name) {
-        return Err(ParseError::new(text, at, "a name cannot begin with a digit").hint("quote it: `1x` in backticks"));
+        return Err(
+            ParseError::new(text, at, "a name cannot begin with a digit").hint("put the name in backticks: `1x`")
+        );
     }
     let value: f64 = text[at..end].parse().map_err(|_| ParseError::new(text, at, "not a number"))?;
     if let Ok(integer) = text[at..end].parse::<u64>() {
@@ -267,7 +271,7 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
     let digits_alone = text[at..end].bytes().all(|b| b.is_ascii_digit());
     if digits_alone && value.to_string() != text[at..end].trim_start_matches('0') && value.is_finite() {
         return Err(ParseError::new(text, at, "the number has more digits than can be compared exactly")
-            .hint("integers are exact to 64 bits; compare it as a text where the log has it as one"));
+            .hint("integers are exact to 64 bits; if the log has the number as a text, compare texts"));
     }
     if value.is_infinite() {
         return Err(ParseError::new(text, at, "the number is too large"));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::atom::{Atom, Record, Value};
 use super::automaton::{AutomatonError, Dfa, Limits};
 use super::formula::{AtomId, Formulas};
-use super::parse::ParseError;
+use super::parse_error::ParseError;
 use super::print::is_reserved;
 use super::robustness::{Robustness, RobustnessError};
 use super::transition::{Transition, Transitions, transitions};
@@ -122,8 +122,8 @@ impl Default for RewardConfig {
 
 /// What happens where a predicate's robustness is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ties {
-    /// It counts as satisfied (but for `=` and `!=`, which are what they are: [`Robustness::judge`]), so that every run
+pub enum TieBreak {
+    /// It counts as satisfied (but for `=` and `!=`, which are what they are: [`Robustness::evaluate_with_truth`]), so that every run
     /// can be repeated.
     #[default]
     Satisfied,
@@ -141,7 +141,7 @@ struct Measured {
 
 /// A predicate at one record.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged<'a> {
+pub struct PredicateResult<'a> {
     /// Its name, or the comparison itself.
     pub name: &'a str,
     /// Whether it counts as satisfied.
@@ -152,9 +152,9 @@ pub struct Judged<'a> {
 
 /// What a step over a record came to that may lack quantities.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stepped<'a> {
+pub struct StepResult<'a> {
     /// The predicates that decided it.
-    pub predicates: Vec<Judged<'a>>,
+    pub predicates: Vec<PredicateResult<'a>>,
     /// What it was worth.
     pub reward: f64,
     /// How near the step came to progress, or to staying in a goal: of the transitions that are that, the robustness of
@@ -169,7 +169,7 @@ pub struct Objective {
     dfa: Dfa,
     measured: Vec<Measured>,
     state: usize,
-    ties: Ties,
+    ties: TieBreak,
     draws: u64,
 }
 
@@ -222,17 +222,17 @@ impl Objective {
         let dfa = Dfa::build(&formulas, formula, limits)?;
         // What the automaton does not look at needs no value.
         measured.retain(|m| dfa.atoms().contains(&m.atom));
-        Ok(Self { formulas, dfa, measured, state: Dfa::INITIAL, ties: Ties::default(), draws: 0 })
+        Ok(Self { formulas, dfa, measured, state: Dfa::INITIAL, ties: TieBreak::default(), draws: 0 })
     }
 
     /// With another rule for a robustness of 0.
     #[must_use]
-    pub fn with_ties(mut self, ties: Ties) -> Self {
+    pub fn with_tie_break(mut self, ties: TieBreak) -> Self {
         self.ties = ties;
         self
     }
 
-    /// Back to the initial state. The seed fixes what [`Ties::Drawn`] draws, and nothing else; without one it goes on
+    /// Back to the initial state. The seed fixes what [`TieBreak::Drawn`] draws, and nothing else; without one it goes on
     /// drawing where it was.
     pub fn reset(&mut self, seed: Option<u64>) {
         self.state = Dfa::INITIAL;
@@ -304,7 +304,7 @@ impl Objective {
     fn signed(&self, values: &(impl Record + ?Sized)) -> Result<Vec<f64>, ObjectiveError> {
         self.measured
             .iter()
-            .map(|m| match m.robustness.judge(values) {
+            .map(|m| match m.robustness.evaluate_with_truth(values) {
                 Ok((0.0, holds)) => Ok(if holds { 0.0 } else { -0.0 }),
                 Ok((value, _)) => Ok(value),
                 Err(error) => Err(ObjectiveError::Predicate { predicate: m.name.clone(), error }),
@@ -328,12 +328,12 @@ impl Objective {
     }
 
     /// One step on over a record that may lack quantities: a predicate that asks for one is false, and as far from true
-    /// as can be. Comparisons are what they are: of equal numbers, `<` does not hold ([`Robustness::judge_exactly`]).
-    pub fn step_on_partial(&mut self, values: &(impl Record + ?Sized), config: &RewardConfig) -> Stepped<'_> {
+    /// as can be. Comparisons are what they are: of equal numbers, `<` does not hold ([`Robustness::evaluate_exactly`]).
+    pub fn step_with_missing(&mut self, values: &(impl Record + ?Sized), config: &RewardConfig) -> StepResult<'_> {
         let robustness: Vec<Option<f64>> = self
             .measured
             .iter()
-            .map(|m| match m.robustness.judge_exactly(values) {
+            .map(|m| match m.robustness.evaluate_exactly(values) {
                 Ok((0.0, holds)) => Some(if holds { 0.0 } else { -0.0 }),
                 other => other.ok().map(|(value, _)| value),
             })
@@ -352,13 +352,13 @@ impl Objective {
             .measured
             .iter()
             .zip(robustness)
-            .map(|(m, robustness)| Judged {
+            .map(|(m, robustness)| PredicateResult {
                 name: &m.name,
                 holds: robustness.is_some_and(f64::is_sign_positive),
                 robustness: robustness.map(|value| value + 0.0),
             })
             .collect();
-        Stepped { predicates, reward, nearness: nearness.map(|value| value + 0.0) }
+        StepResult { predicates, reward, nearness: nearness.map(|value| value + 0.0) }
     }
 
     /// The reward of a step from any state, and where it leads; the current state stays.
@@ -444,7 +444,7 @@ impl Objective {
     /// The transition that is taken: the one of the letter, unless ties are drawn.
     fn taken(&mut self, transitions: &[Transition]) -> Transition {
         let letter = transitions[0];
-        if self.ties == Ties::Satisfied || letter.robustness != 0.0 {
+        if self.ties == TieBreak::Satisfied || letter.robustness != 0.0 {
             return letter;
         }
         let border: Vec<Transition> = transitions.iter().filter(|t| t.robustness == 0.0).copied().collect();

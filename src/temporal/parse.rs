@@ -3,65 +3,15 @@
 //! Precedence as in Spot: comparison binds tightest, then `!` and the other operators with one operand, then
 //! `U W R M S` (right-associative), `&`, `|`, and last `->` and `<->` (right-associative).
 
-use std::fmt;
 use std::ops::Range;
 
 use super::atom::{Arithmetic, Atom, Comparison, Literal, Number, Quantifier, Term, Value};
 use super::formula::{Binary, Causal, Formula, Formulas, Unary};
-use super::lexer::{Token, tokens};
-use super::parse_each::EachTest;
+use super::lexer::{Token, tokenize};
+use super::parse_error::ParseError;
 
 /// How deep a formula may nest.
 pub const MAX_DEPTH: usize = 1_000;
-
-/// What is wrong with the text of a formula, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseError {
-    /// Byte offset in the text.
-    pub at: usize,
-    /// Line, from 1.
-    pub line: usize,
-    /// Column in characters, from 1.
-    pub column: usize,
-    /// What is wrong, a lower-case fragment.
-    pub message: String,
-    /// What could be meant.
-    pub hint: Option<String>,
-}
-
-impl ParseError {
-    pub(super) fn new(text: &str, at: usize, message: impl Into<String>) -> Self {
-        let before = &text[..at.min(text.len())];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        Self {
-            at,
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            message: message.into(),
-            hint: None,
-        }
-    }
-
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            1 => write!(f, "column {}: {}", self.column, self.message)?,
-            line => write!(f, "line {line}, column {}: {}", self.column, self.message)?,
-        }
-        match &self.hint {
-            Some(hint) => write!(f, " ({hint})"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 /// What a bare term stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +44,8 @@ pub(super) enum Operand {
 pub(super) type Depth = usize;
 
 /// The numbers that are formulas.
-const ONE: Number = Number::of(1.0);
-const ZERO: Number = Number::of(0.0);
+const ONE: Number = Number::from_finite(1.0);
+const ZERO: Number = Number::from_finite(0.0);
 
 /// Binding powers, weakest first.
 const ARROW: u8 = 1;
@@ -146,7 +96,24 @@ pub(super) enum Pending {
     /// An application predicate and its arguments so far.
     Call(String, Vec<Term>),
     /// The test of a quantifier over a field.
-    Each(EachTest),
+    Quantified(PartialTest),
+}
+
+/// The test of a quantifier, as far as it is read.
+pub(super) struct PartialTest {
+    pub(super) quantifier: Quantifier,
+    pub(super) path: String,
+    pub(super) head: TestHead,
+    pub(super) arguments: Vec<Term>,
+}
+
+/// What a test begins with.
+pub(super) enum TestHead {
+    Compare(Comparison),
+    /// A predicate before its one argument.
+    CallOne(String),
+    /// A predicate before its arguments in parentheses.
+    CallWithList(String),
 }
 
 /// What encloses its operand in parentheses.
@@ -185,7 +152,7 @@ impl Infix {
 
 impl<'a> Parser<'a> {
     fn new(formulas: &'a mut Formulas, text: &'a str, bare: Bare) -> Result<Self, ParseError> {
-        let tokens = tokens(text)?;
+        let tokens = tokenize(text)?;
         Ok(Self { formulas, text, tokens, at: 0, bare, open: Vec::new(), power: 0, start: 0 })
     }
 
@@ -197,7 +164,7 @@ impl<'a> Parser<'a> {
         let operand = self.operand()?;
         match self.peek() {
             None => self.as_formula(operand, self.start),
-            Some(Token::Close) => Err(self.error("this parenthesis closes nothing")),
+            Some(Token::Close) => Err(self.error("unmatched `)`")),
             Some(_) => Err(self.error(format!("expected an operator or the end, found {}", self.found()))),
         }
     }
@@ -309,7 +276,7 @@ impl<'a> Parser<'a> {
                 }
                 self.formulas.atomic(Atom::Call(name.into(), arguments.into()))
             }
-            Pending::Each(test) => return self.finish_each(test, operand, inner),
+            Pending::Quantified(test) => return self.finish_each(test, operand, inner),
             Pending::Chain(is_and, mut parts) => {
                 parts.push(self.as_formula(operand, inner)?);
                 match (self.infix(), is_and) {
@@ -435,14 +402,14 @@ impl<'a> Parser<'a> {
             "false" | "FALSE" => Term::Literal(Literal::Bool(false)),
             "null" => Term::Literal(Literal::Null),
             "U" | "W" | "R" | "M" | "S" => {
-                return Err(ParseError::new(self.text, place, format!("`{word}` stands between two formulas"))
+                return Err(ParseError::new(self.text, place, format!("`{word}` needs a formula on both sides"))
                     .hint(format!("a proposition of this name is written `\"{word}\"`")));
             }
             "P" if self.eat(&Token::Open) => {
                 return Ok(Start::Opens(Pending::Enclosed(opened, Enclosing::Past), 0));
             }
             "P" | "Seen" if self.eat(&Token::AtSign) => return self.at_lifeline(Some(&word)),
-            _ if self.eat(&Token::Open) => match Quantifier::named(&word) {
+            _ if self.eat(&Token::Open) => match Quantifier::from_name(&word) {
                 Some(quantifier) => return self.each(quantifier),
                 None => return Ok(self.call(word)),
             },
@@ -547,5 +514,5 @@ impl<'a> Parser<'a> {
 }
 
 fn number_term(value: &Value<'_>) -> Term {
-    Term::Literal(Literal::of(value).expect("the lexer reads finite numbers"))
+    Term::Literal(Literal::from_value(value).expect("the lexer reads finite numbers"))
 }

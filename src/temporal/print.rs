@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::atom::{Arithmetic, Atom, Comparison, Literal, Quantifier, Term, Test};
+use super::atom::{Arithmetic, Atom, Comparison, Literal, Quantifier, Term, ValueTest};
 use super::formula::{Binary, Causal, Formula, Formulas, Node, Unary};
 use super::lexer::{continues_name, starts_name};
 
@@ -193,19 +193,19 @@ fn write_atom(out: &mut String, atom: &Atom) -> fmt::Result {
         }
         Atom::Call(name, terms) => {
             // `Seen(…)` is a call, but `P(…)` is an operator, and `any(…)` takes a test.
-            write_name(out, name, '`', name.as_ref() != "P" && Quantifier::named(name).is_none())?;
+            write_name(out, name, '`', name.as_ref() != "P" && Quantifier::from_name(name).is_none())?;
             write_arguments(out, terms)
         }
-        Atom::Each(quantifier, path, test) => {
+        Atom::Quantified(quantifier, path, test) => {
             write!(out, "{}(", quantifier.name())?;
             write_term(out, path, 0)?;
             out.push_str(", ");
             match test {
-                Test::Compare(comparison, term) => {
+                ValueTest::Compare(comparison, term) => {
                     write!(out, "{} ", comparison.symbol())?;
                     write_term(out, term, 0)?;
                 }
-                Test::Call(name, terms) => {
+                ValueTest::Call(name, terms) => {
                     write_name(out, name, '`', true)?;
                     // A word before a parenthesis would begin its arguments, and before a minus a difference.
                     if let [term @ Term::Literal(Literal::Text(_))] = &**terms {

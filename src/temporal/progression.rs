@@ -1,333 +1,341 @@
-//! Progression: what a run still owes after each step.
+//! Progression: rewrites a formula by each step of a run into its *residual*, which the rest of the run must satisfy.
 //!
-//! Definition 9 of the TRAC paper (after Bacchus and Kabanza), for runs that may end: `prg(X f) = f` where something
-//! follows, `prg(N f) = f` where something follows. So what is owed is a formula for the case that the run goes on, in
-//! normal form, and one truth value for the case that it ends now.
+//! Definition 9 of the TRAC paper (after Bacchus and Kabanza), extended to runs that may end after any step. `X f` and
+//! `N f` both progress to `f` and differ only if the run ends, so a residual is a pair: a formula in normal form for the
+//! case that the run continues, and one truth value for the case that it ends now.
 //!
-//! Steps are remembered for each formula and what the step makes of the atoms that it reads now: a deterministic
-//! automaton that is built only where the run goes.
+//! Steps are cached by formula and by the values of the atoms that the formula reads at this step. The cache is in effect
+//! a deterministic automaton that is built lazily along the run.
 
 use std::collections::HashMap;
 
-use super::formula::{AtomId, Binary, Formula, Formulas, Node, Unary};
+use super::formula::{AtomId, Binary, Connective, Formula, Formulas, Node, Unary};
 use super::letter::Letter;
-use super::normal::{Chain, Normal};
-use super::readings::{Reading, Refused};
+use super::normal_form::NormalForms;
+use super::readings::{Reading, UnsupportedError};
 
-/// How many steps are remembered before all are forgotten.
-const REMEMBERED: usize = 1 << 17;
+/// Maximum number of cached steps; all caches are cleared beyond it.
+const MAX_CACHED_STEPS: usize = 1 << 17;
 
-/// How many formulas and operands make an arena [`Progression::is_crowded`].
-const CROWDED: usize = 1 << 19;
+/// Number of formulas and operands beyond which [`Progression::is_over_capacity`] holds.
+const MAX_ARENA_SIZE: usize = 1 << 19;
 
-/// What is still owed: a formula for the rest of the run if it goes on, a truth value if it ends now.
+/// What the rest of a run must satisfy: a formula if the run continues, a truth value if it ends now.
 ///
-/// In one [`Progression`], what is found equal to be owed is equal here.
+/// A handle into one [`Progression`]. Residuals whose normal forms are equal are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Owed {
-    rest: Formula,
-    end: bool,
+pub struct Residual {
+    if_continued: Formula,
+    if_ended: bool,
 }
 
-/// A verdict while the run goes on, over every way to go on: to end now, to end later, and never to end.
+/// Verdict on a run in progress, over all its continuations: it ends now, ends later, or never ends. The three values of
+/// LTL3 (Bauer, Leucker and Schallhart 2011).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
-    /// Every way satisfies the formula.
+pub enum PrefixVerdict {
+    /// Every continuation satisfies the formula.
     Satisfied,
-    /// No way does.
+    /// No continuation satisfies the formula.
     Violated,
-    /// Neither, or it was not found out.
+    /// Some continuations do and some do not, or the normal form does not show that the formula is decided.
     Undecided,
 }
 
-/// A verdict at the end of the run.
+/// Verdict on a run that has ended. The four values of RV-LTL (Bauer, Leucker and Schallhart 2010).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ending {
-    /// It was decided before.
+pub enum FinalVerdict {
+    /// Satisfied, and every continuation would have satisfied the formula.
     Satisfied,
-    /// It was decided before.
+    /// Violated, and every continuation would have violated the formula.
     Violated,
-    /// The run satisfies the formula; had it gone on, it might not have.
+    /// The run satisfies the formula; a continuation might not have.
     PresumablySatisfied,
-    /// The run does not satisfy the formula; had it gone on, it might have.
+    /// The run does not satisfy the formula; a continuation might have.
     PresumablyViolated,
 }
 
-impl Ending {
-    /// Whether the run as it is satisfies the formula.
+impl FinalVerdict {
+    /// Whether the run as it ended satisfies the formula.
     pub fn holds(self) -> bool {
         matches!(self, Self::Satisfied | Self::PresumablySatisfied)
     }
 }
 
-/// How much is owed; less is better, and what is violated owes most.
+/// How far a residual is from being satisfied, for ranking: steps first, then obligations. Smaller is better; a violated
+/// formula has the maximum of both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Debt {
-    /// At least so many further steps until the run may end well; [`u32::MAX`] where it cannot any more.
+pub struct ResidualCost {
+    /// A lower bound on the further steps until the run can end satisfied; 0 if it can end now, [`u32::MAX`] if never.
     pub steps: u32,
-    /// So many things that must still happen, on the way that asks for fewest.
+    /// The number of things that must still happen, by the alternative that needs the fewest.
     pub obligations: u32,
 }
 
-/// Steps from one formula.
+/// Cached steps from one formula.
 #[derive(Debug, Clone)]
-struct Table {
-    /// The atoms that it reads now, as words of a letter and the bits in them.
-    now: Box<[(usize, u64)]>,
-    after: HashMap<Box<[u64]>, Owed>,
-    last: Option<(Box<[u64]>, Owed)>,
+struct StepCache {
+    /// The atoms that decide a step, as word indices of a letter with bit masks.
+    read_words: Box<[(usize, u64)]>,
+    steps: HashMap<Box<[u64]>, Residual>,
+    last: Option<(Box<[u64]>, Residual)>,
 }
 
-/// Progression of any number of formulas, in an arena of its own.
+/// Progresses any number of formulas, in an arena of its own.
 #[derive(Debug, Clone, Default)]
 pub struct Progression {
-    normal: Normal,
-    tables: HashMap<Formula, Table>,
-    remembered: usize,
-    debts: Vec<Debt>,
+    forms: NormalForms,
+    caches: HashMap<Formula, StepCache>,
+    cached_steps: usize,
+    costs: Vec<ResidualCost>,
     key: Vec<u64>,
 }
 
 impl Progression {
-    /// Nothing is owed yet.
+    /// A progression without formulas.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What a formula of another arena owes before the first step. Refused: operators of the past and of lifelines.
-    pub fn begin(&mut self, source: &Formulas, formula: Formula) -> Result<Owed, Refused> {
-        source.readable(formula, Reading::Progression)?;
-        let rest = self.normal.import(source, formula);
-        // Normal forms are equal on traces of one position and more only, so the empty one is asked of the source.
-        Ok(Owed { rest, end: on_empty(source, formula) })
+    /// The residual of a formula of another arena before the first step.
+    ///
+    /// # Errors
+    /// The formula has an operator of the past or of lifelines.
+    pub fn begin(&mut self, source: &Formulas, formula: Formula) -> Result<Residual, UnsupportedError> {
+        source.check_reading(formula, Reading::Progression)?;
+        let rest = self.forms.normalize(source, formula);
+        // NormalForms forms are equal on traces of one position and more only, so the empty one is asked of the source.
+        Ok(Residual { if_continued: rest, if_ended: on_empty_trace(source, formula) })
     }
 
-    /// The arena of what is owed. Its atoms are those that letters are made of.
+    /// The arena of the residuals. Letters are sets of its atoms.
     pub fn formulas(&self) -> &Formulas {
-        &self.normal.formulas
+        &self.forms.formulas
     }
 
-    /// What is owed after a step that makes the atoms of `letter` true.
-    pub fn step(&mut self, owed: Owed, letter: &Letter) -> Owed {
-        if let Some(known) = self.remembered(owed.rest, letter) {
+    /// The residual after a step at which exactly the atoms of `letter` are true.
+    pub fn step(&mut self, residual: Residual, letter: &Letter) -> Residual {
+        if let Some(known) = self.cached_step(residual.if_continued, letter) {
             return known;
         }
-        if self.remembered > REMEMBERED {
-            self.tables.clear();
-            self.remembered = 0;
+        if self.cached_steps > MAX_CACHED_STEPS {
+            self.caches.clear();
+            self.cached_steps = 0;
         }
-        let mut open = vec![owed.rest];
+        // Operands first, with an explicit stack, so that the depth of a formula costs no call stack.
+        let mut open = vec![residual.if_continued];
         while let Some(top) = open.last().copied() {
-            if self.remembered(top, letter).is_some() {
+            if self.cached_step(top, letter).is_some() {
                 open.pop();
                 continue;
             }
             let before = open.len();
-            let node = self.normal.formulas.node(top).clone();
+            let node = self.forms.formulas.node(top).clone();
             for child in node.children() {
-                if !under_next(&node) && self.remembered(*child, letter).is_none() {
+                if !is_next(&node) && self.cached_step(*child, letter).is_none() {
                     open.push(*child);
                 }
             }
             if open.len() == before {
                 open.pop();
-                let after = self.one_step(top, &node, letter);
-                self.remember(top, letter, after);
+                let after = self.progress_node(top, &node, letter);
+                self.cache_step(top, letter, after);
             }
         }
-        self.remembered(owed.rest, letter).expect("it was put there last")
+        self.cached_step(residual.if_continued, letter).expect("the loop cached it last")
     }
 
-    fn one_step(&mut self, formula: Formula, node: &Node, letter: &Letter) -> Owed {
+    fn progress_node(&mut self, formula: Formula, node: &Node, letter: &Letter) -> Residual {
         let child = |progression: &mut Self, f: &Formula| {
-            progression.remembered(*f, letter).expect("operands are progressed before what they are operands of")
+            progression.cached_step(*f, letter).expect("operands are progressed before the formula")
         };
-        let again = |end| Owed { rest: formula, end };
+        let unchanged = |if_ended| Residual { if_continued: formula, if_ended };
         match node {
             Node::True => self.decided(true),
             Node::False => self.decided(false),
             Node::Atom(atom) => self.decided(letter.holds(*atom)),
             Node::Not(a) => {
-                let Owed { end, .. } = child(self, a);
+                let Residual { if_ended: end, .. } = child(self, a);
                 self.decided(!end)
             }
             Node::And(all) => {
-                let parts: Vec<Owed> = all.iter().map(|a| child(self, a)).collect();
-                self.join(Chain::And, &parts)
+                let parts: Vec<Residual> = all.iter().map(|a| child(self, a)).collect();
+                self.join(Connective::And, &parts)
             }
             Node::Or(all) => {
-                let parts: Vec<Owed> = all.iter().map(|a| child(self, a)).collect();
-                self.join(Chain::Or, &parts)
+                let parts: Vec<Residual> = all.iter().map(|a| child(self, a)).collect();
+                self.join(Connective::Or, &parts)
             }
-            Node::Unary(Unary::Next, a) => Owed { rest: *a, end: false },
-            Node::Unary(Unary::WeakNext, a) => Owed { rest: *a, end: true },
+            Node::Unary(Unary::Next, a) => Residual { if_continued: *a, if_ended: false },
+            Node::Unary(Unary::WeakNext, a) => Residual { if_continued: *a, if_ended: true },
             Node::Unary(Unary::Globally, a) => {
                 let a = child(self, a);
-                self.join(Chain::And, &[a, again(true)])
+                self.join(Connective::And, &[a, unchanged(true)])
             }
             Node::Unary(_, a) => {
                 let a = child(self, a);
-                self.join(Chain::Or, &[a, again(false)])
+                self.join(Connective::Or, &[a, unchanged(false)])
             }
             Node::Binary(operator, [a, b]) => {
                 let (a, b) = (child(self, a), child(self, b));
                 let weak = matches!(operator, Binary::WeakUntil | Binary::Release);
                 if matches!(operator, Binary::Until | Binary::WeakUntil) {
-                    let going_on = self.join(Chain::And, &[a, again(weak)]);
-                    self.join(Chain::Or, &[b, going_on])
+                    let going_on = self.join(Connective::And, &[a, unchanged(weak)]);
+                    self.join(Connective::Or, &[b, going_on])
                 } else {
-                    let going_on = self.join(Chain::Or, &[a, again(weak)]);
-                    self.join(Chain::And, &[b, going_on])
+                    let going_on = self.join(Connective::Or, &[a, unchanged(weak)]);
+                    self.join(Connective::And, &[b, going_on])
                 }
             }
             Node::Causal(..) | Node::Seen(_) => unreachable!("progression refuses causal operators"),
         }
     }
 
-    fn decided(&mut self, value: bool) -> Owed {
-        Owed { rest: self.normal.formulas.constant(value), end: value }
+    fn decided(&mut self, value: bool) -> Residual {
+        Residual { if_continued: self.forms.formulas.constant(value), if_ended: value }
     }
 
-    fn join(&mut self, chain: Chain, parts: &[Owed]) -> Owed {
-        let rest = self.normal.chain(chain, parts.iter().map(|part| part.rest).collect());
-        let end = match chain {
-            Chain::And => parts.iter().all(|part| part.end),
-            Chain::Or => parts.iter().any(|part| part.end),
+    fn join(&mut self, connective: Connective, parts: &[Residual]) -> Residual {
+        let rest = self.forms.connect(connective, parts.iter().map(|part| part.if_continued).collect());
+        let end = match connective {
+            Connective::And => parts.iter().all(|part| part.if_ended),
+            Connective::Or => parts.iter().any(|part| part.if_ended),
         };
-        Owed { rest, end }
+        Residual { if_continued: rest, if_ended: end }
     }
 
-    fn remembered(&mut self, formula: Formula, letter: &Letter) -> Option<Owed> {
-        let table = self.tables.get_mut(&formula)?;
+    fn cached_step(&mut self, formula: Formula, letter: &Letter) -> Option<Residual> {
+        let cache = self.caches.get_mut(&formula)?;
         self.key.clear();
-        self.key.extend(table.now.iter().map(|(word, bits)| letter.word(*word) & bits));
-        if let Some((key, owed)) = &table.last
+        self.key.extend(cache.read_words.iter().map(|(word, bits)| letter.word(*word) & bits));
+        if let Some((key, residual)) = &cache.last
             && **key == *self.key
         {
-            return Some(*owed);
+            return Some(*residual);
         }
-        let (key, owed) = table.after.get_key_value(self.key.as_slice())?;
-        match &mut table.last {
+        let (key, residual) = cache.steps.get_key_value(self.key.as_slice())?;
+        match &mut cache.last {
             Some((last, _)) if last.len() == key.len() => last.copy_from_slice(key),
-            last => *last = Some((key.clone(), *owed)),
+            last => *last = Some((key.clone(), *residual)),
         }
-        if let Some((_, last)) = &mut table.last {
-            *last = *owed;
+        if let Some((_, last)) = &mut cache.last {
+            *last = *residual;
         }
-        Some(*owed)
+        Some(*residual)
     }
 
-    fn remember(&mut self, formula: Formula, letter: &Letter, after: Owed) {
-        if !self.tables.contains_key(&formula) {
-            let now = self.reads_now(formula);
-            self.tables.insert(formula, Table { now, after: HashMap::new(), last: None });
+    fn cache_step(&mut self, formula: Formula, letter: &Letter, after: Residual) {
+        if !self.caches.contains_key(&formula) {
+            let read_words = self.atoms_read_now(formula);
+            self.caches.insert(formula, StepCache { read_words, steps: HashMap::new(), last: None });
         }
-        let table = self.tables.get_mut(&formula).expect("it was made if it was missing");
-        let key = table.now.iter().map(|(word, bits)| letter.word(*word) & bits).collect();
-        table.after.insert(key, after);
-        self.remembered += 1;
+        let cache = self.caches.get_mut(&formula).expect("inserted above");
+        let key = cache.read_words.iter().map(|(word, bits)| letter.word(*word) & bits).collect();
+        cache.steps.insert(key, after);
+        self.cached_steps += 1;
     }
 
-    /// The atoms that decide one step: those not below `X` or `N`.
-    fn reads_now(&self, formula: Formula) -> Box<[(usize, u64)]> {
+    /// The atoms that decide one step: those not below `X` or `N`, whose operands belong to the next step.
+    fn atoms_read_now(&self, formula: Formula) -> Box<[(usize, u64)]> {
         let mut words: Vec<(usize, u64)> = Vec::new();
         let mut seen = std::collections::HashSet::from([formula]);
         let mut open = vec![formula];
         while let Some(top) = open.pop() {
-            let node = self.normal.formulas.node(top);
+            let node = self.forms.formulas.node(top);
             if let Node::Atom(atom) = node {
                 let (word, bit) = (atom.index() / 64, 1 << (atom.index() % 64));
                 match words.iter_mut().find(|(at, _)| *at == word) {
                     Some((_, bits)) => *bits |= bit,
                     None => words.push((word, bit)),
                 }
-            } else if !under_next(node) {
+            } else if !is_next(node) {
                 open.extend(node.children().iter().filter(|child| seen.insert(**child)));
             }
         }
         words.into()
     }
 
-    /// The verdict while the run goes on. It is never wrong; that a formula is decided is not always found out.
-    pub fn standing(&self, owed: Owed) -> Standing {
-        match (self.normal.formulas.node(owed.rest), owed.end) {
-            (Node::True, true) => Standing::Satisfied,
-            (Node::False, false) => Standing::Violated,
-            _ => Standing::Undecided,
+    /// The verdict while the run is in progress. `Satisfied` and `Violated` are always right; `Undecided` may be reported
+    /// for a formula that is decided, because the normal form is not complete.
+    pub fn prefix_verdict(&self, residual: Residual) -> PrefixVerdict {
+        match (self.forms.formulas.node(residual.if_continued), residual.if_ended) {
+            (Node::True, true) => PrefixVerdict::Satisfied,
+            (Node::False, false) => PrefixVerdict::Violated,
+            _ => PrefixVerdict::Undecided,
         }
     }
 
-    /// The verdict if the run ends now.
-    pub fn ending(&self, owed: Owed) -> Ending {
-        match (self.standing(owed), owed.end) {
-            (Standing::Satisfied, _) => Ending::Satisfied,
-            (Standing::Violated, _) => Ending::Violated,
-            (Standing::Undecided, true) => Ending::PresumablySatisfied,
-            (Standing::Undecided, false) => Ending::PresumablyViolated,
+    /// The verdict if the run ends now, as [`Progression::prefix_verdict`] for the two definite values.
+    pub fn final_verdict(&self, residual: Residual) -> FinalVerdict {
+        match (self.prefix_verdict(residual), residual.if_ended) {
+            (PrefixVerdict::Satisfied, _) => FinalVerdict::Satisfied,
+            (PrefixVerdict::Violated, _) => FinalVerdict::Violated,
+            (PrefixVerdict::Undecided, true) => FinalVerdict::PresumablySatisfied,
+            (PrefixVerdict::Undecided, false) => FinalVerdict::PresumablyViolated,
         }
     }
 
-    /// What is owed as one formula: its value on what is left of the run, nothing included, is the value of the whole.
-    pub fn residual(&mut self, owed: Owed) -> Formula {
-        if self.normal.at_end(owed.rest) == owed.end {
-            return owed.rest;
+    /// The residual as one formula: its value on the rest of the run, which may be empty, is the value of the original
+    /// formula on the whole run.
+    pub fn residual_formula(&mut self, residual: Residual) -> Formula {
+        if self.forms.empty_trace_value(residual.if_continued) == residual.if_ended {
+            return residual.if_continued;
         }
-        let formulas = &mut self.normal.formulas;
-        if owed.end {
-            // Empty, or …
+        let formulas = &mut self.forms.formulas;
+        if residual.if_ended {
+            // `G false` holds on the empty trace only.
             let falsity = formulas.falsity();
             let empty = formulas.unary(Unary::Globally, falsity);
-            match formulas.node(owed.rest) {
+            match formulas.node(residual.if_continued) {
                 Node::False => empty,
-                _ => formulas.or([empty, owed.rest]),
+                _ => formulas.or([empty, residual.if_continued]),
             }
         } else {
-            // NonEmpty, and …
+            // `F true` holds on non-empty traces only.
             let truth = formulas.truth();
             let more = formulas.unary(Unary::Finally, truth);
-            match formulas.node(owed.rest) {
+            match formulas.node(residual.if_continued) {
                 Node::True => more,
-                _ => formulas.and([more, owed.rest]),
+                _ => formulas.and([more, residual.if_continued]),
             }
         }
     }
 
-    /// The distinct subformulas of what is owed.
-    pub fn size(&self, owed: Owed) -> usize {
-        self.normal.formulas.subformulas(owed.rest).len()
+    /// The number of distinct subformulas of the residual.
+    pub fn size(&self, residual: Residual) -> usize {
+        self.forms.formulas.subformulas(residual.if_continued).len()
     }
 
-    /// The atoms that what is owed still reads.
-    pub fn atoms_of(&self, owed: Owed) -> Vec<AtomId> {
-        self.normal.formulas.atoms_of(owed.rest)
+    /// The atoms that the residual still reads.
+    pub fn atoms_of(&self, residual: Residual) -> Vec<AtomId> {
+        self.forms.formulas.atoms_of(residual.if_continued)
     }
 
-    /// How much is owed.
-    pub fn debt(&mut self, owed: Owed) -> Debt {
-        match self.standing(owed) {
-            _ if owed.end => Debt { steps: 0, obligations: 0 },
-            Standing::Violated => Debt { steps: u32::MAX, obligations: u32::MAX },
+    /// The cost of a residual.
+    pub fn cost(&mut self, residual: Residual) -> ResidualCost {
+        match self.prefix_verdict(residual) {
+            _ if residual.if_ended => ResidualCost { steps: 0, obligations: 0 },
+            PrefixVerdict::Violated => ResidualCost { steps: u32::MAX, obligations: u32::MAX },
             _ => {
-                let debt = self.debt_of(owed.rest);
-                Debt { steps: debt.steps.max(1), obligations: debt.obligations.max(1) }
+                let cost = self.cost_of(residual.if_continued);
+                ResidualCost { steps: cost.steps.max(1), obligations: cost.obligations.max(1) }
             }
         }
     }
 
-    /// How far a formula is from a trace of which it is true, of one position at least: no shorter one exists.
-    fn debt_of(&mut self, formula: Formula) -> Debt {
-        for index in self.debts.len()..=formula.index() {
-            let of = |f: &Formula| self.debts[f.index()];
-            let step = |debt: Debt, more: u32| Debt { steps: debt.steps.saturating_add(more), ..debt };
+    /// A lower bound on the length of a non-empty trace that satisfies the formula, and its obligations.
+    fn cost_of(&mut self, formula: Formula) -> ResidualCost {
+        for index in self.costs.len()..=formula.index() {
+            let of = |f: &Formula| self.costs[f.index()];
+            let step = |cost: ResidualCost, more: u32| ResidualCost { steps: cost.steps.saturating_add(more), ..cost };
             let all = |parts: &[Formula]| {
-                parts.iter().map(of).fold(Debt { steps: 1, obligations: 0 }, |a, b| Debt {
+                parts.iter().map(of).fold(ResidualCost { steps: 1, obligations: 0 }, |a, b| ResidualCost {
                     steps: a.steps.max(b.steps),
                     obligations: a.obligations.saturating_add(b.obligations),
                 })
             };
-            let debt = match self.normal.formulas.node_at(index) {
-                Node::False => Debt { steps: u32::MAX, obligations: u32::MAX },
-                Node::Atom(_) => Debt { steps: 1, obligations: 1 },
+            let cost = match self.forms.formulas.node_at(index) {
+                Node::False => ResidualCost { steps: u32::MAX, obligations: u32::MAX },
+                Node::Atom(_) => ResidualCost { steps: 1, obligations: 1 },
                 Node::And(parts) => all(parts),
                 Node::Or(parts) => {
                     let few = parts.iter().map(of).min();
@@ -335,60 +343,51 @@ impl Progression {
                 }
                 Node::Unary(Unary::Next, a) => step(of(a), 1),
                 Node::Unary(Unary::Finally, a) => of(a),
-                // Nothing needs to happen for these where the trace is short.
-                Node::Unary(Unary::Globally, a) => Debt { obligations: 0, ..of(a) },
+                // A trace can satisfy these without any particular event, so they carry no obligation.
+                Node::Unary(Unary::Globally, a) => ResidualCost { obligations: 0, ..of(a) },
                 Node::Binary(Binary::Until, [_, b]) => of(b),
                 Node::Binary(Binary::StrongRelease, both) => all(both),
-                Node::Binary(Binary::WeakUntil, [a, b]) => Debt { steps: of(a).steps.min(of(b).steps), obligations: 0 },
-                Node::Binary(Binary::Release, [_, b]) => Debt { obligations: 0, ..of(b) },
-                _ => Debt { steps: 1, obligations: 0 },
+                Node::Binary(Binary::WeakUntil, [a, b]) => {
+                    ResidualCost { steps: of(a).steps.min(of(b).steps), obligations: 0 }
+                }
+                Node::Binary(Binary::Release, [_, b]) => ResidualCost { obligations: 0, ..of(b) },
+                _ => ResidualCost { steps: 1, obligations: 0 },
             };
-            self.debts.push(debt);
+            self.costs.push(cost);
         }
-        self.debts[formula.index()]
+        self.costs[formula.index()]
     }
 
-    /// Whether it is time for [`Progression::keep`]: a run that owes something new at every step fills the arena.
-    pub fn is_crowded(&self) -> bool {
-        self.normal.formulas.len() + self.normal.operands > CROWDED
+    /// Whether to call [`Progression::retain`]: the arena grows without bound on runs with new residuals at every step.
+    pub fn is_over_capacity(&self) -> bool {
+        self.forms.formulas.len() + self.forms.operands > MAX_ARENA_SIZE
     }
 
-    /// Forgets all but what is given; every other [`Owed`] and formula of this arena has no meaning any more. Atoms keep
-    /// their numbers.
-    pub fn keep<'a>(&mut self, live: impl IntoIterator<Item = &'a mut Owed>) {
-        let old = std::mem::take(&mut self.normal);
+    /// Rebuilds the arena with the given residuals only, and updates these. All other [`Residual`] and formula handles of
+    /// this arena become invalid. Atoms keep their numbers.
+    pub fn retain<'a>(&mut self, live: impl IntoIterator<Item = &'a mut Residual>) {
+        let old = std::mem::take(&mut self.forms);
         for (_, atom) in old.formulas.atoms() {
-            self.normal.formulas.atom_id(atom.clone());
+            self.forms.formulas.atom_id(atom.clone());
         }
-        for owed in live {
-            owed.rest = self.normal.import(&old.formulas, owed.rest);
+        for residual in live {
+            residual.if_continued = self.forms.normalize(&old.formulas, residual.if_continued);
         }
-        self.tables.clear();
-        self.remembered = 0;
-        self.debts.clear();
+        self.caches.clear();
+        self.cached_steps = 0;
+        self.costs.clear();
     }
 }
 
-fn under_next(node: &Node) -> bool {
+fn is_next(node: &Node) -> bool {
     matches!(node, Node::Unary(Unary::Next | Unary::WeakNext, _))
 }
 
 /// The value of a formula on the empty trace.
-fn on_empty(formulas: &Formulas, formula: Formula) -> bool {
+fn on_empty_trace(formulas: &Formulas, formula: Formula) -> bool {
     let mut values: HashMap<Formula, bool> = HashMap::new();
     for part in formulas.subformulas(formula) {
-        let of = |f: &Formula| values[f];
-        let value = match formulas.node(part) {
-            Node::True => true,
-            Node::Not(a) => !of(a),
-            Node::And(all) => all.iter().all(of),
-            Node::Or(all) => all.iter().any(of),
-            Node::Unary(operator, _) => matches!(operator, Unary::Globally | Unary::WeakNext),
-            Node::Binary(Binary::Implies, [a, b]) => !of(a) || of(b),
-            Node::Binary(Binary::Iff, [a, b]) => of(a) == of(b),
-            Node::Binary(operator, _) => matches!(operator, Binary::WeakUntil | Binary::Release),
-            _ => false,
-        };
+        let value = formulas.node(part).value_on_empty_trace(|f| values[f]);
         values.insert(part, value);
     }
     values[&formula]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::atom::{Atom, Term, Test};
+use super::atom::{Atom, Term, ValueTest};
 use super::formula::{Binary, Causal, Formula, Formulas, Node, Unary};
 
 /// The ways to read a formula.
@@ -42,7 +42,7 @@ impl Reading {
 
 /// A formula uses what its reading or its log does not know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum UnsupportedError {
     /// An operator without a meaning there.
     #[error("`{operator}` has no meaning in {reading}{hint}")]
     Operator {
@@ -90,9 +90,9 @@ pub struct Schema {
 
 impl Schema {
     /// That a lifeline exists.
-    pub(super) fn knows_lifeline(&self, lifeline: &str) -> Result<(), Refused> {
+    pub(super) fn check_lifeline(&self, lifeline: &str) -> Result<(), UnsupportedError> {
         match &self.lifelines {
-            Some(known) if !known.contains(lifeline) => Err(Refused::Lifeline {
+            Some(known) if !known.contains(lifeline) => Err(UnsupportedError::Lifeline {
                 lifeline: lifeline.to_owned(),
                 known: known.iter().cloned().collect::<Vec<_>>().join(", "),
             }),
@@ -103,14 +103,14 @@ impl Schema {
 
 impl Formulas {
     /// That a reading gives every operator of the formula a meaning.
-    pub fn readable(&self, formula: Formula, reading: Reading) -> Result<(), Refused> {
-        self.subformulas(formula).into_iter().try_for_each(|part| self.readable_node(part, reading))
+    pub fn check_reading(&self, formula: Formula, reading: Reading) -> Result<(), UnsupportedError> {
+        self.subformulas(formula).into_iter().try_for_each(|part| self.check_node_reading(part, reading))
     }
 
     /// That a reading gives the outermost operator of the formula a meaning.
-    pub(super) fn readable_node(&self, part: Formula, reading: Reading) -> Result<(), Refused> {
+    pub(super) fn check_node_reading(&self, part: Formula, reading: Reading) -> Result<(), UnsupportedError> {
         match self.strange(part, reading) {
-            Some((operator, hint)) => Err(Refused::Operator { operator, reading: reading.name(), hint }),
+            Some((operator, hint)) => Err(UnsupportedError::Operator { operator, reading: reading.name(), hint }),
             None => Ok(()),
         }
     }
@@ -127,7 +127,7 @@ impl Formulas {
                     (_, Some(lifeline)) if !causal => Some((format!("@{lifeline}.…"), "")),
                     (Atom::Label { kind, .. }, _) if reading == Reading::Robustness => Some((format!("{kind}:"), "")),
                     (Atom::Call(name, _), _) if reading == Reading::Robustness => Some((format!("{name}(…)"), "")),
-                    (Atom::Each(quantifier, ..), _) if reading == Reading::Robustness => {
+                    (Atom::Quantified(quantifier, ..), _) if reading == Reading::Robustness => {
                         Some((format!("{}(…)", quantifier.name()), ""))
                     }
                     (Atom::Quantity(term), _) if reading != Reading::Robustness && !matches!(term, Term::Field(_)) => {
@@ -157,25 +157,27 @@ impl Formulas {
     }
 
     /// That a log has every atom and lifeline of the formula.
-    pub fn known_to(&self, formula: Formula, schema: &Schema) -> Result<(), Refused> {
+    pub fn check_schema(&self, formula: Formula, schema: &Schema) -> Result<(), UnsupportedError> {
         for part in self.subformulas(formula) {
             match self.node(part) {
                 Node::Atom(atom) => self.atom_known(self.atom(*atom), schema)?,
-                Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => schema.knows_lifeline(lifeline)?,
+                Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => schema.check_lifeline(lifeline)?,
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn atom_known(&self, atom: &Atom, schema: &Schema) -> Result<(), Refused> {
-        let unknown = |known: &BTreeSet<String>, suffix: &str| Refused::Atom {
+    fn atom_known(&self, atom: &Atom, schema: &Schema) -> Result<(), UnsupportedError> {
+        let unknown = |known: &BTreeSet<String>, suffix: &str| UnsupportedError::Atom {
             atom: self.atom_text(atom),
             known: known.iter().map(|k| format!("{k}{suffix}")).collect::<Vec<_>>().join(", "),
         };
         match atom {
             Atom::Label { kind, .. } if !schema.labels.contains(&**kind) => return Err(unknown(&schema.labels, ":…")),
-            Atom::Call(name, _) | Atom::Each(_, _, Test::Call(name, _)) if !schema.calls.contains(&**name) => {
+            Atom::Call(name, _) | Atom::Quantified(_, _, ValueTest::Call(name, _))
+                if !schema.calls.contains(&**name) =>
+            {
                 return Err(unknown(&schema.calls, "(…)"));
             }
             Atom::Name(name) => {
@@ -187,7 +189,7 @@ impl Formulas {
         }
         for (lifeline, name) in atom.terms().iter().flat_map(|t| t.fields()) {
             if let Some(lifeline) = lifeline {
-                schema.knows_lifeline(lifeline)?;
+                schema.check_lifeline(lifeline)?;
             }
             if let Some(fields) = schema.fields.as_ref().filter(|fields| !fields.contains(name)) {
                 return Err(unknown(fields, ""));

@@ -5,8 +5,8 @@
 
 use super::atom::{Arithmetic, Atom, Comparison, Literal, Record, Term, Value};
 use super::formula::{Binary, Formula, Formulas, Node};
-use super::parse::ParseError;
-use super::readings::{Reading, Refused};
+use super::parse_error::ParseError;
+use super::readings::{Reading, UnsupportedError};
 
 /// Why a predicate has no robustness.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum RobustnessError {
     Parse(#[from] ParseError),
     /// The formula uses what has no robustness, such as a temporal operator.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Unsupported(#[from] UnsupportedError),
     /// A text or `null` where a quantity is asked for.
     #[error("`{constant}` is not a quantity")]
     Constant {
@@ -75,12 +75,12 @@ enum Part {
     Iff(usize, usize),
 }
 
-/// The robustness of `predicate` over the fields of `record`, as [`Robustness::parse`] and [`Robustness::of`] together.
+/// The robustness of `predicate` over the fields of `record`, as [`Robustness::parse`] and [`Robustness::evaluate`] together.
 ///
 /// # Errors
 /// As of both.
 pub fn robustness(predicate: &str, record: &(impl Record + ?Sized)) -> Result<f64, RobustnessError> {
-    Robustness::parse(predicate)?.of(record)
+    Robustness::parse(predicate)?.evaluate(record)
 }
 
 impl Robustness {
@@ -99,7 +99,7 @@ impl Robustness {
     /// # Errors
     /// As [`Robustness::parse`], but for the text.
     pub fn compile(formulas: &Formulas, formula: Formula) -> Result<Self, RobustnessError> {
-        formulas.readable(formula, Reading::Robustness)?;
+        formulas.check_reading(formula, Reading::Robustness)?;
         let mut this = Self { text: formulas.text(formula), quantities: Vec::new(), parts: Vec::new() };
         let all = formulas.subformulas(formula);
         let mut slots = vec![0; formula.index() + 1];
@@ -140,7 +140,7 @@ impl Robustness {
                 let (a, b) = (self.term(a)?, self.term(b)?);
                 self.slot(Part::Compare(*comparison, a, b))
             }
-            Atom::Label { .. } | Atom::Call(..) | Atom::Each(..) => {
+            Atom::Label { .. } | Atom::Call(..) | Atom::Quantified(..) => {
                 unreachable!("refused above: no meaning in robustness")
             }
         }
@@ -200,8 +200,8 @@ impl Robustness {
     ///
     /// # Errors
     /// A quantity that the record does not have, or that is no number; a result that is undefined.
-    pub fn of(&self, record: &(impl Record + ?Sized)) -> Result<f64, RobustnessError> {
-        Ok(self.judge(record)?.0)
+    pub fn evaluate(&self, record: &(impl Record + ?Sized)) -> Result<f64, RobustnessError> {
+        Ok(self.evaluate_with_truth(record)?.0)
     }
 
     /// The robustness at one record, and whether the predicate counts as satisfied there: its sign, where it has one.
@@ -210,25 +210,25 @@ impl Robustness {
     /// are, and the negation of what is satisfied is not.
     ///
     /// # Errors
-    /// As [`Robustness::of`].
-    pub fn judge(&self, record: &(impl Record + ?Sized)) -> Result<(f64, bool), RobustnessError> {
-        self.judged(record, Border::Satisfied)
+    /// As [`Robustness::evaluate`].
+    pub fn evaluate_with_truth(&self, record: &(impl Record + ?Sized)) -> Result<(f64, bool), RobustnessError> {
+        self.evaluate_all(record, Border::Satisfied)
     }
 
     /// The same, but that on the border too a comparison is what it is: `1 < 1` does not hold.
     ///
     /// # Errors
-    /// As [`Robustness::of`].
-    pub fn judge_exactly(&self, record: &(impl Record + ?Sized)) -> Result<(f64, bool), RobustnessError> {
-        self.judged(record, Border::Exact)
+    /// As [`Robustness::evaluate`].
+    pub fn evaluate_exactly(&self, record: &(impl Record + ?Sized)) -> Result<(f64, bool), RobustnessError> {
+        self.evaluate_all(record, Border::Exact)
     }
 
     /// Whether it holds of a record that may lack quantities: exactly, and not where it asks for one that is lacking.
-    pub fn is_met(&self, record: &(impl Record + ?Sized)) -> bool {
-        self.judge_exactly(record).is_ok_and(|(value, holds)| if value == 0.0 { holds } else { value > 0.0 })
+    pub fn is_satisfied(&self, record: &(impl Record + ?Sized)) -> bool {
+        self.evaluate_exactly(record).is_ok_and(|(value, holds)| if value == 0.0 { holds } else { value > 0.0 })
     }
 
-    fn judged(&self, record: &(impl Record + ?Sized), border: Border) -> Result<(f64, bool), RobustnessError> {
+    fn evaluate_all(&self, record: &(impl Record + ?Sized), border: Border) -> Result<(f64, bool), RobustnessError> {
         let read = |name: &String| match record.field(name) {
             None => Err(RobustnessError::Unknown { name: name.clone() }),
             Some(Value::Number(number)) if !number.is_nan() => Ok(number),

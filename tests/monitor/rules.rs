@@ -54,7 +54,7 @@ fn every_row_of_the_rule_table_holds() {
         }
         let rule = &read.unwrap_or_else(|e| panic!("{id}: {e}")).rules[0];
         let records = row["trace"].as_array().unwrap().iter().cloned().map(Turn);
-        let labels = Labels::of(&formulas, &[rule.formula], records);
+        let labels = Labels::from_records(&formulas, &[rule.formula], records);
         let column = eval_all_positions(&formulas, rule.formula, &labels).unwrap();
         assert_eq!(column.verdict(), row["expect"]["verdict"], "{id}: {}", formulas.text(rule.formula));
     }

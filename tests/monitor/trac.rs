@@ -8,7 +8,7 @@ use tlaforge::monitor::labels::{
 use tlaforge::monitor::score::{Finding, Score, ScoreSummary};
 use tlaforge::monitor::synthetic::{Shape, Synthetic, Wording, pattern_constraints};
 use tlaforge::monitor::trac::{Decision, Limits, Monitor, MonitorError, Reset, StepReport};
-use tlaforge::temporal::{Ending, Formulas, Record, Standing, Value};
+use tlaforge::temporal::{FinalVerdict, Formulas, PrefixVerdict, Record, Value};
 
 fn monitor(reset: Reset, rules: &[&str]) -> Monitor {
     let mut monitor = Monitor::new(reset);
@@ -65,7 +65,8 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
             verdicts.push(json!(
                 reports
                     .iter()
-                    .map(|r| i64::from(r.standing == Standing::Satisfied) - i64::from(r.standing == Standing::Violated))
+                    .map(|r| i64::from(r.standing == PrefixVerdict::Satisfied)
+                        - i64::from(r.standing == PrefixVerdict::Violated))
                     .collect::<Vec<_>>()
             ));
         }
@@ -98,7 +99,7 @@ fn a_step_that_decides_may_open_the_next_obligation() {
     step(&mut monitor, "p");
     assert_eq!(events(&step(&mut monitor, "")), ["v"]);
     assert_eq!(monitor.rule("r0").unwrap().violations(), 2);
-    assert_eq!(monitor.ending("r0"), Some(Ending::PresumablySatisfied));
+    assert_eq!(monitor.ending("r0"), Some(FinalVerdict::PresumablySatisfied));
 }
 
 #[test]
@@ -116,18 +117,18 @@ fn without_reset_a_verdict_stays_and_counts_once() {
     for (names, seen) in [("p", ["v", ""]), ("", ["", ""]), ("p q", ["", "s"]), ("p q", ["", ""])] {
         assert_eq!(events(&step(&mut monitor, names)), seen);
     }
-    let standings: Vec<Standing> = step(&mut monitor, "").iter().map(|r| r.standing).collect();
-    assert_eq!(standings, [Standing::Violated, Standing::Satisfied]);
+    let standings: Vec<PrefixVerdict> = step(&mut monitor, "").iter().map(|r| r.standing).collect();
+    assert_eq!(standings, [PrefixVerdict::Violated, PrefixVerdict::Satisfied]);
     assert_eq!((monitor.rules()[0].violations(), monitor.rules()[1].satisfactions()), (1, 1));
-    assert_eq!(monitor.standing(), Standing::Violated);
-    assert_eq!(monitor.ending("r0"), Some(Ending::Violated));
+    assert_eq!(monitor.standing(), PrefixVerdict::Violated);
+    assert_eq!(monitor.ending("r0"), Some(FinalVerdict::Violated));
 }
 
 #[test]
 fn a_monitor_without_rules_is_satisfied() {
     let mut monitor = Monitor::new(Reset::AfterVerdict);
     assert!(step(&mut monitor, "p").is_empty());
-    assert_eq!(monitor.standing(), Standing::Satisfied);
+    assert_eq!(monitor.standing(), PrefixVerdict::Satisfied);
     assert!(monitor.rank().is_empty() && monitor.owed("none").is_none() && monitor.ending("none").is_none());
 }
 
@@ -187,7 +188,11 @@ fn rules_come_and_go_while_a_monitor_runs() {
     let past = formulas.parse("O b").unwrap();
     let refused = monitor.add("past", &formulas, past).unwrap_err();
     assert_eq!(refused.to_string(), "rule `past`: `O` has no meaning in progression");
-    assert_eq!(monitor.ending("later"), Some(Ending::PresumablyViolated), "what was before it came does not count");
+    assert_eq!(
+        monitor.ending("later"),
+        Some(FinalVerdict::PresumablyViolated),
+        "what was before it came does not count"
+    );
     assert_eq!(events(&step(&mut monitor, "a")), ["s", ""]);
     let gone = monitor.remove("r0").unwrap();
     assert_eq!((gone.name(), gone.satisfactions()), ("r0", 1));
@@ -211,7 +216,7 @@ fn rules_are_ranked_by_what_they_owe() {
         "at some step from now on `b` must hold, and at some step after that step, `c` must hold"
     );
     monitor.restart();
-    assert_eq!((monitor.steps(), monitor.standing()), (0, Standing::Undecided));
+    assert_eq!((monitor.steps(), monitor.standing()), (0, PrefixVerdict::Undecided));
 }
 
 #[test]
@@ -222,7 +227,7 @@ fn a_run_that_always_owes_something_new_stays_within_bounds() {
         step(&mut monitor, if rng.bool() { "p" } else { "" });
     }
     assert!(monitor.formulas().len() < 600_000);
-    assert_eq!(monitor.ending("r0"), Some(Ending::PresumablyViolated));
+    assert_eq!(monitor.ending("r0"), Some(FinalVerdict::PresumablyViolated));
 }
 
 fn words(propositions: &[&str], scope: Scope, texts: &[&str]) -> Vec<Vec<String>> {
@@ -290,7 +295,7 @@ fn propositions_are_defined_over_fields() {
     assert_eq!(labels.truths().collect::<Vec<_>>(), ["passed"]);
     let labelled = Labelled { labels: &labels, record: &record };
     let mut monitor = monitor(Reset::Never, &["F (passed & errors < 1)"]);
-    assert_eq!(monitor.step_record(&labelled)[0].standing, Standing::Satisfied);
+    assert_eq!(monitor.step_record(&labelled)[0].standing, PrefixVerdict::Satisfied);
     for (definition, error) in [
         ("status = ", "the definition of `d`: column 10: expected a formula, found the end"),
         ("F x", "the definition of `d` must speak of one step, but has `F`"),

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use tlaforge::temporal::causal::{Chart, Event, Guards, Step};
+use tlaforge::temporal::causal::{Chart, Event, EventAction, Guards};
 use tlaforge::temporal::{Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Node, Term, Unary};
 
 /// A chart with its causal order.
@@ -45,11 +45,10 @@ impl<'a> Oracle<'a> {
                     continue;
                 }
                 open.extend(before[at]);
-                if let Step::Recv { message: Some(message) } = &events[at].step {
-                    open.extend(
-                        (0..n)
-                            .find(|j| matches!(&events[*j].step, Step::Send { message: sent, .. } if sent == message)),
-                    );
+                if let EventAction::Recv { message: Some(message) } = &events[at].action {
+                    open.extend((0..n).find(
+                        |j| matches!(&events[*j].action, EventAction::Send { message: sent, .. } if sent == message),
+                    ));
                 }
             }
         }
@@ -134,7 +133,7 @@ impl<'a> Oracle<'a> {
                 let values: Option<Vec<Literal>> = terms.iter().map(|term| self.term(term, at)).collect();
                 values.is_some_and(|values| predicate(name, &values) == Some(true))
             }
-            Atom::Label { .. } | Atom::Quantity(_) | Atom::Each(..) => false,
+            Atom::Label { .. } | Atom::Quantity(_) | Atom::Quantified(..) => false,
         }
     }
 
@@ -142,11 +141,11 @@ impl<'a> Oracle<'a> {
         let event = &self.events[at];
         match name {
             "kind" => Some(Literal::Text(
-                match event.step {
-                    Step::Act => "act",
-                    Step::Choice => "choice",
-                    Step::Send { .. } => "send",
-                    Step::Recv { .. } => "recv",
+                match event.action {
+                    EventAction::Act => "act",
+                    EventAction::Choice => "choice",
+                    EventAction::Send { .. } => "send",
+                    EventAction::Recv { .. } => "recv",
                 }
                 .into(),
             )),

@@ -1,7 +1,7 @@
 //! Random charts, with messages that overtake each other, and random formulas over them.
 
 use fastrand::Rng;
-use tlaforge::temporal::causal::{Chart, Event, Step};
+use tlaforge::temporal::causal::{Chart, Event, EventAction};
 use tlaforge::temporal::{
     Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Term, Unary,
 };
@@ -23,13 +23,14 @@ pub(crate) fn chart(rng: &mut Rng) -> Chart {
 fn overtakes(chart: &Chart) -> bool {
     let mut under_way: Vec<&Event> = Vec::new();
     for event in chart.events() {
-        match &event.step {
-            Step::Send { .. } => under_way.push(event),
-            Step::Recv { message: Some(name) } => {
-                let is_this = |sent: &Event| matches!(&sent.step, Step::Send { message, .. } if message == name);
+        match &event.action {
+            EventAction::Send { .. } => under_way.push(event),
+            EventAction::Recv { message: Some(name) } => {
+                let is_this =
+                    |sent: &Event| matches!(&sent.action, EventAction::Send { message, .. } if message == name);
                 let at = under_way.iter().position(|sent| is_this(sent)).unwrap();
-                let ends = |sent: &Event| match &sent.step {
-                    Step::Send { to, .. } => (sent.lifeline.clone(), to.clone()),
+                let ends = |sent: &Event| match &sent.action {
+                    EventAction::Send { to, .. } => (sent.lifeline.clone(), to.clone()),
                     _ => unreachable!(),
                 };
                 let these = ends(under_way.remove(at));

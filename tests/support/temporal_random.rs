@@ -3,8 +3,8 @@
 
 use fastrand::Rng;
 use tlaforge::temporal::{
-    Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Quantifier, Record, Term, Test,
-    Unary, Value,
+    Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Quantifier, Record, Term, Unary,
+    Value, ValueTest,
 };
 
 pub(crate) const FUTURE: [Unary; 4] = [Unary::Next, Unary::WeakNext, Unary::Globally, Unary::Finally];
@@ -93,11 +93,11 @@ fn leaf(rng: &mut Rng, formulas: &mut Formulas, grammar: Grammar) -> Formula {
         3 if rng.bool() => {
             let quantifier = if rng.bool() { Quantifier::Any } else { Quantifier::Every };
             let test = if rng.bool() {
-                Test::Compare(comparison(rng), term(rng, 2))
+                ValueTest::Compare(comparison(rng), term(rng, 2))
             } else {
-                Test::Call(text(rng, true).into(), (0..rng.usize(..3)).map(|_| term(rng, 2)).collect())
+                ValueTest::Call(text(rng, true).into(), (0..rng.usize(..3)).map(|_| term(rng, 2)).collect())
             };
-            Atom::Each(quantifier, Term::Field(text(rng, true).into()), test)
+            Atom::Quantified(quantifier, Term::Field(text(rng, true).into()), test)
         }
         3 => Atom::Call(text(rng, true).into(), (0..rng.usize(..3)).map(|_| term(rng, 2)).collect()),
         _ if grammar.quantities => match term(rng, 3) {

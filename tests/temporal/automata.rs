@@ -355,7 +355,7 @@ fn what_automata_do_not_read_is_refused_by_name() {
     {
         let (formulas, formula) = parsed(text);
         let error = Dfa::build(&formulas, formula, Limits::default()).unwrap_err();
-        assert!(matches!(error, AutomatonError::Refused(_)) && error.to_string().contains(said), "{error}");
+        assert!(matches!(error, AutomatonError::Unsupported(_)) && error.to_string().contains(said), "{error}");
     }
 }
 

@@ -6,9 +6,11 @@ use crate::causal_oracle::{Oracle, chart, compiled, predicate};
 use fastrand::Rng;
 use serde_json::Value as Json;
 use tlaforge::monitor::causal_json::{clock_from_json, stamp_from_json, stamp_json};
-use tlaforge::temporal::causal::{Event, GuardError, Guards, Kept, Monitor, Nothing, Step, Tracker, VectorClock};
+use tlaforge::temporal::causal::{
+    EmptyRecord, Event, EventAction, Exports, GuardError, Guards, Monitor, Tracker, VectorClock,
+};
 use tlaforge::temporal::{
-    Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Record, Refused, Term, Unary, Value,
+    Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Record, Term, Unary, UnsupportedError, Value,
 };
 
 fn literal(value: &Json) -> Literal {
@@ -111,7 +113,8 @@ fn every_recorded_scenario_gives_its_values_from_its_tree_and_from_its_text() {
         assert_eq!(formulas.parse(&text).unwrap(), guard, "{id}: {text}");
         let loaded = Guards::new(&formulas, &[guard], &lifelines);
         if id.starts_with("unknown_") {
-            let Err(GuardError::Refused { why: Refused::Lifeline { lifeline, known }, .. }) = loaded else {
+            let Err(GuardError::Unsupported { why: UnsupportedError::Lifeline { lifeline, known }, .. }) = loaded
+            else {
                 panic!("{id}");
             };
             assert_eq!((lifeline.as_str(), known.as_str()), ("Z", "A, B"));
@@ -132,7 +135,7 @@ fn every_recorded_scenario_gives_its_values_from_its_tree_and_from_its_text() {
         assert_eq!(defined, expected, "{id}: by definition");
         let mut monitor = Monitor::new(&guards);
         for (event, clock) in chart.events().iter().zip(row["vector_clock"].as_array().unwrap()) {
-            monitor.on_event(event, &Nothing).unwrap();
+            monitor.on_event(event, &EmptyRecord).unwrap();
             let clock = clock_from_json(guards.lifelines(), clock).unwrap();
             assert_eq!(monitor.clock(&event.lifeline).unwrap(), clock, "{id}");
         }
@@ -150,7 +153,7 @@ impl Record for Predicates {
     }
 
     fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
-        let values: Option<Vec<Literal>> = arguments.iter().map(Literal::of).collect();
+        let values: Option<Vec<Literal>> = arguments.iter().map(Literal::from_value).collect();
         predicate(name, &values?)
     }
 }
@@ -176,9 +179,9 @@ fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
         let mut monitor = Monitor::new(&compiled);
         let mut clocks: Vec<VectorClock> = Vec::new();
         let mut by_clock = Monitor::new(&compiled);
-        // Each guard is asked at one lifeline alone; the rest of the chart is the same to it.
+        // Quantified guard is asked at one lifeline alone; the rest of the chart is the same to it.
         let owners: Vec<usize> = guards.iter().map(|_| rng.usize(..lifelines.len())).collect();
-        let mut owned = Monitor::new(&compiled.owned_by(&owners));
+        let mut owned = Monitor::new(&compiled.restrict_to_owners(&owners));
         for (at, event) in chart.events().iter().enumerate() {
             let values = monitor.on_event(event, &Predicates).unwrap().all();
             let defined: Vec<bool> = guards.iter().map(|guard| oracle.holds(*guard, at)).collect();
@@ -186,9 +189,9 @@ fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
             assert_eq!(values, defined, "seed {seed}, event {at}: {:?}\n{:#?}", texts(), chart.events());
             let clock = monitor.clock(&event.lifeline).unwrap();
             assert_eq!(clock.0, oracle.clock(at), "seed {seed}, event {at}");
-            let clocked = by_clock.on_clocked(event, &clock, &Predicates).unwrap().all();
+            let clocked = by_clock.on_event_with_clock(event, &clock, &Predicates).unwrap().all();
             assert_eq!(clocked, values, "seed {seed}, event {at}, by its clock: {:?}", texts());
-            let asked = owned.on_clocked(event, &clock, &Predicates).unwrap().all();
+            let asked = owned.on_event_with_clock(event, &clock, &Predicates).unwrap().all();
             for (guard, owner) in owners.iter().enumerate().filter(|(_, owner)| *lifelines[**owner] == *event.lifeline)
             {
                 assert_eq!(asked[guard], values[guard], "seed {seed}, event {at}, of {owner} alone: {:?}", texts());
@@ -240,7 +243,7 @@ fn lifelines_that_share_nothing_but_written_messages_find_the_same_and_can_be_re
         let guard = crate::causal_random::formula(&mut rng, &mut formulas, &chart, 4);
         let text = formulas.text(guard);
         let lifelines: Vec<&str> = chart.lifelines().iter().map(|name| &**name).collect();
-        // Each lifeline reads its guards from text, in a process of its own as it were.
+        // Quantified lifeline reads its guards from text, in a process of its own as it were.
         let load = || compiled(&text, &lifelines);
         let site =
             |name: &&str| Site { guards: load(), tracker: Tracker::new(&load(), name).unwrap(), store: Vec::new() };
@@ -256,8 +259,8 @@ fn lifelines_that_share_nothing_but_written_messages_find_the_same_and_can_be_re
             let own = lifelines.iter().position(|name| *name == &*event.lifeline).unwrap();
             let Site { guards, tracker, store } = &mut sites[own];
             store.extend(event.updates.iter().cloned());
-            let carried = match &event.step {
-                Step::Recv { message: Some(message) } => {
+            let carried = match &event.action {
+                EventAction::Recv { message: Some(message) } => {
                     let at = messages.iter().position(|(name, _)| name == message).unwrap();
                     Some(messages.swap_remove(at).1)
                 }
@@ -277,7 +280,7 @@ fn lifelines_that_share_nothing_but_written_messages_find_the_same_and_can_be_re
             }
             assert_eq!(again.clock(), tracker.clock(), "seed {seed}");
             assert_eq!(again.values().all(), tracker.values().all());
-            assert_eq!(again.send(&Nothing), tracker.clone().send(&Nothing), "and all that it has seen");
+            assert_eq!(again.send(&EmptyRecord), tracker.clone().send(&EmptyRecord), "and all that it has seen");
             rebuilt += 1;
         }
     }
@@ -293,10 +296,10 @@ fn follow(
     messages: &mut Vec<(Arc<str>, String)>,
 ) -> bool {
     let record = Store(event, store);
-    match &event.step {
-        Step::Act => tracker.act(&record).holds(0),
-        Step::Choice => tracker.choice(&record).holds(0),
-        Step::Send { message, .. } => {
+    match &event.action {
+        EventAction::Act => tracker.act(&record).holds(0),
+        EventAction::Choice => tracker.choice(&record).holds(0),
+        EventAction::Send { message, .. } => {
             let stamp = tracker.send(&record);
             let written = stamp_json(guards, &stamp).to_string();
             let read = stamp_from_json(guards, &serde_json::from_str(&written).unwrap()).unwrap();
@@ -304,7 +307,7 @@ fn follow(
             messages.push((message.clone(), written));
             tracker.values().holds(0)
         }
-        Step::Recv { .. } => {
+        EventAction::Recv { .. } => {
             let stamp = carried.map(|text| stamp_from_json(guards, &serde_json::from_str(text).unwrap()).unwrap());
             tracker.recv(stamp.as_ref(), &record).unwrap().holds(0)
         }
@@ -316,13 +319,13 @@ fn the_guard_of_a_pipeline_asks_whether_the_passed_check_was_of_this_revision() 
     let guard = r#"@model_check.spec = spec & @model_check(status != "failed" S status = "passed")"#;
     let guards = compiled(guard, &["formalize", "model_check", "review"]);
     assert_eq!(guards.fields().iter().map(|f| &**f).collect::<Vec<_>>(), ["spec", "status"]);
-    let kept = &guards.kept()[1];
+    let kept = &guards.exports()[1];
     assert_eq!(*kept.formulas, [Arc::from(r#"status != "failed" S status = "passed""#)]);
     assert_eq!(*kept.fields, [Arc::from("spec")]);
-    assert_eq!(guards.kept()[2], Kept::default(), "nothing is carried that no guard asks for");
+    assert_eq!(guards.exports()[2], Exports::default(), "nothing is carried that no guard asks for");
     let text = |text: &str| Literal::Text(text.into());
     let mut monitor = Monitor::new(&guards);
-    let mut holds = |event: Event| monitor.on_event(&event, &Nothing).unwrap().holds(0);
+    let mut holds = |event: Event| monitor.on_event(&event, &EmptyRecord).unwrap().holds(0);
     holds(Event::act("model_check").with("spec", text("s1")).with("status", text("passed")));
     holds(Event::send("model_check", "review", "result"));
     assert!(!holds(Event::choice("review").with("spec", text("s1"))), "the result is still under way");
@@ -345,10 +348,10 @@ fn a_choice_takes_the_first_branch_whose_guard_holds_and_a_loop_asks_before_each
     let mut monitor = Monitor::new(&guards);
     let branch = |monitor: &mut Monitor| {
         let event = Event::choice("C");
-        monitor.on_event(&event, &Nothing).unwrap().first(&[0, 1, 2])
+        monitor.on_event(&event, &EmptyRecord).unwrap().first(&[0, 1, 2])
     };
     let tell = |monitor: &mut Monitor, event: Event| {
-        monitor.on_event(&event, &Nothing).unwrap();
+        monitor.on_event(&event, &EmptyRecord).unwrap();
     };
     assert_eq!(branch(&mut monitor), None, "the branch without a guard");
     let yes = Literal::Bool(true);
@@ -369,7 +372,7 @@ fn a_choice_takes_the_first_branch_whose_guard_holds_and_a_loop_asks_before_each
     loop {
         let count = Literal::Number(Number::new(f64::from(rounds)).unwrap());
         let event = Event::choice("C").with("rounds", count);
-        if !monitor.on_event(&event, &Nothing).unwrap().holds(3) {
+        if !monitor.on_event(&event, &EmptyRecord).unwrap().holds(3) {
             break;
         }
         rounds += 1;

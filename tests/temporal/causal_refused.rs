@@ -4,7 +4,7 @@ use crate::causal_oracle::{chart, compiled};
 use serde_json::{Value as Json, json};
 use tlaforge::monitor::causal_json::{StampError, clock_json, stamp_from_json, stamp_json};
 use tlaforge::temporal::causal::{
-    CausalError, Event, GuardError, Guards, Monitor, Nothing, Stamp, Step, Tracker, VectorClock,
+    CausalError, EmptyRecord, Event, EventAction, GuardError, Guards, Monitor, Stamp, Tracker, VectorClock,
 };
 use tlaforge::temporal::{Binary, Formula, Formulas, Literal, Number, Record, Unary, Value};
 
@@ -50,7 +50,7 @@ fn an_event_that_is_refused_changes_nothing() {
     let guards = compiled("@A.x = x & P(x = 1) & @B(Y x = 1)", &["A", "B", "C"]);
     let mut monitor = Monitor::new(&guards);
     let one = || Literal::Number(Number::new(1.0).unwrap());
-    monitor.on_event(&Event::send("A", "B", "m").with("x", one()), &Nothing).unwrap();
+    monitor.on_event(&Event::send("A", "B", "m").with("x", one()), &EmptyRecord).unwrap();
     let text = |name: &str| name.to_owned();
     let wrong = [
         (Event::act("Z"), CausalError::Lifeline { lifeline: text("Z"), known: text("A, B, C") }),
@@ -65,14 +65,14 @@ fn an_event_that_is_refused_changes_nothing() {
     for (event, error) in wrong {
         let before = shown(&monitor);
         let event = event.with("x", Literal::Null);
-        assert_eq!(monitor.on_event(&event, &Nothing).unwrap_err(), error);
+        assert_eq!(monitor.on_event(&event, &EmptyRecord).unwrap_err(), error);
         assert_eq!(shown(&monitor), before, "{error}");
         let mut chart = chart(&["A", "B", "C"], [Event::send("A", "B", "m")]);
         assert_eq!(chart.push(event).unwrap_err(), error);
         assert_eq!(chart.events().len(), 1);
     }
-    monitor.on_event(&Event::recv("B", "m").with("x", one()), &Nothing).unwrap();
-    assert_eq!(monitor.on_event(&Event::recv("B", "m"), &Nothing).unwrap_err(), CausalError::NotSent(text("m")));
+    monitor.on_event(&Event::recv("B", "m").with("x", one()), &EmptyRecord).unwrap();
+    assert_eq!(monitor.on_event(&Event::recv("B", "m"), &EmptyRecord).unwrap_err(), CausalError::NotSent(text("m")));
     assert_eq!(monitor.clock("B").unwrap().0, [1, 1, 0]);
 }
 
@@ -94,7 +94,7 @@ fn a_predicate_that_panics_leaves_no_half_of_an_update() {
     let guards = compiled("O broken(x) | @A(O x = 1)", &["A", "B"]);
     let mut monitor = Monitor::new(&guards);
     let one = Literal::Number(Number::new(1.0).unwrap());
-    monitor.on_event(&Event::send("A", "B", "m").with("x", one.clone()), &Nothing).unwrap();
+    monitor.on_event(&Event::send("A", "B", "m").with("x", one.clone()), &EmptyRecord).unwrap();
     for event in [Event::act("B"), Event::recv("B", "m"), Event::send("B", "A", "n")] {
         let event = event.with("x", one.clone());
         let before = monitor.clone();
@@ -106,11 +106,11 @@ fn a_predicate_that_panics_leaves_no_half_of_an_update() {
         // The same event once more, on both.
         let again: Vec<bool> = [monitor.clone(), before]
             .iter_mut()
-            .map(|monitor| monitor.on_event(&event, &Nothing).unwrap().holds(0))
+            .map(|monitor| monitor.on_event(&event, &EmptyRecord).unwrap().holds(0))
             .collect();
         assert_eq!(again[0], again[1]);
     }
-    assert!(monitor.on_event(&Event::recv("B", "m"), &Nothing).unwrap().holds(0));
+    assert!(monitor.on_event(&Event::recv("B", "m"), &EmptyRecord).unwrap().holds(0));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_message_without_a_stamp_tells_nothing_and_a_value_that_is_no_number_is_unde
 #[test]
 fn a_stamp_of_other_guards_is_refused_by_name() {
     let ours = compiled("@A(x = 1) & @A.spec = spec", &["A", "B"]);
-    let record = Nothing;
+    let record = EmptyRecord;
     let stamp = |text: &str, lifelines: &[&str]| Tracker::new(&compiled(text, lifelines), "A").unwrap().send(&record);
     let refused = |stamp: &Stamp| {
         let mut b = Tracker::new(&ours, "B").unwrap();
@@ -237,11 +237,11 @@ fn a_written_stamp_reads_as_it_was_and_what_is_wrong_with_it_is_named() {
 #[test]
 fn a_lifeline_that_appears_later_is_seen_by_whoever_hears_of_it() {
     let mut monitor = Monitor::new(&compiled("P(x = 1)", &["A"]));
-    monitor.on_event(&Event::new("A", Step::Send { to: None, message: "early".into() }), &Nothing).unwrap();
-    monitor.admit("B").unwrap();
-    assert_eq!(monitor.admit("B"), Err(GuardError::Twice("B".to_owned())));
+    monitor.on_event(&Event::new("A", EventAction::Send { to: None, message: "early".into() }), &EmptyRecord).unwrap();
+    monitor.add_lifeline("B").unwrap();
+    assert_eq!(monitor.add_lifeline("B"), Err(GuardError::DuplicateLifeline("B".to_owned())));
     let one = Literal::Number(Number::new(1.0).unwrap());
-    let holds = |monitor: &mut Monitor, event: Event| monitor.on_event(&event, &Nothing).unwrap().holds(0);
+    let holds = |monitor: &mut Monitor, event: Event| monitor.on_event(&event, &EmptyRecord).unwrap().holds(0);
     assert!(!holds(&mut monitor, Event::recv("B", "early")), "a stamp from before is read");
     assert!(holds(&mut monitor, Event::act("B").with("x", one)));
     assert!(!holds(&mut monitor, Event::act("A")));
@@ -258,7 +258,7 @@ fn a_clock_that_does_not_follow_from_those_before_it_is_refused() {
     let take = |monitor: &mut Monitor, lifeline: &str, counts: [u64; 2]| {
         let one = Literal::Number(Number::new(1.0).unwrap());
         let event = Event::act(lifeline).with("x", one);
-        monitor.on_clocked(&event, &VectorClock(counts.to_vec()), &Nothing).map(|values| values.holds(0))
+        monitor.on_event_with_clock(&event, &VectorClock(counts.to_vec()), &EmptyRecord).map(|values| values.holds(0))
     };
     assert_eq!(take(&mut monitor, "A", [1, 0]), Ok(true));
     assert_eq!(take(&mut monitor, "A", [2, 0]), Ok(true));

@@ -8,8 +8,8 @@ use crate::temporal_random::{Bits, FINITE, Grammar, formula, trace};
 use fastrand::Rng;
 use serde_json::Value as Json;
 use tlaforge::temporal::{
-    Atom, Binary, Claim, Decided, Formula, Formulas, Labels, Node, Reading, Record, Refused, Schema, TraceCheck, Unary,
-    Value, check_trace, eval_all_positions,
+    Atom, Binary, DecisionPoint, Fact, Formula, Formulas, Labels, Node, Reading, Record, Schema, TraceCheck, Unary,
+    UnsupportedError, Value, check_trace, eval_all_positions,
 };
 
 fn campaign(count: u64, otherwise: u64) -> u64 {
@@ -51,7 +51,7 @@ fn schema() -> Schema {
 
 fn read(formulas: &mut Formulas, text: &str) -> Result<Formula, String> {
     let formula = formulas.parse(text).map_err(|e| format!("parse error: {e}"))?;
-    formulas.known_to(formula, &schema()).map_err(|e| e.to_string())?;
+    formulas.check_schema(formula, &schema()).map_err(|e| e.to_string())?;
     Ok(formula)
 }
 
@@ -79,16 +79,20 @@ fn every_row_of_the_conformance_table_holds() {
         }
         let formula = found.unwrap_or_else(|e| panic!("{id}: {e}"));
         let records: Vec<Turn> = row["trace"].as_array().unwrap().iter().cloned().map(Turn).collect();
-        let labels = Labels::of(&formulas, &[formula], records.iter());
+        let labels = Labels::from_records(&formulas, &[formula], records.iter());
         let column = eval_all_positions(&formulas, formula, &labels).unwrap();
         let values: Vec<bool> = (0..=records.len()).map(|i| column.holds_at(i)).collect();
         assert_eq!(serde_json::json!(values), expect["holds_at"], "{id}: {text}");
         // Where the recorded values are those expected, so is the list of failing suffixes.
         let check = check_trace(&formulas, formula, &labels).unwrap();
         if row["holds_at"] == expect["holds_at"] && !records.is_empty() {
-            assert_eq!(serde_json::json!(check.failing().collect::<Vec<_>>()), row["check_trace_violations"], "{id}");
+            assert_eq!(
+                serde_json::json!(check.failing_positions().collect::<Vec<_>>()),
+                row["check_trace_violations"],
+                "{id}"
+            );
         }
-        assert_eq!(check.failing_count(), check.failing().count());
+        assert_eq!(check.failing_count(), check.failing_positions().count());
     }
     println!("{} rows, of which refused: {errors:?}", rows.len());
 }
@@ -176,7 +180,7 @@ fn every_position_of_random_pairs_agrees_with_the_definitions() {
         let formula = formula(&mut rng, &mut formulas, grammar, depth);
         let length = length(&mut rng);
         let trace = trace(&mut rng, 3, length);
-        let labels = Labels::of(&formulas, &[formula], &trace);
+        let labels = Labels::from_records(&formulas, &[formula], &trace);
         let column = eval_all_positions(&formulas, formula, &labels).unwrap();
         let mut oracle = Oracle::new(&formulas, &trace);
         for i in 0..=length {
@@ -184,7 +188,7 @@ fn every_position_of_random_pairs_agrees_with_the_definitions() {
             assert_eq!(column.holds_at(i), expected, "seed {seed}: {} at {i} of {trace:?}", formulas.text(formula));
         }
         let failing: Vec<usize> = (0..length).filter(|i| !column.holds_at(*i)).collect();
-        assert_eq!(column.failing().collect::<Vec<_>>(), failing, "seed {seed}");
+        assert_eq!(column.failing_positions().collect::<Vec<_>>(), failing, "seed {seed}");
         assert_eq!(column.failing_count(), failing.len(), "seed {seed}");
         (positions, longest) = (positions + length + 1, longest.max(formulas.len()));
     }
@@ -192,12 +196,12 @@ fn every_position_of_random_pairs_agrees_with_the_definitions() {
 }
 
 fn check(formulas: &Formulas, formula: Formula, trace: &[Bits]) -> TraceCheck {
-    check_trace(formulas, formula, &Labels::of(formulas, &[formula], trace)).unwrap()
+    check_trace(formulas, formula, &Labels::from_records(formulas, &[formula], trace)).unwrap()
 }
 
 /// Whether some continuation, of at most `more` records, gives the other verdict.
 fn open(formulas: &Formulas, formula: Formula, names: u8, prefix: &mut Vec<Bits>, verdict: bool, more: usize) -> bool {
-    let labels = Labels::of(formulas, &[formula], prefix.iter());
+    let labels = Labels::from_records(formulas, &[formula], prefix.iter());
     if eval_all_positions(formulas, formula, &labels).unwrap().verdict() != verdict {
         return true;
     }
@@ -222,22 +226,22 @@ fn a_verdict_is_decided_by_the_first_record_after_which_no_continuation_changes_
         let length = rng.usize(..7);
         let trace = trace(&mut rng, 2, length);
         let check = check(&formulas, formula, &trace);
-        let told = format!("seed {seed}: {} on {trace:?}: {:?}", formulas.text(formula), check.decided);
-        let (kind, decided_after) = match check.decided {
-            Decided::FromTheStart => ("from the start", Some(0)),
-            Decided::ByRecord(position) => ("by a record", Some(position + 1)),
-            Decided::ByTheEnd => ("by the end", None),
+        let told = format!("seed {seed}: {} on {trace:?}: {:?}", formulas.text(formula), check.decision);
+        let (kind, decided_after) = match check.decision {
+            DecisionPoint::FromTheStart => ("from the start", Some(0)),
+            DecisionPoint::ByRecord(position) => ("by a record", Some(position + 1)),
+            DecisionPoint::ByTheEnd => ("by the end", None),
         };
         if let Some(after) = decided_after {
             assert!(!open(&formulas, formula, 2, &mut trace[..after].to_vec(), check.holds(), 4), "{told} too early");
         }
         // Nothing is open before the first record.
         let before = decided_after.map_or(length, |after| after.saturating_sub(1));
-        if check.decided_exactly && decided_after != Some(0) {
+        if check.decision_is_exact && decided_after != Some(0) {
             assert!(open(&formulas, formula, 2, &mut trace[..before].to_vec(), check.holds(), 5), "{told} too late");
         }
         *kinds.entry(kind).or_default() += 1;
-        exact += u64::from(check.decided_exactly);
+        exact += u64::from(check.decision_is_exact);
     }
     println!("{count} verdicts, {exact} decided exactly, {kinds:?}, {:.1} s", began.elapsed().as_secs_f64());
 }
@@ -263,17 +267,17 @@ fn every_reason_for_a_violation_is_true_of_the_trace() {
         for reason in &explanation.reasons {
             let mut holds = |i| oracle.holds(reason.formula, i);
             let is_so = match reason.claim {
-                Claim::Holds(i) => holds(i),
-                Claim::Fails(i) => !holds(i),
-                Claim::AlwaysFrom(i) => (i..length).all(holds),
-                Claim::NeverFrom(i) => !(i..length).any(holds),
-                Claim::NeverWithin(i, j) => !(i..=j).any(holds),
-                Claim::AlwaysWithin(i, j) => (i..=j).all(holds),
-                Claim::AlwaysTo(i) => (0..=i).all(holds),
-                Claim::NeverTo(i) => !(0..=i).any(holds),
-                Claim::NoNext(i) => i + 1 == length,
-                Claim::NoPrevious => true,
-                Claim::NoRecord => length == 0,
+                Fact::Holds(i) => holds(i),
+                Fact::Fails(i) => !holds(i),
+                Fact::AlwaysFrom(i) => (i..length).all(holds),
+                Fact::NeverFrom(i) => !(i..length).any(holds),
+                Fact::NeverWithin(i, j) => !(i..=j).any(holds),
+                Fact::AlwaysWithin(i, j) => (i..=j).all(holds),
+                Fact::AlwaysTo(i) => (0..=i).all(holds),
+                Fact::NeverTo(i) => !(0..=i).any(holds),
+                Fact::NoNext(i) => i + 1 == length,
+                Fact::NoPrevious => true,
+                Fact::NoRecord => length == 0,
             };
             assert!(is_so, "seed {seed}: {} on {trace:?}: {reason:?}", formulas.text(formula));
             reasons += 1;
@@ -283,7 +287,7 @@ fn every_reason_for_a_violation_is_true_of_the_trace() {
 }
 
 /// A trace in letters: `ab - b` has three records.
-fn told(formula: &str, trace: &str) -> (Option<usize>, Decided, bool, String) {
+fn told(formula: &str, trace: &str) -> (Option<usize>, DecisionPoint, bool, String) {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(formula).unwrap();
     let records: Vec<Bits> = trace
@@ -292,12 +296,12 @@ fn told(formula: &str, trace: &str) -> (Option<usize>, Decided, bool, String) {
         .collect();
     let check = check(&formulas, formula, &records);
     let why = check.explanation.as_ref().map(|e| e.text(&formulas)).unwrap_or_default();
-    (check.culprit(), check.decided, check.decided_exactly, why)
+    (check.violation_position(), check.decision, check.decision_is_exact, why)
 }
 
 #[test]
 fn a_violation_is_told_with_its_culprit_and_its_reason() {
-    use Decided::{ByRecord, ByTheEnd, FromTheStart};
+    use DecisionPoint::{ByRecord, ByTheEnd, FromTheStart};
     for (formula, trace, culprit, decided, exact, why) in [
         ("G !a", "b a b", 1, ByRecord(1), true, "at 1 `a` holds"),
         ("G !a", "a b a", 0, ByRecord(0), true, "at 0 `a` holds"),
@@ -352,12 +356,12 @@ fn a_conjunction_too_large_to_follow_is_decided_by_its_parts() {
     let mut formulas = Formulas::new();
     let parts: Vec<String> = (0..30).map(|i| format!("G (p{i} -> F q{i})")).collect();
     let formula = formulas.parse(&format!("{} & G !x & (X y & X !y)", parts.join(" & "))).unwrap();
-    let labels = Labels::of(&formulas, &[formula], ["p1", "q1", "x", "p3"].map(Named));
+    let labels = Labels::from_records(&formulas, &[formula], ["p1", "q1", "x", "p3"].map(Named));
     let check = check_trace(&formulas, formula, &labels).unwrap();
-    assert_eq!((check.decided, check.decided_exactly), (Decided::ByRecord(1), false));
+    assert_eq!((check.decision, check.decision_is_exact), (DecisionPoint::ByRecord(1), false));
     let just_x = formulas.parse(&format!("{} & G !x", parts.join(" & "))).unwrap();
     let check = check_trace(&formulas, just_x, &labels).unwrap();
-    assert_eq!((check.culprit(), check.decided_exactly), (Some(2), false));
+    assert_eq!((check.violation_position(), check.decision_is_exact), (Some(2), false));
     assert!(check.explanation.unwrap().text(&formulas).starts_with("at 3 `p3` holds, and from there on `q3` never"));
 }
 
@@ -368,16 +372,16 @@ fn what_has_no_meaning_on_a_finite_trace_is_refused_by_name() {
         let formula = formulas.parse(text).unwrap();
         let labels = Labels::new(&formulas, &[formula]);
         match eval_all_positions(&formulas, formula, &labels) {
-            Err(Refused::Operator { operator: found, .. }) => assert_eq!(found, operator),
+            Err(UnsupportedError::Operator { operator: found, .. }) => assert_eq!(found, operator),
             other => panic!("{text}: {other:?}"),
         }
         assert!(check_trace(&formulas, formula, &labels).is_err());
-        assert!(formulas.readable(formula, Reading::Finite).is_err());
+        assert!(formulas.check_reading(formula, Reading::Finite).is_err());
     }
     let (a, b) = (formulas.parse("F a").unwrap(), formulas.parse("F b").unwrap());
     let labels = Labels::new(&formulas, &[a]);
     assert!(eval_all_positions(&formulas, a, &labels).is_ok());
-    assert!(matches!(eval_all_positions(&formulas, b, &labels), Err(Refused::Atom { .. })));
+    assert!(matches!(eval_all_positions(&formulas, b, &labels), Err(UnsupportedError::Atom { .. })));
 }
 
 #[test]

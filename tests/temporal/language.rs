@@ -112,11 +112,11 @@ fn an_error_says_where_it_is_and_what_could_be_meant() {
         ("   ", 1, 1, "the formula is empty"),
         ("(a & b", 1, 7, "expected `)` for the parenthesis of column 1, found the end"),
         ("a &\n  (b |\n c", 3, 3, "expected `)` for the parenthesis of line 2, column 3, found the end"),
-        ("a)", 1, 2, "this parenthesis closes nothing"),
+        ("a)", 1, 2, "unmatched `)`"),
         ("a &", 1, 4, "expected a formula, found the end"),
         ("& a", 1, 1, "expected a formula, found `&`"),
         ("a b", 1, 3, "expected an operator or the end, found `b`"),
-        ("U", 1, 1, "`U` stands between two formulas (a proposition of this name is written `\"U\"`)"),
+        ("U", 1, 1, "`U` needs a formula on both sides (a proposition of this name is written `\"U\"`)"),
         ("G", 1, 2, "expected a formula, found the end"),
         ("ä & )", 1, 5, "expected a formula, found `)`"),
         ("any(x, contains)", 1, 16, "expected a formula, found `)`"),
@@ -130,7 +130,7 @@ fn an_error_says_where_it_is_and_what_could_be_meant() {
         ("<>a", 1, 1, "unexpected `<>` (eventually is written `F`)"),
         ("a ∧ b", 1, 3, "conjunction is written `&`"),
         ("a < b < c", 1, 7, "comparisons do not chain (write `a < b & b < c`)"),
-        ("a <- b", 1, 3, "`<-` is no operator"),
+        ("a <- b", 1, 3, "`<-` is not an operator"),
         ("x <-3", 1, 3, "`a < -b` with a space"),
         ("a & x + 1", 1, 5, "this is a term, not a formula (compare it with another: `x < 3`)"),
         ("7", 1, 1, "this is a term"),
@@ -244,7 +244,7 @@ fn what_nests_as_deep_as_is_allowed_reads_back() {
                 }
             });
         }
-        // Each of them is allowed to nest a hundred deep at least.
+        // Quantified of them is allowed to nest a hundred deep at least.
         assert!(allowed > 0, "{nesting:?}");
         deepest = deepest.max(allowed);
     }

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use serde_json::Value as Json;
 use tlaforge::temporal::{
     Dfa, EarlyTermination, Environment, Info, Objective, ObjectiveError, ObjectiveReward, OnReset, Predicate,
-    Quantities, Record, RewardConfig, Robustness, RobustnessError, Step, Ties, Value, file_name,
+    Quantities, Record, RewardConfig, Robustness, RobustnessError, Step, TieBreak, Value, file_name,
     replace_special_characters, robustness,
 };
 
@@ -279,7 +279,7 @@ fn only_what_comes_nearer_is_rewarded_and_rewards_are_finite() {
 #[test]
 fn a_seed_repeats_what_ties_draw_and_without_drawing_it_changes_nothing() {
     let predicates = ["a", "b"].map(|n| Predicate::new(n, format!("v_{n}")));
-    let mut drawn = Objective::new("F (a & X F b)", &predicates).unwrap().with_ties(Ties::Drawn);
+    let mut drawn = Objective::new("F (a & X F b)", &predicates).unwrap().with_tie_break(TieBreak::Drawn);
     let config = RewardConfig::default();
     let zero: Quantities = [("v_a", 0.0), ("v_b", 0.0)].into_iter().collect();
     let mut run = |seed| -> Vec<usize> {
@@ -295,7 +295,7 @@ fn a_seed_repeats_what_ties_draw_and_without_drawing_it_changes_nothing() {
         assert_eq!(fixed.step(&zero, &config).unwrap(), (0.0, 1));
         assert!(!fixed.is_terminated() && fixed.distance() == Some(1));
     }
-    let mut avoid = Objective::new("G !a", &predicates).unwrap().with_ties(Ties::Drawn);
+    let mut avoid = Objective::new("G !a", &predicates).unwrap().with_tie_break(TieBreak::Drawn);
     avoid.reset(Some(3));
     avoid.step(&zero, &config).unwrap();
     assert!(avoid.is_trapped(), "a trap on the border comes first");
@@ -356,8 +356,9 @@ fn equalities_are_what_they_are_on_the_border_and_no_predicate_holds_with_its_ne
     for text in ["x < 1", "x >= 1", "x = 1", "x != 1", "x", "x - 1", "x < 1 & x = 1", "x != 1 | x < 2 -> x = 1"] {
         for x in [0.0, 1.0, 2.0] {
             let values: Quantities = [("x", x)].into_iter().collect();
-            let (rho, holds) = Robustness::parse(text).unwrap().judge(&values).unwrap();
-            let (opposite, fails) = Robustness::parse(&format!("!({text})")).unwrap().judge(&values).unwrap();
+            let (rho, holds) = Robustness::parse(text).unwrap().evaluate_with_truth(&values).unwrap();
+            let (opposite, fails) =
+                Robustness::parse(&format!("!({text})")).unwrap().evaluate_with_truth(&values).unwrap();
             assert!(rho == -opposite && holds != fails, "{text} at {x}");
             assert!(rho == 0.0 || holds == (rho > 0.0), "{text} at {x}");
         }

@@ -3,7 +3,9 @@
 use crate::naive::{Continuation, random_formula, random_letter, value};
 use fastrand::Rng;
 use serde_json::Value as Json;
-use tlaforge::temporal::{Atom, Binary, Debt, Ending, Formulas, Letter, Owed, Progression, Standing};
+use tlaforge::temporal::{
+    Atom, Binary, FinalVerdict, Formulas, Letter, PrefixVerdict, Progression, Residual, ResidualCost,
+};
 
 fn campaign(full: usize, otherwise: usize) -> usize {
     if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { full } else { otherwise }
@@ -19,7 +21,7 @@ fn letter(progression: &Progression, names: &[&str]) -> Letter {
     progression.formulas().atoms().filter(|(_, atom)| is_true(atom)).map(|(id, _)| id).collect()
 }
 
-fn begin(text: &str) -> (Progression, Owed) {
+fn begin(text: &str) -> (Progression, Residual) {
     let (mut source, mut progression) = (Formulas::new(), Progression::new());
     let formula = source.parse(text).unwrap();
     let owed = progression.begin(&source, formula).unwrap();
@@ -27,7 +29,7 @@ fn begin(text: &str) -> (Progression, Owed) {
 }
 
 /// What is owed after steps given as names between blanks, `-` for none.
-fn after(text: &str, steps: &str) -> (Progression, Owed) {
+fn after(text: &str, steps: &str) -> (Progression, Residual) {
     let (mut progression, mut owed) = begin(text);
     for step in steps.split(' ').filter(|step| !step.is_empty()) {
         let letter = letter(&progression, &step.split(',').collect::<Vec<_>>());
@@ -36,11 +38,11 @@ fn after(text: &str, steps: &str) -> (Progression, Owed) {
     (progression, owed)
 }
 
-fn score(standing: Standing) -> i64 {
+fn score(standing: PrefixVerdict) -> i64 {
     match standing {
-        Standing::Satisfied => 1,
-        Standing::Violated => -1,
-        Standing::Undecided => 0,
+        PrefixVerdict::Satisfied => 1,
+        PrefixVerdict::Violated => -1,
+        PrefixVerdict::Undecided => 0,
     }
 }
 
@@ -69,7 +71,7 @@ fn every_published_row_of_formulas_comes_out_as_expected() {
             };
             let letter = letter(&progression, &names);
             owed = progression.step(owed, &letter);
-            scores.push(score(progression.standing(owed)));
+            scores.push(score(progression.prefix_verdict(owed)));
             residual_after.push(owed);
         }
         let list = |key: &str| -> Vec<i64> {
@@ -107,9 +109,9 @@ fn what_is_owed_and_every_decision_are_right_for_every_way_to_go_on() {
             let letter = crate::naive::as_letter(&progression, *step);
             owed = progression.step(owed, &letter);
         }
-        let standing = progression.standing(owed);
-        decided += usize::from(standing != Standing::Undecided);
-        let residual = progression.residual(owed);
+        let standing = progression.prefix_verdict(owed);
+        decided += usize::from(standing != PrefixVerdict::Undecided);
+        let residual = progression.residual_formula(owed);
         largest = largest.max(progression.size(owed));
         let mut ways = vec![Continuation { steps: Vec::new(), back_to: None }];
         ways.extend((0..8).map(|_| Continuation::random(&mut rng, 3)));
@@ -120,13 +122,13 @@ fn what_is_owed_and_every_decision_are_right_for_every_way_to_go_on() {
             };
             let truth = value(&source, formula, &whole);
             let shown = || format!("case {case}: {} over {prefix:?} then {way:?}", source.text(formula));
-            if standing != Standing::Undecided {
-                assert_eq!(truth, standing == Standing::Satisfied, "{standing:?}, {}", shown());
+            if standing != PrefixVerdict::Undecided {
+                assert_eq!(truth, standing == PrefixVerdict::Satisfied, "{standing:?}, {}", shown());
             }
             let owed_value = value(progression.formulas(), residual, &way);
             assert_eq!(owed_value, truth, "{}\nowed {}", shown(), progression.formulas().text(residual));
             if whole.steps.len() == prefix.len() {
-                assert_eq!(progression.ending(owed).holds(), truth, "at the end, {}", shown());
+                assert_eq!(progression.final_verdict(owed).holds(), truth, "at the end, {}", shown());
             }
             continuations += 1;
         }
@@ -147,14 +149,27 @@ fn the_whole_of_a_finite_run_is_judged_as_the_finite_semantics_does() {
         let steps: Vec<u8> = (0..rng.usize(0..=12)).map(|_| random_letter(&mut rng, 3)).collect();
         for (i, step) in steps.iter().enumerate() {
             let so_far = Continuation { steps: steps[..i].to_vec(), back_to: None };
-            assert_eq!(progression.ending(owed).holds(), value(&source, formula, &so_far), "{}", source.text(formula));
+            assert_eq!(
+                progression.final_verdict(owed).holds(),
+                value(&source, formula, &so_far),
+                "{}",
+                source.text(formula)
+            );
             let letter = crate::naive::as_letter(&progression, *step);
-            let before = progression.standing(owed);
+            let before = progression.prefix_verdict(owed);
             owed = progression.step(owed, &letter);
-            assert!(before == Standing::Undecided || before == progression.standing(owed), "a decision is final");
+            assert!(
+                before == PrefixVerdict::Undecided || before == progression.prefix_verdict(owed),
+                "a decision is final"
+            );
         }
         let whole = Continuation { steps, back_to: None };
-        assert_eq!(progression.ending(owed).holds(), value(&source, formula, &whole), "{}", source.text(formula));
+        assert_eq!(
+            progression.final_verdict(owed).holds(),
+            value(&source, formula, &whole),
+            "{}",
+            source.text(formula)
+        );
     }
     println!("{count} runs");
 }
@@ -163,28 +178,28 @@ fn the_whole_of_a_finite_run_is_judged_as_the_finite_semantics_does() {
 fn a_run_may_end_now_so_the_last_position_is_told_from_the_others() {
     let ends = |text: &str, steps: &str| {
         let (progression, owed) = after(text, steps);
-        progression.ending(owed)
+        progression.final_verdict(owed)
     };
     for (formula, steps, ending) in [
-        ("X true", "-", Ending::PresumablyViolated),
-        ("X true", "- -", Ending::Satisfied),
-        ("N false", "-", Ending::PresumablySatisfied),
-        ("N false", "- -", Ending::Violated),
-        ("F p", "-", Ending::PresumablyViolated),
-        ("G p", "p", Ending::PresumablySatisfied),
-        ("G (p -> F q)", "p", Ending::PresumablyViolated),
-        ("G (p -> F q)", "p q", Ending::PresumablySatisfied),
-        ("p W q", "p", Ending::PresumablySatisfied),
-        ("p U q", "p", Ending::PresumablyViolated),
-        ("G (p -> N G !p)", "p", Ending::PresumablySatisfied),
-        ("G (p -> N G !p)", "p p", Ending::Violated),
-        ("p M q", "q", Ending::PresumablyViolated),
-        ("p R q", "q", Ending::PresumablySatisfied),
-        ("p R q", "p,q", Ending::Satisfied),
-        ("G X p", "p p", Ending::PresumablyViolated),
-        ("X !p", "-", Ending::PresumablyViolated),
-        ("F p", "", Ending::PresumablyViolated),
-        ("true", "", Ending::Satisfied),
+        ("X true", "-", FinalVerdict::PresumablyViolated),
+        ("X true", "- -", FinalVerdict::Satisfied),
+        ("N false", "-", FinalVerdict::PresumablySatisfied),
+        ("N false", "- -", FinalVerdict::Violated),
+        ("F p", "-", FinalVerdict::PresumablyViolated),
+        ("G p", "p", FinalVerdict::PresumablySatisfied),
+        ("G (p -> F q)", "p", FinalVerdict::PresumablyViolated),
+        ("G (p -> F q)", "p q", FinalVerdict::PresumablySatisfied),
+        ("p W q", "p", FinalVerdict::PresumablySatisfied),
+        ("p U q", "p", FinalVerdict::PresumablyViolated),
+        ("G (p -> N G !p)", "p", FinalVerdict::PresumablySatisfied),
+        ("G (p -> N G !p)", "p p", FinalVerdict::Violated),
+        ("p M q", "q", FinalVerdict::PresumablyViolated),
+        ("p R q", "q", FinalVerdict::PresumablySatisfied),
+        ("p R q", "p,q", FinalVerdict::Satisfied),
+        ("G X p", "p p", FinalVerdict::PresumablyViolated),
+        ("X !p", "-", FinalVerdict::PresumablyViolated),
+        ("F p", "", FinalVerdict::PresumablyViolated),
+        ("true", "", FinalVerdict::Satisfied),
     ] {
         assert_eq!(ends(formula, steps), ending, "{formula} over {steps}");
     }
@@ -341,14 +356,14 @@ fn laws_that_hold_on_every_trace_make_formulas_one() {
 fn what_owes_more_ranks_higher() {
     let debt = |text: &str, steps: &str| {
         let (mut progression, owed) = after(text, steps);
-        progression.debt(owed)
+        progression.cost(owed)
     };
-    assert_eq!(debt("G p", "p"), Debt { steps: 0, obligations: 0 });
-    assert_eq!(debt("F p", "-"), Debt { steps: 1, obligations: 1 });
-    assert_eq!(debt("F p & F q", "-"), Debt { steps: 1, obligations: 2 });
-    assert_eq!(debt("F (p & X F q)", "-"), Debt { steps: 2, obligations: 2 });
-    assert_eq!(debt("F (p & X F q)", "p"), Debt { steps: 1, obligations: 1 });
-    assert_eq!(debt("X X true", "-"), Debt { steps: 2, obligations: 1 });
+    assert_eq!(debt("G p", "p"), ResidualCost { steps: 0, obligations: 0 });
+    assert_eq!(debt("F p", "-"), ResidualCost { steps: 1, obligations: 1 });
+    assert_eq!(debt("F p & F q", "-"), ResidualCost { steps: 1, obligations: 2 });
+    assert_eq!(debt("F (p & X F q)", "-"), ResidualCost { steps: 2, obligations: 2 });
+    assert_eq!(debt("F (p & X F q)", "p"), ResidualCost { steps: 1, obligations: 1 });
+    assert_eq!(debt("X X true", "-"), ResidualCost { steps: 2, obligations: 1 });
     assert_eq!(debt("G p", "-").steps, u32::MAX);
     let mut owing = ["G p", "F p", "F p & F q", "F (p & X F q)", "G !p & p"].map(|text| (debt(text, "-"), text));
     owing.sort();
@@ -365,13 +380,13 @@ fn a_debt_is_never_more_than_the_run_needs() {
         let formula = random_formula(&mut source, &mut rng, 4, 2);
         let mut progression = Progression::new();
         let owed = progression.begin(&source, formula).unwrap();
-        let steps = progression.debt(owed).steps;
+        let steps = progression.cost(owed).steps;
         // The shortest run that ends well, by breadth first.
         let mut open = std::collections::VecDeque::from([(owed, 0)]);
         let mut seen = std::collections::HashSet::from([owed]);
         let mut needed = u32::MAX;
         while let Some((owed, depth)) = open.pop_front() {
-            if progression.ending(owed).holds() {
+            if progression.final_verdict(owed).holds() {
                 needed = depth;
                 break;
             }
@@ -410,7 +425,7 @@ fn huge_formulas_are_progressed_without_trouble() {
             let letter = atoms.into_iter().filter(|id| id.index() % 7 == usize::from(step % 7)).collect();
             owed = progression.step(owed, &letter);
         }
-        assert!(!progression.words(owed).is_empty() && !progression.text(owed).is_empty());
+        assert!(!progression.in_words(owed).is_empty() && !progression.text(owed).is_empty());
     }
     // Deeper than any text may nest.
     let mut source = Formulas::new();
@@ -422,7 +437,7 @@ fn huge_formulas_are_progressed_without_trouble() {
     });
     let mut progression = Progression::new();
     let owed = progression.begin(&source, deep).unwrap();
-    assert!(!progression.words(owed).is_empty());
+    assert!(!progression.in_words(owed).is_empty());
 }
 
 #[test]
@@ -436,7 +451,7 @@ fn what_is_no_longer_needed_can_be_forgotten() {
         owed = progression.step(owed, &letter);
         if step % 100 == 99 {
             let text = progression.text(kept);
-            progression.keep([&mut kept, &mut owed]);
+            progression.retain([&mut kept, &mut owed]);
             assert_eq!(progression.text(kept).len(), text.len());
             assert_eq!(progression.step(kept, &letter), owed);
         }
@@ -450,14 +465,20 @@ fn rules_are_put_into_words() {
         ("G p", "`p` must hold at every step"),
         ("F p", "`p` must hold at some step"),
         ("G (p -> F q)", "whenever `p` holds, `q` must hold at that step or later"),
-        ("G (p -> X q)", "whenever `p` holds, there must be a step right after that step, and `q` must hold at it"),
+        ("G (p -> X q)", "whenever `p` holds, there must be a step right after that step, and `q` must hold there"),
         ("G (p -> N q)", "whenever `p` holds, `q` must hold at the step right after that step, if there is one"),
         ("G (p -> N G !p)", "whenever `p` holds, `p` must never hold after that step"),
         ("!p W q", "`p` must not hold at any step before the first at which `q` holds"),
         ("!p U q", "`q` must hold at some step, and `p` must not hold at any step before it"),
         ("p U q", "`q` must hold at some step, and `p` must hold at every step before it"),
-        ("p R q", "`q` must hold at every step up to and with the first at which `p` holds, or for ever if none is"),
-        ("p M q", "`q` must hold at every step up to and with the first at which `p` holds, which must come"),
+        (
+            "p R q",
+            "`q` must hold at every step up to and including the first at which `p` holds, or at every step if there is no such step",
+        ),
+        (
+            "p M q",
+            "`q` must hold at every step up to and including the first at which `p` holds, and there must be such a step",
+        ),
         ("F p & G !q", "`p` must hold at some step; `q` must never hold"),
         ("p | X (p | X p)", "`p` must hold at one of the first 3 steps"),
         ("G (p -> (q | X (q | X q)))", "whenever `p` holds, `q` must hold at that step or one of the next 2"),
@@ -473,7 +494,7 @@ fn rules_are_put_into_words() {
         ("G (p -> O q)", "whenever `p` holds, `q` must have held at or before that step"),
         ("G !p | F q", "either `p` must never hold, or `q` must hold at some step"),
         ("X true", "there must be a step after the first step"),
-        ("true", "nothing is asked"),
+        ("true", "nothing is required"),
         (
             "G (p -> (!q U r))",
             "whenever `p` holds, `r` must hold at that step or later, and `q` must not hold at any step before it",
@@ -481,7 +502,7 @@ fn rules_are_put_into_words() {
     ] {
         let mut formulas = Formulas::new();
         let parsed = formulas.parse(formula).unwrap();
-        assert_eq!(formulas.words(parsed), words, "{formula}");
+        assert_eq!(formulas.in_words(parsed), words, "{formula}");
     }
 }
 
@@ -502,12 +523,12 @@ fn what_is_owed_is_put_into_words() {
         ("N false", "-", "G false", "the run must end here"),
         ("!p W q", "-", "!p W q", "`p` must not hold at any step from now on before the first at which `q` holds"),
         ("p & X F q | G r", "p", "F q", "`q` must hold at some step from now on"),
-        ("G p", "-", "false", "the rule is violated, and nothing can repair it"),
-        ("F p", "p", "true", "nothing: the rule is satisfied whatever comes"),
+        ("G p", "-", "false", "the rule is violated, whatever happens next"),
+        ("F p", "p", "true", "nothing: the rule is satisfied, whatever happens next"),
         ("p | X (p | X p)", "-", "p | X p", "`p` must hold at one of the next 2 steps"),
     ] {
         let (mut progression, owed) = after(formula, steps);
-        assert_eq!((progression.text(owed).as_str(), progression.words(owed).as_str()), (text, words), "{formula}");
+        assert_eq!((progression.text(owed).as_str(), progression.in_words(owed).as_str()), (text, words), "{formula}");
     }
 }
 
@@ -521,10 +542,10 @@ fn words_are_never_empty_and_their_brackets_match() {
         let mut progression = Progression::new();
         let mut owed = progression.begin(&source, formula).unwrap();
         let letter = crate::naive::as_letter(&progression, random_letter(&mut rng, 3));
-        let whole = source.words(formula);
-        let before = progression.words(owed);
+        let whole = source.in_words(formula);
+        let before = progression.in_words(owed);
         owed = progression.step(owed, &letter);
-        for words in [whole, before, progression.words(owed)] {
+        for words in [whole, before, progression.in_words(owed)] {
             let count = |c| words.matches(c).count();
             let shown = source.text(formula);
             assert!(!words.trim().is_empty(), "{shown}");

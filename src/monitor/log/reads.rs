@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::mapping::Mapping;
-use crate::temporal::{Atom, Comparison, Formula, Formulas, Literal, Quantifier, Term, Test};
+use crate::temporal::{Atom, Comparison, Formula, Formulas, Literal, Quantifier, Term, ValueTest};
 
 /// How a field is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,17 +40,17 @@ impl FieldReads {
         let mut terms = atom.terms();
         match atom {
             Atom::Name(name) => {
-                let test = Test::Compare(Comparison::Equal, Term::Literal(Literal::Bool(true)));
+                let test = ValueTest::Compare(Comparison::Equal, Term::Literal(Literal::Bool(true)));
                 self.one(name, formulas, Some(test));
             }
             Atom::Label { kind, text } if &**kind == "extra" => {
                 if let Some((key, value)) = text.split_once('=') {
-                    let test = Test::Compare(Comparison::Equal, Term::Literal(Literal::Text(value.into())));
+                    let test = ValueTest::Compare(Comparison::Equal, Term::Literal(Literal::Text(value.into())));
                     self.one(key, formulas, Some(test));
                     self.extras.insert(key.to_owned());
                 }
             }
-            Atom::Each(_, Term::Field(path), _) => {
+            Atom::Quantified(_, Term::Field(path), _) => {
                 self.by_name.entry(path.to_string()).or_default().all = true;
                 terms.remove(0);
             }
@@ -61,11 +61,11 @@ impl FieldReads {
                 }
             }
             Atom::Compare(comparison, Term::Field(name), other) => {
-                self.one(name, formulas, Some(Test::Compare(*comparison, other.clone())));
+                self.one(name, formulas, Some(ValueTest::Compare(*comparison, other.clone())));
             }
             Atom::Call(call, arguments) => {
                 if let Some((Term::Field(name), rest)) = arguments.split_first() {
-                    self.one(name, formulas, Some(Test::Call(call.clone(), rest.into())));
+                    self.one(name, formulas, Some(ValueTest::Call(call.clone(), rest.into())));
                 }
             }
             _ => {}
@@ -85,10 +85,10 @@ impl FieldReads {
         self.spelled.get(name).cloned().unwrap_or_else(|| format!("any({name}, …)"))
     }
 
-    fn one(&mut self, name: &str, formulas: &Formulas, test: Option<Test>) {
+    fn one(&mut self, name: &str, formulas: &Formulas, test: Option<ValueTest>) {
         self.by_name.entry(name.to_owned()).or_default().one = true;
         if let Some(test) = test.filter(|_| !self.spelled.contains_key(name)) {
-            let atom = Atom::Each(Quantifier::Any, Term::Field(name.into()), test);
+            let atom = Atom::Quantified(Quantifier::Any, Term::Field(name.into()), test);
             self.spelled.insert(name.to_owned(), formulas.atom_text(&atom));
         }
     }

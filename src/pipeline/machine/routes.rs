@@ -461,7 +461,7 @@ mod tests {
         let mut formulas = Formulas::new();
         for route in &ROUTES {
             let guard = formulas.parse(route.guard).unwrap();
-            formulas.known_to(guard, &known).unwrap();
+            formulas.check_schema(guard, &known).unwrap();
             for part in formulas.subformulas(guard) {
                 let node = formulas.node(part);
                 let is_of_one_moment =

@@ -9,7 +9,7 @@ use crate::journal::Kind;
 use crate::monitor::causal_json::literal_json;
 use crate::pipeline::machine::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts, NODE_LIFELINES, NodeName};
 use crate::pipeline::records::{Claims, Entry, to_value};
-use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
+use crate::temporal::causal::{self, CausalError, Guards, Monitor, EmptyRecord, EventAction, VectorClock};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Record, Value};
 
 /// So many digits tell two hashes apart.
@@ -32,7 +32,7 @@ static CLAUSES: LazyLock<Clauses> = LazyLock::new(|| {
     let parsed: Vec<Formula> = texts.map(parse).collect();
     let guards = Guards::new(&formulas, &parsed, &NODE_LIFELINES).expect("clauses speak of known lifelines");
     let review = guards.lifeline(NodeName::Review.name()).expect("the review is a lifeline");
-    let guards = guards.owned_by(&vec![review; parsed.len()]);
+    let guards = guards.restrict_to_owners(&vec![review; parsed.len()]);
     Clauses { formulas, parsed, guards }
 });
 
@@ -114,7 +114,7 @@ impl Judgement {
             Some(lifeline) => (format!("@{lifeline}.{field}"), seen.field_at(lifeline, field)),
             None => (field.to_owned(), seen.field(field)),
         };
-        let value = value.and_then(|value| Literal::of(&value));
+        let value = value.and_then(|value| Literal::from_value(&value));
         (name, value.map_or(Json::Null, |value| literal_json(&value)))
     }
 }
@@ -215,7 +215,7 @@ impl CausalView {
 
     fn step(&mut self, step: &causal::Event, count: impl Fn(&str) -> Option<u64>) -> Result<(), CausalError> {
         let clock = VectorClock(NODE_LIFELINES.iter().map(|name| count(name).unwrap_or(0)).collect());
-        self.monitor.on_clocked(step, &clock, &Nothing).map(|_| ())
+        self.monitor.on_event_with_clock(step, &clock, &EmptyRecord).map(|_| ())
     }
 
     /// What the guards come to if `review` claims this now.
@@ -231,18 +231,18 @@ impl CausalView {
         clock.tick(own.unwrap_or_default());
         let mut event = causal::Event::new(review, step_of(Kind::Send));
         event.updates = updates(Some(&claims));
-        let holds = monitor.on_clocked(&event, &clock, &Nothing)?.all();
+        let holds = monitor.on_event_with_clock(&event, &clock, &EmptyRecord)?.all();
         Ok(Judgement { holds, monitor, claims })
     }
 }
 
-fn step_of(kind: Kind) -> Step {
+fn step_of(kind: Kind) -> EventAction {
     match kind {
-        Kind::Act => Step::Act,
-        Kind::Choice => Step::Choice,
+        Kind::Act => EventAction::Act,
+        Kind::Choice => EventAction::Choice,
         // The clocks tell who has seen what, so messages need no names.
-        Kind::Send => Step::Send { to: None, message: "".into() },
-        Kind::Recv => Step::Recv { message: None },
+        Kind::Send => EventAction::Send { to: None, message: "".into() },
+        Kind::Recv => EventAction::Recv { message: None },
     }
 }
 
@@ -265,7 +265,7 @@ fn updates(claims: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
             }
             Some(Json::String(text)) => Some(Value::Text(text.as_str().into())),
         };
-        all.extend(value.and_then(|value| Literal::of(&value)).map(|value| (name.as_str().into(), value)));
+        all.extend(value.and_then(|value| Literal::from_value(&value)).map(|value| (name.as_str().into(), value)));
     }
     all
 }

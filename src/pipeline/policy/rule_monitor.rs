@@ -11,7 +11,7 @@ use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule
 use crate::pipeline::records::{
     AnswerLabels, Draft, Entry, Owes, Record, RuleEnd, RunEvent, Sampled, Stored, Untrusted, Violation, record,
 };
-use crate::temporal::{Debt, Standing};
+use crate::temporal::{PrefixVerdict, ResidualCost};
 
 /// What an event would come to, if it came next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub struct Forecast {
     /// The rules that it would violate, in the policy's order.
     pub violated: Vec<Foreseen>,
     /// What all rules would owe after it: how many are violated, and what the others owe at most. Less is better.
-    pub debt: (usize, Debt),
+    pub debt: (usize, ResidualCost),
 }
 
 impl Forecast {
     /// The same in short, as the journal tells it of an answer after which these rules are predicted to be violated.
     pub fn sampled(&self, candidate: u32, predicted: Vec<String>) -> Sampled {
-        let (violated, Debt { steps, obligations }) = self.debt;
+        let (violated, ResidualCost { steps, obligations }) = self.debt;
         let with_intervention = self.violated.iter().filter(|rule| rule.intervention.is_some()).count();
         let owes = Owes { with_intervention, predicted: predicted.len(), violated, steps, obligations };
         Sampled { candidate, violated: self.violated.iter().map(|rule| rule.rule.clone()).collect(), predicted, owes }
@@ -229,10 +229,11 @@ impl Watch {
         mut draft: Draft,
         records: Vec<Record>,
         before: usize,
-    ) -> Result<BTreeMap<String, Vec<Standing>>, (u64, AuditError)> {
+    ) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, (u64, AuditError)> {
         let mut ahead = self.clone();
         let asks = self.follower.rules().iter().filter(|rule| rule.intervention.is_some());
-        let mut verdicts: BTreeMap<String, Vec<Standing>> = asks.map(|rule| (rule.id.clone(), Vec::new())).collect();
+        let mut verdicts: BTreeMap<String, Vec<PrefixVerdict>> =
+            asks.map(|rule| (rule.id.clone(), Vec::new())).collect();
         draft.extend(records);
         for (at, event) in draft.entries().iter().enumerate() {
             ahead.follow(event).map_err(|error| (event.seq, error))?;
@@ -241,13 +242,13 @@ impl Watch {
             }
             for (rule, of) in &mut verdicts {
                 of.push(match ahead.follower.verdict(rule) {
-                    Verdict::Satisfied => Standing::Satisfied,
-                    Verdict::Violated => Standing::Violated,
-                    Verdict::PresumablySatisfied | Verdict::PresumablyViolated => Standing::Undecided,
+                    Verdict::Satisfied => PrefixVerdict::Satisfied,
+                    Verdict::Violated => PrefixVerdict::Violated,
+                    Verdict::PresumablySatisfied | Verdict::PresumablyViolated => PrefixVerdict::Undecided,
                 });
             }
         }
-        verdicts.retain(|_, of| of.first() == Some(&Standing::Undecided));
+        verdicts.retain(|_, of| of.first() == Some(&PrefixVerdict::Undecided));
         Ok(verdicts)
     }
 

@@ -15,7 +15,7 @@ use crate::pipeline::policy::{Admitted, CausalView, Forecast, Foreseen, Judgemen
 use crate::pipeline::records::{
     Branch, Entry, Record, RuleEnd, RunEvent, RunView, Settings, Spent, Stored, record, restorations, reviewed,
 };
-use crate::temporal::Standing;
+use crate::temporal::PrefixVerdict;
 use crate::temporal::causal::CausalError;
 
 /// Why a run cannot go on.
@@ -273,7 +273,11 @@ impl Run {
     /// rules that the first one leaves undecided.
     ///
     /// The first `before` of them only lead there.
-    pub fn foresee(&self, records: Vec<Record>, before: usize) -> Result<BTreeMap<String, Vec<Standing>>, RunError> {
+    pub fn foresee(
+        &self,
+        records: Vec<Record>,
+        before: usize,
+    ) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, RunError> {
         let ledger = self.ledger();
         let Some(watch) = &ledger.watch else { return Ok(BTreeMap::new()) };
         Ok(watch.foresee(ledger.journal.draft(), records, before).map_err(WatchError::from)?)

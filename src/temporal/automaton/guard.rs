@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::super::formula::{AtomId, Formula, Formulas};
-use super::decision::{AutomatonError, Decisions, FALSE, Limits, TRUE};
+use super::bdd::{DecisionDiagrams, FALSE, TRUE};
 use super::dfa::{Dfa, Target};
+use super::limits::{AutomatonError, Limits};
 
 /// More terms than this are no use to a reader.
 const MOST_TERMS: usize = 256;
@@ -42,7 +43,7 @@ impl Dfa {
     pub fn guard(&self, from: usize, to: usize) -> Guard {
         // A guard has no more nodes than its state's diagram; the limit is for the sums made of it.
         let limits = Limits { states: 1, nodes: self.nodes().saturating_mul(8).saturating_add(100_000) };
-        let mut decisions = Decisions::new(limits);
+        let mut decisions = DecisionDiagrams::new(limits);
         let mut made = HashMap::new();
         let guard = self.letters(self.root(from), to, &mut decisions, &mut made);
         let long = Guard::Long { decisions: made.len() };
@@ -63,7 +64,7 @@ impl Dfa {
         &self,
         from: Target,
         to: usize,
-        decisions: &mut Decisions,
+        decisions: &mut DecisionDiagrams,
         made: &mut HashMap<Target, u32>,
     ) -> Result<u32, AutomatonError> {
         if let Some(known) = made.get(&from) {
@@ -89,7 +90,7 @@ impl Dfa {
     }
 
     /// An irredundant sum of products; `None` where it has too many.
-    fn terms(&self, decisions: &mut Decisions, f: u32) -> Option<Vec<Term>> {
+    fn terms(&self, decisions: &mut DecisionDiagrams, f: u32) -> Option<Vec<Term>> {
         let mut sum = Sum { decisions, atoms: self.atoms(), terms: Vec::new(), term: Vec::new() };
         sum.between(f, f)?;
         // Short terms first read best.
@@ -105,7 +106,7 @@ fn negated(terms: Vec<Term>) -> Vec<Term> {
 }
 
 struct Sum<'a> {
-    decisions: &'a mut Decisions,
+    decisions: &'a mut DecisionDiagrams,
     atoms: &'a [AtomId],
     terms: Vec<Term>,
     term: Term,

@@ -6,8 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::decision::{AutomatonError, Limits, Unique};
+use super::bdd::NodeTable;
 use super::dfa::{Dfa, Diagram, Target};
+use super::limits::{AutomatonError, Limits};
 
 impl Diagram {
     /// The minimal automaton with canonical numbers. All states of the diagram must be reachable from state 0.
@@ -21,7 +22,7 @@ impl Diagram {
 struct Partition<'a> {
     raw: &'a Diagram,
     above: Above,
-    unique: Unique,
+    unique: NodeTable,
     class: Vec<u32>,
     members: Vec<Vec<u32>>,
     /// Where a state is among the members of its class.
@@ -93,7 +94,7 @@ impl<'a> Partition<'a> {
         let mut this = Self {
             raw,
             above: Above::new(raw),
-            unique: Unique::new(limits.nodes.saturating_mul(8)),
+            unique: NodeTable::new(limits.nodes.saturating_mul(8)),
             class: vec![0; count],
             members: Vec::new(),
             place: vec![0; count],

@@ -2,16 +2,17 @@
 //!
 //! Knows formulas and atoms; neither quantities nor rewards.
 
-mod decision;
+mod bdd;
 mod dfa;
 mod dot;
 mod guard;
+mod limits;
 mod minimize;
 mod product;
 mod translate;
 
-pub use decision::{AutomatonError, Limits};
 pub use dfa::Dfa;
 pub(super) use dfa::Target;
 pub use guard::{Edge, Guard};
+pub use limits::{AutomatonError, Limits};
 pub use product::Conjunction;

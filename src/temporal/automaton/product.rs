@@ -3,32 +3,16 @@
 use std::collections::HashMap;
 
 use super::super::atom::Record;
-use super::super::formula::{AtomId, Formula, Formulas, Node};
-use super::decision::{AutomatonError, Limits, MAX_LEVELS, within};
+use super::super::formula::{AtomId, Connective, Formula, Formulas, Node};
 use super::dfa::{Dfa, Diagram, Target};
-
-/// How two automata are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Connective {
-    And,
-    Or,
-}
-
-impl Connective {
-    fn of(self, a: bool, b: bool) -> bool {
-        match self {
-            Self::And => a && b,
-            Self::Or => a || b,
-        }
-    }
-}
+use super::limits::{AutomatonError, Limits, MAX_LEVELS, check_limit};
 
 /// The minimal automaton of both (or either). The automata must come from the same [`Formulas`].
 pub(super) fn product(a: &Dfa, b: &Dfa, connective: Connective, limits: Limits) -> Result<Dfa, AutomatonError> {
     let mut atoms = [a.atoms(), b.atoms()].concat();
     atoms.sort_unstable();
     atoms.dedup();
-    within("atoms", atoms.len(), MAX_LEVELS)?;
+    check_limit("atoms", atoms.len(), MAX_LEVELS)?;
     let mut pairs = Pairs {
         sides: [a, b],
         connective,
@@ -44,8 +28,8 @@ pub(super) fn product(a: &Dfa, b: &Dfa, connective: Connective, limits: Limits) 
         let [s, t] = pairs.states[at];
         let root = pairs.target([a.root(s), b.root(t)])?;
         pairs.raw.roots.push(root);
-        pairs.raw.accepting.push(connective.of(a.accepts(s), b.accepts(t)));
-        within("states", pairs.states.len(), limits.states)?;
+        pairs.raw.accepting.push(connective.apply(a.accepts(s), b.accepts(t)));
+        check_limit("states", pairs.states.len(), limits.states)?;
         at += 1;
     }
     pairs.raw.minimized(limits)
@@ -118,7 +102,7 @@ impl Pairs<'_> {
             }
         };
         self.made.insert(pair, target);
-        within("nodes of decision diagrams", self.made.len(), self.most)?;
+        check_limit("nodes of decision diagrams", self.made.len(), self.most)?;
         Ok(target)
     }
 }

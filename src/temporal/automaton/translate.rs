@@ -1,17 +1,18 @@
 //! From a formula to its states: a state is what is owed to the rest of the trace, a Boolean function of subformulas.
 //!
-//! Each subformula `f` that is no Boolean combination has a variable that stands for "`f` holds of the suffix from
+//! Quantified subformula `f` that is no Boolean combination has a variable that stands for "`f` holds of the suffix from
 //! here". What a state owes after a letter is one substitution: every variable by the diagram of its subformula's step.
 //! Atoms stand above the variables, so the part below the atoms is the next state, and equal functions are one state.
 //! (De Giacomo and Vardi 2013 for the steps; diagrams with states below atoms as in Henriksen et al. 1995.)
 
 use std::collections::HashMap;
 
-use super::super::formula::{AtomId, Binary, Formula, Formulas, Node, Unary};
+use super::super::formula::{AtomId, Binary, Connective, Formula, Formulas, Node, Unary};
 use super::super::readings::Reading;
-use super::decision::{AutomatonError, Decisions, FALSE, Limits, MAX_LEVELS, TRUE, within};
+use super::bdd::{DecisionDiagrams, FALSE, TRUE};
 use super::dfa::{Dfa, Diagram, Target};
-use super::product::{Connective, combined};
+use super::limits::{AutomatonError, Limits, MAX_LEVELS, check_limit};
+use super::product::combined;
 
 impl Dfa {
     /// The complete minimal deterministic automaton of the finite traces of which `formula` holds.
@@ -21,7 +22,7 @@ impl Dfa {
     /// # Errors
     /// An operator that automata do not read (past, causal); more states or nodes than `limits` allows.
     pub fn build(formulas: &Formulas, formula: Formula, limits: Limits) -> Result<Self, AutomatonError> {
-        formulas.readable(formula, Reading::Automaton)?;
+        formulas.check_reading(formula, Reading::Automaton)?;
         let (parts, connective) = match formulas.node(formula) {
             Node::And(parts) => (parts, Connective::And),
             Node::Or(parts) => (parts, Connective::Or),
@@ -55,7 +56,7 @@ struct Part {
 }
 
 struct Translation {
-    decisions: Decisions,
+    decisions: DecisionDiagrams,
     atoms: Vec<AtomId>,
     /// By variable: its value at the end, and its step.
     variables: Vec<(bool, u32)>,
@@ -70,10 +71,10 @@ impl Translation {
         let mut parts: HashMap<Formula, Part> = HashMap::with_capacity(all.len());
         mark(formulas, &all, formula, &mut parts);
         let owed = all.iter().filter(|f| parts[f].owed && !is_boolean(formulas.node(**f))).count();
-        within("atoms and owed subformulas", atoms.len() + owed + 1, MAX_LEVELS)?;
+        check_limit("atoms and owed subformulas", atoms.len() + owed + 1, MAX_LEVELS)?;
 
         let mut this = Self {
-            decisions: Decisions::new(limits),
+            decisions: DecisionDiagrams::new(limits),
             atoms,
             // The first variable says that the suffix is not empty.
             variables: vec![(false, TRUE)],
@@ -101,7 +102,7 @@ impl Translation {
         let mut part = parts[&f];
         let node = formulas.node(f);
         let operands: Vec<Part> = node.children().iter().map(|c| parts[c]).collect();
-        part.at_end = at_end(node, &operands);
+        part.at_end = node.value_on_empty_trace(|f| parts[f].at_end);
         if part.owed {
             part.next = if is_boolean(node) {
                 let of: Vec<u32> = operands.iter().map(|o| o.next).collect();
@@ -203,7 +204,7 @@ impl Translation {
             let root = self.target(whole, &mut raw, &mut targets, &mut states, &mut numbers)?;
             raw.roots.push(root);
             raw.accepting.push(self.accepts(states[at]));
-            within("states", states.len(), limits.states)?;
+            check_limit("states", states.len(), limits.states)?;
             at += 1;
         }
         Ok(raw)
@@ -273,20 +274,4 @@ fn is_boolean(node: &Node) -> bool {
             | Node::Or(_)
             | Node::Binary(Binary::Implies | Binary::Iff, _)
     )
-}
-
-/// The value at the empty suffix.
-fn at_end(node: &Node, operands: &[Part]) -> bool {
-    let value = |i: usize| operands[i].at_end;
-    match node {
-        Node::True => true,
-        Node::Not(_) => !value(0),
-        Node::And(_) => operands.iter().all(|o| o.at_end),
-        Node::Or(_) => operands.iter().any(|o| o.at_end),
-        Node::Unary(Unary::Globally | Unary::WeakNext, _) => true,
-        Node::Binary(Binary::Implies, _) => !value(0) || value(1),
-        Node::Binary(Binary::Iff, _) => value(0) == value(1),
-        Node::Binary(Binary::WeakUntil | Binary::Release, _) => true,
-        _ => false,
-    }
 }

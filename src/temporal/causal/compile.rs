@@ -7,27 +7,30 @@ use std::sync::Arc;
 use super::super::atom::{Atom, Term};
 use super::super::formula::{Binary, Causal, Formula, Formulas, Node, Unary};
 use super::super::parse::MAX_DEPTH;
-use super::super::readings::{Reading, Refused, Schema};
-use super::code::{Code, Op, Remote};
+use super::super::readings::{Reading, Schema, UnsupportedError};
 use super::errors::GuardError;
-use super::guards::{Kept, Layout, MAX_GUARD_SIZE};
+use super::exports::{Exports, Layout};
+use super::program::{Op, Program, RemoteField};
+
+/// How many nodes a guard may have when it is written out.
+pub const MAX_GUARD_SIZE: u64 = 100_000;
 
 /// The steps of guards, and what is kept of each lifeline.
 pub(super) fn compile(
     formulas: &Formulas,
     guards: &[Formula],
     lifelines: &[&str],
-) -> Result<(Code, Layout), GuardError> {
+) -> Result<(Program, Layout), GuardError> {
     for (i, name) in lifelines.iter().enumerate() {
         if lifelines[..i].contains(name) {
-            return Err(GuardError::Twice((*name).to_owned()));
+            return Err(GuardError::DuplicateLifeline((*name).to_owned()));
         }
     }
     let schema = Schema { lifelines: Some(lifelines.iter().map(ToString::to_string).collect()), ..Schema::default() };
     for (i, guard) in guards.iter().enumerate() {
-        let refused = |why| GuardError::Refused { guard: (guards.len() > 1).then_some(i + 1), why };
-        formulas.readable(*guard, Reading::Causal).map_err(refused)?;
-        formulas.lifelines_known_to(*guard, &schema).map_err(refused)?;
+        let refused = |why| GuardError::Unsupported { guard: (guards.len() > 1).then_some(i + 1), why };
+        formulas.check_reading(*guard, Reading::Causal).map_err(refused)?;
+        formulas.check_lifelines(*guard, &schema).map_err(refused)?;
         bounded(formulas, *guard).map_err(|what| GuardError::TooLarge { guard: i + 1, what })?;
     }
     let mut compiler = Compiler {
@@ -193,11 +196,11 @@ impl Compiler<'_> {
         }
     }
 
-    fn lay_out(mut self, guards: &[Formula]) -> (Code, Layout) {
+    fn lay_out(mut self, guards: &[Formula]) -> (Program, Layout) {
         let (everywhere, everywhere_texts): (Vec<u32>, Vec<Arc<str>>) = self.everywhere.iter().cloned().unzip();
-        let mut code = Code::default();
+        let mut code = Program::default();
         let mut kept_steps = Vec::new();
-        let mut layout = Layout { lifelines: self.lifelines, kept: Vec::new() };
+        let mut layout = Layout { lifelines: self.lifelines, exports: Vec::new() };
         for (asked, fields) in self.asked.iter().zip(&self.asked_fields) {
             let (mut steps, mut formulas) = (everywhere.clone(), everywhere_texts.clone());
             for (step, text) in asked {
@@ -207,7 +210,7 @@ impl Compiler<'_> {
                 }
             }
             kept_steps.push(steps.into_boxed_slice());
-            layout.kept.push(Kept { formulas, fields: fields.iter().cloned().collect() });
+            layout.exports.push(Exports { formulas, fields: fields.iter().cloned().collect() });
         }
         let place_in = |steps: &[u32], step: u32| {
             number(steps.iter().position(|kept| *kept == step).expect("what is asked for is kept"))
@@ -220,9 +223,9 @@ impl Compiler<'_> {
             }
         }
         let mut remotes = Vec::new();
-        for (at, (lifeline, kept)) in layout.lifelines.iter().zip(&layout.kept).enumerate() {
+        for (at, (lifeline, kept)) in layout.lifelines.iter().zip(&layout.exports).enumerate() {
             for (place, name) in kept.fields.iter().enumerate() {
-                remotes.push(Remote { lifeline: lifeline.clone(), name: name.clone(), at, place });
+                remotes.push(RemoteField { lifeline: lifeline.clone(), name: name.clone(), at, place });
             }
         }
         remotes.sort_by(|a, b| (&a.lifeline, &a.name).cmp(&(&b.lifeline, &b.name)));
@@ -232,7 +235,7 @@ impl Compiler<'_> {
         code.atoms = self.atoms.into();
         code.guards = guards.iter().map(|guard| self.steps[guard]).collect();
         code.kept = kept_steps.into();
-        code.kept_fields = layout.kept.iter().map(|kept| kept.fields.clone().into_boxed_slice()).collect();
+        code.kept_fields = layout.exports.iter().map(|kept| kept.fields.clone().into_boxed_slice()).collect();
         code.everywhere = everywhere.into();
         code.everywhere_texts = everywhere_texts.into();
         code.remotes = remotes.into();
@@ -247,13 +250,13 @@ fn number(at: usize) -> u32 {
 
 impl Formulas {
     /// That every lifeline that a formula names exists, those in `@A.x` included.
-    fn lifelines_known_to(&self, formula: Formula, schema: &Schema) -> Result<(), Refused> {
+    fn check_lifelines(&self, formula: Formula, schema: &Schema) -> Result<(), UnsupportedError> {
         for part in self.subformulas(formula) {
             match self.node(part) {
-                Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => schema.knows_lifeline(lifeline)?,
+                Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => schema.check_lifeline(lifeline)?,
                 Node::Atom(atom) => {
                     for (lifeline, _) in self.atom(*atom).terms().into_iter().flat_map(Term::fields) {
-                        lifeline.map_or(Ok(()), |lifeline| schema.knows_lifeline(lifeline))?;
+                        lifeline.map_or(Ok(()), |lifeline| schema.check_lifeline(lifeline))?;
                     }
                 }
                 _ => {}

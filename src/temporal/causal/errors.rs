@@ -1,6 +1,6 @@
 //! What is wrong with guards, events and messages.
 
-use super::super::readings::Refused;
+use super::super::readings::UnsupportedError;
 
 /// Why guards cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -8,15 +8,15 @@ use super::super::readings::Refused;
 pub enum GuardError {
     /// A future operator, a quantity, or a lifeline that does not exist.
     #[error("{}{why}", .guard.as_ref().map_or_else(String::new, |guard| format!("in guard {guard}: ")))]
-    Refused {
+    Unsupported {
         /// Which guard, from 1; none where there is only one.
         guard: Option<usize>,
         /// What is wrong.
-        why: Refused,
+        why: UnsupportedError,
     },
     /// Two lifelines with one name.
     #[error("the lifeline `{0}` is named twice")]
-    Twice(String),
+    DuplicateLifeline(String),
     /// A guard larger or deeper than can be told apart by its text.
     #[error("guard {guard} is too large: {what}")]
     TooLarge {
@@ -27,7 +27,7 @@ pub enum GuardError {
     },
 }
 
-/// Why an event was refused. Nothing has changed then: no clock has moved, no view and no variable was written.
+/// Why an event was refused. EmptyRecord has changed then: no clock has moved, no view and no variable was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CausalError {

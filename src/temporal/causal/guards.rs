@@ -3,71 +3,15 @@
 use std::sync::Arc;
 
 use super::super::formula::{Formula, Formulas};
-use super::code::Code;
 use super::compile::compile;
 use super::errors::GuardError;
-
-/// How many nodes a guard may have when it is written out.
-pub const MAX_GUARD_SIZE: u64 = 100_000;
-
-/// What is kept of one lifeline's events because a guard asks for it elsewhere.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// The subformulas, as text.
-    pub formulas: Vec<Arc<str>>,
-    /// The variables.
-    pub fields: Vec<Arc<str>>,
-}
-
-impl Kept {
-    /// Whether nothing is.
-    pub fn is_empty(&self) -> bool {
-        self.formulas.is_empty() && self.fields.is_empty()
-    }
-}
-
-/// What two lifelines must agree on to read each other's views.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub(super) lifelines: Vec<Arc<str>>,
-    pub(super) kept: Vec<Kept>,
-}
-
-impl Layout {
-    /// Why a stamp of another layout cannot be read here; one that is only shorter can be.
-    pub(super) fn differs_from(&self, stamp: &Self) -> Option<String> {
-        for (i, theirs) in stamp.lifelines.iter().enumerate() {
-            match self.lifelines.get(i) {
-                Some(ours) if ours == theirs => {}
-                Some(ours) => return Some(format!("it has the lifeline `{theirs}` where `{ours}` is expected")),
-                None => return Some(format!("it has a lifeline `{theirs}`")),
-            }
-            let (ours, kept) = (&self.kept[i], &stamp.kept[i]);
-            if let Some(formula) = difference(&ours.formulas, &kept.formulas) {
-                return Some(format!("they differ in `{formula}` at `{theirs}`"));
-            }
-            if let Some(field) = difference(&ours.fields, &kept.fields) {
-                return Some(format!("they differ in `@{theirs}.{field}`"));
-            }
-        }
-        None
-    }
-
-    pub(super) fn find(&self, lifeline: &str) -> Option<usize> {
-        self.lifelines.iter().position(|known| &**known == lifeline)
-    }
-}
-
-fn difference<'a>(ours: &'a [Arc<str>], theirs: &'a [Arc<str>]) -> Option<&'a str> {
-    let only = |a: &'a [Arc<str>], b: &'a [Arc<str>]| a.iter().find(|x| !b.contains(x));
-    let moved = || ours.iter().zip(theirs).find(|(a, b)| a != b).map(|(a, _)| a);
-    only(ours, theirs).or_else(|| only(theirs, ours)).or_else(moved).map(|text| &**text)
-}
+use super::exports::{Exports, Layout};
+use super::program::Program;
 
 /// Guards that are ready to be followed; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Guards {
-    pub(super) code: Arc<Code>,
+    pub(super) code: Arc<Program>,
     pub(super) layout: Arc<Layout>,
 }
 
@@ -85,9 +29,9 @@ impl Guards {
     /// The same guards where each is asked at events of one lifeline alone, its owner: the numbers of lifelines, one for each
     /// guard. Elsewhere nothing is evaluated for it but what owners ask of others, and its value there means nothing.
     #[must_use]
-    pub fn owned_by(&self, owners: &[usize]) -> Self {
+    pub fn restrict_to_owners(&self, owners: &[usize]) -> Self {
         let mut code = (*self.code).clone();
-        code.leave_to(owners);
+        code.restrict_to_owners(owners);
         Self { code: Arc::new(code), layout: self.layout.clone() }
     }
 
@@ -95,11 +39,11 @@ impl Guards {
     /// still be read.
     pub fn with_lifeline(&self, name: &str) -> Result<Self, GuardError> {
         if self.lifeline(name).is_some() {
-            return Err(GuardError::Twice(name.to_owned()));
+            return Err(GuardError::DuplicateLifeline(name.to_owned()));
         }
         let mut layout = (*self.layout).clone();
         layout.lifelines.push(name.into());
-        layout.kept.push(Kept { formulas: self.code.everywhere_texts.to_vec(), fields: Vec::new() });
+        layout.exports.push(Exports { formulas: self.code.everywhere_texts.to_vec(), fields: Vec::new() });
         Ok(Self { code: self.code.clone(), layout: Arc::new(layout) })
     }
 
@@ -129,8 +73,8 @@ impl Guards {
     }
 
     /// What is kept of each lifeline for the others, in the order of the lifelines.
-    pub fn kept(&self) -> &[Kept] {
-        &self.layout.kept
+    pub fn exports(&self) -> &[Exports] {
+        &self.layout.exports
     }
 
     /// The fields that atoms read, of this lifeline or another, ascending.

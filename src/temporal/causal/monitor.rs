@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::atom::{Literal, Record, Value};
-use super::chart::{Event, Step, deliverable};
 use super::clock::VectorClock;
 use super::errors::{CausalError, GuardError};
+use super::event::{Event, EventAction, check_delivery};
+use super::exports::{ExportedValues, VisibleState};
 use super::guards::Guards;
-use super::stamp::{Seen, Stamp, View};
-use super::tracker::{Tracker, Values, unknown};
+use super::stamp::Stamp;
+use super::tracker::{Tracker, Values};
 
 /// A record without fields, labels and predicates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Nothing;
+pub struct EmptyRecord;
 
-impl Record for Nothing {
+impl Record for EmptyRecord {
     fn field(&self, _: &str) -> Option<Value<'_>> {
         None
     }
@@ -44,7 +45,7 @@ pub struct Monitor {
 }
 
 /// What others may ask of the events of one lifeline; one entry for as long as it does not change.
-type History = Vec<(u64, Option<Arc<View>>)>;
+type History = Vec<(u64, Option<Arc<ExportedValues>>)>;
 
 impl Monitor {
     /// Before the first event.
@@ -72,10 +73,10 @@ impl Monitor {
     }
 
     /// Adds a lifeline that no guard names, where a log shows its lifelines only as it goes on.
-    pub fn admit(&mut self, lifeline: &str) -> Result<(), GuardError> {
+    pub fn add_lifeline(&mut self, lifeline: &str) -> Result<(), GuardError> {
         self.guards = self.guards.with_lifeline(lifeline)?;
         for tracker in &mut self.trackers {
-            tracker.widen(&self.guards);
+            tracker.add_lifeline(&self.guards);
         }
         self.begin(&lifeline.into());
         Ok(())
@@ -88,7 +89,7 @@ impl Monitor {
     ///
     /// # Errors
     /// An unknown lifeline; a message that is sent while one of its name is under way, or received while none is, or at
-    /// the wrong place. Nothing has changed then.
+    /// the wrong place. EmptyRecord has changed then.
     pub fn on_event(&mut self, event: &Event, record: &dyn Record) -> Result<Values<'_>, CausalError> {
         let own = self.number(&event.lifeline)?;
         let updated = self.updated(own, event);
@@ -99,20 +100,20 @@ impl Monitor {
             record,
         };
         let tracker = &mut self.trackers[own];
-        match &event.step {
-            Step::Act => {
+        match &event.action {
+            EventAction::Act => {
                 tracker.act(&here);
             }
-            Step::Choice => {
+            EventAction::Choice => {
                 tracker.choice(&here);
             }
-            Step::Send { to, message } => {
+            EventAction::Send { to, message } => {
                 if let Some(to) = to {
                     if *to == event.lifeline {
                         return Err(CausalError::ToItself(to.to_string()));
                     }
                     if !self.numbers.contains_key(to) {
-                        return Err(unknown(&self.guards.layout, to));
+                        return Err(self.guards.layout.unknown_lifeline(to));
                     }
                 }
                 if self.under_way.contains_key(message) {
@@ -121,15 +122,15 @@ impl Monitor {
                 let stamp = tracker.send(&here);
                 self.under_way.insert(message.clone(), UnderWay { from: own, to: to.clone(), stamp });
             }
-            Step::Recv { message: None } => {
+            EventAction::Recv { message: None } => {
                 tracker.recv(None, &here)?;
             }
-            Step::Recv { message: Some(message) } => {
+            EventAction::Recv { message: Some(message) } => {
                 let Some(sent) = self.under_way.get(message) else {
                     return Err(CausalError::NotSent(message.to_string()));
                 };
                 let from = &self.guards.lifelines()[sent.from];
-                deliverable(message, from, sent.to.as_deref(), &event.lifeline)?;
+                check_delivery(message, from, sent.to.as_deref(), &event.lifeline)?;
                 tracker.recv(Some(&sent.stamp), &here)?;
                 self.under_way.remove(message);
             }
@@ -145,8 +146,8 @@ impl Monitor {
     ///
     /// # Errors
     /// An unknown lifeline; a clock that does not count this event as the lifeline's next, that counts events which have
-    /// not been taken, or fewer than the lifeline had seen. Nothing has changed then.
-    pub fn on_clocked(
+    /// not been taken, or fewer than the lifeline had seen. EmptyRecord has changed then.
+    pub fn on_event_with_clock(
         &mut self,
         event: &Event,
         clock: &VectorClock,
@@ -161,7 +162,7 @@ impl Monitor {
             name: event.name.as_deref(),
             record,
         };
-        let view = self.trackers[own].show(event.step.kind(), seen, &here);
+        let view = self.trackers[own].show(event.action.kind(), seen, &here);
         let history = &mut self.histories[own];
         match history.last_mut() {
             Some((last, same)) if same.as_ref().map(Arc::as_ptr) == view.as_ref().map(Arc::as_ptr) => *last += 1,
@@ -174,11 +175,11 @@ impl Monitor {
     }
 
     /// What a clock says is visible of the other lifelines.
-    fn visible(&self, own: usize, clock: &VectorClock) -> Result<Arc<[Seen]>, CausalError> {
+    fn visible(&self, own: usize, clock: &VectorClock) -> Result<Arc<[VisibleState]>, CausalError> {
         let tracker = &self.trackers[own];
-        let mut learned: Vec<(usize, Seen)> = Vec::new();
+        let mut learned: Vec<(usize, VisibleState)> = Vec::new();
         for (i, name) in self.guards.lifelines().iter().enumerate() {
-            let (claimed, known) = (clock.get(i), tracker.clock_of(i));
+            let (claimed, known) = (clock.get(i), tracker.event_count(i));
             let (least, most) = match self.histories[i].last() {
                 _ if i == own => (known + 1, known + 1),
                 last => (known, last.map_or(0, |(count, _)| *count)),
@@ -190,7 +191,7 @@ impl Monitor {
             }
             if i != own && claimed > known {
                 let at = self.histories[i].partition_point(|(last, _)| *last < claimed);
-                learned.push((i, Seen { count: claimed, view: self.histories[i][at].1.clone() }));
+                learned.push((i, VisibleState { count: claimed, view: self.histories[i][at].1.clone() }));
             }
         }
         let before = tracker.seen();
@@ -198,7 +199,7 @@ impl Monitor {
             return Ok(before.clone());
         }
         let mut seen = before.to_vec();
-        seen.resize(self.trackers.len(), Seen::default());
+        seen.resize(self.trackers.len(), VisibleState::default());
         for (i, new) in learned {
             seen[i] = new;
         }
@@ -224,7 +225,7 @@ impl Monitor {
     /// Whether an event of `of` is visible at the latest event of `lifeline`.
     pub fn has_seen(&self, lifeline: &str, of: &str) -> bool {
         match (self.number(lifeline), self.number(of)) {
-            (Ok(lifeline), Ok(of)) => self.trackers[lifeline].clock_of(of) > 0,
+            (Ok(lifeline), Ok(of)) => self.trackers[lifeline].event_count(of) > 0,
             _ => false,
         }
     }
@@ -245,7 +246,7 @@ impl Monitor {
     }
 
     fn number(&self, lifeline: &str) -> Result<usize, CausalError> {
-        self.numbers.get(lifeline).copied().ok_or_else(|| unknown(&self.guards.layout, lifeline))
+        self.numbers.get(lifeline).copied().ok_or_else(|| self.guards.layout.unknown_lifeline(lifeline))
     }
 
     /// The lifeline's variables after the event, where they change.

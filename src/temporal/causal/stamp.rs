@@ -2,42 +2,24 @@
 
 use std::sync::Arc;
 
-use super::super::atom::Literal;
 use super::clock::VectorClock;
 use super::errors::CausalError;
-use super::guards::{Guards, Layout};
-
-/// The values at one event that other lifelines ask for, in the order of [`Guards::kept`].
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct View {
-    /// The subformulas' values.
-    pub values: Box<[bool]>,
-    /// The variables' values; `None` where undefined.
-    pub fields: Box<[Option<Literal>]>,
-}
-
-/// What one lifeline has seen of another.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Seen {
-    /// How many events.
-    pub(super) count: u64,
-    /// The values at the latest of them; `None` where no guard asks for any, or none was seen.
-    pub(super) view: Option<Arc<View>>,
-}
+use super::exports::{ExportedValues, Layout, VisibleState};
+use super::guards::Guards;
 
 /// What travels with a message: the sender's clock and views just after the send. Cheap to clone: views are shared.
 #[derive(Debug, Clone)]
 pub struct Stamp {
     pub(super) layout: Arc<Layout>,
     /// The sender and its own latest event; `None` where that is in `seen`, too.
-    pub(super) own: Option<(usize, Seen)>,
-    pub(super) seen: Arc<[Seen]>,
+    pub(super) own: Option<(usize, VisibleState)>,
+    pub(super) seen: Arc<[VisibleState]>,
 }
 
 impl Stamp {
     /// A stamp from its parts, as they were read from where they were kept: the clock in the order of the lifelines, and
     /// for each lifeline the view, `None` where its count is 0 or nothing is kept of it.
-    pub fn new(guards: &Guards, clock: &VectorClock, views: Vec<Option<View>>) -> Result<Self, CausalError> {
+    pub fn new(guards: &Guards, clock: &VectorClock, views: Vec<Option<ExportedValues>>) -> Result<Self, CausalError> {
         let layout = guards.layout.clone();
         let names = &layout.lifelines;
         if clock.0.len() > names.len() || views.len() > names.len() {
@@ -46,7 +28,7 @@ impl Stamp {
         let mut views = views.into_iter();
         let mut seen = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
-            let (count, kept, view) = (clock.get(i), &layout.kept[i], views.next().flatten());
+            let (count, kept, view) = (clock.get(i), &layout.exports[i], views.next().flatten());
             let fits = match &view {
                 None => count == 0 || kept.is_empty(),
                 Some(view) => {
@@ -56,12 +38,12 @@ impl Stamp {
             if !fits {
                 return Err(CausalError::OtherGuards(format!("its view of `{name}` has other formulas or variables")));
             }
-            seen.push(Seen { count, view: view.filter(|_| !kept.is_empty()).map(Arc::new) });
+            seen.push(VisibleState { count, view: view.filter(|_| !kept.is_empty()).map(Arc::new) });
         }
         Ok(Self { layout, own: None, seen: seen.into() })
     }
 
-    pub(super) fn of(&self, lifeline: usize) -> Option<&Seen> {
+    pub(super) fn of(&self, lifeline: usize) -> Option<&VisibleState> {
         match &self.own {
             Some((own, seen)) if *own == lifeline => Some(seen),
             _ => self.seen.get(lifeline),
@@ -80,7 +62,7 @@ impl Stamp {
 
     /// The values at the latest event of a lifeline that the sender has seen; `None` where it has seen none, or no guard
     /// asks for any.
-    pub fn view(&self, lifeline: usize) -> Option<&View> {
+    pub fn view(&self, lifeline: usize) -> Option<&ExportedValues> {
         self.of(lifeline)?.view.as_deref()
     }
 }

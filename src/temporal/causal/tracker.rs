@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use super::super::atom::{Record, Value};
-use super::chart::Kind;
 use super::clock::VectorClock;
-use super::code::{Code, Here};
 use super::errors::CausalError;
-use super::guards::{Guards, Layout};
-use super::stamp::{Seen, Stamp, View};
+use super::event::EventKind;
+use super::exports::{ExportedValues, Layout, VisibleState};
+use super::guards::Guards;
+use super::program::{EventContext, Program};
+use super::stamp::Stamp;
 
 /// The guards' values at the latest event of a lifeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Values<'a> {
-    code: &'a Code,
+    code: &'a Program,
     steps: &'a [bool],
 }
 
@@ -44,21 +45,21 @@ impl Values<'_> {
 /// a predicate panics, not at all.
 #[derive(Debug, Clone)]
 pub struct Tracker {
-    code: Arc<Code>,
+    code: Arc<Program>,
     layout: Arc<Layout>,
     own: usize,
     count: u64,
     now: Vec<bool>,
     /// Where the next event is evaluated.
     next: Vec<bool>,
-    seen: Arc<[Seen]>,
-    last_view: Option<Arc<View>>,
+    seen: Arc<[VisibleState]>,
+    last_view: Option<Arc<ExportedValues>>,
 }
 
 impl Tracker {
     /// A lifeline before its first event.
     pub fn new(guards: &Guards, lifeline: &str) -> Result<Self, CausalError> {
-        let own = guards.lifeline(lifeline).ok_or_else(|| unknown(&guards.layout, lifeline))?;
+        let own = guards.lifeline(lifeline).ok_or_else(|| guards.layout.unknown_lifeline(lifeline))?;
         Ok(Self {
             code: guards.code.clone(),
             layout: guards.layout.clone(),
@@ -66,27 +67,27 @@ impl Tracker {
             count: 0,
             now: vec![false; guards.code.ops.len()],
             next: vec![false; guards.code.ops.len()],
-            seen: vec![Seen::default(); guards.lifelines().len()].into(),
+            seen: vec![VisibleState::default(); guards.lifelines().len()].into(),
             last_view: None,
         })
     }
 
     /// A local action.
     pub fn act(&mut self, record: &dyn Record) -> Values<'_> {
-        self.take(Kind::Act, self.seen.clone(), record);
+        self.take(EventKind::Act, self.seen.clone(), record);
         self.values()
     }
 
     /// A decision; the values are what it is made on.
     pub fn choice(&mut self, record: &dyn Record) -> Values<'_> {
-        self.take(Kind::Choice, self.seen.clone(), record);
+        self.take(EventKind::Choice, self.seen.clone(), record);
         self.values()
     }
 
     /// A message leaves; the stamp travels with it.
     pub fn send(&mut self, record: &dyn Record) -> Stamp {
-        let view = self.show(Kind::Send, self.seen.clone(), record);
-        let own = Some((self.own, Seen { count: self.count, view }));
+        let view = self.show(EventKind::Send, self.seen.clone(), record);
+        let own = Some((self.own, VisibleState { count: self.count, view }));
         Stamp { layout: self.layout.clone(), own, seen: self.seen.clone() }
     }
 
@@ -99,7 +100,7 @@ impl Tracker {
             Some(stamp) => self.merged(stamp)?,
             None => self.seen.clone(),
         };
-        self.take(Kind::Recv, seen, record);
+        self.take(EventKind::Recv, seen, record);
         Ok(self.values())
     }
 
@@ -121,19 +122,19 @@ impl Tracker {
 
     /// How many events of each lifeline are visible at the latest event.
     pub fn clock(&self) -> VectorClock {
-        VectorClock((0..self.layout.lifelines.len()).map(|i| self.clock_of(i)).collect())
+        VectorClock((0..self.layout.lifelines.len()).map(|i| self.event_count(i)).collect())
     }
 
-    pub(super) fn clock_of(&self, lifeline: usize) -> u64 {
+    pub(super) fn event_count(&self, lifeline: usize) -> u64 {
         if lifeline == self.own { self.count } else { self.seen.get(lifeline).map_or(0, |seen| seen.count) }
     }
 
     /// Goes on with guards that have got another lifeline by [`Guards::with_lifeline`].
-    pub(super) fn widen(&mut self, guards: &Guards) {
+    pub(super) fn add_lifeline(&mut self, guards: &Guards) {
         self.layout = guards.layout.clone();
     }
 
-    fn merged(&self, stamp: &Stamp) -> Result<Arc<[Seen]>, CausalError> {
+    fn merged(&self, stamp: &Stamp) -> Result<Arc<[VisibleState]>, CausalError> {
         if !Arc::ptr_eq(&self.layout, &stamp.layout)
             && let Some(difference) = self.layout.differs_from(&stamp.layout)
         {
@@ -159,7 +160,7 @@ impl Tracker {
     }
 
     /// Takes an event after which this is visible of the other lifelines.
-    fn take(&mut self, kind: Kind, seen: Arc<[Seen]>, record: &dyn Record) {
+    fn take(&mut self, kind: EventKind, seen: Arc<[VisibleState]>, record: &dyn Record) {
         let here = here(&self.code, &self.layout, self.own, kind, &seen, record);
         here.evaluate(self.count == 0, &self.now, &mut self.next);
         self.seen = seen;
@@ -167,7 +168,12 @@ impl Tracker {
     }
 
     /// The same, and tells what others may ask of the event.
-    pub(super) fn show(&mut self, kind: Kind, seen: Arc<[Seen]>, record: &dyn Record) -> Option<Arc<View>> {
+    pub(super) fn show(
+        &mut self,
+        kind: EventKind,
+        seen: Arc<[VisibleState]>,
+        record: &dyn Record,
+    ) -> Option<Arc<ExportedValues>> {
         let here = here(&self.code, &self.layout, self.own, kind, &seen, record);
         here.evaluate(self.count == 0, &self.now, &mut self.next);
         let view = here.view(&self.next, self.last_view.as_ref());
@@ -177,7 +183,7 @@ impl Tracker {
         view
     }
 
-    pub(super) fn seen(&self) -> &Arc<[Seen]> {
+    pub(super) fn seen(&self) -> &Arc<[VisibleState]> {
         &self.seen
     }
 
@@ -188,16 +194,12 @@ impl Tracker {
 }
 
 fn here<'a>(
-    code: &'a Code,
+    code: &'a Program,
     layout: &'a Layout,
     own: usize,
-    kind: Kind,
-    seen: &'a [Seen],
+    kind: EventKind,
+    seen: &'a [VisibleState],
     record: &'a dyn Record,
-) -> Here<'a> {
-    Here { code, own, lifeline: &layout.lifelines[own], kind, record, seen }
-}
-
-pub(super) fn unknown(layout: &Layout, lifeline: &str) -> CausalError {
-    CausalError::Lifeline { lifeline: lifeline.to_owned(), known: layout.lifelines.join(", ") }
+) -> EventContext<'a> {
+    EventContext { code, own, lifeline: &layout.lifelines[own], kind, record, seen }
 }

@@ -3,15 +3,20 @@
 //! decided by the way their parts contradict or complete each other (`X a & X !a`).
 
 use super::super::formula::{Binary, Formula, Node, Unary};
+use super::bits::{BitLayout, bit};
 use super::column::Labels;
-use super::decision::Decided;
-use super::sweep::Readable;
-use super::words::{Shape, bit};
+use super::decision_point::DecisionPoint;
+use super::sweep::Subformulas;
 
 /// Finds the shortest prefix by bisection: what is decided after a prefix stays decided after longer ones.
-pub(super) fn decided(readable: &Readable<'_>, root: Formula, labels: &Labels, verdict: bool) -> Decided {
+pub(super) fn find_decision_point(
+    subformulas: &Subformulas<'_>,
+    root: Formula,
+    labels: &Labels,
+    verdict: bool,
+) -> DecisionPoint {
     let is_decided = |length: usize| {
-        let (least, most) = bounds(readable, root, labels, length);
+        let (least, most) = bounds(subformulas, root, labels, length);
         if verdict { least } else { !most }
     };
     let (mut undecided, mut decided) = (0, labels.len() + 1);
@@ -23,33 +28,33 @@ pub(super) fn decided(readable: &Readable<'_>, root: Formula, labels: &Labels, v
             undecided = middle;
         }
     }
-    if decided > labels.len() { Decided::ByTheEnd } else { Decided::ByRecord(decided - 1) }
+    if decided > labels.len() { DecisionPoint::ByTheEnd } else { DecisionPoint::ByRecord(decided - 1) }
 }
 
 /// Whether the formula is certainly and whether it is possibly true at position 0, given the first records, one at least.
-fn bounds(readable: &Readable<'_>, root: Formula, labels: &Labels, length: usize) -> (bool, bool) {
-    let shape = Shape::new(length);
-    let mut columns: Vec<[Vec<u64>; 2]> = Vec::with_capacity(readable.parts.len());
-    for part in &readable.parts {
-        let node = readable.formulas.node(*part);
-        let both = [false, true].map(|most| bound(readable, labels, shape, &columns, node, most));
+fn bounds(subformulas: &Subformulas<'_>, root: Formula, labels: &Labels, length: usize) -> (bool, bool) {
+    let shape = BitLayout::new(length);
+    let mut columns: Vec<[Vec<u64>; 2]> = Vec::with_capacity(subformulas.parts.len());
+    for part in &subformulas.parts {
+        let node = subformulas.formulas.node(*part);
+        let both = [false, true].map(|most| bound(subformulas, labels, shape, &columns, node, most));
         columns.push(both);
     }
-    let [least, most] = &columns[readable.place(root)];
+    let [least, most] = &columns[subformulas.place(root)];
     (bit(least, 0), bit(most, 0))
 }
 
 /// The least (or most) that can be true at each position before the end of the prefix.
 fn bound(
-    readable: &Readable<'_>,
+    subformulas: &Subformulas<'_>,
     labels: &Labels,
-    shape: Shape,
+    shape: BitLayout,
     columns: &[[Vec<u64>; 2]],
     node: &Node,
     most: bool,
 ) -> Vec<u64> {
     let words = shape.words();
-    let column = |formula: Formula, most: bool| columns[readable.place(formula)][usize::from(most)].as_slice();
+    let column = |formula: Formula, most: bool| columns[subformulas.place(formula)][usize::from(most)].as_slice();
     let fold = |all: &[Formula], start: u64, operator: fn(u64, u64) -> u64| {
         let mut out = vec![start; words];
         for a in all {

@@ -2,7 +2,7 @@
 
 use super::super::atom::Record;
 use super::super::formula::{AtomId, Formula, Formulas};
-use super::words::{Shape, bit};
+use super::bits::{BitLayout, bit};
 
 /// The truth values of one formula at the positions `0..=n` of a trace of `n` records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +28,8 @@ impl Column {
     }
 
     /// The positions of records from which on the formula does not hold, ascending; `n` is not among them.
-    pub fn failing(&self) -> impl Iterator<Item = usize> + '_ {
-        let shape = Shape::new(self.length);
+    pub fn failing_positions(&self) -> impl Iterator<Item = usize> + '_ {
+        let shape = BitLayout::new(self.length);
         self.words.iter().enumerate().flat_map(move |(w, word)| {
             let mut zeros = !word & shape.records(w);
             std::iter::from_fn(move || {
@@ -44,7 +44,7 @@ impl Column {
 
     /// How many positions of records fail.
     pub fn failing_count(&self) -> usize {
-        let shape = Shape::new(self.length);
+        let shape = BitLayout::new(self.length);
         self.words.iter().enumerate().map(|(w, word)| (!word & shape.records(w)).count_ones() as usize).sum()
     }
 }
@@ -74,7 +74,7 @@ impl Labels {
     }
 
     /// The labels of a whole trace, for the atoms of these formulas.
-    pub fn of(formulas: &Formulas, read: &[Formula], records: impl IntoIterator<Item = impl Record>) -> Self {
+    pub fn from_records(formulas: &Formulas, read: &[Formula], records: impl IntoIterator<Item = impl Record>) -> Self {
         let mut labels = Self::new(formulas, read);
         for record in records {
             labels.push(formulas, &record);

@@ -1,39 +1,33 @@
 //! When a trace's verdict was decided: after how many records no continuation could have changed it.
 
 use super::super::formula::{Formula, Node};
+use super::backward::BackwardAutomaton;
 use super::bounds;
 use super::column::Labels;
-use super::future::Future;
-use super::sweep::{Readable, Table};
-
-/// What decided a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Decided {
-    /// Nothing: every trace has this verdict.
-    FromTheStart,
-    /// The record at this position: before it, another verdict was still possible; after it, no continuation changes the
-    /// verdict, and ending there does not.
-    ByRecord(usize),
-    /// The end of the trace: some continuation of the whole trace has the other verdict.
-    ByTheEnd,
-}
+use super::decision_point::DecisionPoint;
+use super::sweep::{Columns, Subformulas};
 
 /// What decided the verdict of `root`, and whether that is exact; if not, it may have been decided earlier, never later.
 ///
 /// Atoms are taken to be independent of each other in what could have followed.
-pub(super) fn decided(readable: &Readable<'_>, table: &Table<'_>, root: Formula, labels: &Labels) -> (Decided, bool) {
-    let holds = |part| super::words::bit(table.words(part), 0);
+pub(super) fn find_decision_point(
+    subformulas: &Subformulas<'_>,
+    table: &Columns<'_>,
+    root: Formula,
+    labels: &Labels,
+) -> (DecisionPoint, bool) {
+    let holds = |part| super::bits::bit(table.words(part), 0);
     let verdict = holds(root);
-    let by_future = |part| Future::new(readable, part)?.decided(table, labels.len(), verdict);
+    let by_future = |part| BackwardAutomaton::new(subformulas, part)?.find_decision_point(table, labels.len(), verdict);
     if let Some(found) = by_future(root) {
         return found;
     }
     // A violated conjunct violates the conjunction, a satisfied disjunct satisfies the disjunction.
-    let bound = bounds::decided(readable, root, labels, verdict);
-    let parts = match (readable.formulas.node(root), verdict) {
+    let bound = bounds::find_decision_point(subformulas, root, labels, verdict);
+    let parts = match (subformulas.formulas.node(root), verdict) {
         (Node::And(parts), false) | (Node::Or(parts), true) => &**parts,
         _ => &[],
     };
     let parts = parts.iter().filter(|part| holds(**part) == verdict);
-    (parts.filter_map(|part| by_future(*part)).map(|(decided, _)| decided).fold(bound, Decided::min), false)
+    (parts.filter_map(|part| by_future(*part)).map(|(decided, _)| decided).fold(bound, DecisionPoint::min), false)
 }

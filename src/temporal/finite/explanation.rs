@@ -3,15 +3,15 @@
 use std::fmt;
 
 use super::super::formula::{Binary, Formula, Formulas, Node, Unary};
-use super::sweep::{Readable, Table};
-use super::words::bit;
+use super::bits::bit;
+use super::sweep::{Columns, Subformulas};
 
 /// How many reasons are given; what comes after them is counted.
 const REASONS: usize = 16;
 
 /// What is so of a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
+pub enum Fact {
     /// It holds at this position.
     Holds(usize),
     /// It does not hold at this position.
@@ -42,7 +42,7 @@ pub struct Reason {
     /// The formula it is about.
     pub formula: Formula,
     /// What is so of it.
-    pub claim: Claim,
+    pub claim: Fact,
 }
 
 /// The facts that together make a formula false at position 0.
@@ -55,8 +55,13 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    pub(super) fn of_violation(readable: &Readable<'_>, table: &Table<'_>, formula: Formula, length: usize) -> Self {
-        let mut finder = Finder { readable, table, length, reasons: Vec::new(), open: Vec::new() };
+    pub(super) fn of_violation(
+        subformulas: &Subformulas<'_>,
+        table: &Columns<'_>,
+        formula: Formula,
+        length: usize,
+    ) -> Self {
+        let mut finder = Finder { subformulas, table, length, reasons: Vec::new(), open: Vec::new() };
         finder.open.push((formula, 0, false));
         while let Some((formula, position, value)) = finder.open.pop() {
             if finder.reasons.len() >= REASONS {
@@ -72,7 +77,7 @@ impl Explanation {
         let mut parts = Vec::new();
         let mut at = None;
         for reason in &self.reasons {
-            parts.push(Told { reason, formulas, at }.to_string());
+            parts.push(ReasonText { reason, formulas, at }.to_string());
             at = reason.claim.position();
         }
         if self.shortened {
@@ -85,11 +90,11 @@ impl Explanation {
 impl Reason {
     /// The fact in words.
     pub fn text(&self, formulas: &Formulas) -> String {
-        Told { reason: self, formulas, at: None }.to_string()
+        ReasonText { reason: self, formulas, at: None }.to_string()
     }
 }
 
-impl Claim {
+impl Fact {
     /// The position it speaks of first.
     pub fn position(self) -> Option<usize> {
         match self {
@@ -103,36 +108,36 @@ impl Claim {
 }
 
 /// A reason, told after one that spoke of the position `at`.
-struct Told<'a> {
+struct ReasonText<'a> {
     reason: &'a Reason,
     formulas: &'a Formulas,
     at: Option<usize>,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for ReasonText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.formulas.text(self.reason.formula);
         let place = |at: usize| if self.at == Some(at) { "there".to_owned() } else { format!("at {at}") };
         let since = |at: usize| if self.at == Some(at) { "there".to_owned() } else { at.to_string() };
         match self.reason.claim {
-            Claim::Holds(at) => write!(f, "{} `{text}` holds", place(at)),
-            Claim::Fails(at) => write!(f, "{} `{text}` does not hold", place(at)),
-            Claim::AlwaysFrom(at) => write!(f, "from {} on `{text}` always holds", since(at)),
-            Claim::NeverFrom(at) => write!(f, "from {} on `{text}` never holds", since(at)),
-            Claim::NeverWithin(from, to) => write!(f, "from {} to {to} `{text}` does not hold", since(from)),
-            Claim::AlwaysWithin(from, to) => write!(f, "from {} to {to} `{text}` holds", since(from)),
-            Claim::AlwaysTo(at) => write!(f, "up to {at} `{text}` always holds"),
-            Claim::NeverTo(at) => write!(f, "up to {at} `{text}` never holds"),
-            Claim::NoNext(at) => write!(f, "{at} is the last position, where `{text}` speaks of the next"),
-            Claim::NoPrevious => write!(f, "0 is the first position, where `{text}` speaks of the one before"),
-            Claim::NoRecord => write!(f, "the trace is empty, where `{text}` does not hold"),
+            Fact::Holds(at) => write!(f, "{} `{text}` holds", place(at)),
+            Fact::Fails(at) => write!(f, "{} `{text}` does not hold", place(at)),
+            Fact::AlwaysFrom(at) => write!(f, "from {} on `{text}` always holds", since(at)),
+            Fact::NeverFrom(at) => write!(f, "from {} on `{text}` never holds", since(at)),
+            Fact::NeverWithin(from, to) => write!(f, "from {} to {to} `{text}` does not hold", since(from)),
+            Fact::AlwaysWithin(from, to) => write!(f, "from {} to {to} `{text}` holds", since(from)),
+            Fact::AlwaysTo(at) => write!(f, "up to {at} `{text}` always holds"),
+            Fact::NeverTo(at) => write!(f, "up to {at} `{text}` never holds"),
+            Fact::NoNext(at) => write!(f, "{at} is the last position, where `{text}` speaks of the next"),
+            Fact::NoPrevious => write!(f, "0 is the first position, where `{text}` speaks of the one before"),
+            Fact::NoRecord => write!(f, "the trace is empty, where `{text}` does not hold"),
         }
     }
 }
 
 struct Finder<'a> {
-    readable: &'a Readable<'a>,
-    table: &'a Table<'a>,
+    subformulas: &'a Subformulas<'a>,
+    table: &'a Columns<'a>,
     length: usize,
     reasons: Vec<Reason>,
     /// What is still to be explained: why a formula has a value at a position. The last comes first.
@@ -164,7 +169,7 @@ impl Finder<'_> {
         (0..=to).rev().find(|at| self.value(formula, *at) == value)
     }
 
-    fn give(&mut self, formula: Formula, claim: Claim) {
+    fn give(&mut self, formula: Formula, claim: Fact) {
         self.reasons.push(Reason { formula, claim });
     }
 
@@ -173,7 +178,7 @@ impl Finder<'_> {
         match before - from {
             0 => {}
             1 => self.open.push((formula, from, false)),
-            _ => self.give(formula, Claim::NeverWithin(from, before - 1)),
+            _ => self.give(formula, Fact::NeverWithin(from, before - 1)),
         }
     }
 
@@ -182,15 +187,15 @@ impl Finder<'_> {
         match before - from {
             0 => {}
             1 => self.open.push((formula, from, true)),
-            _ => self.give(formula, Claim::AlwaysWithin(from, before - 1)),
+            _ => self.give(formula, Fact::AlwaysWithin(from, before - 1)),
         }
     }
 
     fn explain(&mut self, formula: Formula, at: usize, value: bool) {
         if at >= self.length {
-            return self.give(formula, Claim::NoRecord);
+            return self.give(formula, Fact::NoRecord);
         }
-        let formulas = self.readable.formulas;
+        let formulas = self.subformulas.formulas;
         match formulas.node(formula) {
             Node::Not(a) => self.open.push((*a, at, !value)),
             Node::And(all) => self.chain(all, at, value, true),
@@ -207,7 +212,7 @@ impl Finder<'_> {
             }
             Node::Binary(operator, [l, r]) if value => self.binary_true(*operator, *l, *r, at),
             Node::Binary(operator, [l, r]) => self.binary_false(*operator, *l, *r, at),
-            _ => self.give(formula, if value { Claim::Holds(at) } else { Claim::Fails(at) }),
+            _ => self.give(formula, if value { Fact::Holds(at) } else { Fact::Fails(at) }),
         }
     }
 
@@ -223,13 +228,13 @@ impl Finder<'_> {
 
     fn unary(&mut self, formula: Formula, operator: Unary, a: Formula, at: usize, value: bool) {
         match operator {
-            Unary::Next | Unary::WeakNext if at + 1 == self.length => self.give(formula, Claim::NoNext(at)),
+            Unary::Next | Unary::WeakNext if at + 1 == self.length => self.give(formula, Fact::NoNext(at)),
             Unary::Next | Unary::WeakNext => self.open.push((a, at + 1, value)),
-            Unary::Yesterday if at == 0 => self.give(formula, Claim::NoPrevious),
+            Unary::Yesterday if at == 0 => self.give(formula, Fact::NoPrevious),
             Unary::Yesterday => self.open.push((a, at - 1, value)),
-            Unary::Globally if value => self.give(a, Claim::AlwaysFrom(at)),
+            Unary::Globally if value => self.give(a, Fact::AlwaysFrom(at)),
             Unary::Finally if !value => {
-                self.give(a, Claim::NeverFrom(at));
+                self.give(a, Fact::NeverFrom(at));
                 // What a temporal formula says at the last position is the shortest hint why it never holds.
                 if !self.is_state(a) {
                     self.open.push((a, self.length - 1, false));
@@ -239,8 +244,8 @@ impl Finder<'_> {
                 let found = self.first(a, value, at).expect("some position makes it so");
                 self.open.push((a, found, value));
             }
-            Unary::Historically if value => self.give(a, Claim::AlwaysTo(at)),
-            Unary::Once if !value => self.give(a, Claim::NeverTo(at)),
+            Unary::Historically if value => self.give(a, Fact::AlwaysTo(at)),
+            Unary::Once if !value => self.give(a, Fact::NeverTo(at)),
             _ => {
                 let found = self.last(a, value, at).expect("some position makes it so");
                 self.open.push((a, found, value));
@@ -254,7 +259,7 @@ impl Finder<'_> {
             Node::Binary(operator, _) => !matches!(operator, Binary::Implies | Binary::Iff),
             _ => false,
         };
-        let formulas = self.readable.formulas;
+        let formulas = self.subformulas.formulas;
         !formulas.subformulas(formula).into_iter().any(|part| is_temporal(formulas.node(part)))
     }
 
@@ -265,14 +270,14 @@ impl Finder<'_> {
                     self.held(l, at, found);
                     self.open.push((r, found, true));
                 }
-                _ => self.give(l, Claim::AlwaysFrom(at)),
+                _ => self.give(l, Fact::AlwaysFrom(at)),
             },
             Binary::Release => match (self.first(l, true, at), self.first(r, false, at)) {
                 (Some(found), gap) if gap.is_none_or(|gap| found < gap) => {
                     self.held(r, at, found + 1);
                     self.open.push((l, found, true));
                 }
-                _ => self.give(r, Claim::AlwaysFrom(at)),
+                _ => self.give(r, Fact::AlwaysFrom(at)),
             },
             Binary::Since => {
                 let found = self.last(r, true, at).expect("it was true");
@@ -299,10 +304,10 @@ impl Finder<'_> {
                     self.not_yet(l, at, gap);
                     self.open.push((r, gap, false));
                 }
-                _ => self.give(l, Claim::NeverFrom(at)),
+                _ => self.give(l, Fact::NeverFrom(at)),
             },
             Binary::Since => match self.last(r, true, at) {
-                None => self.give(r, Claim::NeverTo(at)),
+                None => self.give(r, Fact::NeverTo(at)),
                 Some(was) => {
                     let gap = self.last(l, false, at).filter(|gap| *gap > was).expect("the left has not held since");
                     self.open.extend([(l, gap, false), (r, was, true)]);
@@ -314,7 +319,7 @@ impl Finder<'_> {
                     self.not_yet(r, at, gap + 1);
                     self.open.push((l, gap, false));
                 }
-                None => self.give(r, Claim::NeverFrom(at)),
+                None => self.give(r, Fact::NeverFrom(at)),
             },
         }
     }

@@ -5,17 +5,18 @@
 //! the whole trace: `Y a` is `a` at the last record, and `O H S` keep their value of `n - 1` (of an empty trace: `H` true,
 //! the others false).
 
+mod backward;
+mod bits;
 mod bounds;
 mod column;
 mod decision;
+mod decision_point;
 mod explanation;
-mod future;
 mod sweep;
 mod trace;
-mod words;
 
 pub use column::{Column, Labels};
-pub use decision::Decided;
-pub use explanation::{Claim, Explanation, Reason};
+pub use decision_point::DecisionPoint;
+pub use explanation::{Explanation, Fact, Reason};
 pub use sweep::eval_all_positions;
 pub use trace::{TraceCheck, check_trace};

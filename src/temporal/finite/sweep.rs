@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::super::formula::{Binary, Formula, Formulas, Node, Unary};
-use super::super::readings::{Reading, Refused};
+use super::super::readings::{Reading, UnsupportedError};
+use super::bits::BitLayout;
 use super::column::{Column, Labels};
-use super::words::Shape;
 
 /// The value of a formula at the positions `0..=n` of a trace whose labels are prepared.
 ///
@@ -14,16 +14,16 @@ use super::words::Shape;
 /// refused, and so is an atom that the labels were not prepared for.
 ///
 /// Source: the dynamic program of finite-trace LTL checkers (De Giacomo and Vardi, IJCAI 2013, for its meaning).
-pub fn eval_all_positions(formulas: &Formulas, formula: Formula, labels: &Labels) -> Result<Column, Refused> {
-    let readable = Readable::new(formulas, &[formula], labels)?;
-    let mut table = Table::new(&readable, labels, Keep::Needed);
+pub fn eval_all_positions(formulas: &Formulas, formula: Formula, labels: &Labels) -> Result<Column, UnsupportedError> {
+    let subformulas = Subformulas::new(formulas, &[formula], labels)?;
+    let mut table = Columns::new(&subformulas, labels, Keep::Needed);
     table.sweep();
     let words = table.take(formula).into_owned();
     Ok(Column { words, length: labels.len() })
 }
 
 /// The subformulas of formulas that were found to have a meaning here.
-pub(super) struct Readable<'a> {
+pub(super) struct Subformulas<'a> {
     pub(super) formulas: &'a Formulas,
     pub(super) roots: Vec<Formula>,
     pub(super) parts: Vec<Formula>,
@@ -31,17 +31,17 @@ pub(super) struct Readable<'a> {
     places: Vec<u32>,
 }
 
-impl<'a> Readable<'a> {
-    pub(super) fn new(formulas: &'a Formulas, roots: &[Formula], labels: &Labels) -> Result<Self, Refused> {
+impl<'a> Subformulas<'a> {
+    pub(super) fn new(formulas: &'a Formulas, roots: &[Formula], labels: &Labels) -> Result<Self, UnsupportedError> {
         let parts = formulas.subformulas_of(roots);
         let mut places = vec![u32::MAX; parts.last().map_or(0, |f| f.index() + 1)];
         for (place, part) in parts.iter().enumerate() {
-            formulas.readable_node(*part, Reading::Finite)?;
+            formulas.check_node_reading(*part, Reading::Finite)?;
             if let Node::Atom(atom) = formulas.node(*part)
                 && labels.column(*atom).is_none()
             {
                 let atom = formulas.atom_text(formulas.atom(*atom));
-                return Err(Refused::Atom { atom, known: String::new() });
+                return Err(UnsupportedError::Atom { atom, known: String::new() });
             }
             places[part.index()] = u32::try_from(place).expect("formulas are numbered in 32 bits");
         }
@@ -63,40 +63,40 @@ pub(super) enum Keep {
 }
 
 /// The columns of a formula's parts.
-pub(super) struct Table<'a> {
-    readable: &'a Readable<'a>,
+pub(super) struct Columns<'a> {
+    subformulas: &'a Subformulas<'a>,
     labels: &'a Labels,
-    shape: Shape,
+    shape: BitLayout,
     columns: Vec<Option<Cow<'a, [u64]>>>,
     /// How many parts still read a column.
     readers: Vec<u32>,
     spare: Vec<Vec<u64>>,
 }
 
-impl<'a> Table<'a> {
-    pub(super) fn new(readable: &'a Readable<'a>, labels: &'a Labels, keep: Keep) -> Self {
-        let mut readers = vec![u32::from(keep == Keep::All); readable.parts.len()];
-        for root in &readable.roots {
-            readers[readable.place(*root)] += 1;
+impl<'a> Columns<'a> {
+    pub(super) fn new(subformulas: &'a Subformulas<'a>, labels: &'a Labels, keep: Keep) -> Self {
+        let mut readers = vec![u32::from(keep == Keep::All); subformulas.parts.len()];
+        for root in &subformulas.roots {
+            readers[subformulas.place(*root)] += 1;
         }
-        for part in &readable.parts {
-            for child in readable.formulas.node(*part).children() {
-                readers[readable.place(*child)] += 1;
+        for part in &subformulas.parts {
+            for child in subformulas.formulas.node(*part).children() {
+                readers[subformulas.place(*child)] += 1;
             }
         }
-        let columns = vec![None; readable.parts.len()];
-        Self { readable, labels, shape: Shape::new(labels.len()), columns, readers, spare: Vec::new() }
+        let columns = vec![None; subformulas.parts.len()];
+        Self { subformulas, labels, shape: BitLayout::new(labels.len()), columns, readers, spare: Vec::new() }
     }
 
     pub(super) fn sweep(&mut self) {
-        for place in 0..self.readable.parts.len() {
-            let node = self.readable.formulas.node(self.readable.parts[place]);
+        for place in 0..self.subformulas.parts.len() {
+            let node = self.subformulas.formulas.node(self.subformulas.parts[place]);
             self.columns[place] = Some(match node {
                 Node::Atom(atom) => Cow::Borrowed(self.labels.column(*atom).expect("checked to be there")),
                 node => Cow::Owned(self.operator(node)),
             });
             for child in node.children() {
-                self.done_with(self.readable.place(*child));
+                self.done_with(self.subformulas.place(*child));
             }
         }
     }
@@ -111,11 +111,11 @@ impl<'a> Table<'a> {
     }
 
     pub(super) fn take(&mut self, formula: Formula) -> Cow<'a, [u64]> {
-        self.columns[self.readable.place(formula)].take().expect("the column of a root is kept")
+        self.columns[self.subformulas.place(formula)].take().expect("the column of a root is kept")
     }
 
     pub(super) fn words(&self, formula: Formula) -> &[u64] {
-        self.columns[self.readable.place(formula)].as_deref().expect("a part is swept before what it is part of")
+        self.columns[self.subformulas.place(formula)].as_deref().expect("a part is swept before what it is part of")
     }
 
     fn operator(&mut self, node: &Node) -> Vec<u64> {

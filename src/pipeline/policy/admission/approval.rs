@@ -106,7 +106,7 @@ fn local_parts(clause: &str, lifeline: &str) -> Vec<String> {
 
 /// A rule about the whole journal: that some run satisfies it and, where it is of severity `error`, an approved one.
 pub(super) fn check_trace_rule(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
-    if formulas.readable(rule.formula, Reading::Automaton).is_err() {
+    if formulas.check_reading(rule.formula, Reading::Automaton).is_err() {
         return Ok(());
     }
     let (mut all, formula) = alone(formulas, rule.formula);
@@ -163,7 +163,7 @@ pub(super) fn check_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<u
     let strict: Vec<&PolicyRule> = rules
         .iter()
         .filter(strict)
-        .filter(|rule| formulas.readable(rule.formula, Reading::Automaton).is_ok())
+        .filter(|rule| formulas.check_reading(rule.formula, Reading::Automaton).is_ok())
         .collect();
     let atoms: Vec<_> = strict.iter().map(|rule| formulas.atoms_of(rule.formula)).collect();
     let mut pairs = 0_usize;
@@ -264,7 +264,7 @@ pub(super) fn check_causal_rule(
             continue;
         }
         if is_possible(&mut all, &[holds], scene) == Some(false) {
-            let (line, rule, words) = (rule.line, rule.id.clone(), formulas.words(rule.formula));
+            let (line, rule, words) = (rule.line, rule.id.clone(), formulas.in_words(rule.formula));
             return Err(AdmissionError::NeverHolds { line, rule, words });
         }
         if is_possible(&mut all, &[event, holds], scene) == Some(false) {
@@ -281,7 +281,7 @@ pub(super) fn check_causal_rule(
 }
 
 fn impossible(formulas: &Formulas, rule: &PolicyRule) -> AdmissionError {
-    AdmissionError::Impossible { line: rule.line, rule: rule.id.clone(), words: formulas.words(rule.formula) }
+    AdmissionError::Impossible { line: rule.line, rule: rule.id.clone(), words: formulas.in_words(rule.formula) }
 }
 
 fn contradicts(rule: &PolicyRule, law: &str, words: &str) -> AdmissionError {

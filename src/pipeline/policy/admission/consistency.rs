@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::pipeline::policy::vocabulary::{event_names, has_field, makers};
 use crate::temporal::{
-    Atom, AtomId, Binary, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Test, Unary, Value,
+    Atom, AtomId, Binary, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, ValueTest, Unary, Value,
 };
 
 /// Larger automata are not built: then nothing is decided.
@@ -193,14 +193,14 @@ fn owned(atom: &Atom, owner: &str) -> Atom {
         Atom::Compare(comparison, a, b) => Atom::Compare(*comparison, owned_term(a, owner), owned_term(b, owner)),
         Atom::Call(name, terms) => Atom::Call(name.clone(), terms.iter().map(|t| owned_term(t, owner)).collect()),
         Atom::Quantity(term) => Atom::Quantity(owned_term(term, owner)),
-        Atom::Each(quantifier, path, test) => {
+        Atom::Quantified(quantifier, path, test) => {
             let test = match test {
-                Test::Compare(comparison, term) => Test::Compare(*comparison, owned_term(term, owner)),
-                Test::Call(name, terms) => {
-                    Test::Call(name.clone(), terms.iter().map(|t| owned_term(t, owner)).collect())
+                ValueTest::Compare(comparison, term) => ValueTest::Compare(*comparison, owned_term(term, owner)),
+                ValueTest::Call(name, terms) => {
+                    ValueTest::Call(name.clone(), terms.iter().map(|t| owned_term(t, owner)).collect())
                 }
             };
-            Atom::Each(*quantifier, owned_term(path, owner), test)
+            Atom::Quantified(*quantifier, owned_term(path, owner), test)
         }
         Atom::Label { .. } => atom.clone(),
     }

@@ -1,51 +1,8 @@
 //! Binary decision diagrams over levels: atoms on top, what is owed to the next position below them.
 
-use super::super::readings::Refused;
+use super::limits::{AutomatonError, Limits, check_limit};
 
-/// Why there is no automaton.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AutomatonError {
-    /// The formula uses an operator or atom that automata do not read.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// The automaton, or what it is made from, grows beyond a limit.
-    #[error(
-        "the automaton grows beyond {limit} {what} (reached {reached}), which is the most that is built: split the formula into parts"
-    )]
-    TooLarge {
-        /// What there are too many of: states, nodes, steps, variables.
-        what: &'static str,
-        /// How many there were when the work was stopped.
-        reached: usize,
-        /// How many are allowed.
-        limit: usize,
-    },
-}
-
-/// How large an automaton may grow while it is built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// States, before minimisation too.
-    pub states: usize,
-    /// Nodes of the decision diagrams; the work done is limited to 64 steps a node.
-    pub nodes: usize,
-}
-
-impl Default for Limits {
-    /// 100,000 states and 4,000,000 nodes: about 200 MB and a minute at the worst.
-    fn default() -> Self {
-        Self { states: 100_000, nodes: 4_000_000 }
-    }
-}
-
-/// Recursion goes once through all levels, so their number is limited whatever the other limits are.
-pub(super) const MAX_LEVELS: usize = 1_000;
-
-pub(super) fn within(what: &'static str, reached: usize, limit: usize) -> Result<(), AutomatonError> {
-    if reached > limit { Err(AutomatonError::TooLarge { what, reached, limit }) } else { Ok(()) }
-}
-
-pub(super) fn mixed(a: u32, b: u32, c: u32) -> u64 {
+pub(super) fn hash3(a: u32, b: u32, c: u32) -> u64 {
     let mut h = (u64::from(a) << 32 | u64::from(b)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     h ^= h >> 29;
     h = (h ^ u64::from(c)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -54,7 +11,7 @@ pub(super) fn mixed(a: u32, b: u32, c: u32) -> u64 {
 
 /// Reduced ordered nodes, each kept once. Children have smaller numbers than their parents.
 #[derive(Debug, Clone)]
-pub(super) struct Unique {
+pub(super) struct NodeTable {
     pub(super) nodes: Vec<[u32; 3]>,
     slots: Vec<u32>,
     limit: usize,
@@ -62,7 +19,7 @@ pub(super) struct Unique {
 
 const EMPTY: u32 = u32::MAX;
 
-impl Unique {
+impl NodeTable {
     pub(super) fn new(limit: usize) -> Self {
         Self { nodes: Vec::new(), slots: vec![EMPTY; 1 << 8], limit }
     }
@@ -70,7 +27,7 @@ impl Unique {
     /// The number of the node `[level, low, high]`.
     pub(super) fn number(&mut self, node: [u32; 3]) -> Result<u32, AutomatonError> {
         let mask = self.slots.len() - 1;
-        let mut at = usize::try_from(mixed(node[0], node[1], node[2])).unwrap_or(0) & mask;
+        let mut at = usize::try_from(hash3(node[0], node[1], node[2])).unwrap_or(0) & mask;
         while self.slots[at] != EMPTY {
             if self.nodes[self.slots[at] as usize] == node {
                 return Ok(self.slots[at]);
@@ -78,7 +35,7 @@ impl Unique {
             at = (at + 1) & mask;
         }
         let number = u32::try_from(self.nodes.len()).unwrap_or(EMPTY);
-        within("nodes of decision diagrams", self.nodes.len() + 1, self.limit.min(1 << 30))?;
+        check_limit("nodes of decision diagrams", self.nodes.len() + 1, self.limit.min(1 << 30))?;
         self.nodes.push(node);
         self.slots[at] = number;
         if self.nodes.len() * 2 > self.slots.len() {
@@ -91,7 +48,7 @@ impl Unique {
         let mask = self.slots.len() * 2 - 1;
         self.slots = vec![EMPTY; mask + 1];
         for (number, node) in (0..).zip(&self.nodes) {
-            let mut at = usize::try_from(mixed(node[0], node[1], node[2])).unwrap_or(0) & mask;
+            let mut at = usize::try_from(hash3(node[0], node[1], node[2])).unwrap_or(0) & mask;
             while self.slots[at] != EMPTY {
                 at = (at + 1) & mask;
             }
@@ -107,16 +64,16 @@ pub(super) const TRUE: u32 = 1;
 
 /// Boolean functions of numbered levels.
 #[derive(Debug, Clone)]
-pub(super) struct Decisions {
-    unique: Unique,
+pub(super) struct DecisionDiagrams {
+    unique: NodeTable,
     known: Vec<[u32; 4]>,
     steps: usize,
     most_steps: usize,
 }
 
-impl Decisions {
+impl DecisionDiagrams {
     pub(super) fn new(limits: Limits) -> Self {
-        let mut unique = Unique::new(limits.nodes.max(2));
+        let mut unique = NodeTable::new(limits.nodes.max(2));
         // The constants stand below every level.
         unique.nodes = vec![[u32::MAX, 0, 0], [u32::MAX, 1, 1]];
         Self { unique, known: vec![[EMPTY; 4]; 1 << 10], steps: 0, most_steps: limits.nodes.saturating_mul(64) }
@@ -165,7 +122,7 @@ impl Decisions {
             return Ok(known);
         }
         self.steps += 1;
-        within("steps on decision diagrams", self.steps, self.most_steps)?;
+        check_limit("steps on decision diagrams", self.steps, self.most_steps)?;
         let level = self.node(f)[0].min(self.node(g)[0]).min(self.node(h)[0]);
         let [f0, f1] = self.below(f, level);
         let [g0, g1] = self.below(g, level);
@@ -182,7 +139,7 @@ impl Decisions {
     }
 
     fn slot(&self, f: u32, g: u32, h: u32) -> usize {
-        usize::try_from(mixed(f, g, h)).unwrap_or(0) & (self.known.len() - 1)
+        usize::try_from(hash3(f, g, h)).unwrap_or(0) & (self.known.len() - 1)
     }
 
     pub(super) fn below(&self, f: u32, level: u32) -> [u32; 2] {

@@ -1,57 +1,43 @@
 //! Formulas in normal form: negation at atoms only, `&` and `|` flattened, sorted, without what the rest makes redundant.
 //!
-//! Every law here keeps the value on every trace of at least one position, finite or infinite. The empty trace is not
-//! among them, and need not be: `X N G F U W R M` read their operands at positions only, so what a formula is worth on
-//! the empty trace is one truth value, which [`super::progression`] carries beside it. (On it `q & F q` and `q` differ
-//! where `q` is `!a`.)
+//! Every law here preserves the value on every trace of at least one position, finite or infinite. The empty trace is
+//! excluded (for `q` = `!a`, `q & F q` and `q` differ on it), and need not be covered: `X N G F U W R M` evaluate their
+//! operands at positions only, so the value on the empty trace is one truth value, which [`super::progression`] keeps
+//! next to the formula.
 
 use std::collections::HashMap;
 
-use super::formula::{Binary, Formula, Formulas, Node, Unary};
+use super::formula::{Binary, Connective, Formula, Formulas, Node, Unary};
 
-/// Above this many operands of one `&` or `|`, they are no longer compared in pairs.
-const COMPARED: usize = 48;
+/// Maximum number of operands of one `&` or `|` that are compared in pairs, which takes quadratic time.
+const MAX_COMPARED: usize = 48;
 
-/// How often the operands of one `&` or `|` are gone through again after one of them became simpler.
-const ROUNDS: usize = 8;
+/// Maximum number of passes over the operands of one `&` or `|`; each simplification of an operand allows another pass.
+const MAX_ROUNDS: usize = 8;
 
-/// How deep a formula is simplified by what is known beside it.
-const GIVEN: usize = 16;
+/// Maximum depth to which an operand is simplified in the context of its siblings.
+const MAX_CONTEXT_DEPTH: usize = 16;
 
-/// How many answers to that are kept.
-const KEPT: usize = 1 << 16;
+/// Maximum number of cached simplifications in context; the cache is cleared when it is full.
+const MAX_CACHED: usize = 1 << 16;
 
-/// `&` or `|`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Chain {
-    And,
-    Or,
-}
-
-impl Chain {
-    /// The constant that decides the whole: `false` for `&`.
-    fn deciding(self) -> bool {
-        self == Self::Or
-    }
-}
-
-/// An arena all of whose formulas are in normal form.
+/// An arena that contains only formulas in normal form, with caches of the operations on them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Normal {
+pub(super) struct NormalForms {
     pub(super) formulas: Formulas,
     negations: HashMap<Formula, Formula>,
     pub(super) implications: HashMap<(Formula, Formula), bool>,
-    chains: HashMap<(Chain, Box<[Formula]>), Formula>,
-    givens: HashMap<(Formula, Formula), Formula>,
-    /// What each formula is worth on the empty trace, as far as it was asked.
-    ends: Vec<bool>,
-    /// How many operands the chains have together.
+    connections: HashMap<(Connective, Box<[Formula]>), Formula>,
+    contexts: HashMap<(Formula, Formula), Formula>,
+    /// By formula, computed on demand up to the highest number requested.
+    empty_trace_values: Vec<bool>,
+    /// The total number of operands in `connections`, a measure of memory.
     pub(super) operands: usize,
 }
 
-impl Normal {
-    /// The normal form of a formula of `source`, which uses future operators only.
-    pub(super) fn import(&mut self, source: &Formulas, formula: Formula) -> Formula {
+impl NormalForms {
+    /// The normal form of a formula of another arena, which must have future operators only.
+    pub(super) fn normalize(&mut self, source: &Formulas, formula: Formula) -> Formula {
         let mut made: HashMap<Formula, Formula> = HashMap::new();
         for part in source.subformulas(formula) {
             let of = |f: &Formula| made[f];
@@ -59,20 +45,20 @@ impl Normal {
                 Node::True => self.formulas.truth(),
                 Node::False => self.formulas.falsity(),
                 Node::Atom(atom) => self.formulas.atomic(source.atom(*atom).clone()),
-                Node::Not(a) => self.negation(of(a)),
-                Node::And(all) => self.chain(Chain::And, all.iter().map(of).collect()),
-                Node::Or(all) => self.chain(Chain::Or, all.iter().map(of).collect()),
+                Node::Not(a) => self.negate(of(a)),
+                Node::And(all) => self.connect(Connective::And, all.iter().map(of).collect()),
+                Node::Or(all) => self.connect(Connective::Or, all.iter().map(of).collect()),
                 Node::Unary(operator, a) => self.unary(*operator, of(a)),
                 Node::Binary(Binary::Implies, [a, b]) => {
-                    let not_a = self.negation(of(a));
-                    self.chain(Chain::Or, vec![not_a, of(b)])
+                    let not_a = self.negate(of(a));
+                    self.connect(Connective::Or, vec![not_a, of(b)])
                 }
                 Node::Binary(Binary::Iff, [a, b]) => {
                     let (a, b) = (of(a), of(b));
-                    let (not_a, not_b) = (self.negation(a), self.negation(b));
-                    let both = self.chain(Chain::And, vec![a, b]);
-                    let neither = self.chain(Chain::And, vec![not_a, not_b]);
-                    self.chain(Chain::Or, vec![both, neither])
+                    let (not_a, not_b) = (self.negate(a), self.negate(b));
+                    let both = self.connect(Connective::And, vec![a, b]);
+                    let neither = self.connect(Connective::And, vec![not_a, not_b]);
+                    self.connect(Connective::Or, vec![both, neither])
                 }
                 Node::Binary(operator, [a, b]) => self.binary(*operator, of(a), of(b)),
                 Node::Causal(..) | Node::Seen(_) => unreachable!("progression refuses causal operators"),
@@ -82,29 +68,21 @@ impl Normal {
         made[&formula]
     }
 
-    /// The value on the empty trace.
-    pub(super) fn at_end(&mut self, formula: Formula) -> bool {
-        for index in self.ends.len()..=formula.index() {
-            let end = match self.formulas.node_at(index) {
-                Node::True => true,
-                Node::Not(a) => !self.ends[a.index()],
-                Node::And(all) => all.iter().all(|a| self.ends[a.index()]),
-                Node::Or(all) => all.iter().any(|a| self.ends[a.index()]),
-                Node::Unary(operator, _) => matches!(operator, Unary::Globally | Unary::WeakNext),
-                Node::Binary(operator, _) => matches!(operator, Binary::WeakUntil | Binary::Release),
-                _ => false,
-            };
-            self.ends.push(end);
+    /// The value of a formula on the empty trace.
+    pub(super) fn empty_trace_value(&mut self, formula: Formula) -> bool {
+        for index in self.empty_trace_values.len()..=formula.index() {
+            let value = self.formulas.node_at(index).value_on_empty_trace(|f| self.empty_trace_values[f.index()]);
+            self.empty_trace_values.push(value);
         }
-        self.ends[formula.index()]
+        self.empty_trace_values[formula.index()]
     }
 
-    pub(super) fn is(&self, formula: Formula, value: bool) -> bool {
+    pub(super) fn is_constant(&self, formula: Formula, value: bool) -> bool {
         matches!((self.formulas.node(formula), value), (Node::True, true) | (Node::False, false))
     }
 
-    /// `!`, pushed down to the atoms.
-    pub(super) fn negation(&mut self, formula: Formula) -> Formula {
+    /// `!` pushed down to the atoms. Iterative, so that the depth of a formula costs no stack.
+    pub(super) fn negate(&mut self, formula: Formula) -> Formula {
         if let Some(known) = self.negations.get(&formula) {
             return *known;
         }
@@ -134,11 +112,11 @@ impl Normal {
                 Node::Not(a) => *a,
                 Node::And(all) => {
                     let parts = all.iter().map(of).collect();
-                    self.chain(Chain::Or, parts)
+                    self.connect(Connective::Or, parts)
                 }
                 Node::Or(all) => {
                     let parts = all.iter().map(of).collect();
-                    self.chain(Chain::And, parts)
+                    self.connect(Connective::And, parts)
                 }
                 Node::Unary(operator, a) => {
                     let dual = match operator {
@@ -146,7 +124,7 @@ impl Normal {
                         Unary::WeakNext => Unary::Next,
                         Unary::Globally => Unary::Finally,
                         Unary::Finally => Unary::Globally,
-                        _ => unreachable!("progression refuses operators of the past"),
+                        _ => unreachable!("progression refuses past operators"),
                     };
                     let a = of(a);
                     self.unary(dual, a)
@@ -157,7 +135,7 @@ impl Normal {
                         Binary::Release => Binary::Until,
                         Binary::WeakUntil => Binary::StrongRelease,
                         Binary::StrongRelease => Binary::WeakUntil,
-                        _ => unreachable!("the normal form has no arrows and no operators of the past"),
+                        _ => unreachable!("the normal form has no arrows and no past operators"),
                     };
                     let (a, b) = (of(a), of(b));
                     self.binary(dual, a, b)
@@ -174,9 +152,9 @@ impl Normal {
         match operator {
             Unary::Finally => self.finally(a),
             Unary::Globally => self.globally(a),
-            // Either constant but the one that says something about the end of the trace.
-            Unary::Next if self.is(a, false) => a,
-            Unary::WeakNext if self.is(a, true) => a,
+            // `X true` and `N false` do not simplify: they say whether the trace ends here.
+            Unary::Next if self.is_constant(a, false) => a,
+            Unary::WeakNext if self.is_constant(a, true) => a,
             _ => self.formulas.unary(operator, a),
         }
     }
@@ -186,7 +164,7 @@ impl Normal {
             Node::True | Node::False | Node::Unary(Unary::Finally, _) => a,
             Node::Or(all) => {
                 let parts = all.iter().map(|a| self.finally(*a)).collect();
-                self.chain(Chain::Or, parts)
+                self.connect(Connective::Or, parts)
             }
             Node::Unary(Unary::Next, b) => {
                 let later = self.finally(b);
@@ -194,7 +172,7 @@ impl Normal {
             }
             Node::Binary(Binary::Until, [_, b]) => self.finally(b),
             Node::Binary(Binary::StrongRelease, [b, c]) => {
-                let both = self.chain(Chain::And, vec![b, c]);
+                let both = self.connect(Connective::And, vec![b, c]);
                 self.finally(both)
             }
             // F G F b = G F b
@@ -208,7 +186,7 @@ impl Normal {
             Node::True | Node::False | Node::Unary(Unary::Globally, _) => a,
             Node::And(all) => {
                 let parts = all.iter().map(|a| self.globally(*a)).collect();
-                self.chain(Chain::And, parts)
+                self.connect(Connective::And, parts)
             }
             Node::Unary(Unary::WeakNext, b) => {
                 let later = self.globally(b);
@@ -216,7 +194,7 @@ impl Normal {
             }
             Node::Binary(Binary::Release, [_, b]) => self.globally(b),
             Node::Binary(Binary::WeakUntil, [b, c]) => {
-                let either = self.chain(Chain::Or, vec![b, c]);
+                let either = self.connect(Connective::Or, vec![b, c]);
                 self.globally(either)
             }
             // G F G b = F G b
@@ -243,10 +221,10 @@ impl Normal {
                 (Some(true), _) => return if weak { a } else { self.finally(b) },
                 _ => {}
             }
-            if self.implies(a, b) || self.kept_by(operator, a, b) {
+            if self.implies(a, b) || self.is_absorbed(operator, a, b) {
                 return b;
             }
-            let not_a = self.negation(a);
+            let not_a = self.negate(a);
             if self.implies(not_a, b) {
                 return if weak { self.formulas.truth() } else { self.finally(b) };
             }
@@ -257,10 +235,10 @@ impl Normal {
                 (Some(false), _) => return if weak { self.globally(b) } else { a },
                 _ => {}
             }
-            if self.implies(b, a) || self.kept_by(operator, a, b) {
+            if self.implies(b, a) || self.is_absorbed(operator, a, b) {
                 return b;
             }
-            let not_b = self.negation(b);
+            let not_b = self.negate(b);
             if self.implies(a, not_b) {
                 return if weak { self.globally(b) } else { self.formulas.falsity() };
             }
@@ -268,8 +246,8 @@ impl Normal {
         self.formulas.binary(operator, a, b)
     }
 
-    /// Right operands that the operator adds nothing to: `a U F c`, `a W G a`, `a R G c`, `a M F a`.
-    fn kept_by(&self, operator: Binary, a: Formula, b: Formula) -> bool {
+    /// Whether `a operator b` equals `b` by the shape of `b`: `a U F c`, `a W G a`, `a R G c`, `a M F a`.
+    fn is_absorbed(&self, operator: Binary, a: Formula, b: Formula) -> bool {
         matches!(
             (operator, self.formulas.node(b)),
             (Binary::Until, Node::Unary(Unary::Finally, _)) | (Binary::Release, Node::Unary(Unary::Globally, _))
@@ -280,34 +258,37 @@ impl Normal {
         )
     }
 
-    /// `&` or `|` of any number.
-    pub(super) fn chain(&mut self, chain: Chain, mut parts: Vec<Formula>) -> Formula {
-        if let Some(decided) = self.flatten(chain, &mut parts) {
+    /// `&` or `|` of any number of operands, in normal form.
+    pub(super) fn connect(&mut self, connective: Connective, mut parts: Vec<Formula>) -> Formula {
+        if let Some(decided) = self.flatten(connective, &mut parts) {
             return decided;
         }
         match parts.as_slice() {
-            [] => return self.formulas.constant(!chain.deciding()),
+            [] => return self.formulas.constant(!connective.deciding_value()),
             [one] => return *one,
             _ => {}
         }
-        let key = (chain, parts.clone().into_boxed_slice());
-        if let Some(known) = self.chains.get(&key) {
+        let key = (connective, parts.clone().into_boxed_slice());
+        if let Some(known) = self.connections.get(&key) {
             return *known;
         }
         self.operands += parts.len();
-        let made = self.simplify(chain, parts);
-        self.chains.insert(key, made);
+        let made = self.simplify(connective, parts);
+        self.connections.insert(key, made);
         made
     }
 
-    /// Takes nested chains apart, sorts, drops repetitions and neutral constants; the constant where one decides.
-    fn flatten(&self, chain: Chain, parts: &mut Vec<Formula>) -> Option<Formula> {
+    /// Flattens nested operands of the same connective, sorts, and drops duplicates and neutral constants. Returns the
+    /// constant if an operand decides the result.
+    fn flatten(&self, connective: Connective, parts: &mut Vec<Formula>) -> Option<Formula> {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts.drain(..) {
-            match (self.formulas.node(part), chain) {
-                (Node::And(inner), Chain::And) | (Node::Or(inner), Chain::Or) => flat.extend_from_slice(inner),
-                (Node::True, Chain::And) | (Node::False, Chain::Or) => {}
-                (Node::False, Chain::And) | (Node::True, Chain::Or) => return Some(part),
+            match (self.formulas.node(part), connective) {
+                (Node::And(inner), Connective::And) | (Node::Or(inner), Connective::Or) => {
+                    flat.extend_from_slice(inner)
+                }
+                (Node::True, Connective::And) | (Node::False, Connective::Or) => {}
+                (Node::False, Connective::And) | (Node::True, Connective::Or) => return Some(part),
                 _ => flat.push(part),
             }
         }
@@ -317,55 +298,55 @@ impl Normal {
         None
     }
 
-    fn simplify(&mut self, chain: Chain, mut parts: Vec<Formula>) -> Formula {
-        for _ in 0..ROUNDS {
-            if let Some(decided) = self.flatten(chain, &mut parts) {
+    fn simplify(&mut self, connective: Connective, mut parts: Vec<Formula>) -> Formula {
+        for _ in 0..MAX_ROUNDS {
+            if let Some(decided) = self.flatten(connective, &mut parts) {
                 return decided;
             }
-            if parts.len() > COMPARED {
-                if self.complementary(&parts) {
-                    return self.formulas.constant(chain.deciding());
+            if parts.len() > MAX_COMPARED {
+                if self.has_complementary_pair(&parts) {
+                    return self.formulas.constant(connective.deciding_value());
                 }
                 break;
             }
-            match self.absorb(chain, &mut parts) {
+            match self.absorb(connective, &mut parts) {
                 Some(decided) => return decided,
-                None if self.merge(chain, &mut parts) || self.in_context(chain, &mut parts) => {}
+                None if self.merge(connective, &mut parts) || self.simplify_in_context(connective, &mut parts) => {}
                 None => break,
             }
         }
-        if let Some(decided) = self.flatten(chain, &mut parts) {
+        if let Some(decided) = self.flatten(connective, &mut parts) {
             return decided;
         }
-        match chain {
-            Chain::And => self.formulas.and(parts),
-            Chain::Or => self.formulas.or(parts),
+        match connective {
+            Connective::And => self.formulas.and(parts),
+            Connective::Or => self.formulas.or(parts),
         }
     }
 
-    fn complementary(&mut self, parts: &[Formula]) -> bool {
+    fn has_complementary_pair(&mut self, parts: &[Formula]) -> bool {
         parts.iter().any(|part| {
-            let negated = self.negation(*part);
+            let negated = self.negate(*part);
             parts.binary_search(&negated).is_ok()
         })
     }
 
-    /// Drops what another operand makes redundant; the constant where two of them decide.
-    fn absorb(&mut self, chain: Chain, parts: &mut Vec<Formula>) -> Option<Formula> {
+    /// Drops operands that another operand makes redundant. Returns the constant if two operands decide the result.
+    fn absorb(&mut self, connective: Connective, parts: &mut Vec<Formula>) -> Option<Formula> {
         let mut i = 0;
         'parts: while i < parts.len() {
             let part = parts[i];
-            let negated = self.negation(part);
+            let negated = self.negate(part);
             let mut j = 0;
             while j < parts.len() {
                 let other = parts[j];
                 if i != j {
-                    let (decides, redundant) = match chain {
-                        Chain::And => (self.implies(other, negated), self.implies(other, part)),
-                        Chain::Or => (self.implies(negated, other), self.implies(part, other)),
+                    let (decides, redundant) = match connective {
+                        Connective::And => (self.implies(other, negated), self.implies(other, part)),
+                        Connective::Or => (self.implies(negated, other), self.implies(part, other)),
                     };
                     if decides {
-                        return Some(self.formulas.constant(chain.deciding()));
+                        return Some(self.formulas.constant(connective.deciding_value()));
                     }
                     if redundant {
                         parts.remove(i);
@@ -376,29 +357,29 @@ impl Normal {
             }
             i += 1;
         }
-        self.absorb_together(chain, parts);
+        self.absorb_together(connective, parts);
         None
     }
 
-    /// Drops what several others together make redundant: `F (a & X (F b | F c)) | F b | F c`, and its dual.
-    fn absorb_together(&mut self, chain: Chain, parts: &mut Vec<Formula>) {
-        let (lasting, next) = match chain {
-            Chain::Or => (Unary::Finally, Unary::Next),
-            Chain::And => (Unary::Globally, Unary::WeakNext),
+    /// Drops operands that several others together make redundant, as in `F (a & X (F b | F c)) | F b | F c` and its dual.
+    fn absorb_together(&mut self, connective: Connective, parts: &mut Vec<Formula>) {
+        let (lasting, next) = match connective {
+            Connective::Or => (Unary::Finally, Unary::Next),
+            Connective::And => (Unary::Globally, Unary::WeakNext),
         };
-        let is = |normal: &Self, f: Formula, operator| matches!(normal.formulas.node(f), Node::Unary(o, _) if *o == operator);
+        let has_operator = |normal: &Self, f: Formula, operator| matches!(normal.formulas.node(f), Node::Unary(o, _) if *o == operator);
         let mut i = 0;
         while i < parts.len() {
             let part = parts[i];
             let mut others = parts.clone();
-            others.retain(|other| *other != part && is(self, *other, lasting));
-            if others.len() > 1 && (is(self, part, lasting) || is(self, part, next)) {
-                let redundant = match chain {
-                    Chain::Or => {
+            others.retain(|other| *other != part && has_operator(self, *other, lasting));
+            if others.len() > 1 && (has_operator(self, part, lasting) || has_operator(self, part, next)) {
+                let redundant = match connective {
+                    Connective::Or => {
                         let others = self.formulas.or(others);
                         self.implies(part, others)
                     }
-                    Chain::And => {
+                    Connective::And => {
                         let others = self.formulas.and(others);
                         self.implies(others, part)
                     }
@@ -412,32 +393,36 @@ impl Normal {
         }
     }
 
-    /// Two operands that are one: `a U b | G a = a W b`, `a W b & F b = a U b`, `a M b | G b = a R b`,
+    /// Merges two operands into one: `a U b | G a = a W b`, `a W b & F b = a U b`, `a M b | G b = a R b`,
     /// `a R b & F a = a M b`, `a | X F a = F a`, `a & N G a = G a`.
-    fn merge(&mut self, chain: Chain, parts: &mut Vec<Formula>) -> bool {
+    fn merge(&mut self, connective: Connective, parts: &mut Vec<Formula>) -> bool {
         for i in 0..parts.len() {
-            let (merged, partner) = match (self.formulas.node(parts[i]), chain) {
-                (Node::Binary(Binary::Until, [a, b]), Chain::Or) => {
-                    (Some((Binary::WeakUntil, *a, *b)), self.position(parts, Unary::Globally, *a))
+            let (merged, partner) = match (self.formulas.node(parts[i]), connective) {
+                (Node::Binary(Binary::Until, [a, b]), Connective::Or) => {
+                    (Some((Binary::WeakUntil, *a, *b)), self.position_of_unary(parts, Unary::Globally, *a))
                 }
-                (Node::Binary(Binary::WeakUntil, [a, b]), Chain::And) => {
-                    (Some((Binary::Until, *a, *b)), self.position(parts, Unary::Finally, *b))
+                (Node::Binary(Binary::WeakUntil, [a, b]), Connective::And) => {
+                    (Some((Binary::Until, *a, *b)), self.position_of_unary(parts, Unary::Finally, *b))
                 }
-                (Node::Binary(Binary::StrongRelease, [a, b]), Chain::Or) => {
-                    (Some((Binary::Release, *a, *b)), self.position(parts, Unary::Globally, *b))
+                (Node::Binary(Binary::StrongRelease, [a, b]), Connective::Or) => {
+                    (Some((Binary::Release, *a, *b)), self.position_of_unary(parts, Unary::Globally, *b))
                 }
-                (Node::Binary(Binary::Release, [a, b]), Chain::And) => {
-                    (Some((Binary::StrongRelease, *a, *b)), self.position(parts, Unary::Finally, *a))
+                (Node::Binary(Binary::Release, [a, b]), Connective::And) => {
+                    (Some((Binary::StrongRelease, *a, *b)), self.position_of_unary(parts, Unary::Finally, *a))
                 }
-                (Node::Unary(Unary::Next, later), Chain::Or) => (None, self.now(parts, Unary::Finally, *later)),
-                (Node::Unary(Unary::WeakNext, later), Chain::And) => (None, self.now(parts, Unary::Globally, *later)),
+                (Node::Unary(Unary::Next, later), Connective::Or) => {
+                    (None, self.position_of_operand(parts, Unary::Finally, *later))
+                }
+                (Node::Unary(Unary::WeakNext, later), Connective::And) => {
+                    (None, self.position_of_operand(parts, Unary::Globally, *later))
+                }
                 _ => continue,
             };
             let Some(partner) = partner else { continue };
             parts[i] = match (merged, self.formulas.node(parts[i])) {
                 (Some((operator, a, b)), _) => self.binary(operator, a, b),
                 (None, Node::Unary(_, later)) => *later,
-                (None, _) => unreachable!("only the two nexts are merged into what follows them"),
+                (None, _) => unreachable!("only `X` and `N` are merged into their operand"),
             };
             parts.remove(partner);
             return true;
@@ -445,34 +430,34 @@ impl Normal {
         false
     }
 
-    /// Where `operator a` is among the operands.
-    fn position(&self, parts: &[Formula], operator: Unary, a: Formula) -> Option<usize> {
+    /// The index of `operator a` among the operands.
+    fn position_of_unary(&self, parts: &[Formula], operator: Unary, a: Formula) -> Option<usize> {
         parts
             .iter()
             .position(|part| matches!(self.formulas.node(*part), Node::Unary(o, b) if *o == operator && *b == a))
     }
 
-    /// Where `a` is among the operands, `later` being `operator a`.
-    fn now(&self, parts: &[Formula], operator: Unary, later: Formula) -> Option<usize> {
+    /// If `later` is `operator a`: the index of `a` among the operands.
+    fn position_of_operand(&self, parts: &[Formula], operator: Unary, later: Formula) -> Option<usize> {
         match self.formulas.node(later) {
             Node::Unary(o, a) if *o == operator => parts.iter().position(|part| part == a),
             _ => None,
         }
     }
 
-    /// Simplifies each operand that is a chain itself by what the others already say: `b | (a & (b | c)) = b | (a & c)`.
-    fn in_context(&mut self, chain: Chain, parts: &mut [Formula]) -> bool {
+    /// Simplifies each operand that is `&` or `|` itself, given its siblings: `b | (a & (b | c)) = b | (a & c)`.
+    fn simplify_in_context(&mut self, connective: Connective, parts: &mut [Formula]) -> bool {
         let mut changed = false;
         for i in 0..parts.len() {
             for j in 0..parts.len() {
                 if i == j || !matches!(self.formulas.node(parts[i]), Node::And(_) | Node::Or(_)) {
                     continue;
                 }
-                let known = match chain {
-                    Chain::And => parts[j],
-                    Chain::Or => self.negation(parts[j]),
+                let known = match connective {
+                    Connective::And => parts[j],
+                    Connective::Or => self.negate(parts[j]),
                 };
-                let simpler = self.given(parts[i], known, GIVEN);
+                let simpler = self.simplify_given(parts[i], known, MAX_CONTEXT_DEPTH);
                 changed |= simpler != parts[i];
                 parts[i] = simpler;
             }
@@ -480,29 +465,29 @@ impl Normal {
         changed
     }
 
-    /// What is left of a formula where `known` is true.
-    fn given(&mut self, formula: Formula, known: Formula, depth: usize) -> Formula {
+    /// The formula simplified under the assumption that `known` is true.
+    fn simplify_given(&mut self, formula: Formula, known: Formula, depth: usize) -> Formula {
         if self.implies(known, formula) {
             return self.formulas.truth();
         }
-        let negated = self.negation(formula);
+        let negated = self.negate(formula);
         if self.implies(known, negated) {
             return self.formulas.falsity();
         }
-        let (chain, parts) = match self.formulas.node(formula) {
-            Node::And(parts) if depth > 0 => (Chain::And, parts.clone()),
-            Node::Or(parts) if depth > 0 => (Chain::Or, parts.clone()),
+        let (connective, parts) = match self.formulas.node(formula) {
+            Node::And(parts) if depth > 0 => (Connective::And, parts.clone()),
+            Node::Or(parts) if depth > 0 => (Connective::Or, parts.clone()),
             _ => return formula,
         };
-        if let Some(simpler) = self.givens.get(&(formula, known)) {
+        if let Some(simpler) = self.contexts.get(&(formula, known)) {
             return *simpler;
         }
-        let simpler: Vec<Formula> = parts.iter().map(|part| self.given(*part, known, depth - 1)).collect();
-        let simpler = if simpler == *parts { formula } else { self.chain(chain, simpler) };
-        if self.givens.len() >= KEPT {
-            self.givens.clear();
+        let simpler: Vec<Formula> = parts.iter().map(|part| self.simplify_given(*part, known, depth - 1)).collect();
+        let simpler = if simpler == *parts { formula } else { self.connect(connective, simpler) };
+        if self.contexts.len() >= MAX_CACHED {
+            self.contexts.clear();
         }
-        self.givens.insert((formula, known), simpler);
+        self.contexts.insert((formula, known), simpler);
         simpler
     }
 }

@@ -5,7 +5,7 @@
 
 /// How a trace lies in its words.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct BitLayout {
     /// The index of the last word; it holds position `n`.
     last: usize,
     /// The positions of records in the last word.
@@ -14,7 +14,7 @@ pub(super) struct Shape {
     kept: u64,
 }
 
-impl Shape {
+impl BitLayout {
     pub(super) fn new(length: usize) -> Self {
         let at = length % 64;
         Self { last: length / 64, body: !(u64::MAX >> at), kept: !((u64::MAX >> at) >> 1) }

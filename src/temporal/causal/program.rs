@@ -5,17 +5,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::atom::{Atom, Literal, Record, Value};
-use super::chart::Kind;
-use super::stamp::{Seen, View};
+use super::event::EventKind;
+use super::exports::{ExportedValues, VisibleState};
 
 /// How one value is found from earlier ones; numbers are those of steps.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Op {
     Constant(bool),
-    /// A number in [`Code::atoms`].
+    /// A number in [`Program::atoms`].
     Atom(u32),
     Not(u32),
-    /// A range in [`Code::operands`].
+    /// A range in [`Program::operands`].
     And(Range<u32>),
     Or(Range<u32>),
     Implies(u32, u32),
@@ -40,7 +40,7 @@ pub(super) enum Op {
 
 /// A variable of another lifeline that atoms read, and where its value is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Remote {
+pub(super) struct RemoteField {
     pub(super) lifeline: Arc<str>,
     pub(super) name: Arc<str>,
     /// The lifeline's number.
@@ -51,7 +51,7 @@ pub(super) struct Remote {
 
 /// All that evaluation needs, but for lifelines that came later.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Code {
+pub(super) struct Program {
     pub(super) ops: Box<[Op]>,
     pub(super) operands: Box<[u32]>,
     pub(super) atoms: Box<[Atom]>,
@@ -67,12 +67,12 @@ pub(super) struct Code {
     pub(super) everywhere: Box<[u32]>,
     pub(super) everywhere_texts: Box<[Arc<str>]>,
     /// Ascending by lifeline and name.
-    pub(super) remotes: Box<[Remote]>,
+    pub(super) remotes: Box<[RemoteField]>,
     /// The fields that atoms read, ascending.
     pub(super) fields: Box<[Arc<str>]>,
 }
 
-impl Code {
+impl Program {
     pub(super) fn kept(&self, lifeline: usize) -> &[u32] {
         self.kept.get(lifeline).unwrap_or(&self.everywhere)
     }
@@ -84,7 +84,7 @@ impl Code {
 
     /// Leaves to each lifeline what the guards that it owns and what others ask of it are made of. `owners` are the numbers
     /// of lifelines, one for each guard.
-    pub(super) fn leave_to(&mut self, owners: &[usize]) {
+    pub(super) fn restrict_to_owners(&mut self, owners: &[usize]) {
         let lifelines = self.kept.len();
         self.needed = (0..=lifelines)
             .map(|lifeline| {
@@ -93,7 +93,7 @@ impl Code {
                 let mut needed: BTreeSet<u32> = owned.chain(self.kept(lifeline).iter().copied()).collect();
                 let mut open: Vec<u32> = needed.iter().copied().collect();
                 while let Some(step) = open.pop() {
-                    open.extend(self.made_of(step).into_iter().filter(|part| needed.insert(*part)));
+                    open.extend(self.operands_of(step).into_iter().filter(|part| needed.insert(*part)));
                 }
                 needed.into_iter().collect()
             })
@@ -101,7 +101,7 @@ impl Code {
     }
 
     /// The steps that a step is found from at the same lifeline.
-    fn made_of(&self, step: u32) -> Vec<u32> {
+    fn operands_of(&self, step: u32) -> Vec<u32> {
         match &self.ops[step as usize] {
             Op::Constant(_) | Op::Atom(_) | Op::Seen(_) => Vec::new(),
             Op::Not(a) | Op::Yesterday(a) | Op::Once(a) | Op::Historically(a) => vec![*a],
@@ -116,7 +116,7 @@ impl Code {
     }
 
     /// A variable of another lifeline, as far as that was seen.
-    pub(super) fn remote<'a>(&self, seen: &'a [Seen], lifeline: &str, name: &str) -> Option<Value<'a>> {
+    pub(super) fn remote<'a>(&self, seen: &'a [VisibleState], lifeline: &str, name: &str) -> Option<Value<'a>> {
         let found = self.remotes.binary_search_by(|r| (&*r.lifeline, &*r.name).cmp(&(lifeline, name))).ok()?;
         let remote = &self.remotes[found];
         let view = seen.get(remote.at)?.view.as_ref()?;
@@ -125,19 +125,19 @@ impl Code {
 }
 
 /// An event as atoms read it.
-pub(super) struct Here<'a> {
-    pub(super) code: &'a Code,
+pub(super) struct EventContext<'a> {
+    pub(super) code: &'a Program,
     /// The number and the name of its lifeline.
     pub(super) own: usize,
     pub(super) lifeline: &'a str,
-    pub(super) kind: Kind,
+    pub(super) kind: EventKind,
     /// The variables of the lifeline after the event, and the application's labels and predicates.
     pub(super) record: &'a dyn Record,
     /// What is visible of the other lifelines.
-    pub(super) seen: &'a [Seen],
+    pub(super) seen: &'a [VisibleState],
 }
 
-impl Record for Here<'_> {
+impl Record for EventContext<'_> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         match name {
             "kind" => Some(Value::Text(self.kind.name().into())),
@@ -171,7 +171,7 @@ impl Record for Here<'_> {
     }
 }
 
-impl Here<'_> {
+impl EventContext<'_> {
     /// The value of every step that is needed at this event, given those at the lifeline's previous event (`before`), if there is one.
     /// Algorithm 2; `P` and `O` only ever become true.
     pub(super) fn evaluate(&self, is_first: bool, before: &[bool], now: &mut [bool]) {
@@ -211,7 +211,7 @@ impl Here<'_> {
     }
 
     /// What other lifelines may ask of this event. `last` is returned again where nothing has changed since.
-    pub(super) fn view(&self, now: &[bool], last: Option<&Arc<View>>) -> Option<Arc<View>> {
+    pub(super) fn view(&self, now: &[bool], last: Option<&Arc<ExportedValues>>) -> Option<Arc<ExportedValues>> {
         let (steps, fields) = (self.code.kept(self.own), self.code.kept_fields(self.own));
         if steps.is_empty() && fields.is_empty() {
             return None;
@@ -220,13 +220,13 @@ impl Here<'_> {
             && steps.iter().zip(&last.values).all(|(step, was)| now[*step as usize] == *was)
             && fields.iter().zip(&last.fields).all(|(name, was)| match (self.field(name), was) {
                 (value, Some(was)) => value == Some(was.value()),
-                (value, None) => value.is_none_or(|value| Literal::of(&value).is_none()),
+                (value, None) => value.is_none_or(|value| Literal::from_value(&value).is_none()),
             })
         {
             return Some(last.clone());
         }
         let values = steps.iter().map(|step| now[*step as usize]).collect();
-        let fields = fields.iter().map(|name| self.field(name).and_then(|value| Literal::of(&value))).collect();
-        Some(Arc::new(View { values, fields }))
+        let fields = fields.iter().map(|name| self.field(name).and_then(|value| Literal::from_value(&value))).collect();
+        Some(Arc::new(ExportedValues { values, fields }))
     }
 }

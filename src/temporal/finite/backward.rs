@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::formula::{Binary, Formula, Node, Unary};
 use super::column::Labels;
-use super::decision::Decided;
-use super::sweep::{Readable, Table, eval_all_positions};
+use super::decision_point::DecisionPoint;
+use super::sweep::{Columns, Subformulas, eval_all_positions};
 
 /// Pairs of a state and a letter that are looked at: some ten milliseconds.
 const PAIRS: usize = 1 << 18;
@@ -20,8 +20,8 @@ const REMEMBERED: usize = 1 << 21;
 const MEMORIES: usize = 64;
 
 /// A formula as steps of a circuit from what a position says and what the next one handed on.
-pub(super) struct Future<'a> {
-    readable: &'a Readable<'a>,
+pub(super) struct BackwardAutomaton<'a> {
+    subformulas: &'a Subformulas<'a>,
     root: Formula,
     steps: Vec<Step>,
     /// What is read off a position: atoms, and what the past says.
@@ -48,10 +48,10 @@ enum Step {
     Release(usize, usize, usize),
 }
 
-impl<'a> Future<'a> {
+impl<'a> BackwardAutomaton<'a> {
     /// `None` where a past operator speaks of a future one, or the formula has more than 64 temporal operators.
-    pub(super) fn new(readable: &'a Readable<'a>, root: Formula) -> Option<Self> {
-        let formulas = readable.formulas;
+    pub(super) fn new(subformulas: &'a Subformulas<'a>, root: Formula) -> Option<Self> {
+        let formulas = subformulas.formulas;
         let parts = formulas.subformulas(root);
         let (mut places, mut speaks_of_future) = (HashMap::new(), HashMap::new());
         for part in &parts {
@@ -68,7 +68,7 @@ impl<'a> Future<'a> {
                 needed.extend(formulas.node(*part).children());
             }
         }
-        let mut future = Self { readable, root, steps: Vec::new(), leaves: Vec::new(), memories: Vec::new() };
+        let mut future = Self { subformulas, root, steps: Vec::new(), leaves: Vec::new(), memories: Vec::new() };
         for part in parts.into_iter().filter(|part| needed.contains(part)) {
             let step = future.step(part, &places);
             places.insert(part, future.steps.len());
@@ -85,7 +85,7 @@ impl<'a> Future<'a> {
             self.memories.push((filled_by, at_end));
             self.memories.len() - 1
         };
-        match self.readable.formulas.node(part) {
+        match self.subformulas.formulas.node(part) {
             Node::True => Step::Constant(true),
             Node::False => Step::Constant(false),
             Node::Not(a) => Step::Not(at(a)),
@@ -141,11 +141,16 @@ impl<'a> Future<'a> {
     /// What decided this verdict, and whether that is exact; `None` where finding out would take too much.
     ///
     /// What the past says is taken to be independent of the letters, so with past operators it is a bound.
-    pub(super) fn decided(&self, table: &Table<'_>, length: usize, verdict: bool) -> Option<(Decided, bool)> {
-        let exact = self.leaves.iter().all(|leaf| matches!(self.readable.formulas.node(*leaf), Node::Atom(_)));
+    pub(super) fn find_decision_point(
+        &self,
+        table: &Columns<'_>,
+        length: usize,
+        verdict: bool,
+    ) -> Option<(DecisionPoint, bool)> {
+        let exact = self.leaves.iter().all(|leaf| matches!(self.subformulas.formulas.node(*leaf), Node::Atom(_)));
         let (states, ever_otherwise) = self.states(verdict)?;
         if !ever_otherwise {
-            return Some((Decided::FromTheStart, exact));
+            return Some((DecisionPoint::FromTheStart, exact));
         }
         let mut reader = Reader::new(self, states);
         let leaves: Vec<&[u64]> = self.leaves.iter().map(|leaf| table.words(*leaf)).collect();
@@ -158,10 +163,10 @@ impl<'a> Future<'a> {
                 .fold(0, |letter, (i, words)| letter | ((words[word] >> shift & 1) as usize) << i);
             remembered = reader.read(remembered, letter)?;
             if reader.settled[remembered] == Some(verdict) {
-                return Some((Decided::ByRecord(position), exact));
+                return Some((DecisionPoint::ByRecord(position), exact));
             }
         }
-        Some((Decided::ByTheEnd, exact))
+        Some((DecisionPoint::ByTheEnd, exact))
     }
 
     /// The states of the backward automaton that some continuation reaches, and whether some trace has another verdict.
@@ -200,14 +205,14 @@ impl<'a> Future<'a> {
 
     /// The verdict of the empty trace.
     fn of_nothing(&self) -> bool {
-        let formulas = self.readable.formulas;
+        let formulas = self.subformulas.formulas;
         eval_all_positions(formulas, self.root, &Labels::new(formulas, &[self.root])).is_ok_and(|c| c.verdict())
     }
 }
 
 /// Reads the trace forwards: for each backward state, the verdict that it leads to.
 struct Reader<'a> {
-    future: &'a Future<'a>,
+    future: &'a BackwardAutomaton<'a>,
     states: Vec<u64>,
     numbers: HashMap<u64, usize>,
     letters: usize,
@@ -228,7 +233,7 @@ struct Effect {
 }
 
 impl<'a> Reader<'a> {
-    fn new(future: &'a Future<'a>, states: Vec<u64>) -> Self {
+    fn new(future: &'a BackwardAutomaton<'a>, states: Vec<u64>) -> Self {
         let numbers = states.iter().enumerate().map(|(number, state)| (*state, number)).collect();
         let letters = 1 << future.leaves.len();
         let (next, verdicts) = (vec![u32::MAX; letters], vec![Box::default()]);
@@ -288,7 +293,7 @@ impl<'a> Reader<'a> {
                 .collect();
             self.future.values(&leaves, &memory, &mut values);
             let cases = u64::MAX >> (64 - states.len());
-            verdict.push(Future::root_value(&values) & cases);
+            verdict.push(BackwardAutomaton::root_value(&values) & cases);
             to.extend((0..states.len()).map(|case| self.numbers[&self.future.handed_on(&values, case)]));
         }
         Effect { to, verdict: verdict.into() }

@@ -1,0 +1,52 @@
+//! The error of the lexer and the parser: what is wrong with the text of a formula, and where.
+
+use std::fmt;
+
+/// What is wrong with the text of a formula, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// Byte offset in the text.
+    pub at: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, a lower-case fragment.
+    pub message: String,
+    /// What could be meant.
+    pub hint: Option<String>,
+}
+
+impl ParseError {
+    pub(super) fn new(text: &str, at: usize, message: impl Into<String>) -> Self {
+        let before = &text[..at.min(text.len())];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        Self {
+            at,
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            1 => write!(f, "column {}: {}", self.column, self.message)?,
+            line => write!(f, "line {line}, column {}: {}", self.column, self.message)?,
+        }
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
