@@ -15,7 +15,7 @@ use super::provider::refuse_secrets;
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::llm::{Request, RequestKey};
-use crate::monitor::{InWords, in_words};
+use crate::monitor::{WordedRule, find_worded_rules};
 use crate::pipeline::{Idle, admit, lifelines, vocabulary_text};
 use crate::prompt::json_object;
 use crate::temporal::Formulas;
@@ -46,8 +46,8 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{shown}: {e}"));
     let mut text = super::own_policy::read(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
     refuse_secrets(&shown.to_string(), &text)?;
-    let rules = in_words(&text).map_err(|e| cannot(&e))?;
-    let open: Vec<&InWords> = rules.iter().filter(|rule| !rule.confirmed).collect();
+    let rules = find_worded_rules(&text).map_err(|e| cannot(&e))?;
+    let open: Vec<&WordedRule> = rules.iter().filter(|rule| !rule.confirmed).collect();
     if open.is_empty() {
         result(&format!("{shown}: {} in words, all of them confirmed\n", crate::report::counted(rules.len(), "rule")));
         return Ok(Exit::Ok);
@@ -57,7 +57,7 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     for (number, rule) in (1..).zip(open) {
         let formula = match &rule.formula {
             Some(formula) => {
-                admit(&rule.alone(formula), &Idle::default())
+                admit(&rule.as_policy(formula), &Idle::default())
                     .map_err(|e| cannot(&e).hint("mend the formula, or take it out"))?;
                 formula.clone()
             }
@@ -94,13 +94,14 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
 }
 
 /// The rule as it stands in the file now.
-fn current(text: &str, id: &str) -> Result<InWords, Failure> {
-    let found = in_words(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
+fn current(text: &str, id: &str) -> Result<WordedRule, Failure> {
+    let found =
+        find_worded_rules(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
     found.ok_or_else(|| Failure::usage(format!("the rule `{id}` is not in the file any more")))
 }
 
 fn written(path: &Path, text: &str) -> Result<String, Failure> {
-    in_words(text).map_err(|e| {
+    find_worded_rules(text).map_err(|e| {
         Failure::usage(format!("{}: {e}", path.display()))
             .hint("a rule is written under a [[rule]] of its own, so that its formula can be put there")
     })?;
@@ -115,7 +116,7 @@ fn whole(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Words, formula, and the formula in words: what a person has to compare.
-fn show(rule: &InWords, formula: &str) {
+fn show(rule: &WordedRule, formula: &str) {
     let mut formulas = Formulas::new();
     let says = formulas.parse(formula).map_or_else(|e| e.to_string(), |formula| formulas.words(formula));
     let at = match (&rule.owner, &rule.when) {
@@ -149,7 +150,7 @@ impl Model {
     }
 
     /// A formula that a run could be watched by; after one that could not, the model is told why, once.
-    async fn formula(&mut self, rule: &InWords, number: u32) -> Result<Option<String>, Failure> {
+    async fn formula(&mut self, rule: &WordedRule, number: u32) -> Result<Option<String>, Failure> {
         let mut data = json!({
             "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": lifelines().collect::<Vec<_>>().join(", "),
             "events": vocabulary_text(), "formula": null, "problem": null,
@@ -170,7 +171,7 @@ impl Model {
                         advice(&format!("{}: the model says that its words cannot be said as a formula", rule.id));
                         return Ok(None);
                     }
-                    match admit(&rule.alone(&formula), &Idle::default()) {
+                    match admit(&rule.as_policy(&formula), &Idle::default()) {
                         Ok(_) => return Ok(Some(formula)),
                         Err(error) => (formula, error.to_string()),
                     }

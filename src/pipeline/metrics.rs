@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::node_name::{Review, ReviewVerdict, Severity};
 use super::records::{Revision, Spent};
-use crate::monitor::{Along, Known, Range};
+use crate::monitor::{MetricDomain, Range, Trend};
 use crate::temporal::{Record, Value};
 use crate::tla::Verdict;
 
@@ -53,7 +53,7 @@ pub struct Metric {
     /// What else is so where it is true.
     pub implies: &'static [(&'static str, bool)],
     /// How its values follow one another.
-    pub along: Along,
+    pub trend: Trend,
     /// Who says it.
     pub source: Source,
     /// What it is, and when it is undefined.
@@ -108,7 +108,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "number",
         range: Range::Count,
         implies: &[],
-        along: Along::Numbers,
+        trend: Trend::RevisionNumber,
         source: Source::Run,
         words: "its number in the run; the first is 0",
         of: |m| Some(count(m.revision.revision)),
@@ -125,7 +125,7 @@ pub const METRICS: [Metric; 20] = [
             ("parses", true),
             ("approved_by_review", true),
         ],
-        along: Along::Last,
+        trend: Trend::LastRevision,
         source: Source::Run,
         words: "the run ended approved with it: a review approved, and every clause of the guard held",
         of: |m| Some(Quantity::Truth(m.revision.outcome.starts_with("approved"))),
@@ -135,7 +135,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "module, properties and configuration were accepted together",
         of: |m| Some(Quantity::Truth(m.revision.standing.parses)),
@@ -145,7 +145,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[("violated", false), ("inconclusive", false)],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check of what stands holds; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Holds)),
@@ -155,7 +155,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[("holds", false), ("inconclusive", false)],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check of what stands found a violation; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Violated { .. })),
@@ -165,7 +165,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[("holds", false), ("violated", false)],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check of what stands came to no verdict; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Inconclusive { .. })),
@@ -175,7 +175,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check shows nothing: no property that can fail and covers a requirement, nothing but initial states, or \
                 a witness that is missing or not reached; undefined without a check",
@@ -186,7 +186,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "distinct states",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "what the check of what stands found; undefined without one",
         of: |m| m.revision.check.as_ref()?.statistics.distinct.map(count),
@@ -196,7 +196,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "states",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the longest of the shortest ways to a state in that check; undefined without one that was completed",
         of: |m| m.revision.check.as_ref()?.statistics.depth.map(count),
@@ -206,7 +206,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "seconds",
         range: Range::Amount,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "how long its main run took; undefined without one",
         of: |m| m.revision.check.as_ref().map(|check| Quantity::Number(check.statistics.seconds)),
@@ -216,7 +216,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "requirements",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "those that a property covers which the check of what stands decided; undefined without requirements",
         of: |m| m.requirements(true),
@@ -226,7 +226,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "requirements",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "all others; undefined without requirements",
         of: |m| m.requirements(false),
@@ -236,7 +236,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "share, 0 to 1",
         range: Range::Share,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Mutants,
         words: "mutants noticed of those noticed or surviving, at the end of the revision; undefined where none was judged",
         of: |m| m.revision.strengthened.as_ref()?.after.score.map(Quantity::Number),
@@ -246,7 +246,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "the verdict is to approve, whatever the guard says; undefined without a readable review",
         of: |m| m.review.map(|review| Quantity::Truth(review.verdict == ReviewVerdict::Approved)),
@@ -256,7 +256,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "issues",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Blocker),
@@ -266,7 +266,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "issues",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Major),
@@ -276,7 +276,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "issues",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Minor),
@@ -286,7 +286,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "US dollars",
         range: Range::Amount,
         implies: &[],
-        along: Along::Grows,
+        trend: Trend::NonDecreasing,
         source: Source::Ledger,
         words: "what the run has cost until the revision closed; undefined where the price of a call is not known",
         of: |m| cost(m.spent),
@@ -296,7 +296,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "tokens",
         range: Range::Count,
         implies: &[],
-        along: Along::Grows,
+        trend: Trend::NonDecreasing,
         source: Source::Ledger,
         words: "what the run has used until then; undefined where the provider did not count them",
         of: |m| tokens(m.spent),
@@ -306,7 +306,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "answers",
         range: Range::Positive,
         implies: &[],
-        along: Along::Grows,
+        trend: Trend::NonDecreasing,
         source: Source::Ledger,
         words: "what the run has received until then",
         of: |m| Some(count(m.spent.answers)),
@@ -321,8 +321,8 @@ impl Metric {
 }
 
 /// The names that an objective may use.
-pub fn known_metrics() -> [Known; METRICS.len()] {
-    METRICS.map(|Metric { name, range, implies, along, .. }| Known { name, range, implies, along })
+pub fn known_metrics() -> [MetricDomain; METRICS.len()] {
+    METRICS.map(|Metric { name, range, implies, trend, .. }| MetricDomain { name, range, implies, trend })
 }
 
 /// One value.

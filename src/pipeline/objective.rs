@@ -9,7 +9,7 @@ use super::machine::{Event as Step, Outcome};
 use super::metrics::{Metrics, known_metrics};
 use super::records::{Product, Revision, Standing};
 use super::view::RunView;
-use crate::monitor::{GoalStep, Onward, RunObjective};
+use crate::monitor::{Continuation, GoalStep, RunObjective};
 
 /// What a closed revision came to under the objective (`objective` in `revision_closed`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -167,7 +167,10 @@ impl RunView {
         let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.metrics.get(&r.revision)));
         let now = Metrics::grown(next.checked_sub(1), &self.spent_total());
-        objective.least(&known, &Onward { behind: steps.last(), now: &now, highest })
+        objective.min_revisions(
+            &known,
+            &Continuation { last_step: steps.last(), current_values: &now, max_revision: highest },
+        )
     }
 
     /// Whether an objective is lost by the line that ends there alone, whatever was spent.
@@ -175,15 +178,15 @@ impl RunView {
         let known = known_metrics();
         let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.metrics.get(&r.revision)));
-        let anew = Onward { behind: steps.last(), now: &Metrics::default(), highest: None };
-        objective.least(&known, &anew).is_none()
+        let anew = Continuation { last_step: steps.last(), current_values: &Metrics::default(), max_revision: None };
+        objective.min_revisions(&known, &anew).is_none()
     }
 
     /// What of an objective only grows, in words; empty where nothing of it does.
     pub fn grown_words(&self, objective: &RunObjective) -> String {
         let now = Metrics::grown(Some(self.rev), &self.spent_total());
         let all: Vec<String> = objective
-            .quantities(&known_metrics())
+            .metrics_read(&known_metrics())
             .iter()
             .filter(|name| now.0.contains_key(*name))
             .map(|name| format!("{name} is {}", now.words(name)))

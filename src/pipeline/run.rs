@@ -23,7 +23,7 @@ use super::watch::{Forecast, Foreseen, RuleEnd, Watch, WatchError};
 use crate::journal::{
     self, ArtifactStore, Clock, Crash, Journal, JournalError, Kind, LockError, Past, Recovery, RunLock, Sha, StoreError,
 };
-use crate::monitor::{Intervening, Propositions};
+use crate::monitor::{InterventionSettings, Propositions};
 use crate::temporal::Standing;
 use crate::temporal::causal::CausalError;
 
@@ -251,7 +251,7 @@ impl Run {
     }
 
     /// How answers that would violate a rule are met; `None` where no rule asks for that.
-    pub fn intervening(&self) -> Option<Intervening> {
+    pub fn intervening(&self) -> Option<InterventionSettings> {
         self.ledger().watch.as_ref().and_then(Watch::intervening)
     }
 

@@ -229,7 +229,7 @@ pub fn vocabulary_text() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::near;
+    use crate::monitor::similar_names;
 
     #[test]
     fn names_are_known_by_themselves_or_by_what_they_stand_below() {
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_is_told_the_nearest() {
-        let near = |name: &str| near(name, field_paths());
+        let near = |name: &str| similar_names(name, field_paths());
         assert_eq!(near("says.verdikt")[0], "says.verdict");
         let known = ["check.statistics.distinct", "outcome.statistics.distinct"];
         assert!(known.iter().all(|known| near("statistics.distinct").contains(known)));

@@ -13,10 +13,11 @@ use super::lifelines::lifelines;
 use super::records::Stored;
 use super::run::record;
 use crate::journal::{ArtifactStore, Kind, Sha};
-use crate::monitor::log::{KeptTexts, Mapping, Shape};
+use crate::monitor::log::{Mapping, Shape, TextStore};
 use crate::monitor::trac::Decision;
 use crate::monitor::{
-    AuditError, Follower, How, Intervening, Intervention, PolicyRule, Propositions, Scope, Severity, Verdict,
+    AuditError, Intervention, InterventionSettings, LiveAudit, PolicyRule, PredictionMethod, Propositions, Scope,
+    Severity, Verdict,
 };
 use crate::temporal::{Debt, Standing};
 
@@ -135,7 +136,7 @@ pub struct Predicted {
     /// Which answer to that; 0 is the first.
     pub candidate: u32,
     /// How it was predicted.
-    pub how: How,
+    pub how: PredictionMethod,
     /// What counts as a violation.
     pub pattern: String,
     /// Steps that are looked ahead.
@@ -235,8 +236,8 @@ pub struct Foreseen {
 /// The rules of a policy on their way through the journal.
 #[derive(Clone)]
 pub(super) struct Watch {
-    follower: Follower,
-    intervening: Intervening,
+    follower: LiveAudit,
+    intervening: InterventionSettings,
     labels: Propositions,
     /// Who labelled answers so far.
     labelled_by: BTreeSet<String>,
@@ -255,7 +256,7 @@ impl Watch {
     }
 
     pub(super) fn new(policy: Admitted, sha: Sha, store: &ArtifactStore) -> Self {
-        let follower = policy.follower.with_texts(kept_texts(store.clone()));
+        let follower = policy.follower.with_text_store(kept_texts(store.clone()));
         Self {
             follower,
             intervening: policy.intervening,
@@ -269,7 +270,7 @@ impl Watch {
 
     /// How answers are met before they are taken, where some rule asks for that: one that would violate it, or one that has
     /// to be labelled first.
-    pub(super) fn intervening(&self) -> Option<Intervening> {
+    pub(super) fn intervening(&self) -> Option<InterventionSettings> {
         let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
         (asks || !self.labels.is_empty()).then(|| self.intervening.clone())
     }
@@ -318,7 +319,7 @@ impl Watch {
             _ => {}
         }
         let line = serde_json::to_vec(entry).expect("an event has string keys only");
-        let fallen = self.follower.record(&line, entry.seq)?;
+        let fallen = self.follower.add_record(&line, entry.seq)?;
         for fallen in fallen.into_iter().filter(|fallen| fallen.decision == Decision::Violated) {
             let rule = self.follower.rules().iter().find(|rule| rule.id == fallen.rule);
             let rule = rule.expect("what falls is one of the rules");
@@ -388,7 +389,7 @@ impl Watch {
 
     /// What the propositions ask of which a rule speaks, for whoever has to keep it.
     fn legend(&self, rule: &PolicyRule) -> String {
-        let names = rule.rests_on(self.follower.formulas());
+        let names = rule.model_propositions(self.follower.formulas());
         let asked = self.labels.iter().filter(|p| names.contains(&p.name));
         let words: Vec<String> = asked.map(|p| format!("`model:{}`: {}", p.name, p.asks)).collect();
         if words.is_empty() { String::new() } else { format!(" ({})", words.join("; ")) }
@@ -396,7 +397,7 @@ impl Watch {
 
     fn untrusted(&self, rule: &PolicyRule) -> Option<Untrusted> {
         let propositions: Vec<String> =
-            rule.rests_on(self.follower.formulas()).iter().map(ToString::to_string).collect();
+            rule.model_propositions(self.follower.formulas()).iter().map(ToString::to_string).collect();
         let by = self.labelled_by.iter().cloned().collect();
         (!propositions.is_empty()).then_some(Untrusted { propositions, by })
     }
@@ -454,9 +455,9 @@ impl Watch {
                 verdict: verdict.name().to_owned(),
                 means: self.means(rule),
                 owed,
-                why: ahead.follower.why(&rule.id),
+                why: ahead.follower.first_failure(&rule.id),
                 forbade: false,
-                never_asked: ahead.follower.was_asked(&rule.id) == Some(false),
+                never_asked: ahead.follower.was_evaluated(&rule.id) == Some(false),
                 untrusted: ahead.untrusted(rule),
             }
         };
@@ -464,15 +465,15 @@ impl Watch {
     }
 
     fn means(&self, rule: &PolicyRule) -> String {
-        rule.description.clone().unwrap_or_else(|| self.follower.means(rule) + &self.legend(rule))
+        rule.description.clone().unwrap_or_else(|| self.follower.describe(rule) + &self.legend(rule))
     }
 
     fn violation(&self, rule: &PolicyRule, culprit: u64, why: Option<String>) -> Violation {
         Violation {
             rule: rule.id.clone(),
             severity: rule.severity.name().to_owned(),
-            formula: self.follower.formula(rule),
-            means: self.follower.means(rule),
+            formula: self.follower.formula_text(rule),
+            means: self.follower.describe(rule),
             description: rule.description.clone(),
             culprit,
             why,
@@ -519,22 +520,22 @@ impl From<(u64, AuditError)> for WatchError {
 
 /// Where a run's journal has what formulas speak of; what `mapping` says counts instead.
 pub fn journal_mapping(mapping: Mapping) -> Mapping {
-    let mapping = mapping.over(Shape::Journal);
+    let mapping = mapping.with_shape_defaults(Shape::Journal);
     let told = |field: &str| format!("data.told.{field}");
     Mapping {
         tool_call: mapping.tool_call.or_else(|| Some(vec![told("tools")])),
-        text_kept: Some(told("text")),
+        stored_text: Some(told("text")),
         stop_reason: mapping.stop_reason.or_else(|| Some(vec![told("stop_reason")])),
         model_labels: Some(told("labels")),
-        model_asked: Some(["told.asked".to_owned(), "told.by".to_owned()]),
+        model_label_source: Some(["told.asked".to_owned(), "told.by".to_owned()]),
         lifelines: mapping.lifelines.or_else(|| Some(lifelines().map(str::to_owned).collect())),
         ..mapping
     }
 }
 
 /// The texts that a run keeps: answers of models, by the names that the journal gives them.
-pub fn kept_texts(store: ArtifactStore) -> KeptTexts {
-    KeptTexts::new(move |name| {
+pub fn kept_texts(store: ArtifactStore) -> TextStore {
+    TextStore::new(move |name| {
         let sha = Sha::deserialize(json!(name)).map_err(|e| e.to_string())?;
         store.text(&sha).map_err(|e| e.to_string())
     })

@@ -8,8 +8,8 @@ use super::approval::{of_moments, of_pairs, of_trace};
 use super::names::known;
 use crate::monitor::log::{Mapping, Shape};
 use crate::monitor::{
-    AuditError, Auditor, Follower, How, Intervening, KnownLabels, Policy, PolicyError, PolicyRule, Propositions, Scope,
-    Severity,
+    AuditError, Auditor, InterventionSettings, KnownLabels, LiveAudit, Policy, PolicyError, PolicyRule,
+    PredictionMethod, Propositions, Scope, Severity,
 };
 use crate::pipeline::RunView;
 use crate::pipeline::candidates::MAX_CANDIDATES;
@@ -175,17 +175,17 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
     let mut formulas = Formulas::new();
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
     let known = KnownLabels::new(&labels, HashMap::new());
-    let auditor = Auditor::labelled(formulas, rules, journal_mapping(log), known)?.tolerating_lists();
-    Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
+    let auditor = Auditor::new_with_labels(formulas, rules, journal_mapping(log), known)?.tolerating_lists();
+    Ok(Admitted { follower: LiveAudit::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
 }
 
 /// A policy that a run can be put under.
 #[derive(Clone)]
 pub struct Admitted {
     /// Its rules, before the first event.
-    pub(in crate::pipeline) follower: Follower,
+    pub(in crate::pipeline) follower: LiveAudit,
     /// How its interventions go.
-    pub(in crate::pipeline) intervening: Intervening,
+    pub(in crate::pipeline) intervening: InterventionSettings,
     /// What a model has to judge of each answer.
     pub(in crate::pipeline) labels: Propositions,
     /// Pairs of rules with a common atom that were too many to be compared.
@@ -247,8 +247,10 @@ pub fn admit(text: &str, idle: &Idle) -> Result<Admitted, AdmissionError> {
     }
     for rule in &policy.rules {
         known(&formulas, rule)?;
-        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.how == How::Sampling);
-        if let Some(name) = rule.rests_on(&formulas).first().filter(|_| samples && rule.intervention.is_some()) {
+        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.method == PredictionMethod::Sampling);
+        if let Some(name) =
+            rule.model_propositions(&formulas).first().filter(|_| samples && rule.intervention.is_some())
+        {
             return Err(AdmissionError::Foreseen { line: rule.line, rule: rule.id.clone(), name: name.to_string() });
         }
     }

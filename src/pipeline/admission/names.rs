@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::admit::AdmissionError;
-use crate::monitor::log::read_as_one;
-use crate::monitor::{PolicyRule, Scope, near};
+use crate::monitor::log::single_value_reads;
+use crate::monitor::{PolicyRule, Scope, similar_names};
 use crate::pipeline::lifelines::{is_lifeline, lifelines};
 use crate::pipeline::machine::Outcome;
 use crate::pipeline::routes::Row;
@@ -25,7 +25,7 @@ pub(super) fn known(formulas: &Formulas, rule: &PolicyRule) -> Result<(), Admiss
             _ => {}
         }
     }
-    if let Some((field, spelling)) = read_as_one(formulas, &all).into_iter().find(|(field, _)| is_list(field)) {
+    if let Some((field, spelling)) = single_value_reads(formulas, &all).into_iter().find(|(field, _)| is_list(field)) {
         return Err(AdmissionError::List { line: rule.line, rule: rule.id.clone(), field, spelling });
     }
     if let Scope::Causal { owner, .. } = &rule.scope {
@@ -83,7 +83,7 @@ fn lifeline(rule: &PolicyRule, name: &str) -> Result<(), AdmissionError> {
     if is_lifeline(name) {
         return Ok(());
     }
-    let near = match near(name, lifelines()) {
+    let near = match similar_names(name, lifelines()) {
         none if none.is_empty() => lifelines().collect(),
         some => some,
     };
@@ -95,7 +95,7 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
         if is_field(name) {
             return Ok(());
         }
-        Err(unknown(rule, "no event of a run has a field", name, near(name, field_paths())))
+        Err(unknown(rule, "no event of a run has a field", name, similar_names(name, field_paths())))
     };
     match atom {
         Atom::Name(name) => field(name)?,
@@ -129,12 +129,12 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
         match of {
             "lifeline" => lifeline(rule, text)?,
             "name" if !event_names().any(|event| event == &**text) => {
-                return Err(unknown(rule, "a run has no event", text, near(text, event_names())));
+                return Err(unknown(rule, "a run has no event", text, similar_names(text, event_names())));
             }
             field => {
                 let values = values_of(field);
                 if !values.is_empty() && !values.iter().any(|value| *value == **text) {
-                    let near = match near(text, values.iter().map(String::as_str)) {
+                    let near = match similar_names(text, values.iter().map(String::as_str)) {
                         none if none.is_empty() => values.iter().map(String::as_str).collect(),
                         near => near,
                     };

@@ -1,62 +1,62 @@
-//! A log that is still being written, watched record by record.
+//! Audit of a log that is still being written, record by record.
 
 use std::sync::Arc;
 
-use super::audit::{AuditError, Auditor, Verdict};
+use super::audit::{AuditError, Auditor};
 use super::causal_audit::CausalAudit;
-use super::log::{Found, KeptTexts, LogError, RecordError, States};
+use super::finding::Verdict;
+use super::log::{LogError, LogSummary, RecordError, States, TextStore};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, Reset, Witness};
 use crate::temporal::{Debt, Ending, Formulas};
 
-/// A verdict that fell.
+/// A verdict that is final: no continuation of the log changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fallen {
-    /// The rule.
+pub struct FinalVerdict {
     pub rule: String,
-    /// The verdict.
     pub decision: Decision,
-    /// The state that decided it, from 0.
+    /// The state that decided, from 0.
     pub state: u64,
-    /// Its line, from 1.
+    /// The line of this state, from 1.
     pub line: u64,
-    /// Why, where that is known.
+    /// The reason for a violation, if known.
     pub why: Option<String>,
 }
 
-/// Rules on their way through a log that grows. A copy goes its own way.
+/// Evaluates rules while a log grows. A clone continues independently, so that a caller can try out records.
 #[derive(Clone)]
-pub struct Follower {
+pub struct LiveAudit {
     auditor: Arc<Auditor>,
     monitor: Monitor,
     causal: Option<CausalAudit>,
-    read: States,
+    /// Buffer for the record that is being read.
+    buffer: States,
     states: u64,
-    found: Found,
+    log: LogSummary,
 }
 
-impl Follower {
-    /// Before the first record. Refused: rules with past operators, which progression does not read.
+impl LiveAudit {
+    /// Starts before the first record. Rules with past operators are refused: progression does not support them.
     pub fn new(auditor: Arc<Auditor>) -> Result<Self, AuditError> {
         Ok(Self {
-            monitor: auditor.watched(Reset::Never)?,
+            monitor: auditor.monitor(Reset::Never)?,
             causal: CausalAudit::new(auditor.formulas(), auditor.rules(), auditor.mapping())?,
-            read: auditor.plan().states(),
+            buffer: auditor.plan().new_states(),
             states: 0,
-            found: Found::of(auditor.plan()),
+            log: LogSummary::new(auditor.plan().names().len()),
             auditor,
         })
     }
 
-    /// What was found of the log so far.
-    pub fn found(&self) -> &Found {
-        &self.found
+    /// The summary of the log so far.
+    pub fn log(&self) -> &LogSummary {
+        &self.log
     }
 
-    /// What each rule asks for and no state has had so far: the rule's name, and sentences.
-    pub fn unseen(&self) -> Vec<(&str, Vec<String>)> {
+    /// What each rule reads and no state has had so far: the id of the rule, and sentences.
+    pub fn missing_inputs(&self) -> Vec<(&str, Vec<String>)> {
         let ids = self.auditor.rules().iter().map(|rule| rule.id.as_str());
-        ids.zip(self.auditor.unseen_by_rule(&self.found)).collect()
+        ids.zip(self.auditor.missing_inputs(&self.log)).collect()
     }
 
     /// How many states there were.
@@ -64,27 +64,25 @@ impl Follower {
         self.states
     }
 
-    /// The rules.
     pub fn rules(&self) -> &[PolicyRule] {
         self.auditor.rules()
     }
 
-    /// Where the rules' formulas are.
     pub fn formulas(&self) -> &Formulas {
         self.auditor.formulas()
     }
 
-    /// A rule's formula as text.
-    pub fn formula(&self, rule: &PolicyRule) -> String {
+    /// The formula of a rule as text.
+    pub fn formula_text(&self, rule: &PolicyRule) -> String {
         self.auditor.formulas().text(rule.formula)
     }
 
-    /// What a rule asks for, in words.
-    pub fn means(&self, rule: &PolicyRule) -> String {
+    /// What a rule requires, in words.
+    pub fn describe(&self, rule: &PolicyRule) -> String {
         let formulas = self.auditor.formulas();
         match &rule.scope {
             Scope::Trace(_) => formulas.words(rule.formula),
-            // A guard speaks of a moment and of what came before it, and is told best as it is written.
+            // Past-time formulas have no rendering in words.
             Scope::Causal { owner, when } => {
                 let at = when.map_or_else(String::new, |when| format!(" where `{}`", formulas.text(when)));
                 format!("at each event of {owner}{at}: `{}`", formulas.text(rule.formula))
@@ -92,79 +90,82 @@ impl Follower {
         }
     }
 
-    /// Of a causal rule that has failed, what was false where it failed first.
-    pub fn why(&self, rule: &str) -> Option<String> {
+    /// Why a causal rule failed for the first time; `None` if it has not failed.
+    pub fn first_failure(&self, rule: &str) -> Option<String> {
         let mut failures = self.causal.iter().flat_map(CausalAudit::failures);
         failures.find(|(id, ..)| *id == rule)?.2.map(str::to_owned)
     }
 
-    /// Reads the record of a line; the verdicts that fall with it.
-    pub fn record(&mut self, json: &[u8], line: u64) -> Result<Vec<Fallen>, AuditError> {
-        let is_state = self.auditor.plan().read(json, &mut self.read).map_err(|error| match error {
+    /// Reads the record of a line; returns the verdicts that it makes final.
+    pub fn add_record(&mut self, json: &[u8], line: u64) -> Result<Vec<FinalVerdict>, AuditError> {
+        let is_state = self.auditor.plan().read(json, &mut self.buffer).map_err(|error| match error {
             RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
             RecordError::List(message) => LogError::List { place: format!("line {line}"), message },
             RecordError::Text(message) => LogError::Line { line, message },
         })?;
-        self.found.note_missed(self.auditor.plan(), json, is_state, &self.read, line);
+        if let Some(finder) = self.auditor.missed_call_finder() {
+            finder.check_line(json, is_state, &self.buffer, line, &mut self.log);
+        }
         if !is_state {
             return Ok(Vec::new());
         }
         let first = self.states;
-        let mut fallen = Vec::new();
+        let mut verdicts = Vec::new();
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
-        self.found.records += 1;
-        self.found.note(&self.read, line);
-        for step in self.read.each() {
+        self.log.records += 1;
+        self.log.add(&self.buffer, line);
+        for step in self.buffer.each() {
             let state = self.states;
             self.states += 1;
             for (rule, report) in names.iter().zip(self.monitor.step_record(step)) {
                 if let Some(decision) = report.decision {
-                    let why = report.witness.as_ref().and_then(last_step).filter(|_| decision == Decision::Violated);
-                    fallen.push(Fallen { rule: rule.clone(), decision, state, line, why });
+                    let why =
+                        report.witness.as_ref().and_then(describe_last_step).filter(|_| decision == Decision::Violated);
+                    verdicts.push(FinalVerdict { rule: rule.clone(), decision, state, line, why });
                 }
             }
         }
         if let Some(causal) = &mut self.causal {
             let before: Vec<u64> = causal.failures().map(|(_, count, _)| count).collect();
-            causal.event(self.auditor.mapping(), self.read.whole(), first, line)?;
+            causal.add_event(self.auditor.mapping(), self.buffer.whole(), first, line)?;
             for ((rule, count, why), before) in causal.failures().zip(before) {
                 if count > before && before == 0 {
                     let (rule, why) = (rule.to_owned(), why.map(str::to_owned));
-                    fallen.push(Fallen { rule, decision: Decision::Violated, state: first, line, why });
+                    verdicts.push(FinalVerdict { rule, decision: Decision::Violated, state: first, line, why });
                 }
             }
         }
-        Ok(fallen)
+        Ok(verdicts)
     }
 
-    /// How each rule about the trace stands if the log ends here, with what it still owes in words.
+    /// The verdict on each rule about the trace if the log ends here, with what it still owes in words.
     pub fn endings(&mut self) -> Vec<(String, Ending, Option<String>)> {
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
         let mut endings = Vec::new();
         for name in names {
-            let ending = self.monitor.ending(&name).expect("it is watched");
+            let ending = self.monitor.ending(&name).expect("the name is one of its rules");
             let owed = if ending == Ending::PresumablyViolated { self.monitor.owed_in_words(&name) } else { None };
             endings.push((name, ending, owed));
         }
         endings
     }
 
-    /// How a rule stands if the log ends here.
+    /// The verdict on a rule if the log ends here.
     pub fn verdict(&self, rule: &str) -> Verdict {
         match self.monitor.ending(rule) {
             Some(Ending::Satisfied) => Verdict::Satisfied,
             Some(Ending::Violated) => Verdict::Violated,
             Some(Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
             Some(Ending::PresumablyViolated) => Verdict::PresumablyViolated,
-            None if self.failed().iter().any(|failed| failed == rule) => Verdict::Violated,
+            None if self.failed_causal_rules().iter().any(|failed| failed == rule) => Verdict::Violated,
             None => Verdict::PresumablySatisfied,
         }
     }
 
-    /// The same, for a log beside which texts are kept.
+    /// Fetches the texts that records name from this store.
     #[must_use]
-    pub fn with_texts(self, kept: KeptTexts) -> Self {
-        Self { auditor: Arc::new((*self.auditor).clone().with_texts(kept)), ..self }
+    pub fn with_text_store(self, text_store: TextStore) -> Self {
+        Self { auditor: Arc::new((*self.auditor).clone().with_text_store(text_store)), ..self }
     }
 
     /// What a rule about the trace still owes, in words.
@@ -172,31 +173,32 @@ impl Follower {
         self.monitor.owed_in_words(rule)
     }
 
-    /// What the rules about the trace owe together: how many are violated, and what the others owe at most. Less is
+    /// What the rules about the trace owe together: the number of violated rules, and the debt of the others. Less is
     /// better.
     pub fn debt(&mut self) -> (usize, Debt) {
         self.monitor.debt()
     }
 
-    /// Whether a causal rule was asked at any event; `None` of other rules.
-    pub fn was_asked(&self, rule: &str) -> Option<bool> {
-        self.causal.iter().find_map(|causal| causal.was_asked(rule))
+    /// Whether a causal rule was evaluated at any event; `None` for other rules.
+    pub fn was_evaluated(&self, rule: &str) -> Option<bool> {
+        self.causal.iter().find_map(|causal| causal.was_evaluated(rule))
     }
 
-    /// The causal rules that have failed.
-    pub fn failed(&self) -> Vec<String> {
+    /// The ids of the causal rules that have failed.
+    pub fn failed_causal_rules(&self) -> Vec<String> {
         let failures = self.causal.iter().flat_map(CausalAudit::failures);
         failures.filter(|(_, count, _)| *count > 0).map(|(rule, ..)| rule.to_owned()).collect()
     }
 }
 
-/// The step that decided, in words. States count from 0.
-fn last_step(witness: &Witness) -> Option<String> {
+/// The deciding step of a witness, in words. States count from 0. Journals record this text, and verification recomputes
+/// it, so its wording must not change.
+fn describe_last_step(witness: &Witness) -> Option<String> {
     let entry = witness.entries.back()?;
     let state = entry.step.saturating_sub(1);
-    let held = match entry.labels.as_ref() {
+    let labels = match entry.labels.as_ref() {
         [] => "nothing that it speaks of".to_owned(),
         all => all.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", "),
     };
-    Some(format!("at state {state}, {held} was true, where `{}` was owed", entry.before))
+    Some(format!("at state {state}, {labels} was true, where `{}` was owed", entry.before))
 }
