@@ -302,7 +302,7 @@ fn bad_logs_policies_and_formulas_are_named_with_their_place() {
         bench.run(&["audit", "log.jsonl", "--policy", "bad.toml"]).expect(2).says(&["bad.toml", words]);
     }
     let skipped = bench.run(&["audit", "log.jsonl", "--formula", "G a", "--skip-invalid"]).expect(0);
-    skipped.says(&["line 2: not a JSON record", "line 3 was never finished"]).prints(&["1 state, 1 rule"]);
+    skipped.says(&["line 2: not a JSON record", "line 3 is incomplete"]).prints(&["1 state, 1 rule"]);
     bench.write("back.jsonl", "{\"t\":2,\"a\":true}\n{\"t\":1,\"a\":true}\n");
     bench
         .run(&["audit", "back.jsonl", "--formula", "G a", "--map", "time=t"])

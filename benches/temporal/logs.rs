@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
-use tlaforge::monitor::log::{Manner, Mapping, Plan, Shape, States, scan_lines};
+use tlaforge::monitor::log::{Mapping, Plan, ScanOptions, Shape, States, scan_lines};
 use tlaforge::monitor::trac::Reset;
 use tlaforge::monitor::{Auditor, Policy};
 use tlaforge::temporal::{Formulas, Labels, eval_all_positions};
@@ -55,11 +55,11 @@ fn log(states: usize) -> String {
 fn auditor() -> Auditor {
     let mut formulas = Formulas::new();
     let policy = Policy::read(&format!("[[rule]]\nid = \"all\"\nformula = '{FORMULA}'\n"), &mut formulas).unwrap();
-    Auditor::new(formulas, policy.rules, Mapping::default().over(Shape::Agentlog)).unwrap()
+    Auditor::new(formulas, policy.rules, Mapping::default().with_shape_defaults(Shape::Agentlog)).unwrap()
 }
 
-fn manner(threads: usize) -> Manner {
-    Manner { skip_invalid: false, threads }
+fn options(threads: usize) -> ScanOptions {
+    ScanOptions { skip_invalid: false, threads }
 }
 
 /// The log over and over, up to so many bytes.
@@ -103,8 +103,8 @@ pub(crate) fn logs() {
     for _ in 0..15 {
         for (seconds, threads) in best.iter_mut().zip([1, threads]) {
             let began = Instant::now();
-            let audited = auditor.lines(&mut File::open(&path).unwrap(), manner(threads), Reset::Never).unwrap();
-            assert_eq!(audited.found.places.states(), STATES as u64);
+            let audited = auditor.audit_lines(&mut File::open(&path).unwrap(), options(threads), Reset::Never).unwrap();
+            assert_eq!(audited.log.places.states(), STATES as u64);
             *seconds = seconds.min(began.elapsed().as_secs_f64());
         }
     }
@@ -123,11 +123,11 @@ pub(crate) fn logs() {
         let before = peak();
         let began = Instant::now();
         let mut repeated = Repeated { text: text.as_bytes(), at: 0, left: 1_000_000_000 };
-        let audited = auditor.lines(&mut repeated, manner(threads), Reset::Never).unwrap();
+        let audited = auditor.audit_lines(&mut repeated, options(threads), Reset::Never).unwrap();
         let seconds = began.elapsed().as_secs_f64();
         println!(
             "audit of 1 GB: {} states in {seconds:.1} s ({:.0} MB/s); peak memory {before:?} -> {:?} MB",
-            audited.found.places.states(),
+            audited.log.places.states(),
             1e3 / seconds,
             peak()
         );
@@ -138,14 +138,14 @@ pub(crate) fn logs() {
 fn prepared(log: &Path) -> (f64, usize) {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(FORMULA).unwrap();
-    let plan = Plan::new(&Mapping::default().over(Shape::Agentlog), &formulas, &[formula], &[]);
+    let plan = Plan::new(&Mapping::default().with_shape_defaults(Shape::Agentlog), &formulas, &[formula], &[]);
     let mut labels = Labels::new(&formulas, &[formula]);
     let fold = |part: &mut Option<Labels>, states: &States, _| {
         let labels = part.get_or_insert_with(|| Labels::new(&formulas, &[formula]));
         states.each().iter().for_each(|step| labels.push(&formulas, step));
     };
     let take = |part: Option<Labels>| part.iter().for_each(|part| labels.append(part));
-    scan_lines(&mut File::open(log).unwrap(), &plan, manner(1), fold, take).unwrap();
+    scan_lines(&mut File::open(log).unwrap(), &plan, options(1), fold, take).unwrap();
     let mut best = f64::INFINITY;
     let mut holds = 0;
     for _ in 0..200 {

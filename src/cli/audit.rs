@@ -19,11 +19,11 @@ use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{ArtifactStore, Chain, check_lines, check_lines_of, write_atomically, wrong_version_of};
-use crate::monitor::log::{LogError, Manner, Mapping, Shape, shape_of};
+use crate::monitor::log::{LogError, Mapping, ScanOptions, Shape, detect_shape};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
-    AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
-    Severity, asked_by,
+    AuditError, AuditReport, Auditor, KnownLabels, LabelPlan, LiveAudit, Policy, PolicyRule, SettledVerdict,
+    Propositions, Rule, Scope, Severity, model_propositions,
 };
 use crate::pipeline::{
     Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
@@ -62,7 +62,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("--junit: there is no folder {}", dir.display())));
     }
     let mut log = Log::open(&args.log)?;
-    let shape = chosen(args, &mapping).unwrap_or_else(|| shape_of(&log.beginning));
+    let shape = chosen(args, &mapping).unwrap_or_else(|| detect_shape(&log.beginning));
     if is_default(args) && shape != Shape::Journal {
         let log = args.log.display();
         return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
@@ -74,19 +74,19 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let said = mapping.clone();
     let auditor = auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
     let beginning = log.beginning.clone();
-    let read = |audited: Option<&Audited>| ReadLog {
+    let read = |audited: Option<&AuditReport>| ReadLog {
         path: &args.log,
         shape,
         said: &said,
         beginning: &beginning,
-        records: audited.map_or(0, |audited| audited.found.records),
-        states: audited.map_or(0, |audited| audited.found.places.states()),
-        told: audited.map(|audited| audited.found.told().collect()).unwrap_or_default(),
-        missed: audited.map(|audited| audited.found.missed.clone()).unwrap_or_default(),
-        is_list: audited.is_some_and(|audited| audited.found.places.listed()),
-        asked: auditor.asked_kinds(),
+        records: audited.map_or(0, |audited| audited.log.records),
+        states: audited.map_or(0, |audited| audited.log.places.states()),
+        told: audited.map(|audited| audited.log.observations().collect()).unwrap_or_default(),
+        missed: audited.map(|audited| audited.log.missed_calls.clone()).unwrap_or_default(),
+        is_list: audited.is_some_and(|audited| audited.log.places.is_list()),
+        asked: auditor.kinds_read(),
     };
-    let manner = Manner {
+    let options = ScanOptions {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
@@ -97,17 +97,22 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         // It is read twice: for what is to be judged, and with the labels.
         let bytes = log.whole()?;
         let lines = || Cursor::new(&bytes);
-        let judged = if is_list { auditor.judged_list(&bytes) } else { auditor.judged_lines(&mut lines(), manner) };
-        let judged = judged.map_err(|e| failure(&e))?;
+        let judged = if is_list {
+            LabelPlan::of_list(auditor.plan(), &bytes)
+        } else {
+            LabelPlan::of_lines(auditor.plan(), &mut lines(), options)
+        };
+        let judged = judged.map_err(|e| failure(&e.into()))?;
         let whole = Whole { path: &args.log, bytes: &bytes, is_list };
         let (known, labelling) = label(&args.labels, &whole, &judged, &labels).await?;
         let auditor = auditor.clone().with_labels(known);
-        let audited = if is_list { auditor.list(&bytes, reset) } else { auditor.lines(&mut lines(), manner, reset) };
-        audited.map(|audited| Audited { labelling: Some(labelling), ..audited })
+        let audited =
+            if is_list { auditor.audit_list(&bytes, reset) } else { auditor.audit_lines(&mut lines(), options, reset) };
+        audited.map(|audited| AuditReport { labelling: Some(labelling), ..audited })
     } else if is_list {
-        auditor.list(&log.whole()?, reset)
+        auditor.audit_list(&log.whole()?, reset)
     } else {
-        auditor.lines(&mut log.input(), manner, reset)
+        auditor.audit_lines(&mut log.input(), options, reset)
     };
     let audited = match audited {
         Ok(audited) => audited,
@@ -155,17 +160,17 @@ fn auditor(
     shape: Shape,
     labels: &Propositions,
 ) -> Result<Auditor, Failure> {
-    let mapping = if shape == Shape::Journal { journal_mapping(mapping) } else { mapping.over(shape) };
+    let mapping = if shape == Shape::Journal { journal_mapping(mapping) } else { mapping.with_shape_defaults(shape) };
     let auditor = if labels.is_empty() {
         Auditor::new(formulas, rules, mapping)
     } else {
-        Auditor::labelled(formulas, rules, mapping, KnownLabels::new(labels, HashMap::new()))
+        Auditor::new_with_labels(formulas, rules, mapping, KnownLabels::new(labels, HashMap::new()))
     };
     let auditor = auditor.map_err(|e| failure(&e))?;
     let folder = if log.is_dir() { Some(log) } else { log.parent() };
     let kept = folder.map(|folder| folder.join("artifacts")).filter(|dir| shape == Shape::Journal && dir.is_dir());
     let Some(kept) = kept else {
-        if shape == Shape::Journal && auditor.asks_for("text") {
+        if shape == Shape::Journal && auditor.uses("text") {
             return Err(Failure::usage(format!(
                 "{}: rules speak of texts, which a journal names and its artifacts/ hold: they are not beside it",
                 log.display()
@@ -175,7 +180,7 @@ fn auditor(
         return Ok(auditor);
     };
     let store = ArtifactStore::open(&kept).map_err(|e| Failure::usage(e.to_string()))?;
-    Ok(auditor.with_texts(kept_texts(store)))
+    Ok(auditor.with_text_store(kept_texts(store)))
 }
 
 fn is_default(args: &AuditArgs) -> bool {
@@ -242,7 +247,7 @@ fn verified(args: &AuditArgs) -> Result<Verification, Failure> {
     Ok(verification)
 }
 
-fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {
+fn tell(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
     let log = args.log.display().to_string();
     for warning in &audited.warnings {
         advice(&format!("warning: {log}: {warning}"));
@@ -264,7 +269,7 @@ async fn follow(
     let mut lines = Growing::open(&args.log)?;
     // The shape is told from the first record, which may not be there yet.
     let mut first = lines.next(&cancel).await?;
-    let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, shape_of));
+    let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, detect_shape));
     let said = mapping.clone();
     let mut beginning = Vec::new();
     if let Some(text) = &first
@@ -275,7 +280,7 @@ async fn follow(
     }
     let auditor = auditor(&args.log, formulas, rules, mapping, shape, &Propositions::default())?;
     let auditor = Arc::new(auditor);
-    let mut follower = Follower::new(auditor.clone()).map_err(|e| failure(&e))?;
+    let mut follower = LiveAudit::new(auditor.clone()).map_err(|e| failure(&e))?;
     // What the end of a run breaks is told behind it.
     let mut ended = false;
     let mut chain = Chain::default();
@@ -293,7 +298,7 @@ async fn follow(
             beginning.extend_from_slice(&text);
         }
         records += 1;
-        match follower.record(&text, lines.line) {
+        match follower.add_record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
                 advice(&format!("warning: {why}; left out"));
@@ -315,22 +320,24 @@ async fn follow(
         beginning: &beginning,
         records,
         states: follower.states(),
-        told: follower.found().told().collect(),
-        missed: follower.found().missed.clone(),
+        told: follower.log().observations().collect(),
+        missed: follower.log().missed_calls.clone(),
         is_list: false,
-        asked: auditor.asked_kinds(),
+        asked: auditor.kinds_read(),
     };
     if let Some(no_verdict) = read.no_verdict() {
         return Err(no_verdict);
     }
-    for (rule, warning) in follower.unseen().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one))) {
+    for (rule, warning) in
+        follower.missing_inputs().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one)))
+    {
         match args.format {
             Format::Text => result(&format!("{rule}: warning: {warning}\n")),
             Format::Json => json_line(&json!({"rule": rule, "warning": warning})),
         }
     }
     let severe = |id: &str| auditor.rules().iter().any(|rule| rule.id == id && rule.severity == Severity::Error);
-    let mut broken = follower.failed().iter().any(|id| severe(id));
+    let mut broken = follower.failed_causal_rules().iter().any(|id| severe(id));
     for (rule, ending, owed) in follower.endings() {
         broken |= !ending.holds() && severe(&rule);
         if let Some(owed) = owed.filter(|_| ending == FinalVerdict::PresumablyViolated) {
@@ -353,7 +360,7 @@ fn event_is(line: &[u8], name: &str) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == name)
 }
 
-fn told(format: Format, fallen: &Fallen) {
+fn told(format: Format, fallen: &SettledVerdict) {
     let verdict = match fallen.decision {
         Decision::Violated => "violated",
         Decision::Satisfied => "satisfied",
@@ -418,7 +425,9 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
         let formula = formulas.parse(text).map_err(|e| {
             Failure::usage(format!("--formula {}: {e}", around(text, e.at).0)).hint("tlaforge formula 'F' tries one")
         })?;
-        if let Some(name) = asked_by(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name)) {
+        if let Some(name) =
+            model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name))
+        {
             return Err(Failure::usage(format!("--formula {text}: nothing says what `model:{name}` asks"))
                 .hint("a [[label]] of a policy file does, with a rule that speaks of it"));
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use crate::exit::Exit;
-use crate::monitor::log::{Fit, Mapping, Missed, Shape, best_fit, fits};
+use crate::monitor::log::{Mapping, MissedCalls, Shape, ShapeFit, best_shape, fit_shapes};
 
 /// What was read of a log, as far as it shows whether the shape fits.
 pub(super) struct ReadLog<'a> {
@@ -19,7 +19,7 @@ pub(super) struct ReadLog<'a> {
     /// What some state tells.
     pub told: BTreeSet<&'static str>,
     /// Records with calls that the shape does not have.
-    pub missed: Missed,
+    pub missed: MissedCalls,
     /// Whether records are messages of a list, and no lines.
     pub is_list: bool,
     /// What rules ask for.
@@ -42,7 +42,7 @@ impl ReadLog<'_> {
             self.shape,
             if self.is_list { "message" } else { "line" },
         );
-        let hint = format!("to read them as well: {}", self.missed.advice(self.shape));
+        let hint = format!("to read them as well: {}", self.missed.flags(self.shape));
         Some(self.failure(&what).hint(hint))
     }
 
@@ -59,8 +59,8 @@ impl ReadLog<'_> {
         if said || (self.told.is_empty() && self.asked.is_empty() && self.shape == Shape::Jsonl) {
             return None;
         }
-        let all = fits(self.beginning);
-        let is_alike = all.iter().any(|fit| fit.shape == self.shape && fit.alike > 0);
+        let all = fit_shapes(self.beginning);
+        let is_alike = all.iter().any(|fit| fit.shape == self.shape && fit.matching_records > 0);
         if is_alike && self.shape != Shape::Jsonl {
             return None;
         }
@@ -71,9 +71,10 @@ impl ReadLog<'_> {
         }
         // Any JSON lines are of the shape `jsonl`, but another one may find what it does not.
         let missing: BTreeSet<&str> = self.asked.difference(&self.told).copied().collect();
-        let finds = |fit: &&Fit| fit.shape != self.shape && fit.told.iter().any(|kind| missing.contains(kind));
-        let best = all.iter().filter(finds).max_by_key(|fit| (fit.alike, fit.told.len()))?;
-        let kinds: Vec<&str> = best.told.iter().copied().filter(|kind| missing.contains(kind)).collect();
+        let finds =
+            |fit: &&ShapeFit| fit.shape != self.shape && fit.observations.iter().any(|kind| missing.contains(kind));
+        let best = all.iter().filter(finds).max_by_key(|fit| (fit.matching_records, fit.observations.len()))?;
+        let kinds: Vec<&str> = best.observations.iter().copied().filter(|kind| missing.contains(kind)).collect();
         let what = format!(
             "rules ask for {}, which no record has where the shape `{}` has it, but some where `{}` has it",
             kinds.join(" and "),
@@ -86,7 +87,7 @@ impl ReadLog<'_> {
 
     /// A log that cannot be read as this shape.
     pub(super) fn unreadable(&self, why: &str) -> Option<Failure> {
-        let best = best_fit(&fits(self.beginning)).filter(|best| *best != self.shape)?;
+        let best = best_shape(&fit_shapes(self.beginning)).filter(|best| *best != self.shape)?;
         let what = format!("the log is not of the shape `{}`, but of `{best}`: {why}", self.shape);
         Some(self.with_best(self.failure(&what)))
     }
@@ -96,7 +97,7 @@ impl ReadLog<'_> {
     }
 
     fn with_best(&self, failure: Failure) -> Failure {
-        match best_fit(&fits(self.beginning)).filter(|best| *best != self.shape) {
+        match best_shape(&fit_shapes(self.beginning)).filter(|best| *best != self.shape) {
             Some(best) => failure.hint(format!("the shape that fits best is `{best}`: --shape {best}")),
             None => failure.hint("the policy's [log] table or --map says where the log keeps things"),
         }

@@ -46,8 +46,8 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{shown}: {e}"));
     let mut text = super::own_policy::read(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
     refuse_secrets(&shown.to_string(), &text)?;
-    let rules = in_words(&text).map_err(|e| cannot(&e))?;
-    let open: Vec<&InWords> = rules.iter().filter(|rule| !rule.confirmed).collect();
+    let rules = find_worded_rules(&text).map_err(|e| cannot(&e))?;
+    let open: Vec<&WordedRule> = rules.iter().filter(|rule| !rule.confirmed).collect();
     if open.is_empty() {
         result(&format!("{shown}: {} in words, all of them confirmed\n", crate::report::counted(rules.len(), "rule")));
         return Ok(Exit::Ok);
@@ -93,13 +93,14 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
 }
 
 /// The rule as it stands in the file now.
-fn current(text: &str, id: &str) -> Result<InWords, Failure> {
-    let found = in_words(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
+fn current(text: &str, id: &str) -> Result<WordedRule, Failure> {
+    let found =
+        find_worded_rules(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
     found.ok_or_else(|| Failure::usage(format!("the rule `{id}` is not in the file any more")))
 }
 
 fn written(path: &Path, text: &str) -> Result<String, Failure> {
-    in_words(text).map_err(|e| {
+    find_worded_rules(text).map_err(|e| {
         Failure::usage(format!("{}: {e}", path.display()))
             .hint("a rule is written under a [[rule]] of its own, so that its formula can be put there")
     })?;
@@ -114,7 +115,7 @@ fn whole(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Words, formula, and the formula in words: what a person has to compare.
-fn show(rule: &InWords, formula: &str) {
+fn show(rule: &WordedRule, formula: &str) {
     let mut formulas = Formulas::new();
     let says = formulas.parse(formula).map_or_else(|e| e.to_string(), |formula| formulas.in_words(formula));
     let at = match (&rule.owner, &rule.when) {
@@ -148,7 +149,7 @@ impl Model {
     }
 
     /// A formula that a run could be watched by; after one that could not, the model is told why, once.
-    async fn formula(&mut self, rule: &InWords, number: u32) -> Result<Option<String>, Failure> {
+    async fn formula(&mut self, rule: &WordedRule, number: u32) -> Result<Option<String>, Failure> {
         let mut data = json!({
             "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": lifelines().collect::<Vec<_>>().join(", "),
             "events": vocabulary_text(), "formula": null, "problem": null,

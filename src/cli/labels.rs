@@ -19,7 +19,7 @@ use crate::files;
 use crate::llm::Request;
 use crate::monitor::labels::Labels;
 use crate::monitor::{
-    Agreement, Judged, KnownLabels, LABEL_NODE, LabelAccuracy, LabelCache, Labelling, LabellingError, ModelLabeler,
+    Agreement, KnownLabels, LABEL_NODE, LabelAccuracy, LabelCache, LabelPlan, Labelling, LabellingError, ModelLabeler,
     Propositions,
 };
 use crate::report::counted;
@@ -74,7 +74,7 @@ pub(super) struct Whole<'a> {
 pub(super) async fn label(
     args: &LabelArgs,
     log: &Whole<'_>,
-    judged: &Judged,
+    judged: &LabelPlan,
     propositions: &Propositions,
 ) -> Result<(KnownLabels, Labelling), Failure> {
     let reference = args.reference.as_deref().map(|of| Reference::read(of, log, judged, propositions)).transpose()?;
@@ -85,10 +85,10 @@ pub(super) async fn label(
         ))
         .hint("give the folder of the run, with its artifacts/"));
     }
-    let mut labelling = Labelling::of(judged);
+    let mut labelling = Labelling::new(judged);
     let mut labels: HashMap<_, Labels> = HashMap::new();
-    let open = judged.open();
-    if labelling.labelled + labelling.told == 0 && !judged.states.is_empty() {
+    let open = judged.texts_to_label();
+    if labelling.labelled + labelling.recorded == 0 && !judged.states.is_empty() {
         let log = log.path.display();
         advice(&format!(
             "warning: {log}: no state has a text or a tool call to judge, so every proposition is false; `[log]` or --map says \
@@ -98,7 +98,7 @@ pub(super) async fn label(
     if !open.is_empty() {
         let settings = chosen(args, propositions)?;
         for (number, _, text) in &open {
-            refuse_secrets(&format!("{}, state {},", log.path.display(), number - 1), &text.shown())?;
+            refuse_secrets(&format!("{}, state {},", log.path.display(), number - 1), &text.render())?;
         }
         let kept = args.label_cache.clone().map_or_else(|| beside(log.path), Ok)?;
         let out = args.out.clone().unwrap_or_else(|| kept.clone());
@@ -123,7 +123,7 @@ pub(super) async fn label(
                 Ok::<_, Failure>(answer)
             };
             match labeler.label(text, *number, &mut ask).await {
-                Ok(step) => labelling.take(sha, step, &mut labels),
+                Ok(step) => labelling.add_step(sha, step, &mut labels),
                 Err(error) => {
                     let is_over = matches!(error, LabellingError::Unreadable { .. });
                     let failure = failure(error, number - 1);
@@ -173,12 +173,12 @@ fn beside(log: &Path) -> Result<PathBuf, Failure> {
 fn failure(error: LabellingError<Failure>, state: u32) -> Failure {
     match error {
         LabellingError::Ask(failure) => failure,
-        LabellingError::Unreadable { problem, kept } => {
+        LabellingError::Unreadable { problem, files } => {
             let failure = Failure::new(
                 Exit::Provider,
                 format!("state {state} has no labels: two answers could not be used, the second since {problem}"),
             );
-            let kept: Vec<String> = kept.iter().map(|path| path.display().to_string()).collect();
+            let kept: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
             let failure = failure.hint("take another model, or say the propositions in clearer words");
             if kept.is_empty() { failure } else { failure.hint(format!("to ask again, remove {}", kept.join(" and "))) }
         }
@@ -207,7 +207,7 @@ impl Known {
 
 impl Reference {
     /// From a file with that name, else from that field of the records.
-    fn read(of: &str, log: &Whole<'_>, judged: &Judged, propositions: &Propositions) -> Result<Self, Failure> {
+    fn read(of: &str, log: &Whole<'_>, judged: &LabelPlan, propositions: &Propositions) -> Result<Self, Failure> {
         let file = Path::new(of);
         let all = if file.exists() { Self::lines(file, judged)? } else { Self::fields(of, log, judged)? };
         let mut named = BTreeSet::new();
@@ -261,7 +261,7 @@ impl Reference {
         Ok(Self { states })
     }
 
-    fn lines(file: &Path, judged: &Judged) -> Result<Vec<(String, Option<Value>)>, Failure> {
+    fn lines(file: &Path, judged: &LabelPlan) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let shown = file.display();
         let text = files::read_text(file, files::LARGE)
             .map_err(|e| Failure::usage(format!("cannot read the reference {shown}: {e}")).hint(FORM))?;
@@ -280,7 +280,7 @@ impl Reference {
             .hint("a reference has a line for each state, in the log's order; `null` says nothing of its state"))
     }
 
-    fn fields(field: &str, log: &Whole<'_>, judged: &Judged) -> Result<Vec<(String, Option<Value>)>, Failure> {
+    fn fields(field: &str, log: &Whole<'_>, judged: &LabelPlan) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let bytes = log.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(log.bytes);
         let records: Vec<Value> = if log.is_list {
             // It was read before, so it can be read.
@@ -310,7 +310,7 @@ impl Reference {
 
     fn compared(
         &self,
-        judged: &Judged,
+        judged: &LabelPlan,
         labels: &HashMap<crate::journal::Sha, Labels>,
         of: &Propositions,
     ) -> LabelAccuracy {

@@ -17,7 +17,7 @@ use crate::temporal::ObjectiveError;
 pub(super) fn read(path: Option<&Path>) -> Result<Option<RunObjective>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let shown = path.display();
-    let format = Format::of(path).map_err(|_| {
+    let format = Format::from_path(path).map_err(|_| {
         Failure::usage(format!("the objective {shown} is neither .toml nor .json"))
             .hint("--objective takes a file whose name ends in one of them")
     })?;
@@ -66,7 +66,7 @@ fn metrics(which: fn(&Metric) -> bool) -> String {
 /// Refuses an objective that asks for what a run with these settings never has. `provider` is the one that answers.
 pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, provider: &str) -> Result<(), Failure> {
     let never = |name: &str, why: String| Failure::usage(format!("the objective asks for `{name}`: {why}"));
-    for name in objective.quantities(&known_metrics()) {
+    for name in objective.metrics_read(&known_metrics()) {
         match name.as_str() {
             "mutation_score" if settings.strengthen == 0 => {
                 return Err(never(&name, "this run judges no mutants, so it has none".to_owned())

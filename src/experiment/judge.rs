@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::journal::Sha;
-use crate::monitor::synthetic::{MOST_CONSTRAINTS, MOST_ENTITIES, Shape, Synthetic, Trace};
+use crate::monitor::synthetic::{MAX_CONSTRAINTS, MAX_ENTITIES, Shape, Synthetic, Trace};
 
 /// What is varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -210,8 +210,8 @@ impl JudgePlan {
     fn sizes(&self) -> Result<(), SizeError> {
         for (flag, sizes, most) in [
             ("--gaps", &self.gaps, GAP),
-            ("--constraints", &self.constraints, MOST_CONSTRAINTS),
-            ("--entities", &self.entities, MOST_ENTITIES),
+            ("--constraints", &self.constraints, MAX_CONSTRAINTS),
+            ("--entities", &self.entities, MAX_ENTITIES),
         ] {
             sizes.iter().try_for_each(|size| within(flag, *size, 1, most))?;
         }
@@ -231,7 +231,7 @@ impl JudgePlan {
                 value: length.to_string(),
                 wanted: format!(
                     "at least {} for {} of the {} kind",
-                    Synthetic::least_length(shape, truths.len()),
+                    Synthetic::min_length(shape, truths.len()),
                     counted(truths.len(), "constraint"),
                     setting.formulas.name()
                 ),
@@ -249,7 +249,7 @@ impl JudgePlan {
             (Dimension::Entities, Some(length)) => sized(&[satisfied], setting.size, length)?,
         };
         let entities = if setting.dimension == Dimension::Entities { setting.size } else { 1 };
-        let length = EXAMPLE_LENGTH.max(Synthetic::least_length(shape, 1));
+        let length = EXAMPLE_LENGTH.max(Synthetic::min_length(shape, 1));
         let example = |satisfied: bool, what: &str| {
             let made = Synthetic::sized(shape, &[satisfied], entities, (length, EXAMPLE_GAP), seed(what));
             made.expect("one constraint has room, and the entities were looked at")

@@ -66,7 +66,7 @@ fn case(case: &Synthetic, way: Way) -> String {
         text.push_str(sentence);
         if way == Way::FewShotLabels {
             let true_here = |constraint: &Constraint| {
-                let words = constraint.propositions_in_words().into_iter().zip(constraint.true_at(step));
+                let words = constraint.propositions_in_words().into_iter().zip(constraint.truths_at(step));
                 words.filter(|(_, truth)| *truth).map(|(words, _)| words).collect::<Vec<_>>()
             };
             let here: Vec<String> = case.constraints.iter().flat_map(true_here).collect();

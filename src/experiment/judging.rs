@@ -154,7 +154,7 @@ async fn labelled(
     let Some(found) = found else { return Ok((vec![None; of.constraints.len()], None)) };
     let mut count = LabelCount::default();
     for (step, found) in of.trace.steps.iter().zip(&found) {
-        let truths: Vec<bool> = of.constraints.iter().flat_map(|c| c.true_at(step)).collect();
+        let truths: Vec<bool> = of.constraints.iter().flat_map(|c| c.truths_at(step)).collect();
         for (number, truth) in truths.into_iter().enumerate() {
             let is_found = found.contains(&number);
             count.true_ones += usize::from(truth);

@@ -4,7 +4,7 @@ use super::trucks::Package;
 use super::trucks_rules::Rule;
 
 /// Places by name.
-const PLACES: [&str; 8] = ["depot", "harbour", "mill", "quarry", "market", "node", "orchard", "airfield"];
+const PLACES: [&str; 8] = ["depot", "harbour", "mill", "quarry", "market", "station", "orchard", "airfield"];
 /// The most packages and areas that a task may have.
 const MOST: (usize, usize) = (9, 4);
 

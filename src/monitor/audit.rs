@@ -1,100 +1,40 @@
-//! What the rules of a policy say of a whole log: a verdict for each, where it was decided, why, and what is still owed.
+//! Audit of a whole log: for each rule of a policy the verdict, the state that decided it, the reason, and what is still
+//! owed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::causal_audit::{self, CausalAudit, Misfit, is_of_call};
+use super::causal_audit::{CausalAudit, CausalAuditError, check_reads_whole_events, is_call_field};
+use super::finding::{FAILING_SHOWN, RuleFinding, Verdict};
 use super::known_labels::KnownLabels;
 use super::labelling::Labelling;
-use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, States, Step, scan_lines, scan_list};
+use super::log::{
+    BUILTIN_PREDICATES, LogError, LogSummary, Mapping, MissedCallFinder, Plan, ScanOptions, States, Step, TextStore,
+    scan_lines_for_calls, scan_list,
+};
 use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
+use super::rule_inputs::{kinds_read, missing_inputs};
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use crate::temporal::{
     Atom, AtomId, DecisionPoint, FinalVerdict, Formula, Formulas, Labels, Letter, Progression, Reading, Schema,
     UnsupportedError, check_trace,
 };
 
-/// What became of a rule at the end of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It holds, however the log had gone on.
-    Satisfied,
-    /// It does not, however the log had gone on.
-    Violated,
-    /// It holds as the log ends here; more could have violated it.
-    PresumablySatisfied,
-    /// It does not hold as the log ends here; more could have satisfied it.
-    PresumablyViolated,
-}
-
-impl Verdict {
-    /// Whether the log as it is keeps the rule.
-    pub fn holds(self) -> bool {
-        matches!(self, Self::Satisfied | Self::PresumablySatisfied)
-    }
-
-    /// As it is written in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Satisfied => "satisfied",
-            Self::Violated => "violated",
-            Self::PresumablySatisfied => "presumably_satisfied",
-            Self::PresumablyViolated => "presumably_violated",
-        }
-    }
-}
-
-/// What an audit found of one rule. Positions count the states from 0.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RuleFinding {
-    /// The rule.
-    pub rule: PolicyRule,
-    /// Its formula as text.
-    pub formula: String,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The state whose record decided a violation; the last where the end of the log did.
-    pub culprit: Option<u64>,
-    /// Positions from which the rest of the log breaks the formula; of a causal rule, events at which it is false. The
-    /// first of them, at most [`FAILING_SHOWN`].
-    pub failing: Vec<u64>,
-    /// How many there are in all.
-    pub failing_count: u64,
-    /// Of a causal rule: at how many events it was asked.
-    pub asked: Option<u64>,
-    /// How often the rule was violated: once, or with a reset after each verdict as often as it was.
-    pub violations: u64,
-    /// Why, in sentences.
-    pub witness: Vec<String>,
-    /// What has to be known of the rest.
-    pub note: Option<String>,
-    /// What it asks for and no state of the log has.
-    pub warnings: Vec<String>,
-    /// What would have to follow, in words, where the log ends before it.
-    pub owed: Option<String>,
-    /// The propositions that it rests on and a model labelled: a verdict that rests on any is untrusted.
-    pub untrusted: Vec<Arc<str>>,
-}
-
-/// How many failing positions a finding holds.
-pub const FAILING_SHOWN: usize = 100;
-
-/// What an audit found.
+/// The result of an audit.
 #[derive(Debug, Clone)]
-pub struct Audited {
-    /// For each rule, in the policy's order; none if the log has no state.
+pub struct AuditReport {
+    /// One for each rule, in the order of the policy; empty if the log has no state.
     pub findings: Vec<RuleFinding>,
-    /// The log.
-    pub found: Found,
-    /// What a person should know of the log besides.
+    pub log: LogSummary,
+    /// Warnings about the log.
     pub warnings: Vec<String>,
-    /// How the labels came about that a model gave, where rules speak of any.
+    /// How the labels of a model came about, if rules use any. Filled in by the caller.
     pub labelling: Option<Labelling>,
 }
 
-impl Audited {
-    /// What a person should know of the log and of what rules ask of it, each once.
+impl AuditReport {
+    /// The warnings about the log and about the rules, each once.
     pub fn all_warnings(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.warnings.iter().map(String::as_str).collect();
         for warning in self.findings.iter().flat_map(|finding| &finding.warnings) {
@@ -106,170 +46,166 @@ impl Audited {
     }
 }
 
-/// Why an audit cannot be made.
+/// Why an audit is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// The log.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A rule does not fit.
+    /// A rule cannot be evaluated on this log.
     #[error("rule `{rule}`: {why}")]
-    Rule {
-        /// Its name.
-        rule: String,
-        /// Why.
-        why: UnsupportedError,
-    },
-    /// A causal rule or an event does not fit.
+    Rule { rule: String, why: Refused },
+    /// A causal rule cannot be evaluated on this log, or an event is invalid.
     #[error(transparent)]
-    Causal(#[from] Misfit),
+    Causal(#[from] CausalAuditError),
 }
 
-/// Rules that are ready for a log of a certain shape.
+/// Rules that are compiled for logs with a certain mapping.
 #[derive(Debug, Clone)]
 pub struct Auditor {
     formulas: Formulas,
     rules: Vec<PolicyRule>,
     mapping: Mapping,
     plan: Plan,
-    traced: Vec<Formula>,
+    /// Set if rules use tool calls.
+    missed_calls: Option<Arc<MissedCallFinder>>,
+    /// The formulas of the rules about the whole trace.
+    trace_formulas: Vec<Formula>,
 }
 
 impl Auditor {
-    /// Rules, and where the log keeps what they speak of. Refused: a rule that speaks of what a model has to judge.
+    /// Compiles rules. A rule with a `model:…` atom is refused.
     pub fn new(formulas: Formulas, rules: Vec<PolicyRule>, mapping: Mapping) -> Result<Self, AuditError> {
-        Self::of(formulas, rules, mapping, None)
+        Self::compile(formulas, rules, mapping, None)
     }
 
-    /// The same, where rules may speak of what a model has judged. A step that it did not label has none of the
-    /// propositions.
-    pub fn labelled(
+    /// Compiles rules that may have `model:…` atoms. These atoms are false at a step without known labels.
+    pub fn new_with_labels(
         formulas: Formulas,
         rules: Vec<PolicyRule>,
         mapping: Mapping,
         known: KnownLabels,
     ) -> Result<Self, AuditError> {
-        Self::of(formulas, rules, mapping, Some(known))
+        Self::compile(formulas, rules, mapping, Some(known))
     }
 
-    fn of(
+    fn compile(
         formulas: Formulas,
         rules: Vec<PolicyRule>,
         mapping: Mapping,
         known: Option<KnownLabels>,
     ) -> Result<Self, AuditError> {
         let schema = Schema {
-            // The fields of calls are no matter of what records have.
+            // Every log has the fields of calls, whatever fields its records have.
             fields: mapping
                 .fields
                 .as_ref()
-                .map(|fields| fields.iter().cloned().chain(fields_of_calls(&formulas)).collect()),
-            labels: mapping.labels().chain(known.iter().map(|_| MODEL)).map(str::to_owned).collect(),
-            calls: CALLS.iter().map(|name| (*name).to_owned()).collect(),
+                .map(|fields| fields.iter().cloned().chain(call_fields(&formulas)).collect()),
+            labels: mapping.label_kinds().chain(known.iter().map(|_| MODEL)).map(str::to_owned).collect(),
+            calls: BUILTIN_PREDICATES.iter().map(|name| (*name).to_owned()).collect(),
             lifelines: None,
         };
-        let mut wanted = Vec::new();
-        let mut traced = Vec::new();
+        let mut read = Vec::new();
+        let mut trace_formulas = Vec::new();
         for rule in &rules {
             let fails = |why| AuditError::Rule { rule: rule.id.clone(), why };
-            let (reading, also) = match &rule.scope {
+            let (reading, when) = match &rule.scope {
                 Scope::Trace(_) => (Reading::Finite, None),
                 Scope::Causal { when, .. } => (Reading::Causal, *when),
             };
-            for formula in std::iter::once(rule.formula).chain(also) {
-                formulas.check_reading(formula, reading).map_err(fails)?;
+            for formula in std::iter::once(rule.formula).chain(when) {
+                formulas.readable(formula, reading).map_err(fails)?;
                 if reading == Reading::Causal {
-                    causal_audit::sees_events_whole(&formulas, formula, &rule.id, &mapping)?;
+                    check_reads_whole_events(&formulas, formula, &rule.id, &mapping)?;
                 }
-                formulas.check_schema(formula, &schema).map_err(fails)?;
-                wanted.push(formula);
+                formulas.known_to(formula, &schema).map_err(fails)?;
+                read.push(formula);
             }
             if reading == Reading::Finite {
-                traced.push(rule.formula);
+                trace_formulas.push(rule.formula);
             }
         }
-        let besides: BTreeSet<&str> = [&mapping.lifeline, &mapping.event, &mapping.message, &mapping.time]
+        let extra_fields: BTreeSet<&str> = [&mapping.lifeline, &mapping.event, &mapping.message, &mapping.time]
             .into_iter()
             .flatten()
             .map(String::as_str)
             .chain(["name"])
             .collect();
-        let clock = mapping.clock_fields();
-        let clock = clock.iter().map(String::as_str);
-        let causal = rules.iter().any(|rule| matches!(rule.scope, Scope::Causal { .. }));
-        let besides: Vec<&str> = besides.into_iter().chain(clock.filter(|_| causal)).collect();
-        let plan = Plan::new(&mapping, &formulas, &wanted, &besides).with_labels(known.unwrap_or_default());
-        let auditor = Self { formulas, rules, mapping, plan, traced };
-        if !auditor.asked_kinds().contains("tool_call") {
-            return Ok(auditor);
-        }
-        Ok(Self { plan: auditor.plan.clone().noting_missed_calls(&auditor.mapping), ..auditor })
+        let clock_fields = mapping.clock_fields();
+        let clock_fields = clock_fields.iter().map(String::as_str);
+        let is_causal = rules.iter().any(|rule| matches!(rule.scope, Scope::Causal { .. }));
+        let extra_fields: Vec<&str> = extra_fields.into_iter().chain(clock_fields.filter(|_| is_causal)).collect();
+        let plan = Plan::new(&mapping, &formulas, &read, &extra_fields).with_labels(known.unwrap_or_default());
+        let uses_calls = kinds_read(&formulas, &rules).contains("tool_call");
+        let missed_calls = if uses_calls { MissedCallFinder::new(&mapping).map(Arc::new) } else { None };
+        Ok(Self { formulas, rules, mapping, plan, missed_calls, trace_formulas })
     }
 
-    /// The same, for a log beside which texts are kept.
+    /// Fetches the texts that records name from this store.
     #[must_use]
-    pub fn with_texts(self, kept: KeptTexts) -> Self {
-        Self { plan: self.plan.with_texts(kept), ..self }
+    pub fn with_text_store(self, text_store: TextStore) -> Self {
+        Self { plan: self.plan.with_text_store(text_store), ..self }
     }
 
-    /// The same for a run that goes on: a field that a list leads to is undefined, and does not end the run.
+    /// Makes a field undefined if a list leads to it. For a run that goes on, an error would end the run.
     #[must_use]
     pub fn tolerating_lists(self) -> Self {
         Self { plan: self.plan.tolerating_lists(), ..self }
     }
 
-    /// The same, with these labels of the steps.
+    /// Replaces the known labels of steps.
     #[must_use]
     pub fn with_labels(self, known: KnownLabels) -> Self {
         Self { plan: self.plan.with_labels(known), ..self }
     }
 
-    /// What is read of each record.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The rules' formulas.
     pub fn formulas(&self) -> &Formulas {
         &self.formulas
     }
 
-    /// The rules.
     pub fn rules(&self) -> &[PolicyRule] {
         &self.rules
     }
 
     /// Audits JSON lines.
-    pub fn lines(
+    pub fn audit_lines(
         &self,
         input: &mut (impl std::io::Read + Send),
-        manner: Manner,
+        options: ScanOptions,
         reset: Reset,
-    ) -> Result<Audited, AuditError> {
-        let mut whole = Whole::new(self, reset)?;
-        let events = whole.follows_events();
-        let fold = |part: &mut Part, states: &States, line: u64| part.push_record(self, events, states, line);
-        let mut failed = Ok(());
-        let found = scan_lines(input, &self.plan, manner, fold, |part| {
-            if failed.is_ok() {
-                failed = whole.append(self, part);
+    ) -> Result<AuditReport, AuditError> {
+        let mut audit = RunningAudit::new(self, reset)?;
+        let keep_steps = audit.needs_steps();
+        let fold = |part: &mut LogPart, states: &States, line: u64| part.push_record(self, keep_steps, states, line);
+        let mut appended = Ok(());
+        let finder = self.missed_calls.as_deref();
+        let summary = scan_lines_for_calls(input, &self.plan, finder, options, fold, |part| {
+            if appended.is_ok() {
+                appended = audit.append(self, part);
             }
         })?;
-        failed?;
-        whole.finish(self, found)
+        appended?;
+        audit.finish(self, summary)
     }
 
     /// Audits a list of messages.
-    pub fn list(&self, text: &[u8], reset: Reset) -> Result<Audited, AuditError> {
-        let mut whole = Whole::new(self, reset)?;
-        let events = whole.follows_events();
-        let mut part = Part::default();
-        let mut found = scan_list(text, &self.plan, |states, number| part.push_record(self, events, states, number))?;
-        found.note_missed_of_list(&self.plan, text);
-        whole.append(self, part)?;
-        whole.finish(self, found)
+    pub fn audit_list(&self, text: &[u8], reset: Reset) -> Result<AuditReport, AuditError> {
+        let mut audit = RunningAudit::new(self, reset)?;
+        let keep_steps = audit.needs_steps();
+        let mut part = LogPart::default();
+        let mut summary =
+            scan_list(text, &self.plan, |states, number| part.push_record(self, keep_steps, states, number))?;
+        if let Some(finder) = &self.missed_calls {
+            finder.check_list(text, &self.plan, &mut summary);
+        }
+        audit.append(self, part)?;
+        audit.finish(self, summary)
     }
 
+    /// Evaluates a rule about the whole trace.
     fn finding(&self, rule: &PolicyRule, labels: &Labels) -> Result<RuleFinding, AuditError> {
         let fails = |why| AuditError::Rule { rule: rule.id.clone(), why };
         let check = check_trace(&self.formulas, rule.formula, labels).map_err(fails)?;
@@ -280,8 +216,8 @@ impl Auditor {
             (false, _) => Verdict::Violated,
         };
         let witness: Vec<String> = check.explanation.iter().map(|e| e.text(&self.formulas)).collect();
-        let inexact =
-            "it may have been decided earlier: with past operators, or very many atoms, that is not told exactly";
+        let inexact = "it may have been decided earlier: with past operators, or very many atoms, the deciding state is not \
+                       computed exactly";
         Ok(RuleFinding {
             formula: self.formulas.text(rule.formula),
             verdict,
@@ -291,44 +227,59 @@ impl Auditor {
                 .map(|at| at as u64),
             failing: check.failing_positions().take(FAILING_SHOWN).map(|at| at as u64).collect(),
             failing_count: check.failing_count() as u64,
-            asked: None,
+            evaluated: None,
             violations: u64::from(!check.holds()),
             witness,
             note: (!check.holds() && !check.decision_is_exact).then(|| inexact.to_owned()),
             warnings: Vec::new(),
             owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
-            untrusted: rule.rests_on(&self.formulas),
+            untrusted: rule.model_propositions(&self.formulas),
             rule: rule.clone(),
         })
     }
 
-    /// Whether a rule uses labels of a kind.
-    pub fn asks_for(&self, kind: &str) -> bool {
+    /// Whether a rule uses `tool_call`, `text` or `stop_reason`.
+    pub fn uses(&self, kind: &str) -> bool {
         let label = if kind == "text" { "text_contains" } else { kind };
         self.formulas.atoms().any(|(_, atom)| matches!(atom, Atom::Label { kind, .. } if **kind == *label))
     }
 
-    /// Where the records keep what.
     pub fn mapping(&self) -> &Mapping {
         &self.mapping
     }
 
-    /// The rules about the whole trace, each to be watched step by step.
-    pub(super) fn watched(&self, reset: Reset) -> Result<Monitor, AuditError> {
+    /// What each rule reads and no state of the log has, in sentences, in the order of the rules.
+    pub(super) fn missing_inputs(&self, summary: &LogSummary) -> Vec<Vec<String>> {
+        let missing = |rule| missing_inputs(&self.formulas, rule, &self.mapping, &self.plan, summary);
+        self.rules.iter().map(missing).collect()
+    }
+
+    /// Which of `tool_call`, `text` and `stop_reason` the rules read.
+    pub fn kinds_read(&self) -> BTreeSet<&'static str> {
+        kinds_read(&self.formulas, &self.rules)
+    }
+
+    pub(super) fn missed_call_finder(&self) -> Option<&MissedCallFinder> {
+        self.missed_calls.as_deref()
+    }
+
+    /// A monitor of the rules about the whole trace.
+    pub(super) fn monitor(&self, reset: Reset) -> Result<Monitor, AuditError> {
         let mut monitor = Monitor::new(reset);
         for rule in self.rules.iter().filter(|rule| matches!(rule.scope, Scope::Trace(_))) {
             monitor.add(&rule.id, &self.formulas, rule.formula).map_err(|error| match error {
                 MonitorError::Refused { name, why } => AuditError::Rule { rule: name, why },
-                MonitorError::Taken(_) => unreachable!("a policy's names are unique"),
+                MonitorError::DuplicateName(_) => unreachable!("a policy's names are unique"),
             })?;
         }
         Ok(monitor)
     }
 
-    /// What is owed after the whole log, in words; nothing where progression does not read the formula.
+    /// What is owed after the whole log, in words; `None` if the formula has operators that progression does not support.
     fn owed(&self, formula: Formula, labels: &Labels) -> Option<String> {
         let mut progression = Progression::new();
         let mut owed = progression.begin(&self.formulas, formula).ok()?;
+        // Progression has its own arena: map its atoms to those of `labels`.
         let ours: HashMap<&Atom, AtomId> = self.formulas.atoms().map(|(id, atom)| (atom, id)).collect();
         let atoms: Vec<(AtomId, AtomId)> =
             progression.formulas().atoms().filter_map(|(id, atom)| Some((id, *ours.get(atom)?))).collect();
@@ -346,58 +297,63 @@ impl Auditor {
     }
 }
 
-/// The fields of calls that formulas speak of.
-fn fields_of_calls(formulas: &Formulas) -> impl Iterator<Item = String> {
+/// The fields of calls that formulas read.
+fn call_fields(formulas: &Formulas) -> impl Iterator<Item = String> {
     let atoms = formulas.atoms().flat_map(|(_, atom)| atom.terms());
     let fields = atoms.flat_map(|term| term.fields()).map(|(_, name)| name.to_owned());
-    fields.filter(|name| is_of_call(name))
+    fields.filter(|name| is_call_field(name))
 }
 
-/// States of one part of a log.
+/// The states of a part of a log that one thread has read.
 #[derive(Default)]
-struct Part {
+struct LogPart {
     labels: Option<Labels>,
-    /// States to be looked at one after the other.
-    events: Vec<Watched>,
+    /// States that are evaluated one after the other, once the parts are in order.
+    states: Vec<KeptState>,
+    /// The first time in this part, and its line.
     first_time: Option<(String, u64)>,
     last_time: Option<String>,
+    /// The first line whose time is before that of the line before.
     backwards: Option<u64>,
 }
 
-/// A state, and the event whose first state it is.
-struct Watched {
+/// A state, and the event that it begins.
+struct KeptState {
     step: Step,
     line: u64,
     event: StateEvent,
 }
 
-/// The event that a state begins: causal rules see an event as one state, however many tools it calls.
+/// The event that a state begins: for causal rules an event is one state, however many tools it calls.
 enum StateEvent {
-    This,
-    Whole(Box<Step>),
+    /// The state is the whole event.
+    Same,
+    /// The state is the first of several; this is the whole event.
+    First(Box<Step>),
+    /// The event began at an earlier state.
     Earlier,
 }
 
-impl Part {
-    fn push_record(&mut self, auditor: &Auditor, events: bool, states: &States, line: u64) {
+impl LogPart {
+    fn push_record(&mut self, auditor: &Auditor, keep_steps: bool, states: &States, line: u64) {
         for (number, step) in states.each().iter().enumerate() {
             self.push(auditor, step, line);
-            if events {
+            if keep_steps {
                 let event = match number {
-                    0 if states.is_divided() => StateEvent::Whole(Box::new(states.whole().clone())),
-                    0 => StateEvent::This,
+                    0 if states.is_divided() => StateEvent::First(Box::new(states.whole().clone())),
+                    0 => StateEvent::Same,
                     _ => StateEvent::Earlier,
                 };
-                self.events.push(Watched { step: step.clone(), line, event });
+                self.states.push(KeptState { step: step.clone(), line, event });
             }
         }
     }
 
     fn push(&mut self, auditor: &Auditor, step: &Step, line: u64) {
-        let labels = self.labels.get_or_insert_with(|| Labels::new(&auditor.formulas, &auditor.traced));
+        let labels = self.labels.get_or_insert_with(|| Labels::new(&auditor.formulas, &auditor.trace_formulas));
         labels.push(&auditor.formulas, step);
         if let Some(time) = auditor.mapping.time.as_deref().and_then(|name| step.text_of(name)) {
-            if self.last_time.as_deref().is_some_and(|before| earlier(&time, before)) {
+            if self.last_time.as_deref().is_some_and(|before| is_earlier(&time, before)) {
                 self.backwards = self.backwards.or(Some(line));
             }
             match &mut self.last_time {
@@ -411,9 +367,9 @@ impl Part {
     }
 }
 
-/// Whether one time is before another, as numbers or as RFC 3339; of other texts nobody knows.
-fn earlier(time: &str, before: &str) -> bool {
-    if in_order(time, before) {
+/// Whether one time is before another, as numbers or in RFC 3339; false for any other text.
+fn is_earlier(time: &str, before: &str) -> bool {
+    if is_ordered_text(time, before) {
         return false;
     }
     if let (Ok(time), Ok(before)) = (time.parse::<f64>(), before.parse::<f64>()) {
@@ -425,62 +381,67 @@ fn earlier(time: &str, before: &str) -> bool {
     }
 }
 
-/// Whether two times of one form, in UTC, are in the order of their texts, which is the usual case and told without
-/// reading them.
-fn in_order(time: &str, before: &str) -> bool {
-    let alike = |(a, b): (u8, u8)| a == b || (a.is_ascii_digit() && b.is_ascii_digit());
-    time.ends_with('Z') && time.len() == before.len() && time >= before && time.bytes().zip(before.bytes()).all(alike)
+/// Whether two times in UTC have the same format and are in order as texts. This is the usual case, and needs no parsing.
+fn is_ordered_text(time: &str, before: &str) -> bool {
+    let same_format = |(a, b): (u8, u8)| a == b || (a.is_ascii_digit() && b.is_ascii_digit());
+    time.ends_with('Z')
+        && time.len() == before.len()
+        && time >= before
+        && time.bytes().zip(before.bytes()).all(same_format)
 }
 
-/// All that has been read.
-struct Whole {
+/// An audit of the parts of a log, in order.
+struct RunningAudit {
     labels: Labels,
     causal: Option<CausalAudit>,
-    counted: Option<Counted>,
+    resetting: Option<ResettingAudit>,
     states: u64,
     last_time: Option<String>,
     backwards: Option<u64>,
 }
 
-impl Whole {
+impl RunningAudit {
     fn new(auditor: &Auditor, reset: Reset) -> Result<Self, AuditError> {
-        let counted = match reset {
-            Reset::AfterVerdict => Some(Counted { monitor: auditor.watched(reset)?, violated_at: HashMap::new() }),
+        let resetting = match reset {
+            Reset::AfterVerdict => {
+                Some(ResettingAudit { monitor: auditor.monitor(reset)?, violated_at: HashMap::new() })
+            }
             Reset::Never => None,
         };
         Ok(Self {
-            labels: Labels::new(&auditor.formulas, &auditor.traced),
+            labels: Labels::new(&auditor.formulas, &auditor.trace_formulas),
             causal: CausalAudit::new(&auditor.formulas, &auditor.rules, &auditor.mapping)?,
-            counted,
+            resetting,
             states: 0,
             last_time: None,
             backwards: None,
         })
     }
 
-    fn follows_events(&self) -> bool {
-        self.causal.is_some() || self.counted.is_some()
+    /// Whether steps are evaluated one after the other, so that parts have to keep them.
+    fn needs_steps(&self) -> bool {
+        self.causal.is_some() || self.resetting.is_some()
     }
 
-    fn append(&mut self, auditor: &Auditor, part: Part) -> Result<(), AuditError> {
+    fn append(&mut self, auditor: &Auditor, part: LogPart) -> Result<(), AuditError> {
         if let (Some((first, line)), Some(before)) = (&part.first_time, &self.last_time)
-            && earlier(first, before)
+            && is_earlier(first, before)
         {
             self.backwards = self.backwards.or(Some(*line));
         }
         self.backwards = self.backwards.or(part.backwards);
         self.last_time = part.last_time.or(self.last_time.take());
-        for (state, Watched { step, line, event }) in (self.states..).zip(&part.events) {
+        for (state, KeptState { step, line, event }) in (self.states..).zip(&part.states) {
             let event = match event {
-                StateEvent::This => Some(step),
-                StateEvent::Whole(whole) => Some(&**whole),
+                StateEvent::Same => Some(step),
+                StateEvent::First(whole) => Some(&**whole),
                 StateEvent::Earlier => None,
             };
             if let (Some(causal), Some(event)) = (&mut self.causal, event) {
-                causal.event(&auditor.mapping, event, state, *line)?;
+                causal.add_event(&auditor.mapping, event, state, *line)?;
             }
-            if let Some(counted) = &mut self.counted {
-                counted.step(step, state);
+            if let Some(resetting) = &mut self.resetting {
+                resetting.step(step, state);
             }
         }
         if let Some(labels) = &part.labels {
@@ -490,8 +451,8 @@ impl Whole {
         Ok(())
     }
 
-    fn finish(mut self, auditor: &Auditor, found: Found) -> Result<Audited, AuditError> {
-        // Without a state there is nothing to judge.
+    fn finish(mut self, auditor: &Auditor, log: LogSummary) -> Result<AuditReport, AuditError> {
+        // A log without states has no verdicts.
         let rules: &[PolicyRule] = if self.states > 0 { &auditor.rules } else { &[] };
         let mut causal = match self.causal.take().filter(|_| self.states > 0) {
             Some(causal) => causal.findings(&auditor.formulas)?,
@@ -501,45 +462,43 @@ impl Whole {
         for (number, rule) in rules.iter().enumerate() {
             findings.push(match causal.remove(&number) {
                 Some(finding) => finding,
-                None => match &mut self.counted {
-                    Some(counted) => counted.finding(auditor, rule),
+                None => match &mut self.resetting {
+                    Some(resetting) => resetting.finding(auditor, rule),
                     None => auditor.finding(rule, &self.labels)?,
                 },
             });
         }
         let mut warnings = Vec::new();
-        if let Some(line) = found.torn {
-            warnings.push(format!("line {line} was never finished and is left out"));
+        if let Some(line) = log.torn {
+            warnings.push(format!("line {line} is incomplete and is left out"));
         }
-        for (line, message) in &found.invalid {
+        for (line, message) in &log.invalid {
             warnings.push(format!("line {line}: {message}; left out"));
         }
-        if found.invalid_count > found.invalid.len() as u64 {
-            warnings.push(format!(
-                "{} more lines are no records and are left out",
-                found.invalid_count - found.invalid.len() as u64
-            ));
+        let not_shown = log.invalid_count - log.invalid.len() as u64;
+        if not_shown > 0 {
+            warnings.push(format!("{not_shown} more lines are not records and are left out"));
         }
         if let Some(line) = self.backwards {
-            let place = if found.places.listed() { "message" } else { "line" };
-            warnings.push(format!("{place} {line}: time goes backwards; the order of the {place}s is what counts"));
+            let place = if log.places.is_list() { "message" } else { "line" };
+            warnings.push(format!("{place} {line}: time goes backwards; the audit uses the order of the {place}s"));
         }
         if self.states > 0 {
-            for (finding, unseen) in findings.iter_mut().zip(auditor.unseen_by_rule(&found)) {
-                finding.warnings = unseen;
+            for (finding, missing) in findings.iter_mut().zip(auditor.missing_inputs(&log)) {
+                finding.warnings = missing;
             }
         }
-        Ok(Audited { findings, found, warnings, labelling: None })
+        Ok(AuditReport { findings, log, warnings, labelling: None })
     }
 }
 
-/// Rules that begin anew after each verdict.
-struct Counted {
+/// An audit in which each rule is reset after each verdict.
+struct ResettingAudit {
     monitor: Monitor,
     violated_at: HashMap<usize, Vec<u64>>,
 }
 
-impl Counted {
+impl ResettingAudit {
     fn step(&mut self, step: &Step, state: u64) {
         for (number, report) in self.monitor.step_record(step).into_iter().enumerate() {
             if report.decision == Some(Decision::Violated) {
@@ -552,26 +511,26 @@ impl Counted {
     }
 
     fn finding(&mut self, auditor: &Auditor, rule: &PolicyRule) -> RuleFinding {
-        let number = self.monitor.rules().iter().position(|r| r.name() == rule.id).expect("every rule is watched");
+        let number = self.monitor.rules().iter().position(|r| r.name() == rule.id).expect("every rule is monitored");
         let state = &self.monitor.rules()[number];
         let (violations, satisfactions) = (state.violations(), state.satisfactions());
         let failing = self.violated_at.remove(&number).unwrap_or_default();
-        let ending = self.monitor.ending(&rule.id).expect("every rule is watched");
-        // Nothing is open: the last verdict was that it is satisfied, and it has just begun anew.
-        let at_rest = violations == 0 && satisfactions > 0 && state.is_fresh();
+        let ending = self.monitor.ending(&rule.id).expect("every rule is monitored");
+        // The rule was satisfied at its last verdict and has just been reset, so nothing is open.
+        let was_satisfied = violations == 0 && satisfactions > 0 && state.is_fresh();
         let verdict = match (violations, ending) {
-            _ if at_rest => Verdict::Satisfied,
-            (1.., _) | (_, FinalVerdict::Violated) => Verdict::Violated,
-            (0, FinalVerdict::PresumablyViolated) => Verdict::PresumablyViolated,
-            (0, FinalVerdict::PresumablySatisfied) => Verdict::PresumablySatisfied,
-            (0, FinalVerdict::Satisfied) => Verdict::Satisfied,
+            _ if was_satisfied => Verdict::Satisfied,
+            (1.., _) | (_, Ending::Violated) => Verdict::Violated,
+            (0, Ending::PresumablyViolated) => Verdict::PresumablyViolated,
+            (0, Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            (0, Ending::Satisfied) => Verdict::Satisfied,
         };
-        let times = |n: u64, what: &str| match n {
-            1 => format!("{what} once"),
-            n => format!("{what} {n} times"),
+        let times = |n: u64, verdict: &str| match n {
+            1 => format!("{verdict} once"),
+            n => format!("{verdict} {n} times"),
         };
         let counted = format!(
-            "it was {} and {}, begun anew each time",
+            "it was {} and {}, and was reset each time",
             times(violations, "violated"),
             times(satisfactions, "satisfied")
         );
@@ -581,13 +540,13 @@ impl Counted {
             culprit: failing.first().copied(),
             failing_count: violations,
             failing,
-            asked: None,
+            evaluated: None,
             violations,
             witness: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
             note: None,
             warnings: Vec::new(),
-            owed: if ending.holds() || at_rest { None } else { self.monitor.owed_in_words(&rule.id) },
-            untrusted: rule.rests_on(&auditor.formulas),
+            owed: if ending.holds() || was_satisfied { None } else { self.monitor.owed_in_words(&rule.id) },
+            untrusted: rule.model_propositions(&auditor.formulas),
             rule: rule.clone(),
         }
     }

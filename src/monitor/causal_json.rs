@@ -1,7 +1,8 @@
-//! Clocks and views as JSON, as they travel in events: `{"vc":{"A":3},"views":{"A":{"holds":{"x = 1":true},"fields":{"v":"c1"}}}}`.
+//! Vector clocks and views as JSON, the form in which messages carry them:
+//! `{"vc":{"A":3},"views":{"A":{"holds":{"x = 1":true},"fields":{"v":"c1"}}}}`.
 //!
 //! Subformulas are keyed by their text and variables by their name, so that a stamp that was made for other guards is
-//! refused, and the one that differs is named. An undefined variable is left out; `null` is a value.
+//! refused with the name of what differs. An undefined variable is left out; `null` is a value.
 
 use std::sync::Arc;
 
@@ -10,38 +11,34 @@ use serde_json::{Map, Value, json};
 use crate::temporal::causal::{CausalError, ExportedValues, Exports, Guards, Stamp, VectorClock};
 use crate::temporal::{self, Literal, Number};
 
-/// Why a stamp cannot be read back.
+/// Why a stamp cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StampError {
-    /// It is not of this form.
+    /// The JSON does not have the form of a stamp.
     #[error("a stamp is damaged: {0}")]
     Damaged(String),
-    /// It names a lifeline that does not exist.
     #[error("a stamp names an unknown lifeline `{0}`")]
     Lifeline(String),
-    /// It was made for other guards.
     #[error("a stamp was made for other guards: it {what} `{name}` of `{lifeline}`")]
     OtherGuards {
         /// `lacks` or `has`.
         what: &'static str,
         /// The subformula or variable.
         name: String,
-        /// Whose value that is.
         lifeline: String,
     },
-    /// What the guards refuse themselves.
     #[error(transparent)]
     Causal(#[from] CausalError),
 }
 
-/// A clock as `{"A":3,"B":1}`; lifelines of which nothing is visible are left out.
+/// A clock as `{"A":3,"B":1}`; lifelines without visible events are left out.
 pub fn clock_json(lifelines: &[Arc<str>], clock: &VectorClock) -> Value {
     let seen = lifelines.iter().enumerate().map(|(i, name)| (name.to_string(), clock.get(i)));
     Value::Object(seen.filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.into())).collect())
 }
 
-/// Reads a clock; what it does not name is 0.
+/// Reads a clock; lifelines that it does not name have count 0.
 pub fn clock_from_json(lifelines: &[Arc<str>], value: &Value) -> Result<VectorClock, StampError> {
     let counts = value.as_object().ok_or_else(|| StampError::Damaged("its clock is no object".to_owned()))?;
     let mut clock = VectorClock(vec![0; lifelines.len()]);
@@ -54,11 +51,11 @@ pub fn clock_from_json(lifelines: &[Arc<str>], value: &Value) -> Result<VectorCl
     Ok(clock)
 }
 
-/// What travels with a message.
+/// The stamp of a message: the clock and views of its sender.
 pub fn stamp_json(guards: &Guards, stamp: &Stamp) -> Value {
     let mut views = Map::new();
-    // A stamp may be older than the last lifeline.
-    for (i, (name, kept)) in stamp.lifelines().iter().zip(guards.exports()).enumerate() {
+    // A stamp may have been made before the last lifeline was added.
+    for (i, (name, kept)) in stamp.lifelines().iter().zip(guards.kept()).enumerate() {
         if let Some(view) = stamp.view(i) {
             views.insert(name.to_string(), view_json(kept, view));
         }
@@ -75,10 +72,10 @@ fn view_json(kept: &Exports, view: &ExportedValues) -> Value {
     json!({"holds": holds, "fields": fields})
 }
 
-/// Reads what travelled with a message.
+/// Reads the stamp of a message.
 ///
 /// # Errors
-/// A form that [`stamp_json`] does not write, an unknown lifeline, and a stamp that was made for other guards.
+/// JSON that [`stamp_json`] does not write, an unknown lifeline, and a stamp that was made for other guards.
 pub fn stamp_from_json(guards: &Guards, value: &Value) -> Result<Stamp, StampError> {
     let damaged = |what: &str| StampError::Damaged(what.to_owned());
     let clock = clock_from_json(guards.lifelines(), value.get("vc").ok_or_else(|| damaged("it has no clock"))?)?;
@@ -126,7 +123,7 @@ fn view_from_json(lifeline: &str, kept: &Exports, value: &Value) -> Result<Expor
     Ok(ExportedValues { values: values.into(), fields: fields?.into() })
 }
 
-/// A value; a number that would not be read back to the same one is told by its bits.
+/// A value. A number that JSON would not preserve exactly is written as its bits.
 pub fn literal_json(literal: &Literal) -> Value {
     match literal {
         Literal::Null => Value::Null,

@@ -1,20 +1,21 @@
-//! Why a causal rule is false at an event: the part that is, and the values that its atoms saw.
+//! Explains why a causal rule is false at an event: the false conjuncts, and the values that their atoms read.
 
 use std::collections::BTreeSet;
 
 use crate::temporal::causal::{Event, Monitor};
 use crate::temporal::{Atom, Binary, Causal, Comparison, Formula, Formulas, Node, Term, Unary, Value};
 
-/// How many values are told, and how much of a text.
-const VALUES: usize = 8;
-const TEXT: usize = 60;
+/// Maximum number of values in an explanation.
+const MAX_VALUES: usize = 8;
+/// Maximum number of characters of a text value.
+const MAX_TEXT: usize = 60;
 
-/// A part of a guard that is told where it is false.
+/// A conjunct of a guard, with the fields whose values explain it.
 #[derive(Clone)]
 pub(super) struct Clause {
     text: String,
     owner: String,
-    /// The fields whose values are told, in the order of the text: whose, and the name.
+    /// Lifeline and name of the fields that it reads, in the order of the text.
     reads: Vec<(String, String)>,
 }
 
@@ -25,8 +26,8 @@ impl Clause {
         clause
     }
 
-    /// Takes up what `formula` reads at the latest visible event of `at`. What it says of an earlier event, or of what
-    /// another lifeline knew of a third, is not a value that can be told.
+    /// Collects the fields that `formula` reads at the latest visible event of `at`. Fields of earlier events, and what
+    /// another lifeline knew of a third, have no single value to show.
     fn collect(&mut self, formulas: &Formulas, formula: Formula, at: &str) {
         match formulas.node(formula) {
             Node::Atom(atom) => {
@@ -64,66 +65,70 @@ impl Clause {
         }
     }
 
-    /// Formulas that read what is told of other lifelines, for a monitor keeps what its guards read.
-    pub(super) fn kept(&self, formulas: &mut Formulas) -> Vec<Formula> {
+    /// Formulas that read the fields of other lifelines: a monitor keeps only the fields that its guards read.
+    pub(super) fn remote_reads(&self, formulas: &mut Formulas) -> Vec<Formula> {
         let others = self.reads.iter().filter(|(lifeline, _)| *lifeline != self.owner);
-        let asked = others.map(|(lifeline, name)| {
+        let reads = others.map(|(lifeline, name)| {
             let term = Term::FieldAt(lifeline.as_str().into(), name.as_str().into());
             formulas.atomic(Atom::Compare(Comparison::Equal, term.clone(), term))
         });
-        asked.collect()
+        reads.collect()
     }
 }
 
-/// What is false of the event that a monitor has just taken, and why.
-pub(super) fn told<'a>(wrong: impl Iterator<Item = &'a Clause>, monitor: &Monitor, event: &Event) -> String {
+/// Explains which clauses are false at the event that the monitor has just taken, and why.
+pub(super) fn explain_failure<'a>(
+    failed: impl Iterator<Item = &'a Clause>,
+    monitor: &Monitor,
+    event: &Event,
+) -> String {
     let lifeline = &*event.lifeline;
     let (mut texts, mut reads) = (Vec::new(), Vec::new());
-    for clause in wrong {
+    for clause in failed {
         texts.push(format!("`{}` is false", clause.text));
         reads.extend(clause.reads.iter().filter(|read| !reads.contains(read)).collect::<Vec<_>>());
     }
-    let mut told = format!("{} of what {lifeline} can have seen", texts.join(", "));
+    let mut explanation = format!("{} of what {lifeline} can have seen", texts.join(", "));
     let mut unseen = BTreeSet::new();
     let mut values = Vec::new();
-    for (of, name) in reads {
-        if of != lifeline && !monitor.has_seen(lifeline, of) {
-            if unseen.insert(of) {
-                values.push(format!("nothing of {of}"));
+    for (other, name) in reads {
+        if other != lifeline && !monitor.has_seen(lifeline, other) {
+            if unseen.insert(other) {
+                values.push(format!("nothing of {other}"));
             }
             continue;
         }
-        let field = if of == lifeline { name.clone() } else { format!("@{of}.{name}") };
-        values.push(match own(event, of, name).or_else(|| monitor.field_at(lifeline, of, name)) {
-            Some(value) => format!("`{field}` is {}", shown(&value)),
+        let field = if other == lifeline { name.clone() } else { format!("@{other}.{name}") };
+        values.push(match event_field(event, other, name).or_else(|| monitor.field_at(lifeline, other, name)) {
+            Some(value) => format!("`{field}` is {}", display_value(&value)),
             None => format!("`{field}` is undefined"),
         });
     }
-    let more = values.len().saturating_sub(VALUES);
-    values.truncate(VALUES);
+    let more = values.len().saturating_sub(MAX_VALUES);
+    values.truncate(MAX_VALUES);
     if more > 0 {
         values.push(format!("{more} more"));
     }
     if !values.is_empty() {
-        told.push_str(": ");
-        told.push_str(&values.join(", "));
+        explanation.push_str(": ");
+        explanation.push_str(&values.join(", "));
     }
-    told
+    explanation
 }
 
-/// What the event itself tells.
-fn own<'a>(event: &'a Event, of: &str, name: &str) -> Option<Value<'a>> {
+/// The fields of the event's envelope, which the monitor does not keep.
+fn event_field<'a>(event: &'a Event, lifeline: &str, name: &str) -> Option<Value<'a>> {
     match name {
-        _ if of != &*event.lifeline => None,
-        "kind" => Some(Value::Text(event.action.kind().name().into())),
+        _ if lifeline != &*event.lifeline => None,
+        "kind" => Some(Value::Text(event.step.kind().name().into())),
         "lifeline" => Some(Value::Text((&*event.lifeline).into())),
         "name" => event.name.as_deref().map(|name| Value::Text(name.into())),
         _ => None,
     }
 }
 
-fn shown(value: &Value<'_>) -> String {
+fn display_value(value: &Value<'_>) -> String {
     let Value::Text(text) = value else { return value.to_string() };
-    let short: String = text.chars().take(TEXT).collect();
+    let short: String = text.chars().take(MAX_TEXT).collect();
     if short.len() < text.len() { format!("{:?}", short + "…") } else { format!("{short:?}") }
 }

@@ -1,4 +1,4 @@
-//! Labels that a model gave, joined to the steps that they were given to.
+//! Labels that a model gave, joined to the steps of a log by the hash of their text.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,30 +7,30 @@ use super::labels::Labels;
 use super::propositions::{Propositions, StepText};
 use crate::journal::Sha;
 
-/// The labels of steps, by what was judged of them.
+/// Labels of steps, by the hash of the text that was judged.
 #[derive(Debug, Clone, Default)]
 pub struct KnownLabels {
-    asked: String,
+    propositions: String,
     by_text: Arc<HashMap<Sha, Labels>>,
 }
 
 impl KnownLabels {
-    /// Labels of these propositions. Where a log tells labels itself, they count where they are of the same words.
+    /// Labels of these propositions. Labels that a log records itself are used only if they answer the same propositions,
+    /// word for word.
     pub fn new(propositions: &Propositions, by_text: HashMap<Sha, Labels>) -> Self {
-        Self { asked: propositions.sha().to_string(), by_text: Arc::new(by_text) }
+        Self { propositions: propositions.sha().to_string(), by_text: Arc::new(by_text) }
     }
 
-    /// Whether labels that a log tells, and says to be of the propositions of this name, are of these.
-    pub(super) fn are_of(&self, asked: &str) -> bool {
-        self.asked == asked
+    /// Whether labels with this hash of propositions answer the same propositions as these labels.
+    pub(super) fn answer(&self, propositions: &str) -> bool {
+        self.propositions == propositions
     }
 
-    /// The labels of a step, where it was labelled.
-    pub(super) fn of(&self, step: &StepText) -> Option<&Labels> {
+    /// The labels of a step; `None` if it was not labelled.
+    pub(super) fn get(&self, step: &StepText) -> Option<&Labels> {
         self.by_text.get(&step.sha())
     }
 
-    /// Whether any step was labelled.
     pub(super) fn is_empty(&self) -> bool {
         self.by_text.is_empty()
     }

@@ -1,23 +1,23 @@
-//! How often the labels of a model agree with reference labels: the accuracy that appendix E.1 of the TRAC paper reports, and
-//! F1, proposition by proposition.
+//! Agreement of a model's labels with reference labels: accuracy, as in appendix E.1 of the TRAC paper, and F1, for each
+//! proposition.
 
 use std::sync::Arc;
 
-/// Counts of one proposition, or of all together.
+/// Counts for one proposition, or for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Agreement {
     /// True in both.
     pub true_positives: u64,
     /// False in both.
     pub true_negatives: u64,
-    /// True by the model alone.
+    /// True only by the model.
     pub false_positives: u64,
-    /// True by the reference alone.
+    /// True only by the reference.
     pub false_negatives: u64,
 }
 
 impl Agreement {
-    /// Counts one label beside its reference.
+    /// Counts one label and its reference.
     pub fn count(&mut self, labelled: bool, reference: bool) {
         *match (labelled, reference) {
             (true, true) => &mut self.true_positives,
@@ -27,9 +27,8 @@ impl Agreement {
         } += 1;
     }
 
-    /// Both together.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         Self {
             true_positives: self.true_positives + other.true_positives,
             true_negatives: self.true_negatives + other.true_negatives,
@@ -38,23 +37,23 @@ impl Agreement {
         }
     }
 
-    /// How many labels agree.
+    /// The number of labels that agree.
     pub fn agreed(self) -> u64 {
         self.true_positives + self.true_negatives
     }
 
-    /// How many labels there are.
+    /// The number of labels.
     pub fn total(self) -> u64 {
         self.agreed() + self.false_positives + self.false_negatives
     }
 
-    /// The part of the labels that agrees, 0 to 1; `None` of no labels.
+    /// The share of labels that agree, 0 to 1; `None` without labels.
     pub fn accuracy(self) -> Option<f64> {
         ratio(self.agreed(), self.total())
     }
 
-    /// The harmonic mean of precision and recall, 0 to 1; `None` where the proposition is true in neither, and nothing can be
-    /// said of either.
+    /// The harmonic mean of precision and recall, 0 to 1; `None` if the proposition is true in neither, so that both are
+    /// undefined.
     pub fn f1(self) -> Option<f64> {
         let twice = 2 * self.true_positives;
         ratio(twice, twice + self.false_positives + self.false_negatives)
@@ -62,23 +61,23 @@ impl Agreement {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of labels are far below 2^53")]
-fn ratio(part: u64, of: u64) -> Option<f64> {
-    (of > 0).then(|| part as f64 / of as f64)
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// How labels agree with a reference.
+/// Agreement of labels with a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelAccuracy {
     /// By proposition, sorted.
     pub propositions: Vec<(Arc<str>, Agreement)>,
-    /// States that have a reference.
+    /// The number of states with a reference.
     pub compared: u64,
 }
 
 impl LabelAccuracy {
-    /// All propositions together.
+    /// The counts of all propositions together.
     pub fn overall(&self) -> Agreement {
-        self.propositions.iter().fold(Agreement::default(), |all, (_, one)| all.and(*one))
+        self.propositions.iter().fold(Agreement::default(), |all, (_, one)| all.plus(*one))
     }
 }
 
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_true_in_neither_has_an_accuracy_and_no_f1() {
+    fn a_proposition_that_is_never_true_has_an_accuracy_and_no_f1() {
         let mut counts = Agreement::default();
         assert_eq!((counts.accuracy(), counts.f1()), (None, None));
         counts.count(false, false);

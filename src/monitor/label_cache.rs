@@ -1,5 +1,5 @@
-//! Answers with labels that were paid for, kept in a folder: a file for each request, under the name of who was asked and
-//! what. It is durable before the answer is read.
+//! A folder with the answers of labelling requests, one file each, so that no request is paid for twice. The file name is
+//! a hash of the provider, the model and the request.
 
 use std::path::{Path, PathBuf};
 
@@ -9,55 +9,39 @@ use crate::files;
 use crate::journal::{Sha, write_atomically};
 use crate::llm::{Request, Usage};
 
-/// An answer, and what it was.
+/// A cached answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptAnswer {
-    /// Version of the format.
+pub struct CachedAnswer {
+    /// The version of the format: 1.
     pub v: u32,
-    /// Who answered.
+    /// The model.
     pub by: String,
-    /// The beginning of the step, for people.
+    /// The beginning of the step, for human readers.
     pub step: String,
-    /// Tokens, where they were counted.
     pub usage: Option<Usage>,
-    /// US dollars, where they are known.
+    /// US dollars; `None` if unknown.
     pub cost_usd: Option<f64>,
-    /// The answer as it came.
+    /// The text of the answer, unchanged.
     pub answer: String,
 }
 
-/// Why an answer cannot be kept or found.
+/// Why an answer cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// The operating system refused.
     #[error("{what} {path}: {source}")]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// A file that is not as it was written.
-    #[error("{path} is no label that was kept: {why}; take it out, and its step is asked again")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("{path} is not a cached label: {why}; remove the file, and the step is labelled again")]
+    Damaged { path: PathBuf, why: String },
 }
 
-/// A folder of answers.
 #[derive(Debug, Clone)]
 pub struct LabelCache {
     dir: PathBuf,
 }
 
 impl LabelCache {
-    /// The folder, which is made where it is not there.
+    /// Opens the folder, and creates it if it does not exist.
     pub fn open(dir: &Path) -> Result<Self, CacheError> {
         let io = |source| CacheError::Io { what: "cannot create the folder", path: dir.to_owned(), source };
         std::fs::create_dir_all(dir).map_err(io)?;
@@ -65,41 +49,42 @@ impl LabelCache {
         Ok(Self { dir })
     }
 
-    /// Where it is.
+    /// The absolute path of the folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The name of an answer: of who is asked, by provider and model, and of role and prompt word for word, in which the
-    /// propositions with their words stand, and the step's text.
-    pub fn name(provider: &str, request: &Request) -> Sha {
+    /// The key of an answer: a hash of the provider, the model, and the role and prompt, which contain the propositions
+    /// and the text of the step.
+    pub fn key(provider: &str, request: &Request) -> Sha {
         let model = request.choice.model.as_deref().unwrap_or_default();
         Sha::of(format!("{provider}\n{model}\n{}", request.wording()))
     }
 
-    /// The answer of this name, if there is one.
-    pub fn get(&self, name: &Sha) -> Result<Option<KeptAnswer>, CacheError> {
-        let path = self.path(name);
+    /// The answer with this key, if there is one.
+    pub fn get(&self, key: &Sha) -> Result<Option<CachedAnswer>, CacheError> {
+        let path = self.path(key);
         let text = match files::read_text(&path, files::MEDIUM) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(CacheError::Io { what: "cannot read", path, source }),
         };
-        match serde_json::from_str::<KeptAnswer>(&text) {
-            Ok(kept) if kept.v == 1 => Ok(Some(kept)),
-            Ok(kept) => Err(CacheError::Damaged { path, why: format!("format version {} is not 1", kept.v) }),
+        match serde_json::from_str::<CachedAnswer>(&text) {
+            Ok(answer) if answer.v == 1 => Ok(Some(answer)),
+            Ok(answer) => Err(CacheError::Damaged { path, why: format!("format version {} is not 1", answer.v) }),
             Err(e) => Err(CacheError::Damaged { path, why: e.to_string() }),
         }
     }
 
-    /// Keeps an answer, durably.
-    pub fn keep(&self, name: &Sha, kept: &KeptAnswer) -> Result<(), CacheError> {
-        let path = self.path(name);
-        let text = serde_json::to_string(kept).expect("plain data with string keys") + "\n";
+    /// Stores an answer durably.
+    pub fn put(&self, key: &Sha, answer: &CachedAnswer) -> Result<(), CacheError> {
+        let path = self.path(key);
+        let text = serde_json::to_string(answer).expect("plain data with string keys") + "\n";
         write_atomically(&path, text.as_bytes()).map_err(|source| CacheError::Io { what: "cannot write", path, source })
     }
 
-    fn path(&self, name: &Sha) -> PathBuf {
-        self.dir.join(format!("{name}.json"))
+    /// The file of an answer.
+    pub fn path(&self, key: &Sha) -> PathBuf {
+        self.dir.join(format!("{key}.json"))
     }
 }

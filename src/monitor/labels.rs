@@ -1,7 +1,7 @@
-//! Labelers: from what an agent was given and answered to the propositions that are true.
+//! Labelers: they determine which propositions are true of a step of an agent.
 //!
-//! The labeling function of the TRAC paper. A labeler is asked once for each step, in order, and may remember what came
-//! before. What it is asked for, it answers by yes or no; there is no third value.
+//! The labeling function of the TRAC paper. A labeler is called once for each step, in order, and may remember earlier
+//! steps. Labels are true or false; there is no third value.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,81 +10,55 @@ use regex::Regex;
 
 use crate::temporal::{Formula, Formulas, Node, ParseError, Record, Unary, Value};
 
-/// One step as a labeler and a monitor see it.
+/// One step of an agent.
 #[derive(Clone, Copy)]
 pub struct Observed<'a> {
-    /// What was put to the agent.
+    /// The input of the agent.
     pub input: &'a str,
-    /// What it answered.
+    /// The output of the agent.
     pub output: &'a str,
-    /// The step's fields.
+    /// The fields of the step.
     pub record: &'a dyn Record,
 }
 
-/// Why there are no labels.
+/// Why a step cannot be labelled.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelError {
-    /// A label that is neither true nor false.
     #[error("`{proposition}`: a label must be true or false, found {found}")]
-    NotTruth {
-        /// What was labelled.
-        proposition: String,
-        /// What it was given.
-        found: String,
-    },
+    NotTruth { proposition: String, found: String },
     /// Labels that are neither an object nor a list of names.
     #[error("labels must be an object of truth values or a list of names, found {0}")]
     Shape(String),
-    /// A proposition without a word in it is true of everything.
-    #[error("the proposition `{0}` has no word in it")]
+    /// Such a proposition would be true of everything.
+    #[error("the proposition `{0}` contains no word")]
     NoWord(String),
-    /// A pattern that does not compile.
     #[error("the pattern of `{proposition}`: {source}")]
-    Pattern {
-        /// Whose it is.
-        proposition: String,
-        /// What is wrong.
-        source: Box<regex::Error>,
-    },
-    /// A definition that does not read.
+    Pattern { proposition: String, source: Box<regex::Error> },
     #[error("the definition of `{proposition}`: {source}")]
-    Definition {
-        /// Whose it is.
-        proposition: String,
-        /// What is wrong.
-        source: ParseError,
-    },
-    /// A definition that speaks of more than one step.
-    #[error("the definition of `{proposition}` must speak of one step, but has `{operator}`")]
-    Temporal {
-        /// Whose it is.
-        proposition: String,
-        /// The operator.
-        operator: String,
-    },
-    /// A labeler of another kind failed.
+    Definition { proposition: String, source: ParseError },
+    /// A definition with a temporal operator.
+    #[error("the definition of `{proposition}` must be about one step, but has `{operator}`")]
+    Temporal { proposition: String, operator: String },
+    /// An error of a labeler outside this module.
     #[error("{0}")]
     Other(String),
 }
 
-/// Truth values of propositions; those not named are false.
+/// Truth values of propositions. Propositions without a value are false.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
     truths: BTreeMap<Arc<str>, bool>,
 }
 
 impl Labels {
-    /// Nothing is true.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives a proposition its value.
     pub fn set(&mut self, proposition: impl Into<Arc<str>>, value: bool) {
         self.truths.insert(proposition.into(), value);
     }
 
-    /// Whether a proposition is true.
     pub fn holds(&self, proposition: &str) -> bool {
         self.truths.get(proposition).copied().unwrap_or(false)
     }
@@ -94,16 +68,16 @@ impl Labels {
         self.truths.iter().filter(|(_, value)| **value).map(|(name, _)| &**name)
     }
 
-    /// Makes true what is true in `other`, and names what only `other` names.
+    /// Adds the labels of `other`; a proposition is true if it is true in either.
     pub fn merge(&mut self, other: Self) {
         for (name, value) in other.truths {
             *self.truths.entry(name).or_insert(false) |= value;
         }
     }
 
-    /// Labels as a log or another program writes them: an object of values, or the list of those that are true. Zero and
-    /// what is empty is false, every other number, text, list and object true; `null` is an error, for it may mean
-    /// "unknown".
+    /// Reads labels as logs and other programs write them: an object of values, or a list of the true propositions. Zero
+    /// and empty values are false, all other numbers, texts, lists and objects are true. `null` is an error, because it
+    /// may mean "unknown".
     pub fn from_json(json: &serde_json::Value) -> Result<Self, LabelError> {
         use serde_json::Value as Json;
         let mut labels = Self::new();
@@ -148,18 +122,17 @@ impl Record for Labels {
         self.truths.get(name).map(|value| Value::Bool(*value))
     }
 
-    /// A proposition written `kind:text` is labelled under that whole name.
+    /// An atom `kind:text` is labelled under this whole name.
     fn label(&self, kind: &str, text: &str) -> Option<bool> {
         self.truths.get(format!("{kind}:{text}").as_str()).copied()
     }
 }
 
-/// A record with labels beside its own fields; a label goes before a field of its name.
+/// A record with labels; a label takes precedence over a field of the same name.
 #[derive(Clone, Copy)]
 pub struct Labelled<'a> {
-    /// What was labelled.
     pub labels: &'a Labels,
-    /// The step's own fields.
+    /// The fields of the step.
     pub record: &'a dyn Record,
 }
 
@@ -192,29 +165,27 @@ impl Record for Labelled<'_> {
     }
 }
 
-/// What finds out which propositions are true.
+/// Determines which propositions are true of each step.
 pub trait Labeler {
     /// The labels of the next step.
     fn label(&mut self, step: &Observed<'_>) -> Result<Labels, LabelError>;
 
-    /// Forgets the steps so far: another run begins.
+    /// Forgets all steps, because another run begins.
     fn restart(&mut self);
 }
 
-/// Which text of a step is read.
+/// Which text of a step a labeler reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Part {
-    /// What was put to the agent.
+pub enum TextPart {
     Input,
-    /// What it answered.
     #[default]
     Output,
-    /// Both, the input first, on lines of their own.
+    /// The input and then the output, on separate lines.
     Both,
 }
 
-impl Part {
-    fn of(self, step: &Observed<'_>) -> String {
+impl TextPart {
+    fn text(self, step: &Observed<'_>) -> String {
         match self {
             Self::Input => step.input.to_owned(),
             Self::Output => step.output.to_owned(),
@@ -223,25 +194,24 @@ impl Part {
     }
 }
 
-/// How far back is read.
+/// Which steps a labeler reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// The last step alone.
     #[default]
     LastStep,
-    /// All steps so far.
+    /// All steps up to the last.
     History,
 }
 
-/// Propositions that are true where all their words occur, in any order and whatever their case.
+/// A proposition is true if all its words occur, in any order and in upper or lower case.
 ///
-/// A word is a longest run of letters, digits and `_`; everything else stands between words. So `living room` is true of
-/// "the living-room" and of "room for living", and `go` of "GO." but not of "good morning". Over the history, the words
-/// may come from different steps.
+/// A word is a longest sequence of letters, digits and `_`. So `living room` is true of "the living-room" and of "room for
+/// living", and `go` of "GO." but not of "good morning". With [`Scope::History`], the words may come from different
+/// steps.
 #[derive(Debug, Clone)]
 pub struct WordLabeler {
     propositions: Vec<(Arc<str>, Vec<String>)>,
-    part: Part,
+    part: TextPart,
     scope: Scope,
     seen: BTreeSet<String>,
 }
@@ -251,10 +221,10 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 impl WordLabeler {
-    /// A labeler for these propositions, each of which has a word in it.
+    /// Each proposition must contain a word.
     pub fn new<'a>(
         propositions: impl IntoIterator<Item = &'a str>,
-        part: Part,
+        part: TextPart,
         scope: Scope,
     ) -> Result<Self, LabelError> {
         let named = |name: &'a str| {
@@ -271,7 +241,7 @@ impl Labeler for WordLabeler {
         if self.scope == Scope::LastStep {
             self.seen.clear();
         }
-        self.seen.extend(words(&self.part.of(step)));
+        self.seen.extend(words(&self.part.text(step)));
         let mut labels = Labels::new();
         for (name, words) in &self.propositions {
             labels.set(Arc::clone(name), words.iter().all(|word| self.seen.contains(word)));
@@ -284,22 +254,22 @@ impl Labeler for WordLabeler {
     }
 }
 
-/// Propositions that are true where a regular expression finds something.
+/// A proposition is true if its regular expression matches.
 ///
-/// Over the history, all texts so far are searched as one, each on lines of its own: a search of the whole at each step.
+/// With [`Scope::History`], each step searches all texts so far, joined by line breaks.
 #[derive(Debug, Clone)]
 pub struct PatternLabeler {
     propositions: Vec<(Arc<str>, Regex)>,
-    part: Part,
+    part: TextPart,
     scope: Scope,
     text: String,
 }
 
 impl PatternLabeler {
-    /// A labeler for propositions and their patterns, in the syntax of the `regex` crate.
+    /// Takes propositions with their patterns, in the syntax of the `regex` crate.
     pub fn new<'a>(
         propositions: impl IntoIterator<Item = (&'a str, &'a str)>,
-        part: Part,
+        part: TextPart,
         scope: Scope,
     ) -> Result<Self, LabelError> {
         let named = |(name, pattern): (&'a str, &'a str)| match Regex::new(pattern) {
@@ -314,12 +284,12 @@ impl PatternLabeler {
 impl Labeler for PatternLabeler {
     fn label(&mut self, step: &Observed<'_>) -> Result<Labels, LabelError> {
         match self.scope {
-            Scope::LastStep => self.text = self.part.of(step),
+            Scope::LastStep => self.text = self.part.text(step),
             Scope::History => {
                 if !self.text.is_empty() {
                     self.text.push('\n');
                 }
-                self.text.push_str(&self.part.of(step));
+                self.text.push_str(&self.part.text(step));
             }
         }
         let mut labels = Labels::new();
@@ -334,7 +304,7 @@ impl Labeler for PatternLabeler {
     }
 }
 
-/// Propositions defined over the fields of the step: `passed` as `status = "passed" & errors = 0`.
+/// A proposition is defined by a formula over the fields of a step: `passed` as `status = "passed" & errors = 0`.
 #[derive(Debug, Clone)]
 pub struct FieldLabeler {
     formulas: Formulas,
@@ -342,7 +312,7 @@ pub struct FieldLabeler {
 }
 
 impl FieldLabeler {
-    /// A labeler for propositions and their definitions, formulas without temporal operators.
+    /// Takes propositions with their definitions, which must not have temporal operators.
     pub fn new<'a>(propositions: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, LabelError> {
         let mut formulas = Formulas::new();
         let mut defined = Vec::new();
@@ -398,22 +368,23 @@ impl Labeler for FieldLabeler {
     fn restart(&mut self) {}
 }
 
-/// A labeler some of whose propositions stay true once they are.
+/// A labeler with some propositions that stay true once they are true.
 #[derive(Debug, Clone)]
-pub struct Sticky<L> {
+pub struct StickyLabeler<L> {
     inner: L,
     lasting: BTreeSet<String>,
+    /// The lasting propositions that have been true.
     held: BTreeSet<String>,
 }
 
-impl<L> Sticky<L> {
-    /// These propositions of a labeler stay true.
+impl<L> StickyLabeler<L> {
+    /// The `lasting` propositions of the inner labeler stay true.
     pub fn new<'a>(inner: L, lasting: impl IntoIterator<Item = &'a str>) -> Self {
         Self { inner, lasting: lasting.into_iter().map(str::to_owned).collect(), held: BTreeSet::new() }
     }
 }
 
-impl<L: Labeler> Labeler for Sticky<L> {
+impl<L: Labeler> Labeler for StickyLabeler<L> {
     fn label(&mut self, step: &Observed<'_>) -> Result<Labels, LabelError> {
         let mut labels = self.inner.label(step)?;
         for name in &self.lasting {
@@ -433,11 +404,11 @@ impl<L: Labeler> Labeler for Sticky<L> {
     }
 }
 
-/// Several labelers; a proposition is true where one of them says so.
+/// Several labelers; a proposition is true if one of them says so.
 #[derive(Default)]
-pub struct Together(pub Vec<Box<dyn Labeler>>);
+pub struct CombinedLabeler(pub Vec<Box<dyn Labeler>>);
 
-impl Labeler for Together {
+impl Labeler for CombinedLabeler {
     fn label(&mut self, step: &Observed<'_>) -> Result<Labels, LabelError> {
         let mut labels = Labels::new();
         for labeler in &mut self.0 {

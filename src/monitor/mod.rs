@@ -1,47 +1,57 @@
-//! Policies, guards, labelers, audits, interventions and objectives: the temporal layer applied to our own journals, to any
-//! agent's log and to environments.
+//! The temporal layer applied to journals of runs, to logs of other agents and to environments: policies, audits, labelers,
+//! interventions and objectives.
 
 mod audit;
 mod causal_audit;
 pub mod causal_json;
 mod causal_witness;
-mod follow;
-mod in_words;
-mod judged;
+mod finding;
+mod goal_reachability;
+mod goal_step;
 mod known_labels;
 mod label_accuracy;
 mod label_cache;
+mod label_plan;
 mod labelling;
 pub mod labels;
+mod live_audit;
 pub mod log;
-mod near;
+mod metric_domain;
 mod objective_config;
 mod policy;
+mod policy_error;
 mod policy_labels;
 mod prediction;
 mod propositions;
-mod reachable;
+mod rule_inputs;
 mod rules;
 mod run_objective;
 pub mod score;
+mod similar_names;
 pub mod synthetic;
 pub mod trac;
-mod unseen;
+mod worded_rules;
 
-pub use audit::{AuditError, Audited, Auditor, FAILING_SHOWN, RuleFinding, Verdict};
-pub use causal_audit::Misfit;
-pub use follow::{Fallen, Follower};
-pub use in_words::{InWords, in_words};
-pub use judged::{Judged, JudgedState};
+pub use audit::{AuditError, AuditReport, Auditor};
+pub use causal_audit::CausalAuditError;
+pub use finding::{FAILING_SHOWN, RuleFinding, Verdict};
+pub use goal_reachability::Continuation;
+pub use goal_step::{FirstStep, GoalStep, PredicateValue};
 pub use known_labels::KnownLabels;
 pub use label_accuracy::{Agreement, LabelAccuracy};
-pub use label_cache::{CacheError, KeptAnswer, LabelCache};
+pub use label_cache::{CacheError, CachedAnswer, LabelCache};
+pub use label_plan::{LabelPlan, LabelSource};
 pub use labelling::{LABEL_NODE, Labelling, LabellingError, ModelLabeler, StepLabels};
-pub use near::near;
+pub use live_audit::{SettledVerdict, LiveAudit};
+pub use metric_domain::{MetricDomain, Range, Trend};
 pub use objective_config::{ConfigError, Format, MakeVariables, ObjectiveConfig, RewardSettings};
-pub use policy::{Intervening, Intervention, Policy, PolicyError, PolicyRule, Scope, Severity};
-pub use prediction::{How, Prediction};
-pub use propositions::{LabelingPrompt, MODEL, Proposition, PropositionError, Propositions, StepText, asked_by};
-pub use reachable::Onward;
+pub use policy::{Intervention, InterventionSettings, Policy, PolicyRule, Scope, Severity};
+pub use policy_error::PolicyError;
+pub use prediction::{Prediction, PredictionMethod};
+pub use propositions::{
+    LabelingPrompt, MODEL, Proposition, PropositionError, Propositions, StepText, model_propositions,
+};
 pub use rules::{KINDS, Parameter, Rule, RuleError};
-pub use run_objective::{Alone, Along, GoalError, GoalStep, Held, Known, Range, RunObjective};
+pub use run_objective::{GoalError, RunObjective};
+pub use similar_names::similar_names;
+pub use worded_rules::{WordedRule, find_worded_rules};

@@ -1,6 +1,7 @@
-//! The settings of an objective's wrapper, as a TOML or JSON document.
+//! The configuration of an objective for an environment, as a TOML or JSON document.
 //!
-//! The fields are those of gym-tl-tools' `TLObservationRewardConfig`, but for its parser: there is one language.
+//! The fields are those of `TLObservationRewardConfig` of gym-tl-tools, except its parser: there is only one formula
+//! language here.
 
 use std::path::{Path, PathBuf};
 
@@ -12,45 +13,33 @@ use crate::temporal::{
     EarlyTermination, Environment, Objective, ObjectiveError, ObjectiveReward, Predicate, RewardConfig, VariableValues,
 };
 
-/// Why there are no settings, or no objective of them.
+/// Why a configuration cannot be read, or does not define an objective.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
     #[error("read {}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// The file's name ends in neither `.toml` nor `.json`.
     #[error("{}: neither .toml nor .json", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Not TOML, or an unknown or missing key.
+    Format { path: PathBuf },
+    /// A syntax error, or an unknown or missing key.
     #[error("read the objective: {0}")]
     Toml(#[from] toml::de::Error),
-    /// Not JSON, or an unknown or missing key.
+    /// A syntax error, or an unknown or missing key.
     #[error("read the objective: {0}")]
     Json(#[from] serde_json::Error),
     /// The specification or a predicate is wrong.
     #[error(transparent)]
     Objective(#[from] ObjectiveError),
-    /// A reward that is not finite.
     #[error("`{key}` is not a finite number")]
-    Reward {
-        /// Which.
-        key: &'static str,
-    },
-    /// No generator of this name was registered.
+    Reward { key: &'static str },
     #[error("unknown variable value generator `{name}` (known: {known})")]
     Generator {
-        /// Its name.
         name: String,
-        /// Those there are.
+        /// The registered names, separated by commas.
         known: String,
     },
 }
@@ -58,18 +47,13 @@ pub enum ConfigError {
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// TOML.
     Toml,
-    /// JSON.
     Json,
 }
 
 impl Format {
-    /// That of a file, by its name.
-    ///
-    /// # Errors
-    /// A name that ends in neither `.toml` nor `.json`.
-    pub fn of(path: &Path) -> Result<Self, ConfigError> {
+    /// The format of a file, by its extension.
+    pub fn from_path(path: &Path) -> Result<Self, ConfigError> {
         match path.extension().and_then(|e| e.to_str()) {
             Some("toml") => Ok(Self::Toml),
             Some("json") => Ok(Self::Json),
@@ -104,17 +88,17 @@ mod predicates {
     }
 }
 
-/// What steps are worth; see [`RewardConfig`].
+/// The rewards of steps; see [`RewardConfig`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RewardSettings {
-    /// In a goal; its negative in a trap. 5 by default.
+    /// The reward in a goal state; its negative in a trap. 5 by default.
     pub terminal_state_reward: f64,
-    /// Times the robustness of a transition. 100 by default.
+    /// The factor of the robustness of a transition. 100 by default.
     pub state_trans_reward_scale: f64,
-    /// Off by default.
+    /// Whether steps without a transition are rewarded too. False by default.
     pub dense_reward: bool,
-    /// 0.01 by default.
+    /// The factor of the robustness in dense rewards. 0.01 by default.
     pub dense_reward_scale: f64,
 }
 
@@ -127,11 +111,8 @@ impl Default for RewardSettings {
 }
 
 impl RewardSettings {
-    /// These, where all of them are finite.
-    ///
-    /// # Errors
-    /// The one that is not.
-    pub(super) fn finite(self) -> Result<Self, ConfigError> {
+    /// Checks that all rewards are finite.
+    pub(super) fn check_finite(self) -> Result<(), ConfigError> {
         for (key, value) in [
             ("terminal_state_reward", self.terminal_state_reward),
             ("state_trans_reward_scale", self.state_trans_reward_scale),
@@ -141,7 +122,7 @@ impl RewardSettings {
                 return Err(ConfigError::Reward { key });
             }
         }
-        Ok(self)
+        Ok(())
     }
 }
 
@@ -153,28 +134,27 @@ impl From<RewardSettings> for RewardConfig {
     }
 }
 
-/// The settings of an [`ObjectiveReward`].
+/// The configuration of an [`ObjectiveReward`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObjectiveConfig {
-    /// The specification.
+    /// The goal, a temporal formula.
     #[serde(default)]
     pub tl_spec: String,
-    /// What its atoms mean.
+    /// The predicates that the goal names.
     #[serde(with = "predicates")]
     pub atomic_predicates: Vec<Predicate>,
-    /// The name under which the caller knows how to read quantities off the environment.
+    /// The registered name of the generator that reads quantities from the environment.
     pub var_value_info_generator_cls: String,
-    /// What that is made with.
+    /// The arguments of the generator.
     #[serde(default)]
     pub var_value_info_generator_args: serde_json::Map<String, serde_json::Value>,
-    /// What steps are worth.
     #[serde(default)]
     pub reward_config: RewardSettings,
-    /// Whether an episode ends in a goal or a trap; yes by default.
+    /// Whether an episode ends in a goal or a trap. True by default.
     #[serde(default = "yes")]
     pub early_termination: bool,
-    /// The key of the automaton's state in observations; `aut_state` by default.
+    /// The key of the automaton state in observations. `aut_state` by default.
     #[serde(default = "aut_state")]
     pub dict_aut_state_key: String,
 }
@@ -187,30 +167,30 @@ fn aut_state() -> String {
     "aut_state".to_owned()
 }
 
-/// Makes a generator from its arguments.
+/// Constructs a generator from its arguments.
 pub type MakeVariables<V> = fn(&serde_json::Map<String, serde_json::Value>) -> V;
 
 impl ObjectiveConfig {
     /// Reads a document.
     ///
     /// # Errors
-    /// No such format; an unknown key; a missing one (`atomic_predicates`, `var_value_info_generator_cls`); a reward
-    /// that is not finite. The specification is read by [`ObjectiveConfig::objective`].
+    /// A syntax error, an unknown key, a missing one (`atomic_predicates`, `var_value_info_generator_cls`), and a reward
+    /// that is not finite. The goal is parsed by [`ObjectiveConfig::objective`].
     pub fn from_text(text: &str, format: Format) -> Result<Self, ConfigError> {
         let config: Self = match format {
             Format::Toml => toml::from_str(text)?,
             Format::Json => serde_json::from_str(text)?,
         };
-        config.reward_config.finite()?;
+        config.reward_config.check_finite()?;
         Ok(config)
     }
 
     /// Reads a file whose name ends in `.toml` or `.json`.
     ///
     /// # Errors
-    /// As [`ObjectiveConfig::from_text`]; a file that cannot be read, or of another name.
+    /// As [`ObjectiveConfig::from_text`], and a file that cannot be read or has another extension.
     pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
-        let format = Format::of(path)?;
+        let format = Format::from_path(path)?;
         let text = files::read_text(path, files::SMALL)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Self::from_text(&text, format)
@@ -219,15 +199,15 @@ impl ObjectiveConfig {
     /// The objective in its initial state.
     ///
     /// # Errors
-    /// What is wrong with the specification or a predicate.
+    /// An error in the goal or in a predicate.
     pub fn objective(&self) -> Result<Objective, ConfigError> {
         Ok(Objective::new(&self.tl_spec, &self.atomic_predicates)?)
     }
 
-    /// Wraps an environment. `generators` are the ways to read quantities that the caller knows, by name.
+    /// Wraps an environment. `generators` are the registered generators, by name.
     ///
     /// # Errors
-    /// As [`ObjectiveConfig::objective`]; a generator that is not among them.
+    /// As [`ObjectiveConfig::objective`], and a generator that is not registered.
     pub fn wrap<E: Environment, V: VariableValues<E>>(
         &self,
         environment: E,
@@ -304,7 +284,7 @@ dense_reward = true
         [("distance", |arguments| Distance(arguments["scale"].as_f64().unwrap_or(1.0)))];
 
     #[test]
-    fn a_file_gives_the_wrapper_its_settings_in_either_format() {
+    fn reads_toml_and_json_files_and_wraps_an_environment() {
         let config = ObjectiveConfig::from_text(TOML, Format::Toml).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("objective.json");
@@ -322,7 +302,7 @@ dense_reward = true
     }
 
     #[test]
-    fn defaults_are_those_of_the_interface() {
+    fn has_the_defaults_of_the_interface() {
         let least = r#"{"atomic_predicates": [], "var_value_info_generator_cls": "distance"}"#;
         let config = ObjectiveConfig::from_text(least, Format::Json).unwrap();
         assert!(config.early_termination && config.dict_aut_state_key == "aut_state" && config.tl_spec.is_empty());
@@ -331,7 +311,7 @@ dense_reward = true
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_is_said() {
+    fn reports_invalid_files() {
         let wrong = |text: &str| ObjectiveConfig::from_text(text, Format::Toml).unwrap_err().to_string();
         assert!(wrong(&TOML.replace("tl_spec", "tl_spek")).contains("tl_spek"));
         assert!(wrong(&TOML.replace("dense_reward = true", "terminal_state_reward = nan")).contains("finite"));

@@ -1,5 +1,5 @@
-//! Prediction: how probable it is that the verdicts on a rule come to a pattern within the next steps. Definition 6 of the
-//! TRAC paper; the table `[prediction]` of a policy.
+//! Prediction (definition 6 of the TRAC paper): how probable it is that the verdicts on a rule match a pattern within the
+//! next steps. The `[prediction]` table of a policy.
 
 use schemars::JsonSchema;
 
@@ -8,30 +8,31 @@ use crate::temporal::{Formula, Formulas, Labels, PrefixVerdict, Reading, Record,
 /// How the probability is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum How {
-    /// The model says several times what would come next, and the rules are asked of that.
+pub enum PredictionMethod {
+    /// The model writes the next steps several times, and the rules are evaluated on them.
     Sampling,
     /// The model is asked for the probability.
     Ask,
 }
 
-/// What the `[prediction]` table says. The defaults are those of the TRAC paper; of the threshold it names none.
+/// The `[prediction]` table. The defaults are those of the TRAC paper, except the threshold, which it does not give.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Prediction {
-    /// A formula over the verdicts on one rule, the first of them after the answer in question: `violated`, `satisfied`,
-    /// `undecided`.
+    /// A formula over the verdicts on one rule (`violated`, `satisfied`, `undecided`), beginning after the answer in
+    /// question.
     pub pattern: String,
-    /// How often the next steps are sampled.
+    /// How many times the next steps are sampled.
     pub samples: u32,
-    /// How many steps are looked ahead.
+    /// How many steps are sampled.
     pub steps: u32,
-    /// From which probability on an answer is met as if it violated the rule.
+    /// The probability from which on an answer is treated as a violation of the rule.
     pub threshold: f64,
     /// The temperature of the samples.
     pub temperature: f64,
-    /// How it is estimated.
-    pub how: How,
+    /// The key `how`.
+    #[serde(rename = "how")]
+    pub method: PredictionMethod,
 }
 
 impl Default for Prediction {
@@ -42,41 +43,41 @@ impl Default for Prediction {
             steps: 3,
             threshold: 0.5,
             temperature: 0.8,
-            how: How::Sampling,
+            method: PredictionMethod::Sampling,
         }
     }
 }
 
-/// Most samples, and most steps, that anybody can want to pay for.
-const MOST: u32 = 20;
+/// Maximum number of samples and of steps: a bound on the costs that a typing error can cause.
+const MAX_COUNT: u32 = 20;
 
 impl Prediction {
-    /// The table of a policy's text.
+    /// Reads the table from the text of a policy.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         #[derive(serde::Deserialize)]
         struct File {
             prediction: Prediction,
         }
-        let read = toml::from_str(text).map(|file: File| file.prediction).map_err(|e| e.message().to_owned())?;
-        let within = |name: &str, count: u32| {
-            let fine = (1..=MOST).contains(&count);
-            if fine { Ok(()) } else { Err(format!("`{name}` is {count}; it must be from 1 to {MOST}")) }
+        let prediction = toml::from_str(text).map(|file: File| file.prediction).map_err(|e| e.message().to_owned())?;
+        let check_range = |name: &str, count: u32| {
+            let in_range = (1..=MAX_COUNT).contains(&count);
+            if in_range { Ok(()) } else { Err(format!("`{name}` is {count}; it must be from 1 to {MAX_COUNT}")) }
         };
-        within("samples", read.samples)?;
-        within("steps", read.steps)?;
-        if !(read.threshold > 0.0 && read.threshold <= 1.0) {
-            return Err(format!("`threshold` is {}; it must be above 0, and 1 at most", read.threshold));
+        check_range("samples", prediction.samples)?;
+        check_range("steps", prediction.steps)?;
+        if !(prediction.threshold > 0.0 && prediction.threshold <= 1.0) {
+            return Err(format!("`threshold` is {}; it must be above 0, and 1 at most", prediction.threshold));
         }
-        if !(0.0..=2.0).contains(&read.temperature) {
-            return Err(format!("`temperature` is {}; it must be from 0 to 2", read.temperature));
+        if !(0.0..=2.0).contains(&prediction.temperature) {
+            return Err(format!("`temperature` is {}; it must be from 0 to 2", prediction.temperature));
         }
-        read.parsed()?;
-        Ok(read)
+        prediction.parse_pattern()?;
+        Ok(prediction)
     }
 
-    fn parsed(&self) -> Result<(Formulas, Formula), String> {
+    fn parse_pattern(&self) -> Result<(Formulas, Formula), String> {
         let mut formulas = Formulas::new();
-        let formula = formulas.parse(&self.pattern).map_err(|e| format!("`pattern` is no formula: {e}"))?;
+        let formula = formulas.parse(&self.pattern).map_err(|e| format!("`pattern` is not a formula: {e}"))?;
         let known =
             Schema { fields: Some(VERDICTS.iter().map(|(name, _)| (*name).to_owned()).collect()), ..Schema::default() };
         let fits =
@@ -85,12 +86,12 @@ impl Prediction {
         Ok((formulas, formula))
     }
 
-    /// Whether the verdicts come to the pattern.
-    pub fn matches(&self, verdicts: &[PrefixVerdict]) -> bool {
-        let Ok((formulas, formula)) = self.parsed() else { return false };
+    /// Whether the verdicts match the pattern.
+    pub fn matches(&self, verdicts: &[Standing]) -> bool {
+        let Ok((formulas, formula)) = self.parse_pattern() else { return false };
         let mut labels = Labels::new(&formulas, &[formula]);
         for verdict in verdicts {
-            labels.push(&formulas, &Of(*verdict));
+            labels.push(&formulas, &VerdictState(*verdict));
         }
         check_trace(&formulas, formula, &labels).is_ok_and(|check| check.holds())
     }
@@ -102,10 +103,10 @@ const VERDICTS: [(&str, PrefixVerdict); 3] = [
     ("undecided", PrefixVerdict::Undecided),
 ];
 
-/// One verdict as a state.
-struct Of(PrefixVerdict);
+/// One verdict as a state of a trace.
+struct VerdictState(Standing);
 
-impl Record for Of {
+impl Record for VerdictState {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         let (_, verdict) = VERDICTS.iter().find(|(known, _)| *known == name)?;
         Some(Value::Bool(self.0 == *verdict))
@@ -117,8 +118,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_is_found_in_the_verdicts_that_show_it() {
-        use PrefixVerdict::{Satisfied, Undecided, Violated};
+    fn matches_patterns_of_verdicts() {
+        use Standing::{Satisfied, Undecided, Violated};
         let of = |pattern: &str| Prediction { pattern: pattern.to_owned(), ..Prediction::default() };
         assert!(of("F violated").matches(&[Undecided, Undecided, Violated]));
         assert!(!of("F violated").matches(&[Undecided, Satisfied, Satisfied]));
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_prediction_is_said() {
+    fn reports_invalid_prediction_tables() {
         let said =
             |text: &str| Prediction::read(&format!("[prediction]\n{text}")).map_or_else(|e| e, |_| String::new());
         assert_eq!(said(""), "");
@@ -140,7 +141,7 @@ mod tests {
             ("threshold = 0", "above 0"),
             ("threshold = 1.5", "1 at most"),
             ("temperature = 9", "from 0 to 2"),
-            ("pattern = 'F ('", "no formula"),
+            ("pattern = 'F ('", "not a formula"),
             ("pattern = 'F broken'", "unknown atom `broken`"),
             ("how = 'guess'", "unknown variant `guess`"),
             ("horizon = 3", "unknown field `horizon`"),

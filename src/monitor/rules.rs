@@ -1,11 +1,11 @@
-//! The kinds of policy rules. Each is one formula of the finite-trace language and nothing else: what a rule means is what
-//! its formula means, in every reading.
+//! The kinds of policy rules. Each kind is short for one finite-trace formula, and the formula alone defines what the rule
+//! means: there is no second implementation that could disagree.
 
 use std::collections::BTreeMap;
 
 use crate::temporal::{Atom, Binary, Formula, Formulas, ParseError, Reading, Unary, UnsupportedError};
 
-/// The names of the kinds, each with its parameters.
+/// The kinds of rules, each with its parameters.
 pub const KINDS: [(&str, &[&str]); 7] = [
     ("no_call", &["tool"]),
     ("must_call_before", &["first", "then"]),
@@ -16,123 +16,67 @@ pub const KINDS: [(&str, &[&str]); 7] = [
     ("ltl_formula", &["formula"]),
 ];
 
-/// What a rule asks of a finished trace. The formulas are those of the seed's table of rule kinds, with one repair: the
-/// `X` of `must_call_once` is the weak `N`, so that a call in the last turn satisfies it, as the seed says it does.
+/// A rule about a finished trace. The kinds and their formulas are the usual ones of LTL policies for agents, with one
+/// repair: `must_call_once` uses the weak next `N` instead of `X`, because with `X` a single call in the last turn would
+/// violate it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule {
     /// `G !tool_call:TOOL`
-    NoCall {
-        /// The tool that is never called.
-        tool: String,
-    },
-    /// `!tool_call:THEN W tool_call:FIRST`; calling neither is fine, and so is calling both in one turn.
-    MustCallBefore {
-        /// The tool to be called first.
-        first: String,
-        /// The tool that waits for it.
-        then: String,
-    },
-    /// `F tool_call:TOOL & G (tool_call:TOOL -> N G !tool_call:TOOL)`: in exactly one turn.
-    MustCallOnce {
-        /// The tool.
-        tool: String,
-    },
+    NoCall { tool: String },
+    /// `!tool_call:THEN W tool_call:FIRST`; satisfied if neither is called, or both in one turn.
+    MustCallBefore { first: String, then: String },
+    /// `F tool_call:TOOL & G (tool_call:TOOL -> N G !tool_call:TOOL)`: called in exactly one turn.
+    MustCallOnce { tool: String },
     /// `F (stop_reason:R1 | stop_reason:R2 | …)`: some turn stops for one of these reasons.
     RequiredStopReason {
-        /// The reasons; at least one.
+        /// At least one.
         allowed: Vec<String>,
     },
     /// `G !text_contains:"TEXT"`
-    ForbiddenText {
-        /// The text that occurs in no turn.
-        text: String,
-    },
+    ForbiddenText { text: String },
     /// `F text_contains:"TEXT"`
-    MustIncludeText {
-        /// The text that occurs in some turn.
-        text: String,
-    },
+    MustIncludeText { text: String },
     /// Any formula.
-    LtlFormula {
-        /// Its text.
-        formula: String,
-    },
+    LtlFormula { formula: String },
 }
 
-/// The value of a rule's parameter, as far as rules have a use for it.
+/// The value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parameter {
-    /// A text.
     Text(String),
-    /// A list of texts.
     Texts(Vec<String>),
-    /// Something else; what it is called.
+    /// A value of a type that no rule takes; the name of the type.
     Other(&'static str),
 }
 
 /// What is wrong with a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// There is no such kind.
-    #[error("unknown kind `{kind}` (known: {})", names(KINDS.iter().map(|(name, _)| *name)))]
-    Kind {
-        /// As it is written.
-        kind: String,
-    },
-    /// A parameter that the kind needs is not there.
+    #[error("unknown kind `{kind}` (known: {})", quoted_names(KINDS.iter().map(|(name, _)| *name)))]
+    Kind { kind: String },
     #[error("`{kind}` needs the parameter `{parameter}`")]
-    Missing {
-        /// The kind of the rule.
-        kind: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// A parameter that the kind does not have.
-    #[error("`{kind}` has no parameter `{parameter}` (it has {})", names(known.iter().copied()))]
+    Missing { kind: &'static str, parameter: &'static str },
+    #[error("`{kind}` has no parameter `{parameter}` (it has {})", quoted_names(known.iter().copied()))]
     Unknown {
-        /// The kind of the rule.
         kind: &'static str,
-        /// As it is written.
         parameter: String,
-        /// What the kind has.
+        /// The parameters of the kind.
         known: &'static [&'static str],
     },
-    /// A value of the wrong type.
     #[error("the parameter `{parameter}` must be {expected}, not {found}")]
-    Type {
-        /// The parameter.
-        parameter: &'static str,
-        /// What it must be.
-        expected: &'static str,
-        /// What it is.
-        found: &'static str,
-    },
-    /// An empty text or list, which would be about nothing.
+    Type { parameter: &'static str, expected: &'static str, found: &'static str },
+    /// An empty text or list would make the rule trivial.
     #[error("the parameter `{parameter}` is empty")]
-    Empty {
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// A formula that cannot be read.
-    #[error("the parameter `{parameter}` is no formula: {source}")]
-    Formula {
-        /// The parameter.
-        parameter: &'static str,
-        /// What is wrong, and where.
-        source: ParseError,
-    },
-    /// A formula with an operator that the rule's reading does not have.
+    Empty { parameter: &'static str },
+    #[error("the parameter `{parameter}` is not a formula: {source}")]
+    Formula { parameter: &'static str, source: ParseError },
+    /// A formula with an operator that the reading of the rule does not have.
     #[error("the parameter `{parameter}`: {source}")]
-    Refused {
-        /// The parameter.
-        parameter: &'static str,
-        /// The operator.
-        source: UnsupportedError,
-    },
+    Refused { parameter: &'static str, source: Refused },
 }
 
 impl RuleError {
-    /// The parameter that is wrong, where it is one.
+    /// The parameter that is wrong; `None` for an unknown kind.
     pub fn parameter(&self) -> Option<&str> {
         match self {
             Self::Kind { .. } => None,
@@ -146,7 +90,7 @@ impl RuleError {
     }
 }
 
-fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
+fn quoted_names<'a>(all: impl Iterator<Item = &'a str>) -> String {
     all.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
@@ -165,11 +109,11 @@ impl Parameters {
         match self.take(parameter)? {
             Parameter::Text(text) if text.is_empty() => Err(RuleError::Empty { parameter }),
             Parameter::Text(text) => Ok(text),
-            other => Err(RuleError::Type { parameter, expected: "a text", found: other.name() }),
+            other => Err(RuleError::Type { parameter, expected: "a text", found: other.type_name() }),
         }
     }
 
-    /// One text or a list of them.
+    /// A text or a list of texts.
     fn texts(&mut self, parameter: &'static str) -> Result<Vec<String>, RuleError> {
         let texts = match self.take(parameter)? {
             Parameter::Text(text) => vec![text],
@@ -186,7 +130,7 @@ impl Parameters {
 }
 
 impl Parameter {
-    fn name(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
             Self::Texts(_) => "a list",
@@ -196,7 +140,7 @@ impl Parameter {
 }
 
 impl Rule {
-    /// A rule of a kind with its parameters, all of them and no others.
+    /// A rule of a kind. All parameters of the kind are required, and no others are allowed.
     pub fn new(kind: &str, parameters: BTreeMap<String, Parameter>) -> Result<Self, RuleError> {
         let Some((kind, known)) = KINDS.into_iter().find(|(name, _)| *name == kind) else {
             return Err(RuleError::Kind { kind: kind.to_owned() });
@@ -204,19 +148,20 @@ impl Rule {
         if let Some(parameter) = parameters.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(RuleError::Unknown { kind, parameter: parameter.clone(), known });
         }
-        let mut given = Parameters { kind, values: parameters };
+        let mut parameters = Parameters { kind, values: parameters };
         Ok(match kind {
-            "no_call" => Self::NoCall { tool: given.text("tool")? },
-            "must_call_before" => Self::MustCallBefore { first: given.text("first")?, then: given.text("then")? },
-            "must_call_once" => Self::MustCallOnce { tool: given.text("tool")? },
-            "required_stop_reason" => Self::RequiredStopReason { allowed: given.texts("allowed")? },
-            "forbidden_text" => Self::ForbiddenText { text: given.text("text")? },
-            "must_include_text" => Self::MustIncludeText { text: given.text("text")? },
-            _ => Self::LtlFormula { formula: given.text("formula")? },
+            "no_call" => Self::NoCall { tool: parameters.text("tool")? },
+            "must_call_before" => {
+                Self::MustCallBefore { first: parameters.text("first")?, then: parameters.text("then")? }
+            }
+            "must_call_once" => Self::MustCallOnce { tool: parameters.text("tool")? },
+            "required_stop_reason" => Self::RequiredStopReason { allowed: parameters.texts("allowed")? },
+            "forbidden_text" => Self::ForbiddenText { text: parameters.text("text")? },
+            "must_include_text" => Self::MustIncludeText { text: parameters.text("text")? },
+            _ => Self::LtlFormula { formula: parameters.text("formula")? },
         })
     }
 
-    /// The name of its kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NoCall { .. } => "no_call",
@@ -229,7 +174,7 @@ impl Rule {
         }
     }
 
-    /// The formula that the rule is. Fails for an `ltl_formula` whose text is none, or none about a finite trace.
+    /// The formula of the rule. Fails only for an `ltl_formula` whose text is not a finite-trace formula.
     pub fn formula(&self, formulas: &mut Formulas) -> Result<Formula, RuleError> {
         let mut label = |kind: &str, text: &str| formulas.atomic(Atom::Label { kind: kind.into(), text: text.into() });
         Ok(match self {
@@ -264,7 +209,7 @@ impl Rule {
                 let text = label("text_contains", text);
                 formulas.unary(Unary::Finally, text)
             }
-            Self::LtlFormula { formula } => formula_for(formulas, "formula", formula, Reading::Finite)?,
+            Self::LtlFormula { formula } => parse_formula(formulas, "formula", formula, Reading::Finite)?,
         })
     }
 }
@@ -274,8 +219,8 @@ fn never(formulas: &mut Formulas, a: Formula) -> Formula {
     formulas.unary(Unary::Globally, not)
 }
 
-/// The formula of a parameter, which a reading has to give a meaning.
-pub(super) fn formula_for(
+/// Parses the formula of a parameter, and checks that the reading supports its operators.
+pub(super) fn parse_formula(
     formulas: &mut Formulas,
     parameter: &'static str,
     text: &str,

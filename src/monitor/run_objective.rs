@@ -1,7 +1,7 @@
-//! The objective of a run: a goal over the revisions that it closes, each of them one state of a finite trace, with
-//! predicates over what was measured of it.
+//! The objective of a run: a goal over its closed revisions, each of them one state of a finite trace, with predicates
+//! over the metrics of revisions.
 //!
-//! Knows nothing of runs but that their revisions have quantities with names.
+//! Knows nothing about runs except that revisions have named metrics.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -9,54 +9,47 @@ use std::sync::{Arc, OnceLock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::goal_reachability::{Continuation, Reachability};
+use super::goal_step::{FirstStep, GoalStep, PredicateValue, finite};
+use super::metric_domain::{MetricDomain, Range};
 use super::objective_config::{ConfigError, Format, RewardSettings};
-use super::reachable::{Onward, Possible};
 use crate::temporal::{
-    Atom, Dfa, Formulas, Letter, Limits, Objective, ObjectiveError, Predicate, PredicateResult, Progression, Record,
-    Residual, Robustness, RobustnessError, StepResult, Value,
+    Atom, Dfa, Formulas, Letter, Limits, Objective, ObjectiveError, Owed, Predicate, Progression, Record, Robustness,
+    RobustnessError, Stepped, Value,
 };
 
-/// More than a goal over a handful of revisions needs, and built in milliseconds.
+/// Limits of the automaton: more than a goal over a handful of revisions needs, and built in milliseconds.
 const LIMITS: Limits = Limits { states: 1_000, nodes: 100_000 };
 
-/// Why an objective is none.
+/// Why an objective is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum GoalError {
-    /// The document cannot be read, or a part of it is no formula.
+    /// The document cannot be read, or a formula in it cannot be parsed.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A quantity that no run has.
-    #[error("`{text}` asks for `{name}`, which no run has")]
+    /// A predicate reads an unknown metric.
+    #[error("`{text}` reads `{name}`, which is not a metric of a run")]
     Metric {
-        /// The predicate's formula.
+        /// The formula of the predicate.
         text: String,
-        /// The quantity.
+        /// The metric.
         name: String,
     },
-    /// A predicate with the name of a quantity.
-    #[error("a predicate is named `{name}`, which is what a run itself tells")]
-    Shadows {
-        /// The name.
-        name: String,
-    },
-    /// A predicate whose value depends on nothing, such as `cost < 1 / 0`.
-    #[error("the predicate `{text}` has no finite threshold: it is the same whatever a revision is like")]
+    /// A predicate has the name of a metric.
+    #[error("a predicate is named `{name}`, which is the name of a metric; choose another name")]
+    Shadows { name: String },
+    /// A predicate whose value is the same for all revisions, such as `cost < 1 / 0`.
+    #[error("the predicate `{text}` has no finite threshold: its value is the same for every revision")]
     Constant {
-        /// Its formula.
+        /// The formula of the predicate.
         text: String,
     },
-    /// Nothing satisfies the goal, as far as its form, its thresholds and what its quantities mean tell.
-    #[error("the goal `{goal}` can never be reached: no revisions satisfy it, whatever they are like")]
-    Unreachable {
-        /// The goal.
-        goal: String,
-    },
-    /// Everything satisfies the goal.
-    #[error("the goal `{goal}` holds whatever the revisions are like, so it ranks none before another")]
-    Trivial {
-        /// The goal.
-        goal: String,
-    },
+    /// No revisions satisfy the goal, judged by its form, its thresholds and the meaning of its metrics.
+    #[error("the goal `{goal}` can never be reached: no revisions can satisfy it")]
+    Unreachable { goal: String },
+    /// All revisions satisfy the goal.
+    #[error("the goal `{goal}` holds for all possible revisions, so it cannot rank them")]
+    Trivial { goal: String },
 }
 
 impl From<ObjectiveError> for GoalError {
@@ -65,72 +58,32 @@ impl From<ObjectiveError> for GoalError {
     }
 }
 
-/// A quantity that every revision may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
-    /// Its name.
-    pub name: &'static str,
-    /// Which values it may have. A goal may name a truth value without a predicate.
-    pub range: Range,
-    /// What else is so of each revision of which this is true.
-    pub implies: &'static [(&'static str, bool)],
-    /// How its values follow one another.
-    pub along: Along,
-}
-
-/// How the values of a quantity follow one another along a line of revisions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Along {
-    /// Any after any.
-    Freely,
-    /// None is less than those before it.
-    Grows,
-    /// Each is greater than those before it, and none above the limit that a run may have.
-    Numbers,
-    /// A run ends with the revision of which it is true.
-    Last,
-}
-
-/// Which values a quantity may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Range {
-    /// Yes or no.
-    Truth,
-    /// Whole numbers from 0.
-    Count,
-    /// Whole numbers from 1.
-    Positive,
-    /// Numbers from 0 to 1.
-    Share,
-    /// Numbers from 0.
-    Amount,
-}
-
-/// What a document says.
+/// An objective file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunObjective {
-    /// The goal: a formula of the future over the revisions that a run closes.
+    /// The goal: a future-time formula over the closed revisions of a run.
     pub goal: String,
-    /// What its names mean.
+    /// The meaning of the names in the goal.
     #[serde(default, with = "predicates")]
     #[schemars(with = "BTreeMap<String, String>")]
     pub predicates: Vec<Predicate>,
-    /// What steps are worth.
+    /// The rewards of steps.
     #[serde(default)]
     pub rewards: RewardSettings,
-    /// Whether the run ends where the goal cannot be reached any more; it does by default.
+    /// Whether the run ends when the goal can no longer be reached. True by default.
     #[serde(default = "yes")]
     pub early_end: bool,
     #[serde(skip)]
-    automaton: Built,
+    automaton: AutomatonCell,
 }
 
-/// The automaton of an objective, shared by all its copies; it follows from the other fields.
+/// The automaton of an objective, built once and shared by all copies. It is determined by the other fields, so it does
+/// not take part in comparisons.
 #[derive(Debug, Clone, Default)]
-struct Built(Arc<OnceLock<Option<(Objective, Possible)>>>);
+struct AutomatonCell(Arc<OnceLock<Option<(Objective, Reachability)>>>);
 
-impl PartialEq for Built {
+impl PartialEq for AutomatonCell {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -140,7 +93,8 @@ fn yes() -> bool {
     true
 }
 
-/// Names and formulas as one table. A name that stands twice is kept twice, and refused with the objective.
+/// Serde for predicates as one table of names and formulas. A name that occurs twice is kept twice; the objective then
+/// refuses it with a better message than serde would give.
 mod predicates {
     use std::fmt;
 
@@ -177,45 +131,45 @@ mod predicates {
 }
 
 impl RunObjective {
-    /// Reads a document; `known` are the quantities that a revision may have.
+    /// Reads an objective file; `metrics` are the metrics of revisions.
     ///
     /// # Errors
-    /// No such format, an unknown key; a formula that cannot be read; a quantity that is not known; a reward or threshold
-    /// that is not finite; a goal that nothing or everything satisfies.
-    pub fn from_text(text: &str, format: Format, known: &[Known]) -> Result<Self, GoalError> {
-        let this: Self = match format {
+    /// A syntax error, an unknown key, a formula that cannot be parsed, an unknown metric, a reward or threshold that is
+    /// not finite, and a goal that no revisions or all revisions satisfy.
+    pub fn from_text(text: &str, format: Format, metrics: &[MetricDomain]) -> Result<Self, GoalError> {
+        let objective: Self = match format {
             Format::Toml => toml::from_str(text).map_err(ConfigError::from)?,
             Format::Json => serde_json::from_str(text).map_err(ConfigError::from)?,
         };
-        this.rewards.finite()?;
-        for Predicate { name, formula } in &this.predicates {
-            if known.iter().any(|k| k.name == name) {
+        objective.rewards.check_finite()?;
+        for Predicate { name, formula } in &objective.predicates {
+            if metrics.iter().any(|metric| metric.name == name) {
                 return Err(GoalError::Shadows { name: name.clone() });
             }
             let robustness = Robustness::parse(formula)
                 .map_err(|error| ObjectiveError::Predicate { predicate: name.clone(), error })?;
-            is_measurable(&robustness, known)?;
+            check_measurable(&robustness, metrics)?;
         }
-        let objective = this.build(known)?;
-        for (_, robustness) in objective.predicates() {
-            is_measurable(robustness, known)?;
+        let automaton = objective.build(metrics)?;
+        for (_, robustness) in automaton.predicates() {
+            check_measurable(robustness, metrics)?;
         }
-        let possible = Possible::of(&objective, known);
-        let anywhere = Onward { behind: None, now: &Nothing, highest: None };
-        if possible.least(&objective, known, &anywhere).is_none() {
-            return Err(GoalError::Unreachable { goal: this.goal });
+        let reachability = Reachability::new(&automaton, metrics);
+        let from_start = Continuation { last_step: None, current_values: &NoMetrics, max_revision: None };
+        if reachability.min_revisions(&automaton, metrics, &from_start).is_none() {
+            return Err(GoalError::Unreachable { goal: objective.goal });
         }
-        if possible.always(&objective) {
-            return Err(GoalError::Trivial { goal: this.goal });
+        if reachability.is_always_met(&automaton) {
+            return Err(GoalError::Trivial { goal: objective.goal });
         }
-        let _ = this.automaton.0.set(Some((objective, possible)));
-        Ok(this)
+        let _ = objective.automaton.0.set(Some((automaton, reachability)));
+        Ok(objective)
     }
 
-    /// The quantities that decide how far a run has come.
-    pub fn quantities(&self, known: &[Known]) -> Vec<String> {
+    /// The metrics that the predicates read.
+    pub fn metrics_read(&self, metrics: &[MetricDomain]) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        if let Some((objective, _)) = self.built(known) {
+        if let Some((objective, _)) = self.built(metrics) {
             for (_, robustness) in objective.predicates() {
                 all.extend(robustness.quantities().iter().filter(|q| !all.contains(q)).cloned().collect::<Vec<_>>());
             }
@@ -223,50 +177,58 @@ impl RunObjective {
         all
     }
 
-    /// The least number of further revisions after which the goal is met; 0 where it is met, `None` where it cannot be.
-    pub fn least(&self, known: &[Known], onward: &Onward<'_>) -> Option<u32> {
-        let (objective, possible) = self.built(known)?;
-        possible.least(objective, known, onward)
+    /// The least number of further revisions after which the goal can be met; 0 if it is met, `None` if it cannot be.
+    pub fn min_revisions(&self, metrics: &[MetricDomain], continuation: &Continuation<'_>) -> Option<u32> {
+        let (objective, reachability) = self.built(metrics)?;
+        reachability.min_revisions(objective, metrics, continuation)
     }
 
-    /// How many revisions it takes at least to reach the goal; see [`GoalStep::distance`].
-    pub fn distance_at_start(&self, known: &[Known]) -> Option<u32> {
-        self.built(known).and_then(|(objective, _)| distance(objective))
+    /// The least number of revisions until the goal is reached, by the automaton alone; see [`GoalStep::distance`].
+    pub fn distance_at_start(&self, metrics: &[MetricDomain]) -> Option<u32> {
+        self.built(metrics).and_then(|(objective, _)| distance(objective))
     }
 
-    /// The automaton, which is built once.
-    fn built(&self, known: &[Known]) -> Option<&(Objective, Possible)> {
+    /// The automaton, built on first use; `None` if this is no valid objective.
+    fn built(&self, metrics: &[MetricDomain]) -> Option<&(Objective, Reachability)> {
         let build = || {
-            let objective = self.build(known).ok()?;
-            let possible = Possible::of(&objective, known);
-            Some((objective, possible))
+            let objective = self.build(metrics).ok()?;
+            let reachability = Reachability::new(&objective, metrics);
+            Some((objective, reachability))
         };
         self.automaton.0.get_or_init(build).as_ref()
     }
 
-    fn build(&self, known: &[Known]) -> Result<Objective, ObjectiveError> {
+    fn build(&self, metrics: &[MetricDomain]) -> Result<Objective, ObjectiveError> {
         let mut predicates = self.predicates.clone();
-        predicates.extend(known.iter().filter(|k| k.range == Range::Truth).map(|k| Predicate::new(k.name, k.name)));
+        let truths = metrics.iter().filter(|metric| metric.range == Range::Truth);
+        predicates.extend(truths.map(|metric| Predicate::new(metric.name, metric.name)));
         Objective::with_limits(&self.goal, &predicates, LIMITS)
     }
 
-    /// The steps of the automaton over a trace. Nothing where this was not read by [`RunObjective::from_text`] and is no
-    /// objective.
-    pub fn steps<'r, R: Record + 'r>(&self, known: &[Known], trace: impl IntoIterator<Item = &'r R>) -> Vec<GoalStep> {
-        let Some((objective, _)) = self.built(known) else { return Vec::new() };
+    /// The steps of the automaton over a trace; empty if this is no valid objective, which [`RunObjective::from_text`]
+    /// excludes.
+    pub fn steps<'r, R: Record + 'r>(
+        &self,
+        metrics: &[MetricDomain],
+        trace: impl IntoIterator<Item = &'r R>,
+    ) -> Vec<GoalStep> {
+        let Some((objective, _)) = self.built(metrics) else { return Vec::new() };
         let mut objective = objective.clone();
-        // Where nothing is owed at first, and nothing is reached for good, progress is a round that begins.
-        let begins = objective.dfa().accepts(Dfa::INITIAL) && objective.dfa().distance(Dfa::INITIAL).is_none();
+        // A goal such as `G (a -> F b)` requires nothing at first and is never reached for good. Then the first step
+        // makes progress when it opens an obligation, so that its nearness says nothing about the revision.
+        let requires_nothing =
+            objective.dfa().accepts(Dfa::INITIAL) && objective.dfa().distance(Dfa::INITIAL).is_none();
         let rewards = self.rewards.into();
         let mut total_reward = 0.0;
         let mut steps = Vec::new();
         for record in trace {
-            let mut afresh = objective.clone();
-            afresh.reset(None);
-            let alone = afresh.step_with_missing(record, &rewards).nearness;
-            let alone = Alone { distance: distance(&afresh), nearness: finite(alone).filter(|_| !begins) };
-            let StepResult { predicates, reward, nearness } = objective.step_with_missing(record, &rewards);
-            let predicates = predicates.into_iter().map(Held::of).collect();
+            let mut first = objective.clone();
+            first.reset(None);
+            let nearness = first.step_on_partial(record, &rewards).nearness;
+            let alone =
+                FirstStep { distance: distance(&first), nearness: finite(nearness).filter(|_| !requires_nothing) };
+            let Stepped { predicates, reward, nearness } = objective.step_on_partial(record, &rewards);
+            let predicates = predicates.into_iter().map(PredicateValue::named).collect();
             total_reward = f64::clamp(total_reward + reward, f64::MIN, f64::MAX);
             steps.push(GoalStep {
                 predicates,
@@ -284,7 +246,7 @@ impl RunObjective {
         steps
     }
 
-    /// What is still owed after these steps, said of steps.
+    /// What is still owed after these steps, in words.
     pub fn owed(&self, steps: &[GoalStep]) -> String {
         let mut formulas = Formulas::new();
         let Ok(goal) = formulas.parse(&self.goal) else { return String::new() };
@@ -296,16 +258,16 @@ impl RunObjective {
                     Atom::Name(name) => name.to_string(),
                     other => formulas.atom_text(other),
                 };
-                step.predicates.get(&name).is_some_and(|held| held.holds)
+                step.predicates.get(&name).is_some_and(|value| value.holds)
             };
             let letter: Letter =
                 progression.formulas().atoms().filter(|(_, atom)| holds(atom)).map(|(id, _)| id).collect();
             owed = progression.step(owed, &letter);
         }
-        said(&mut progression, owed)
+        owed_in_words(&mut progression, owed)
     }
 
-    /// What the names of the goal mean: `` `good` is `holds & states < 100` ``; empty where it has none.
+    /// The meanings of the names in the goal, as in `` `good` is `holds & states < 100` ``; empty if it has none.
     pub fn meanings(&self) -> String {
         let used = |p: &&Predicate| {
             let mut formulas = Formulas::new();
@@ -313,26 +275,25 @@ impl RunObjective {
             let is_this = |id| matches!(formulas.atom(id), Atom::Name(name) if **name == *p.name);
             formulas.atoms_of(goal).into_iter().any(is_this)
         };
-        let each: Vec<String> =
-            self.predicates.iter().filter(used).map(|p| format!("`{}` is `{}`", p.name, p.formula)).collect();
-        each.join(", ")
+        let meanings = self.predicates.iter().filter(used).map(|p| format!("`{}` is `{}`", p.name, p.formula));
+        meanings.collect::<Vec<_>>().join(", ")
     }
 
-    /// What a name of the goal stands for.
+    /// The formula that a name in the goal stands for; the name itself for a metric.
     pub fn formula_of<'a>(&'a self, name: &'a str) -> &'a str {
         self.predicates.iter().find(|p| p.name == name).map_or(name, |p| &p.formula)
     }
 }
 
-fn said(progression: &mut Progression, owed: Residual) -> String {
-    match progression.prefix_verdict(owed) {
-        crate::temporal::PrefixVerdict::Satisfied => "nothing: the goal is reached".to_owned(),
-        crate::temporal::PrefixVerdict::Violated => "the goal cannot be reached any more".to_owned(),
-        crate::temporal::PrefixVerdict::Undecided => progression.in_words(owed),
+fn owed_in_words(progression: &mut Progression, owed: Owed) -> String {
+    match progression.standing(owed) {
+        crate::temporal::Standing::Satisfied => "nothing: the goal is reached".to_owned(),
+        crate::temporal::Standing::Violated => "the goal cannot be reached any more".to_owned(),
+        crate::temporal::Standing::Undecided => progression.words(owed),
     }
 }
 
-/// Steps to a goal; of a task whose automaton has none, to where it is met.
+/// The distance to a goal state; for a goal whose automaton has no goal state, to an accepting state.
 fn distance(objective: &Objective) -> Option<u32> {
     let dfa = objective.dfa();
     match dfa.distance(Dfa::INITIAL) {
@@ -341,100 +302,37 @@ fn distance(objective: &Objective) -> Option<u32> {
     }
 }
 
-/// JSON has no other numbers.
-fn finite(number: Option<f64>) -> Option<f64> {
-    number.filter(|number| number.is_finite())
-}
+/// A record without metrics.
+struct NoMetrics;
 
-/// A record of nothing.
-struct Nothing;
-
-impl Record for Nothing {
+impl Record for NoMetrics {
     fn field(&self, _: &str) -> Option<Value<'_>> {
         None
     }
 }
 
-/// All quantities have one value.
-struct All(f64);
+/// A record in which all metrics have one value.
+struct AllEqual(f64);
 
-impl Record for All {
+impl Record for AllEqual {
     fn field(&self, _: &str) -> Option<Value<'_>> {
         Some(Value::Number(self.0))
     }
 }
 
-fn is_measurable(robustness: &Robustness, known: &[Known]) -> Result<(), GoalError> {
+/// Checks that a predicate reads only known metrics and can change its value.
+fn check_measurable(robustness: &Robustness, metrics: &[MetricDomain]) -> Result<(), GoalError> {
     let text = || robustness.text().to_owned();
-    if let Some(name) = robustness.quantities().iter().find(|q| known.iter().all(|k| k.name != **q)) {
+    if let Some(name) = robustness.quantities().iter().find(|q| metrics.iter().all(|metric| metric.name != **q)) {
         return Err(GoalError::Metric { text: text(), name: name.clone() });
     }
-    let is_finite = |value: &f64| match robustness.evaluate(&All(*value)) {
+    let is_finite = |value: &f64| match robustness.of(&AllEqual(*value)) {
         Ok(robustness) => robustness.is_finite(),
         Err(RobustnessError::Undefined { .. }) => false,
         Err(_) => true,
     };
+    // One value alone could be a pole of the formula, as 1 is of `1 / (cost - 1) > 0`.
     if [0.3, 1.0, 7.0].iter().any(is_finite) { Ok(()) } else { Err(GoalError::Constant { text: text() }) }
-}
-
-/// A predicate at one revision.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Held {
-    /// Whether it counts as satisfied.
-    pub holds: bool,
-    /// By how much; `None` where the revision lacks what it asks for.
-    pub robustness: Option<f64>,
-}
-
-impl Held {
-    fn of(PredicateResult { name, holds, robustness }: PredicateResult<'_>) -> (String, Self) {
-        (name.to_owned(), Self { holds, robustness: finite(robustness) })
-    }
-}
-
-/// What one revision came to on its line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GoalStep {
-    /// The predicates that decided the step.
-    pub predicates: BTreeMap<String, Held>,
-    /// The automaton's state after it.
-    pub state: usize,
-    /// The revisions so far satisfy the goal.
-    pub met: bool,
-    /// They do, and can at most break it once for all.
-    pub goal: bool,
-    /// The goal cannot be reached any more, whatever revisions follow.
-    pub trap: bool,
-    /// Revisions that it takes at least until the goal is reached; `None` where it cannot be.
-    pub distance: Option<u32>,
-    /// How near the step came to progress: positive where it was made.
-    pub nearness: Option<f64>,
-    /// What the step was worth.
-    pub reward: f64,
-    /// The sum of this and all before it on the line.
-    pub total_reward: f64,
-    /// What the revision comes to on its own.
-    pub alone: Alone,
-}
-
-/// The automaton after one revision alone, as if it were the first: what it is worth by itself, whatever came before it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Alone {
-    /// As [`GoalStep::distance`].
-    pub distance: Option<u32>,
-    /// As [`GoalStep::nearness`]; `None` for goals such as `G (a -> F b)`, of which nothing is owed at first.
-    pub nearness: Option<f64>,
-}
-
-impl GoalStep {
-    /// Which of two revisions is nearer to the goal: first by their lines, where a trap comes last, then by themselves.
-    pub fn compare(&self, other: &Self) -> std::cmp::Ordering {
-        let far = |distance: Option<u32>| std::cmp::Reverse(distance.unwrap_or(u32::MAX));
-        let near = |nearness: Option<f64>| nearness.unwrap_or(f64::NEG_INFINITY);
-        (!self.trap, far(self.distance), far(self.alone.distance))
-            .cmp(&(!other.trap, far(other.distance), far(other.alone.distance)))
-            .then(near(self.alone.nearness).total_cmp(&near(other.alone.nearness)))
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! TRAC: named formulas watched step by step, with a verdict for each at every step and a witness that a person can read.
+//! TRAC: monitors named formulas step by step, with a verdict at every step and a readable witness.
 //!
-//! Algorithms 1 and 2 of the TRAC paper, over runs that may end. Two things are done otherwise than written there. After
-//! a verdict the fresh formula reads the deciding step too (unless that step alone decides it), so that no obligation
-//! which that step opens is lost. And a violation counts once, not again at each later step.
+//! Algorithms 1 and 2 of the TRAC paper, for runs that can end, with two differences. After a reset, the fresh formula
+//! reads the deciding step too (unless that step alone decides it), so that no obligation that the step opens is lost. And
+//! a violation counts once, not again at each later step.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,16 +19,16 @@ pub enum Reset {
     /// The verdict stays (Algorithm 1).
     #[default]
     Never,
-    /// The rule starts again (Algorithm 2).
+    /// The rule is reset (Algorithm 2).
     AfterVerdict,
 }
 
-/// How much of a witness is kept.
+/// Limits of a witness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Entries for each rule; the oldest go first.
+    /// Maximum number of entries for each rule; the oldest are dropped first.
     pub entries: usize,
-    /// Characters of an input or output.
+    /// Maximum number of characters of an input or output.
     pub text: usize,
 }
 
@@ -38,115 +38,109 @@ impl Default for Limits {
     }
 }
 
-/// Why a rule is not watched.
+/// Why a rule cannot be monitored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MonitorError {
-    /// Two rules of one name could not be told apart in a report.
-    #[error("a rule named `{0}` is watched already")]
-    Taken(String),
-    /// The formula cannot be progressed.
+    /// Reports could not distinguish two rules of the same name.
+    #[error("a rule named `{0}` is already monitored")]
+    DuplicateName(String),
+    /// Progression does not support the formula.
     #[error("rule `{name}`: {why}")]
-    Refused {
-        /// The rule.
-        name: String,
-        /// What is refused.
-        why: UnsupportedError,
-    },
+    Refused { name: String, why: Refused },
 }
 
-/// One step that changed what a rule owes.
+/// A step that changed what a rule owes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WitnessEntry {
-    /// The step, from 1.
+    /// From 1.
     pub step: u64,
-    /// What was put to the agent, shortened.
+    /// The input of the agent, shortened.
     pub input: Arc<str>,
-    /// What it answered, shortened.
+    /// The output of the agent, shortened.
     pub output: Arc<str>,
-    /// The atoms of what was owed that were true at this step, as text.
+    /// The atoms of `before` that were true at this step.
     pub labels: Arc<[Arc<str>]>,
-    /// What was owed before the step, as the text of a formula.
+    /// The residual before the step, as a formula.
     pub before: Arc<str>,
-    /// What was owed after it.
+    /// The residual after the step.
     pub after: Arc<str>,
 }
 
-/// The steps that led to where a rule stands.
+/// The steps that led to the current residual of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Witness {
-    /// The newest of them, oldest first.
+    /// The newest entries, oldest first.
     pub entries: std::collections::VecDeque<WitnessEntry>,
-    /// How many older ones were dropped.
+    /// The number of older entries that were dropped.
     pub dropped: u64,
 }
 
-/// A verdict that fell at a step.
+/// A verdict that no further step changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Decision {
-    /// No way to go on keeps the rule.
+    /// Every continuation violates the rule.
     Violated,
-    /// No way to go on breaks it.
+    /// Every continuation satisfies the rule.
     Satisfied,
 }
 
-/// What one step did to one rule.
+/// The effect of one step on one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepReport {
-    /// The rule.
     pub rule: Arc<str>,
     /// The verdict at this step; with [`Reset::AfterVerdict`] it is undecided again at the next.
-    pub standing: PrefixVerdict,
-    /// The verdict, at the step at which it falls.
+    pub standing: Standing,
+    /// Set at the step that decides.
     pub decision: Option<Decision>,
-    /// The witness of that verdict.
+    /// The witness of the decision.
     pub witness: Option<Witness>,
 }
 
-/// One rule as it stands.
+/// A monitored rule.
 #[derive(Debug, Clone)]
 pub struct RuleState {
     name: Arc<str>,
-    fresh: Residual,
-    owed: Residual,
-    standing: PrefixVerdict,
+    /// The whole formula, as before the first step.
+    fresh: Owed,
+    owed: Owed,
+    standing: Standing,
     violations: u64,
     satisfactions: u64,
     witness: Witness,
 }
 
 impl RuleState {
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The verdict of the last step.
-    pub fn standing(&self) -> PrefixVerdict {
+    /// The verdict after the last step.
+    pub fn standing(&self) -> Standing {
         self.standing
     }
 
-    /// How many violations were found; without reset at most one.
+    /// The number of violations; without reset at most 1.
     pub fn violations(&self) -> u64 {
         self.violations
     }
 
-    /// How many satisfactions were found; without reset at most one.
+    /// The number of satisfactions; without reset at most 1.
     pub fn satisfactions(&self) -> u64 {
         self.satisfactions
     }
 
-    /// Whether it owes what it owes before any step.
+    /// Whether the residual is that before the first step.
     pub fn is_fresh(&self) -> bool {
         self.owed == self.fresh
     }
 
-    /// The steps that changed what it owes, since the last reset.
+    /// The steps that changed the residual since the last reset.
     pub fn witness(&self) -> &Witness {
         &self.witness
     }
 }
 
-/// Rules watched together over one run.
+/// Monitors rules over one run.
 #[derive(Debug, Clone, Default)]
 pub struct Monitor {
     progression: Progression,
@@ -158,25 +152,25 @@ pub struct Monitor {
     texts: HashMap<Residual, Arc<str>>,
 }
 
-/// Texts of residuals that are kept.
-const TEXTS: usize = 4_096;
+/// Maximum number of cached texts of residuals.
+const MAX_CACHED_TEXTS: usize = 4_096;
 
 impl Monitor {
-    /// No rule yet.
+    /// A monitor without rules.
     pub fn new(reset: Reset) -> Self {
         Self { reset, ..Self::default() }
     }
 
-    /// The same with other limits for witnesses.
+    /// Sets the limits of witnesses.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// Watches a rule from the next step on.
+    /// Monitors a rule from the next step on.
     pub fn add(&mut self, name: &str, source: &Formulas, formula: Formula) -> Result<(), MonitorError> {
         if self.rule(name).is_some() {
-            return Err(MonitorError::Taken(name.to_owned()));
+            return Err(MonitorError::DuplicateName(name.to_owned()));
         }
         let fresh = self
             .progression
@@ -189,7 +183,7 @@ impl Monitor {
         Ok(())
     }
 
-    /// Watches a rule no longer; what it had come to, if it was there.
+    /// Stops monitoring a rule; returns its final state, if there is such a rule.
     pub fn remove(&mut self, name: &str) -> Option<RuleState> {
         let at = self.rules.iter().position(|rule| &*rule.name == name)?;
         Some(self.rules.remove(at))
@@ -200,29 +194,28 @@ impl Monitor {
         &self.rules
     }
 
-    /// One rule.
     pub fn rule(&self, name: &str) -> Option<&RuleState> {
         self.rules.iter().find(|rule| &*rule.name == name)
     }
 
-    /// How many steps there were.
+    /// The number of steps so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// The arena whose atoms the steps are read for.
+    /// The formulas whose atoms each step is evaluated for.
     pub fn formulas(&self) -> &Formulas {
         self.progression.formulas()
     }
 
-    /// Reads one step: what it does to each rule, in their order.
+    /// Evaluates one step; returns its effect on each rule, in order.
     pub fn step(&mut self, observed: &Observed<'_>) -> Vec<StepReport> {
         self.steps += 1;
         self.letter.assign_from_record(self.progression.formulas(), observed.record);
         let mut texts = None;
         let mut reports = Vec::with_capacity(self.rules.len());
         for at in 0..self.rules.len() {
-            let mut context = Context { observed, texts: &mut texts };
+            let mut context = StepContext { observed, texts: &mut texts };
             reports.push(self.step_rule(at, &mut context));
         }
         if self.progression.is_over_capacity() {
@@ -232,17 +225,17 @@ impl Monitor {
         reports
     }
 
-    /// Reads one step that is nothing but a record.
+    /// Evaluates one step without input and output texts.
     pub fn step_record(&mut self, record: &dyn Record) -> Vec<StepReport> {
         self.step(&Observed { input: "", output: "", record })
     }
 
-    fn step_rule(&mut self, at: usize, context: &mut Context<'_>) -> StepReport {
+    fn step_rule(&mut self, at: usize, context: &mut StepContext<'_>) -> StepReport {
         let before = self.rules[at].owed;
         let after = self.progression.step(before, &self.letter);
         self.rules[at].owed = after;
         if after != before {
-            self.witness(at, before, after, context);
+            self.add_witness(at, before, after, context);
         }
         let standing = self.progression.prefix_verdict(after);
         let decided = match standing {
@@ -262,7 +255,7 @@ impl Monitor {
             }
             if self.reset == Reset::AfterVerdict {
                 witness = Some(std::mem::take(&mut rule.witness));
-                self.start_again(at, context);
+                self.reset_rule(at, context);
             } else {
                 witness = Some(rule.witness.clone());
             }
@@ -270,20 +263,20 @@ impl Monitor {
         StepReport { rule: Arc::clone(&self.rules[at].name), standing, decision, witness }
     }
 
-    fn start_again(&mut self, at: usize, context: &mut Context<'_>) {
+    fn reset_rule(&mut self, at: usize, context: &mut StepContext<'_>) {
         let fresh = self.rules[at].fresh;
         let opened = self.progression.step(fresh, &self.letter);
         if self.progression.prefix_verdict(opened) == PrefixVerdict::Undecided {
             self.rules[at].owed = opened;
             if opened != fresh {
-                self.witness(at, fresh, opened, context);
+                self.add_witness(at, fresh, opened, context);
             }
         } else {
             self.rules[at].owed = fresh;
         }
     }
 
-    fn witness(&mut self, at: usize, before: Residual, after: Residual, context: &mut Context<'_>) {
+    fn add_witness(&mut self, at: usize, before: Owed, after: Owed, context: &mut StepContext<'_>) {
         if self.limits.entries == 0 {
             self.rules[at].witness.dropped += 1;
             return;
@@ -316,7 +309,7 @@ impl Monitor {
         if let Some(text) = self.texts.get(&owed) {
             return Arc::clone(text);
         }
-        if self.texts.len() >= TEXTS {
+        if self.texts.len() >= MAX_CACHED_TEXTS {
             self.texts.clear();
         }
         let text: Arc<str> = self.progression.text(owed).into();
@@ -324,13 +317,13 @@ impl Monitor {
         text
     }
 
-    /// What a rule still owes, as the text of a formula.
+    /// The residual of a rule, as a formula.
     pub fn owed(&mut self, name: &str) -> Option<Arc<str>> {
         let owed = self.rule(name)?.owed;
         Some(self.text(owed))
     }
 
-    /// What a rule still owes, in words.
+    /// The residual of a rule, in words.
     pub fn owed_in_words(&mut self, name: &str) -> Option<String> {
         let owed = self.rule(name)?.owed;
         Some(self.progression.in_words(owed))
@@ -341,9 +334,9 @@ impl Monitor {
         Some(self.progression.final_verdict(self.rule(name)?.owed))
     }
 
-    /// The verdict on all rules together: violated where one is, satisfied where all are (also where there is none).
-    pub fn standing(&self) -> PrefixVerdict {
-        let mut all = PrefixVerdict::Satisfied;
+    /// The verdict on all rules together: violated if one is, satisfied if all are (also without rules).
+    pub fn standing(&self) -> Standing {
+        let mut all = Standing::Satisfied;
         for rule in &self.rules {
             match rule.standing {
                 PrefixVerdict::Violated => return PrefixVerdict::Violated,
@@ -354,17 +347,17 @@ impl Monitor {
         all
     }
 
-    /// The rules and what they owe, most first; rules that owe alike keep their order.
-    pub fn rank(&mut self) -> Vec<(Arc<str>, ResidualCost)> {
-        let mut ranked: Vec<(Arc<str>, ResidualCost)> =
-            self.rules.iter().map(|rule| (Arc::clone(&rule.name), self.progression.cost(rule.owed))).collect();
+    /// The rules by their debt, the greatest first; rules with the same debt keep their order.
+    pub fn rank(&mut self) -> Vec<(Arc<str>, Debt)> {
+        let mut ranked: Vec<(Arc<str>, Debt)> =
+            self.rules.iter().map(|rule| (Arc::clone(&rule.name), self.progression.debt(rule.owed))).collect();
         ranked.sort_by_key(|(_, debt)| std::cmp::Reverse(*debt));
         ranked
     }
 
-    /// What all rules owe together, by which candidates are compared: fewer violated rules, then fewer steps, then fewer
-    /// obligations.
-    pub fn debt(&mut self) -> (usize, ResidualCost) {
+    /// The number of violated rules, and the debt of the others together. Candidates are compared by it: fewer violated
+    /// rules, then fewer steps, then fewer obligations.
+    pub fn debt(&mut self) -> (usize, Debt) {
         let mut violated = 0;
         let mut sum = ResidualCost { steps: 0, obligations: 0 };
         for rule in &self.rules {
@@ -379,7 +372,7 @@ impl Monitor {
         (violated, sum)
     }
 
-    /// Forgets the run: all rules start again, nothing is counted.
+    /// Begins another run: resets all rules and counts.
     pub fn restart(&mut self) {
         self.steps = 0;
         for rule in &mut self.rules {
@@ -390,7 +383,7 @@ impl Monitor {
         }
     }
 
-    /// The atoms that the rules still read, as text, sorted: what a labeler has to know.
+    /// The atoms that the rules still read, sorted: what a labeler has to label.
     pub fn propositions(&self) -> Vec<String> {
         let formulas = self.progression.formulas();
         let live: HashSet<_> = self
@@ -405,8 +398,8 @@ impl Monitor {
     }
 }
 
-/// One step, and its texts where a witness needed them.
-struct Context<'a> {
+/// One step, and its shortened texts once a witness needed them.
+struct StepContext<'a> {
     observed: &'a Observed<'a>,
     texts: &'a mut Option<(Arc<str>, Arc<str>)>,
 }

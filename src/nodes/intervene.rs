@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::desk::{Desk, Reply, Sample, Seen, prompt_trouble};
 use crate::journal::{Kind, Sha};
 use crate::llm::Request;
-use crate::monitor::{Intervening, Intervention};
+use crate::monitor::{Intervention, InterventionSettings};
 use crate::pipeline::{
     AnswerAccepted, AnswerReceived, Attempt, Forecast, Foreseen, Halt, Intervened, NodeError, Record, RunEvent,
     Sampled, StopReason, lifeline_of,
@@ -41,7 +41,7 @@ impl Desk {
         &self,
         request: Request,
         attempt: &Attempt<'_>,
-        intervening: &Intervening,
+        intervening: &InterventionSettings,
     ) -> Result<Reply, NodeError> {
         let first = self.try_out(request.clone(), intervening, attempt).await?;
         let Some((rule, which)) = first.met() else {
@@ -77,7 +77,7 @@ impl Desk {
     async fn try_out(
         &self,
         request: Request,
-        intervening: &Intervening,
+        intervening: &InterventionSettings,
         attempt: &Attempt<'_>,
     ) -> Result<Tried, NodeError> {
         let mut sample = self.sample(request.clone(), attempt, Seen::IfTaken).await?;
@@ -101,7 +101,7 @@ impl Desk {
         first: &Request,
         candidate: u32,
         which: Intervention,
-        intervening: &Intervening,
+        intervening: &InterventionSettings,
         (violated, attempt): (&[Foreseen], &Attempt<'_>),
     ) -> Result<Request, NodeError> {
         let mut request = first.clone();

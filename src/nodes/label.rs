@@ -96,7 +96,7 @@ impl Desk {
                 &workspace,
             );
             let answer = self.sample(asked, attempt, Seen::IfTaken).await?;
-            let read = propositions.read(&answer.reply.text);
+            let read = propositions.parse_answer(&answer.reply.text);
             answers.push(answer.received);
             match read {
                 Ok(labels) => return Ok((labels, answers)),

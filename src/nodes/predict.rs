@@ -35,15 +35,15 @@ impl Desk {
         }
         let candidate = request.key.candidate;
         let mut estimates: BTreeMap<String, f64> = BTreeMap::new();
-        let samples = if prediction.how == How::Ask { 1 } else { prediction.samples };
+        let samples = if prediction.method == PredictionMethod::Ask { 1 } else { prediction.samples };
         let mut said = Vec::new();
         for number in 0..samples {
             let asked = self.ahead(request, sample, prediction, (number, &undecided), attempt)?;
             let answer = self.sample(asked, attempt, Seen::IfTaken).await?;
             let share = |holds: bool| if holds { 1.0 / f64::from(samples) } else { 0.0 };
-            match prediction.how {
-                How::Ask => estimates.extend(probabilities(&answer.reply.text, &undecided)),
-                How::Sampling => {
+            match prediction.method {
+                PredictionMethod::Ask => estimates.extend(probabilities(&answer.reply.text, &undecided)),
+                PredictionMethod::Sampling => {
                     let mut records = as_if_taken(sample, attempt);
                     for text in answers(&answer.reply.text, prediction.steps) {
                         let text = attempt.keep(&text)?;
@@ -79,7 +79,7 @@ impl Desk {
             let predicted = Predicted {
                 purpose: request.key.purpose.clone(),
                 candidate,
-                how: prediction.how,
+                how: prediction.method,
                 pattern: prediction.pattern.clone(),
                 steps: prediction.steps,
                 threshold: prediction.threshold,
@@ -106,17 +106,19 @@ impl Desk {
         let words = attempt.run.rules_in_words();
         let rules = words.iter().filter(|(rule, _)| rules.contains_key(rule));
         let rules: Vec<Value> = rules.map(|(rule, means)| json!({"rule": rule, "means": means})).collect();
-        let (purpose, data) = match prediction.how {
-            How::Sampling => ("foresee", json!({"steps": prediction.steps, "node": request.key.node})),
-            How::Ask => ("predict", json!({"steps": prediction.steps, "node": request.key.node, "rules": rules})),
+        let (purpose, data) = match prediction.method {
+            PredictionMethod::Sampling => ("foresee", json!({"steps": prediction.steps, "node": request.key.node})),
+            PredictionMethod::Ask => {
+                ("predict", json!({"steps": prediction.steps, "node": request.key.node, "rules": rules}))
+            }
         };
         let mut offered = request.offered.clone();
         offered.retain(|file| file.path != ANSWER && file.path != REQUEST);
         offered.push(offer(attempt, REQUEST, &request.prompt)?);
         offered.push(offer(attempt, ANSWER, &sample.reply.text)?);
-        let temperature = match prediction.how {
-            How::Sampling => Some(prediction.temperature),
-            How::Ask => request.choice.temperature,
+        let temperature = match prediction.method {
+            PredictionMethod::Sampling => Some(prediction.temperature),
+            PredictionMethod::Ask => request.choice.temperature,
         };
         Ok(Request {
             key: RequestKey {

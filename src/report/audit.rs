@@ -21,8 +21,8 @@ fn words(verdict: Verdict) -> &'static str {
 }
 
 /// A verdict and its reasons for each rule, then what the log was.
-pub fn audit_text(log: &str, audited: &Audited) -> String {
-    let states = audited.found.places.states();
+pub fn audit_text(log: &str, audited: &AuditReport) -> String {
+    let states = audited.log.places.states();
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{log}: {}, {}\n", counted(states, "state"), counted(audited.findings.len() as u64, "rule"));
@@ -48,14 +48,14 @@ pub fn audit_text(log: &str, audited: &Audited) -> String {
 }
 
 /// What an audit by the default policy shows: the laws that were broken, and how many there were to ask.
-pub fn laws_text(log: &str, audited: &Audited) -> String {
+pub fn laws_text(log: &str, audited: &AuditReport) -> String {
     let mut out = String::new();
     let broken: Vec<&RuleFinding> = audited.findings.iter().filter(|f| !f.verdict.holds()).collect();
     for finding in &broken {
         rule_text(&mut out, finding, audited);
     }
-    let asked = audited.findings.iter().filter(|f| f.asked.is_some_and(|asked| asked > 0)).count();
-    let decisions: u64 = audited.findings.iter().filter_map(|f| f.asked).sum();
+    let asked = audited.findings.iter().filter(|f| f.evaluated.is_some_and(|asked| asked > 0)).count();
+    let decisions: u64 = audited.findings.iter().filter_map(|f| f.evaluated).sum();
     let of = audited.findings.len();
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -75,10 +75,10 @@ pub fn objections_text(verification: &Verification) -> String {
     verification.objections.iter().map(text).collect()
 }
 
-fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
-    let places = &audited.found.places;
+fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
+    let places = &audited.log.places;
     let place = |state: u64| match places.number(state) {
-        Some(number) if places.listed() => format!("{state} (message {number})"),
+        Some(number) if places.is_list() => format!("{state} (message {number})"),
         Some(line) => format!("{state} (line {line})"),
         None => state.to_string(),
     };
@@ -126,7 +126,7 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
 }
 
 /// The object that others build on.
-pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
+pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
     let rules: Vec<Value> = audited
         .findings
         .iter()
@@ -137,10 +137,10 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
                 "severity": finding.rule.severity.name(),
                 "verdict": finding.verdict.name(),
                 "culprit": finding.culprit,
-                "culprit_line": finding.culprit.and_then(|state| audited.found.places.line(state)),
+                "culprit_line": finding.culprit.and_then(|state| audited.log.places.line(state)),
                 "failing": finding.failing,
                 "failing_count": finding.failing_count,
-                "asked": finding.asked,
+                "evaluated": finding.evaluated,
                 "violations": finding.violations,
                 "witness": finding.witness,
                 "note": finding.note,
@@ -154,7 +154,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
         "schema": 1,
         "log": log,
         "shape": shape,
-        "states": audited.found.places.states(),
+        "states": audited.log.places.states(),
         "rules": rules,
         "warnings": audited.all_warnings(),
         "labels": audited.labelling.as_ref().map(labelling_json),

@@ -15,7 +15,7 @@ pub(super) fn names(propositions: &[Arc<str>]) -> Vec<&str> {
 
 /// Who labelled, in words.
 fn who(labelling: Option<&Labelling>) -> String {
-    let by: Vec<&str> = labelling.iter().flat_map(|l| l.by.iter().map(String::as_str)).collect();
+    let by: Vec<&str> = labelling.iter().flat_map(|l| l.models.iter().map(String::as_str)).collect();
     if by.is_empty() { "a model".to_owned() } else { by.join(", ") }
 }
 
@@ -33,11 +33,11 @@ pub(super) fn untrusted_text(propositions: &[Arc<str>], labelling: Option<&Label
 
 /// How the labels came about, and how they agree with a reference.
 pub(super) fn labelling_text(labelling: &Labelling) -> String {
-    let Labelling { labelled, told, empty, asked, cached, requests, tokens, cost_usd, .. } = labelling;
+    let Labelling { labelled, recorded, empty, asked, cached, requests, tokens, cost_usd, .. } = labelling;
     let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
     let mut parts = vec![format!("{} labelled", counted(*labelled, "state"))];
-    if *told > 0 {
-        parts.push(format!("{told} with labels in the log"));
+    if *recorded > 0 {
+        parts.push(format!("{recorded} with labels in the log"));
     }
     parts.push(format!("{empty} with nothing to judge"));
     let mut out = format!(
@@ -81,7 +81,7 @@ fn accuracy_text(out: &mut String, accuracy: &LabelAccuracy) {
 
 pub(super) fn labelling_json(labelling: &Labelling) -> Value {
     json!({
-        "trusted": false, "by": labelling.by, "labelled": labelling.labelled, "told": labelling.told,
+        "trusted": false, "models": labelling.models, "labelled": labelling.labelled, "recorded": labelling.recorded,
         "empty": labelling.empty, "asked": labelling.asked, "cached": labelling.cached, "requests": labelling.requests,
         "tokens": labelling.tokens, "cost_usd": labelling.cost_usd,
         "accuracy": labelling.accuracy.as_ref().map(accuracy_json),

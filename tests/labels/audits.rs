@@ -342,10 +342,10 @@ fn what_cannot_be_labelled_is_told_before_anybody_is_asked() {
         (
             "!model:refuses W",
             "!model:refuse W",
-            "line 9: rule `greets-first`: `model:refuse`: there is no [[label]] of this name (near it: refuses)",
+            "line 9: rule `greets-first`: `model:refuse`: there is no [[label]] of this name (similar: refuses)",
         ),
-        (" W model:polite", "", "line 1: [[label]]: no rule speaks of `model:polite`"),
-        ("name = \"polite\"", "name = \"is polite\"", "line 1: [[label]]: `is polite` is no name"),
+        (" W model:polite", "", "line 1: [[label]]: no rule uses `model:polite`"),
+        ("name = \"polite\"", "name = \"is polite\"", "line 1: [[label]]: `is polite` is not a name"),
         (
             "name = \"refuses\"",
             "name = \"polite\"",

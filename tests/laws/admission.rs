@@ -143,12 +143,12 @@ fn stands(policy: &str, journal: &[Value]) -> (bool, bool) {
     let mut formulas = Formulas::new();
     let Policy { rules, log, labels, .. } = Policy::read(policy, &mut formulas).unwrap();
     let known = KnownLabels::new(&labels, HashMap::new());
-    let auditor = Auditor::labelled(formulas, rules, journal_mapping(log), known).unwrap();
-    let mut follower = Follower::new(Arc::new(auditor)).unwrap();
+    let auditor = Auditor::new_with_labels(formulas, rules, journal_mapping(log), known).unwrap();
+    let mut follower = LiveAudit::new(Arc::new(auditor)).unwrap();
     for (line, event) in (1..).zip(journal) {
-        follower.record(event.to_string().as_bytes(), line).unwrap();
+        follower.add_record(event.to_string().as_bytes(), line).unwrap();
     }
-    (follower.verdict("r").holds(), follower.was_asked("r").unwrap_or(true))
+    (follower.verdict("r").holds(), follower.was_evaluated("r").unwrap_or(true))
 }
 
 /// That a refusal is right of this run; of what kind it is.

@@ -53,7 +53,7 @@ fn a_formula_is_shown_with_what_it_says_and_used_only_when_it_is_confirmed() {
         &["run", "docs", "--recording", "answers.jsonl", "--policy", "p.toml"][..],
         &["audit", "-", "--policy", "p.toml"],
     ] {
-        bench.run(args).expect(2).says(&["rule `answered`", "nobody has confirmed", "policy formulate"]);
+        bench.run(args).expect(2).says(&["rule `answered`", "is not confirmed", "policy formulate"]);
     }
     // Nobody is asked again for what is there: the recording is not even read.
     bench.run(&["policy", "formulate", "p.toml", "--recording", "missing.jsonl", "--yes"]).expect(0);

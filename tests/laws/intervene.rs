@@ -230,7 +230,7 @@ fn what_is_wrong_with_an_intervention_is_told_before_anything_is_made() {
         (policy("switch", "[intervening]\nfallback = \"m\"\n"), "unknown field `fallback`"),
         (
             "[[rule]]\nid = \"c\"\nowner = \"review\"\nformula = 'true'\nintervention = \"inject\"\n".to_owned(),
-            "a causal rule is asked of what has happened",
+            "a causal rule judges past events",
         ),
     ] {
         bench.write(POLICY, &text);

@@ -433,8 +433,8 @@ const WRONG: [(&str, &str, &[&str], &[&str]); 32] = [
         &["can never be reached", "revisions 0 to 3", "--max-revisions"],
         &["--max-revisions", "3"],
     ),
-    ("o.toml", "goal = \"G (approved -> holds)\"\n", &["whatever the revisions are like"], &[]),
-    ("o.toml", "goal = \"F (holds | !holds)\"\n", &["whatever the revisions are like"], &[]),
+    ("o.toml", "goal = \"G (approved -> holds)\"\n", &["holds for all possible revisions"], &[]),
+    ("o.toml", "goal = \"F (holds | !holds)\"\n", &["holds for all possible revisions"], &[]),
     (
         "o.toml",
         "goal = \"X X holds\"\n",

@@ -313,7 +313,7 @@ fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
     );
     of(
         "[[rule]]\nid = \"r\"\nwords = \"w\"\nformula = 'F name = \"routed\"'\nconfirmed = false\n",
-        &["nobody has confirmed", "policy formulate"],
+        &["is not confirmed", "policy formulate"],
     );
     of("[[rule]]\nid = \"r\"\nformula = 'G ('\n", &["line 3", "no formula"]);
     of("[[rule]]\nid = \"r\nformula = 'true'\n", &["line 2"]);

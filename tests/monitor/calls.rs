@@ -3,12 +3,12 @@
 
 use fastrand::Rng;
 use serde_json::{Value, json};
-use tlaforge::monitor::log::{Manner, Mapping, Shape};
+use tlaforge::monitor::log::{Mapping, ScanOptions, Shape};
 use tlaforge::monitor::trac::Reset;
-use tlaforge::monitor::{Audited, Auditor, Policy};
+use tlaforge::monitor::{AuditReport, Auditor, Policy};
 use tlaforge::temporal::Formulas;
 
-const STRICT: Manner = Manner { skip_invalid: false, threads: 1 };
+const STRICT: ScanOptions = ScanOptions { skip_invalid: false, threads: 1 };
 
 /// One call, or a text, in the order in which an agent wrote them.
 #[derive(Debug, Clone)]
@@ -224,14 +224,14 @@ fn oracle(all: &[Seen]) -> Vec<bool> {
 fn auditor(policy: &str, shape: Shape) -> Auditor {
     let mut formulas = Formulas::new();
     let policy = Policy::read(policy, &mut formulas).unwrap();
-    Auditor::new(formulas, policy.rules, Mapping::default().over(shape)).unwrap()
+    Auditor::new(formulas, policy.rules, Mapping::default().with_shape_defaults(shape)).unwrap()
 }
 
 fn lines(records: &[Value]) -> String {
     records.iter().fold(String::new(), |log, record| log + &record.to_string() + "\n")
 }
 
-fn verdicts(audited: &Audited) -> Vec<bool> {
+fn verdicts(audited: &AuditReport) -> Vec<bool> {
     audited.findings.iter().map(|finding| finding.verdict.holds()).collect()
 }
 
@@ -253,13 +253,13 @@ fn audits_agree_with_an_oracle_that_looks_at_every_call() {
         let states: Vec<Seen> = turns.iter().flat_map(|turn| seen(turn, apart)).collect();
         let expected = oracle(&states);
         let log = lines(&records);
-        let audited = auditor.lines(&mut log.as_bytes(), STRICT, Reset::Never).unwrap();
-        assert_eq!(audited.found.places.states(), states.len() as u64, "seed {seed}: {log}");
+        let audited = auditor.audit_lines(&mut log.as_bytes(), STRICT, Reset::Never).unwrap();
+        assert_eq!(audited.log.places.states(), states.len() as u64, "seed {seed}: {log}");
         assert_eq!(verdicts(&audited), expected, "seed {seed}: {log}");
         kept += expected.iter().filter(|holds| **holds).count() as u64;
         broken += expected.iter().filter(|holds| !**holds).count() as u64;
         if seed % 8 == 0 && apart {
-            let list = auditor.list(json!(records).to_string().as_bytes(), Reset::Never).unwrap();
+            let list = auditor.audit_list(json!(records).to_string().as_bytes(), Reset::Never).unwrap();
             assert_eq!(verdicts(&list), expected, "seed {seed}, as a list: {log}");
         }
     }
@@ -270,9 +270,9 @@ fn audits_agree_with_an_oracle_that_looks_at_every_call() {
 /// Whether a formula holds of a log, and how many states the log has.
 fn holds(log: &str, shape: Shape, formula: &str) -> Result<(bool, u64), String> {
     let policy = format!("[[rule]]\nid = \"it\"\nformula = '''{formula}'''\n");
-    let audited = auditor(&policy, shape).lines(&mut log.as_bytes(), STRICT, Reset::Never);
+    let audited = auditor(&policy, shape).audit_lines(&mut log.as_bytes(), STRICT, Reset::Never);
     let audited = audited.map_err(|error| error.to_string())?;
-    Ok((verdicts(&audited)[0], audited.found.places.states()))
+    Ok((verdicts(&audited)[0], audited.log.places.states()))
 }
 
 #[test]
@@ -368,14 +368,15 @@ fn a_causal_rule_sees_an_event_with_all_its_calls() {
     let audit = |formula: &str| {
         let mut formulas = Formulas::new();
         let policy = Policy::read(&rule(formula), &mut formulas).unwrap();
-        let mapping = Mapping { lifeline: Some("who".to_owned()), ..Mapping::default() }.over(Shape::Jsonl);
+        let mapping =
+            Mapping { lifeline: Some("who".to_owned()), ..Mapping::default() }.with_shape_defaults(Shape::Jsonl);
         let auditor = Auditor::new(formulas, policy.rules, mapping).map_err(|error| error.to_string())?;
-        auditor.lines(&mut log.as_bytes(), STRICT, Reset::Never).map_err(|error| error.to_string())
+        auditor.audit_lines(&mut log.as_bytes(), STRICT, Reset::Never).map_err(|error| error.to_string())
     };
     let audited =
         audit("tool_call:a & tool_call:b & any(tool.input.x, = 1) & any(tool.input.x, = 2) | Y tool_call:b").unwrap();
-    assert_eq!((verdicts(&audited), audited.findings[0].asked), (vec![true, false], Some(2)));
-    assert_eq!((audited.findings[1].culprit, audited.found.places.states()), (Some(1), 3));
+    assert_eq!((verdicts(&audited), audited.findings[0].evaluated), (vec![true, false], Some(2)));
+    assert_eq!((audited.findings[1].culprit, audited.log.places.states()), (Some(1), 3));
     let error = audit("!(tool.input.x = 2)").unwrap_err();
     assert!(error.contains("any(tool.input.x, = 2)"), "{error}");
 }
@@ -407,7 +408,8 @@ fn with_a_reset_each_call_is_counted() {
         let mut rng = Rng::with_seed(seed);
         let turns: Vec<Turn> = (0..rng.usize(1..6)).map(|_| turn(&mut rng)).collect();
         let log = lines(&turns.iter().map(claude).collect::<Vec<_>>());
-        let audited = auditor(policy, Shape::Claude).lines(&mut log.as_bytes(), STRICT, Reset::AfterVerdict).unwrap();
+        let audited =
+            auditor(policy, Shape::Claude).audit_lines(&mut log.as_bytes(), STRICT, Reset::AfterVerdict).unwrap();
         let calls = turns.iter().flat_map(calls).filter(|call| call.tool == "Bash").count() as u64;
         assert_eq!(audited.findings[0].violations, calls, "seed {seed}: {log}");
     }
@@ -417,7 +419,7 @@ fn with_a_reset_each_call_is_counted() {
 fn what_is_never_a_value_is_a_warning() {
     let warnings = |log: &str, shape: Shape, formula: &str| {
         let policy = format!("[[rule]]\nid = \"it\"\nformula = '{formula}'\n");
-        let audited = auditor(&policy, shape).lines(&mut log.as_bytes(), STRICT, Reset::Never).unwrap();
+        let audited = auditor(&policy, shape).audit_lines(&mut log.as_bytes(), STRICT, Reset::Never).unwrap();
         audited.findings[0].warnings.clone()
     };
     let log = r#"{"type":"user","message":{"content":[{"type":"text","text":"a secret"}]}}"#;
@@ -460,5 +462,5 @@ fn nested_legacy_and_plainly_named_calls_are_calls() {
     assert_eq!(holds(data, Shape::Claude, "tool_call:t"), Ok((false, 1)));
     assert_eq!(holds(r#"{"name":"t","input":{}}"#, Shape::Jsonl, "tool_call:t"), Ok((false, 1)));
     let record = r#"{"role":"assistant","function_call":{"name":"t","arguments":"{}"}}"#;
-    assert_eq!(tlaforge::monitor::log::shape_of(record.as_bytes()), Shape::Openai);
+    assert_eq!(tlaforge::monitor::log::detect_shape(record.as_bytes()), Shape::Openai);
 }

@@ -1,17 +1,22 @@
 //! Logs of agents as traces: every shape, and what a log can be that is not one.
 
 use tlaforge::monitor::log::{
-    Found, LogError, Manner, Mapping, Plan, Shape, States, Step, scan_lines, scan_list, shape_of,
+    LogError, LogSummary, Mapping, Plan, ScanOptions, Shape, States, Step, detect_shape, scan_lines, scan_list,
 };
 use tlaforge::temporal::{Formula, Formulas, Node};
 
-const STRICT: Manner = Manner { skip_invalid: false, threads: 1 };
+const STRICT: ScanOptions = ScanOptions { skip_invalid: false, threads: 1 };
 
 /// The truth of each atom (given as formulas) at each state.
-fn truths(log: &[u8], shape: Shape, atoms: &[&str], manner: Manner) -> Result<(Vec<Vec<bool>>, Found), LogError> {
+fn truths(
+    log: &[u8],
+    shape: Shape,
+    atoms: &[&str],
+    options: ScanOptions,
+) -> Result<(Vec<Vec<bool>>, LogSummary), LogError> {
     let mut formulas = Formulas::new();
     let parsed: Vec<Formula> = atoms.iter().map(|a| formulas.parse(a).unwrap()).collect();
-    let plan = Plan::new(&Mapping::default().over(shape), &formulas, &parsed, &[]);
+    let plan = Plan::new(&Mapping::default().with_shape_defaults(shape), &formulas, &parsed, &[]);
     let read: Vec<_> = parsed
         .iter()
         .map(|f| match formulas.node(*f) {
@@ -29,7 +34,7 @@ fn truths(log: &[u8], shape: Shape, atoms: &[&str], manner: Manner) -> Result<(V
         scan_lines(
             &mut input,
             &plan,
-            manner,
+            options,
             |all: &mut Vec<_>, states: &States, _| all.extend(states.each().iter().map(row)),
             |part| rows.extend(part),
         )?
@@ -84,7 +89,7 @@ fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
 #[test]
 fn a_transcript_of_claude_code_tells_tools_texts_and_stops() {
     let log = std::fs::read_to_string("tests/data/claude-code/read.jsonl").unwrap();
-    assert_eq!(shape_of(log.as_bytes()), Shape::Claude);
+    assert_eq!(detect_shape(log.as_bytes()), Shape::Claude);
     let found = columns(&log, Shape::Claude, &["tool_call:Read", "tool_call:Bash", "type = \"result\"", "is_error"]);
     assert!(found[0].contains('1'), "{found:?}");
     assert!(!found[1].contains('1'));
@@ -108,13 +113,13 @@ fn messages_of_openai_are_states_as_lines_as_an_array_and_in_an_object() {
     let array = format!("[{}]", messages.join(",\n"));
     let object = format!("{{\n \"model\": \"m\",\n \"messages\": [{}]\n}}", messages.join(",\n"));
     for log in [&lines, &array, &object] {
-        assert_eq!(shape_of(log.as_bytes()), Shape::Openai, "{log}");
+        assert_eq!(detect_shape(log.as_bytes()), Shape::Openai, "{log}");
     }
     assert_eq!(columns(&lines, Shape::Openai, &atoms), expected);
     assert_eq!(columns(&array, Shape::Openai, &atoms), expected);
     let mut formulas = Formulas::new();
     let all: Vec<Formula> = atoms.iter().map(|a| formulas.parse(a).unwrap()).collect();
-    let plan = Plan::new(&Mapping::default().over(Shape::Openai), &formulas, &all, &[]);
+    let plan = Plan::new(&Mapping::default().with_shape_defaults(Shape::Openai), &formulas, &all, &[]);
     let mut states = 0;
     scan_list(object.as_bytes(), &plan, |_, _| states += 1).unwrap();
     assert_eq!(states, 5);
@@ -131,7 +136,7 @@ fn of_an_agentlog_only_responses_are_states() {
 {"kind":"chat_response","payload":{"content":[{"type":"text","text":"a"},{"type":"tool_use","name":"rm"},{"type":"text","text":"b"}],"stop_reason":"tool_use","cost":3}}
 {"kind":"chat_response","payload":{"content":[],"stop_reason":"end_turn"}}
 "#;
-    assert_eq!(shape_of(log.as_bytes()), Shape::Agentlog);
+    assert_eq!(detect_shape(log.as_bytes()), Shape::Agentlog);
     let atoms = ["tool_call:rm", "text_contains:\"a\\nb\"", "stop_reason:end_turn", "cost = 3"];
     assert_eq!(columns(log, Shape::Agentlog, &atoms), ["1.", "1.", ".1", "1."]);
     let (_, found) = truths(log.as_bytes(), Shape::Agentlog, &atoms, STRICT).unwrap();
@@ -142,7 +147,7 @@ fn of_an_agentlog_only_responses_are_states() {
 fn a_journal_is_known_by_its_events_and_the_data_stand_in_for_missing_fields() {
     let log = r#"{"v":3,"seq":1,"at":"2026-01-01T00:00:00Z","lifeline":"run","kind":"act","name":"run_started","rev":0,"attempt":0,"data":{"name":"other","draft":"whole"}}
 "#;
-    assert_eq!(shape_of(log.as_bytes()), Shape::Journal);
+    assert_eq!(detect_shape(log.as_bytes()), Shape::Journal);
     let atoms = ["name = \"run_started\"", "draft = \"whole\"", "data.name = \"other\"", "lifeline = \"run\" "];
     assert_eq!(columns(log, Shape::Journal, &atoms), ["1", "1", "1", "1"]);
 }
@@ -152,7 +157,7 @@ fn a_line_that_is_no_record_is_an_error_with_its_number_or_left_out_when_asked()
     let log = "{\"a\":true}\nhello\n{\"a\":\n{\"a\":true}\n[1]\n7\n";
     let error = truths(log.as_bytes(), Shape::Jsonl, &["a"], STRICT).unwrap_err().to_string();
     assert!(error.starts_with("line 2: not a JSON record, column 1"), "{error}");
-    let lenient = Manner { skip_invalid: true, threads: 1 };
+    let lenient = ScanOptions { skip_invalid: true, threads: 1 };
     let (rows, found) = truths(log.as_bytes(), Shape::Jsonl, &["a"], lenient).unwrap();
     assert_eq!(rows, [[true], [true]]);
     assert_eq!((found.invalid_count, found.invalid[1].0), (4, 3));
@@ -199,8 +204,8 @@ fn however_many_threads_read_the_states_are_the_same_and_in_order() {
     let one = truths(log.as_bytes(), Shape::Jsonl, &["n >= 30000", "extra:n=777"], STRICT).unwrap();
     assert_eq!(one.0.iter().position(|row| row[0]), Some(30_000));
     for threads in [2, 5] {
-        let manner = Manner { skip_invalid: false, threads };
-        let many = truths(log.as_bytes(), Shape::Jsonl, &["n >= 30000", "extra:n=777"], manner).unwrap();
+        let options = ScanOptions { skip_invalid: false, threads };
+        let many = truths(log.as_bytes(), Shape::Jsonl, &["n >= 30000", "extra:n=777"], options).unwrap();
         assert_eq!(one.0, many.0);
         for state in [0, 1, 999, 1_000, 31_234, 59_999] {
             assert_eq!(one.1.places.line(state), many.1.places.line(state));
@@ -265,20 +270,20 @@ fn of_several_bad_lines_the_first_is_told_and_a_defect_of_whoever_reads_does_not
         .collect();
     let log = lines.join("\n");
     for threads in [1, 2, 5] {
-        let manner = Manner { skip_invalid: false, threads };
-        let error = truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], manner).unwrap_err();
+        let options = ScanOptions { skip_invalid: false, threads };
+        let error = truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], options).unwrap_err();
         assert!(matches!(error, LogError::Line { line: 70_001, .. }), "{error}");
         let (rows, found) =
-            truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], Manner { skip_invalid: true, ..manner }).unwrap();
+            truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], ScanOptions { skip_invalid: true, ..options }).unwrap();
         assert_eq!((rows.len(), found.invalid_count), (199_997, 3));
         assert_eq!(found.invalid.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [70_001, 140_000, 199_999]);
 
         let mut formulas = Formulas::new();
         let formula = formulas.parse("n").unwrap();
-        let plan = Plan::new(&Mapping::default().over(Shape::Jsonl), &formulas, &[formula], &[]);
+        let plan = Plan::new(&Mapping::default().with_shape_defaults(Shape::Jsonl), &formulas, &[formula], &[]);
         let defect = std::panic::catch_unwind(|| {
             let fold = |(): &mut (), _: &_, line| assert!(line != 60_000, "a defect");
-            scan_lines(&mut log.as_bytes(), &plan, manner, fold, |()| {})
+            scan_lines(&mut log.as_bytes(), &plan, options, fold, |()| {})
         });
         assert!(defect.is_err());
     }

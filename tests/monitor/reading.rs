@@ -16,7 +16,7 @@ const LISTED: &str = r#"any(b.c, = 1) & every(content.text, != "a") & any(d, > 2
 fn plan(shape: Shape, wanted: &str) -> Plan {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(wanted).unwrap();
-    Plan::new(&Mapping::default().over(shape), &formulas, &[formula], &[])
+    Plan::new(&Mapping::default().with_shape_defaults(shape), &formulas, &[formula], &[])
 }
 
 fn space(rng: &mut Rng, out: &mut Vec<u8>) {
@@ -165,7 +165,7 @@ fn records_are_read_as_serde_json_reads_them() {
             damage(&mut rng, &mut line);
         }
         let shown = || format!("round {round}: {}", String::from_utf8_lossy(&line));
-        let mut ours = plan.states();
+        let mut ours = plan.new_states();
         let answer = plan.read(&line, &mut ours);
 
         let mut theirs = None;
@@ -204,7 +204,7 @@ fn deep_records_are_read_or_refused_but_never_overflow() {
         ("extra", 70, true),
         ("extra", 100_000, false),
     ] {
-        let mut states = plan.states();
+        let mut states = plan.new_states();
         let answer = plan.read(&nested(key, depth), &mut states);
         assert_eq!(answer.is_ok(), reads, "{key} {depth}");
         if reads {

@@ -190,7 +190,7 @@ fn a_wrong_policy_is_refused_with_its_line() {
         ("[[rule]]\nid = ".to_owned(), Some(2), "line 2"),
         ("\nversion = 1\n".to_owned(), Some(2), "unknown key `version`"),
         ("rule = 3".to_owned(), Some(1), "unknown key `rule`"),
-        ("[[rules]]\nid = \"x\"".to_owned(), Some(1), "unknown key `rules` (rules stand under `[[rule]]`"),
+        ("[[rules]]\nid = \"x\"".to_owned(), Some(1), "unknown key `rules` (rules are written under `[[rule]]`"),
         ("[[rule]]\nkind = \"no_call\"".to_owned(), Some(1), "rule 1: it has no `id`"),
         ("[[rule]]\nid = 3".to_owned(), Some(2), "rule 1: `id` must be a text, not a number"),
         ("[[rule]]\nid = \"\"".to_owned(), Some(2), "rule 1: its `id` is empty"),
@@ -211,10 +211,10 @@ fn a_wrong_policy_is_refused_with_its_line() {
         (
             rule("formula = 'G ('"),
             Some(4),
-            "rule `it`: the parameter `formula` is no formula: column 4: expected a formula",
+            "rule `it`: the parameter `formula` is not a formula: column 4: expected a formula",
         ),
         (rule("formula = 'F @A(x)'"), Some(4), "`formula`: `@` has no meaning in the finite-trace reading"),
-        (rule("formula = 'a'\nkind = \"no_call\""), Some(4), "`formula` stands for a kind; write one of them"),
+        (rule("formula = 'a'\nkind = \"no_call\""), Some(4), "a rule has either a `kind` or a `formula`, not both"),
         (rule("formula = 'a'\nparams = {}"), Some(5), "`formula` takes no `params`"),
         (rule("formula = 'a'\nwhen = 'b'"), Some(5), "`when` belongs to a causal rule"),
         (
@@ -225,18 +225,18 @@ fn a_wrong_policy_is_refused_with_its_line() {
         (rule("owner = \"A\""), Some(2), "a causal rule needs a `formula`"),
         (rule("owner = \"\"\nformula = 'a'"), Some(4), "its `owner` is empty"),
         (rule("owner = \"A\"\nformula = 'F a'"), Some(5), "`F` has no meaning in the causal reading"),
-        (rule("owner = \"A\"\nformula = 'a'\nwhen = '('"), Some(6), "the parameter `when` is no formula"),
+        (rule("owner = \"A\"\nformula = 'a'\nwhen = '('"), Some(6), "the parameter `when` is not a formula"),
         (rule("owner = \"A\"\nformula = 'a'\nkind = \"no_call\""), Some(6), "no `kind`"),
         (rule("formula = 'G model:kind'"), Some(2), "rule `it`: `model:kind`: there is no [[label]] of this name"),
         (
             rule("formula = 'G model:kid'") + "[[label]]\nname = \"kind\"\nasks = \"it is kind\"\n",
             Some(2),
-            "there is no [[label]] of this name (near it: kind)",
+            "there is no [[label]] of this name (similar: kind)",
         ),
         (
             rule("formula = 'a'") + "\n[[label]]\nname = \"kind\"\nasks = \"it is kind\"\n",
             Some(6),
-            "no rule speaks of `model:kind`",
+            "no rule uses `model:kind`",
         ),
         (rule("formula = 'a'") + &rule("formula = 'b'"), Some(6), "a second rule `it` (the first begins in line 2)"),
     ] {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 use tlaforge::monitor::labels::{
-    FieldLabeler, LabelError, Labeler, Labelled, Labels, Observed, Part, PatternLabeler, Scope, Sticky, Together,
-    WordLabeler,
+    CombinedLabeler, FieldLabeler, LabelError, Labeler, Labelled, Labels, Observed, PatternLabeler, Scope,
+    StickyLabeler, TextPart, WordLabeler,
 };
 use tlaforge::monitor::score::{Finding, Score, ScoreSummary};
 use tlaforge::monitor::synthetic::{Shape, Synthetic, Wording, pattern_constraints};
@@ -52,7 +52,7 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
         };
         let reset = if row["kw"]["auto_recovery"] == json!(false) { Reset::Never } else { Reset::AfterVerdict };
         let propositions: Vec<&str> = row["props"].as_array().unwrap().iter().map(|p| p.as_str().unwrap()).collect();
-        let mut labeler = WordLabeler::new(propositions.iter().copied(), Part::Output, Scope::LastStep).unwrap();
+        let mut labeler = WordLabeler::new(propositions.iter().copied(), TextPart::Output, Scope::LastStep).unwrap();
         let rules: Vec<String> =
             formulas.iter().map(|f| f.as_str().unwrap().replace("living room", "\"living room\"")).collect();
         let mut monitor = monitor(reset, &rules.iter().map(String::as_str).collect::<Vec<_>>());
@@ -184,7 +184,7 @@ fn rules_come_and_go_while_a_monitor_runs() {
     add(&mut monitor, "later", "F b");
     let mut formulas = Formulas::new();
     let formula = formulas.parse("F b").unwrap();
-    assert_eq!(monitor.add("later", &formulas, formula), Err(MonitorError::Taken("later".to_owned())));
+    assert_eq!(monitor.add("later", &formulas, formula), Err(MonitorError::DuplicateName("later".to_owned())));
     let past = formulas.parse("O b").unwrap();
     let refused = monitor.add("past", &formulas, past).unwrap_err();
     assert_eq!(refused.to_string(), "rule `past`: `O` has no meaning in progression");
@@ -231,7 +231,7 @@ fn a_run_that_always_owes_something_new_stays_within_bounds() {
 }
 
 fn words(propositions: &[&str], scope: Scope, texts: &[&str]) -> Vec<Vec<String>> {
-    let mut labeler = WordLabeler::new(propositions.iter().copied(), Part::Output, scope).unwrap();
+    let mut labeler = WordLabeler::new(propositions.iter().copied(), TextPart::Output, scope).unwrap();
     labels(&mut labeler, texts)
 }
 
@@ -255,23 +255,23 @@ fn a_proposition_holds_where_all_its_words_occur() {
     assert_eq!(seen, [go.clone(), vec![], go.clone(), go, room.clone(), room, vec![], vec![]]);
     let seen = words(&["living room"], Scope::History, &["living", "room", ""]);
     assert_eq!(seen.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1, 1]);
-    assert!(matches!(WordLabeler::new(["a", " - "], Part::Both, Scope::LastStep), Err(LabelError::NoWord(_))));
+    assert!(matches!(WordLabeler::new(["a", " - "], TextPart::Both, Scope::LastStep), Err(LabelError::NoWord(_))));
 }
 
 #[test]
 fn patterns_fields_and_lasting_propositions_are_labelled() {
     let propositions = [("number", r"\b\d+\b"), ("end", r"(?i)done$")];
-    let mut patterns = PatternLabeler::new(propositions, Part::Output, Scope::LastStep).unwrap();
+    let mut patterns = PatternLabeler::new(propositions, TextPart::Output, Scope::LastStep).unwrap();
     assert_eq!(labels(&mut patterns, &["got 12", "DONE"]), [["number"], ["end"]]);
-    let mut history = PatternLabeler::new([("both", r"(?s)a.*b")], Part::Output, Scope::History).unwrap();
+    let mut history = PatternLabeler::new([("both", r"(?s)a.*b")], TextPart::Output, Scope::History).unwrap();
     assert_eq!(labels(&mut history, &["a", "x", "b"]).iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 1]);
     history.restart();
     assert_eq!(labels(&mut history, &["b"]), [Vec::<String>::new()]);
-    let error = PatternLabeler::new([("open", "(")], Part::Output, Scope::LastStep).unwrap_err();
+    let error = PatternLabeler::new([("open", "(")], TextPart::Output, Scope::LastStep).unwrap_err();
     assert!(error.to_string().contains("the pattern of `open`"), "{error}");
 
-    let inner = WordLabeler::new(["key", "door"], Part::Output, Scope::LastStep).unwrap();
-    let mut sticky = Sticky::new(inner, ["key"]);
+    let inner = WordLabeler::new(["key", "door"], TextPart::Output, Scope::LastStep).unwrap();
+    let mut sticky = StickyLabeler::new(inner, ["key"]);
     assert_eq!(labels(&mut sticky, &["take key", "door"]), [vec!["key"], vec!["door", "key"]]);
     sticky.restart();
     assert_eq!(labels(&mut sticky, &["door"]), [["door"]]);
@@ -303,8 +303,8 @@ fn propositions_are_defined_over_fields() {
     ] {
         assert_eq!(FieldLabeler::new([("d", definition)]).unwrap_err().to_string(), error);
     }
-    let words = WordLabeler::new(["go"], Part::Both, Scope::LastStep).unwrap();
-    let mut together = Together(vec![Box::new(fields), Box::new(words)]);
+    let words = WordLabeler::new(["go"], TextPart::Both, Scope::LastStep).unwrap();
+    let mut together = CombinedLabeler(vec![Box::new(fields), Box::new(words)]);
     let both = together.label(&Observed { input: "go", output: "", record: &record }).unwrap();
     assert_eq!(both.truths().collect::<Vec<_>>(), ["go", "passed"]);
 }
@@ -326,20 +326,20 @@ fn an_audit_is_scored_against_its_reference() {
     let (v, s) = (Decision::Violated, Decision::Satisfied);
     let reference = [finding("a", 1, v), finding("a", 4, v), finding("b", 2, s), finding("b", 3, s)];
     let audit = [finding("a", 1, v), finding("a", 1, v), finding("a", 5, v), finding("b", 2, s), finding("b", 3, v)];
-    let score = Score::of(&audit, &reference);
+    let score = Score::compare(&audit, &reference);
     assert_eq!(score, Score { true_positives: 2, false_positives: 2, false_negatives: 2 });
     assert_eq!((score.precision(), score.recall(), score.f1()), (0.5, 0.5, 0.5));
-    let empty = Score::of(&[], &[]);
+    let empty = Score::compare(&[], &[]);
     assert_eq!((empty.precision(), empty.recall(), empty.f1()), (1.0, 1.0, 1.0));
-    let missed = Score::of(&[], &reference);
+    let missed = Score::compare(&[], &reference);
     assert_eq!((missed.precision(), missed.recall(), missed.f1()), (0.0, 0.0, 0.0));
-    let invented = Score::of(&audit, &[]);
+    let invented = Score::compare(&audit, &[]);
     assert_eq!((invented.precision(), invented.recall(), invented.f1()), (0.0, 0.0, 0.0));
-    assert_eq!(score.and(missed).false_negatives, 6);
-    let summary = ScoreSummary::of(&[score, empty]).unwrap();
+    assert_eq!(score.plus(missed).false_negatives, 6);
+    let summary = ScoreSummary::new(&[score, empty]).unwrap();
     assert_eq!((summary.runs, summary.mean), (2, 0.75));
     assert!((summary.interval - 1.96 * 0.25).abs() < 1e-12);
-    assert!(ScoreSummary::of(&[]).is_none());
+    assert!(ScoreSummary::new(&[]).is_none());
 }
 
 fn judged(case: &Synthetic) -> Vec<bool> {

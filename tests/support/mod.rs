@@ -189,7 +189,7 @@ impl Bench {
 
 /// What metrics are said to imply is so of every revision that a run closes, and what only grows does.
 fn means_what_it_says(journal: &Path) {
-    use tlaforge::monitor::Along;
+    use tlaforge::monitor::Trend;
     use tlaforge::pipeline::{METRICS, Quantity, RunView};
     let view = RunView::from_entries(&tlaforge::journal::read(journal).unwrap());
     for (revision, metrics) in &view.objective_progress.metrics {

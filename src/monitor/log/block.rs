@@ -1,4 +1,4 @@
-//! Blocks of a message: what they tell of texts that were written and of tools that were called.
+//! Blocks of a message: the texts and tool calls they hold, in the forms of Claude, `OpenAI` and similar APIs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,17 +8,16 @@ use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::plan::{At, Node, Take};
-use super::step::Step;
-use super::step::add_line;
+use super::path_tree::{Extract, PathNode};
+use super::step::{Step, add_line};
 
-/// One block of a list: a text, or an object that tells of a tool or a text.
-pub(super) struct Block<'p, 's> {
-    pub(super) node: &'p Node,
+/// Reads one block of a list: a text, or an object with a tool call or a text.
+pub(super) struct BlockVisitor<'p, 's> {
+    pub(super) node: &'p PathNode,
     pub(super) step: &'s mut Step,
 }
 
-impl<'de> DeserializeSeed<'de> for Block<'_, '_> {
+impl<'de> DeserializeSeed<'de> for BlockVisitor<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -26,33 +25,34 @@ impl<'de> DeserializeSeed<'de> for Block<'_, '_> {
     }
 }
 
-macro_rules! nothing {
+/// Visitor methods for values that hold neither text nor calls.
+macro_rules! ignore {
     ($made:ty: $($name:ident: $of:ty),*) => {
         $(fn $name<E>(self, _: $of) -> Result<$made, E> { Ok(<$made>::default()) })*
     };
 }
 
-impl<'de> Visitor<'de> for Block<'_, '_> {
+impl<'de> Visitor<'de> for BlockVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a block")
     }
 
-    nothing!((): visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
+    ignore!((): visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
 
     fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
     }
 
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        At { node: self.node, step: self.step }.text(value);
+        self.node.extract_text(self.step, value);
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let Self { node, step } = self;
-        while list.next_element_seed(Block { node, step: &mut *step })?.is_some() {}
+        while list.next_element_seed(BlockVisitor { node, step: &mut *step })?.is_some() {}
         Ok(())
     }
 
@@ -61,10 +61,10 @@ impl<'de> Visitor<'de> for Block<'_, '_> {
     }
 }
 
-/// A key of a block that tells something.
+/// The keys of a block that are read.
 #[derive(serde::Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
-enum Part {
+enum BlockKey {
     Type,
     Name,
     Text,
@@ -79,34 +79,37 @@ enum Part {
     Other,
 }
 
-/// What a block tells: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`,
-/// `{"type":"tool_result","content":…}`. The content may hold calls, as that of an agent that another one called.
-pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, map: A) -> Result<(), A::Error> {
+/// Reads a block: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`,
+/// `{"type":"tool_result","content":…}`. The content may hold calls too, if the tool is itself an agent.
+pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &PathNode, step: &mut Step, map: A) -> Result<(), A::Error> {
     read(node, step, map, false)
 }
 
-/// Of a nested block only calls are read: its texts are those of the block around it, and without a type it is data.
-fn read<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A, nested: bool) -> Result<(), A::Error> {
-    let (mut kind, mut name, mut text, mut function) = (Loose(None), Loose(None), Loose(None), Loose(None));
+/// Only the calls of a nested block are read: its texts belong to the block around it, and without a type it is data.
+fn read<'de, A: MapAccess<'de>>(node: &PathNode, step: &mut Step, mut map: A, nested: bool) -> Result<(), A::Error> {
+    let (mut kind, mut name, mut text, mut function) =
+        (OptionalText(None), OptionalText(None), OptionalText(None), OptionalText(None));
     let mut content = Value::Null;
-    let wanted = !nested && node.takes.contains(&Take::Text);
-    let all = node.takes.contains(&Take::Arguments);
+    let reads_text = !nested && node.extracts(Extract::Text);
+    let reads_arguments = node.extracts(Extract::CallArguments);
     let mut arguments = None;
     while let Some(key) = map.next_key()? {
         match key {
-            Part::Input | Part::Arguments | Part::Args | Part::Parameters if all => {
+            BlockKey::Input | BlockKey::Arguments | BlockKey::Args | BlockKey::Parameters if reads_arguments => {
                 arguments = map.next_value::<Option<serde_json::Value>>()?;
             }
-            Part::Function | Part::Custom if all => {
-                let called = map.next_value::<Called<'_>>()?;
-                (function, arguments) = (called.name.unwrap_or(Loose(None)), called.arguments.or(arguments));
+            BlockKey::Function | BlockKey::Custom if reads_arguments => {
+                let call = map.next_value::<FunctionCall<'_>>()?;
+                (function, arguments) = (call.name.unwrap_or(OptionalText(None)), call.arguments.or(arguments));
             }
-            Part::Type => kind = map.next_value()?,
-            Part::Name => name = map.next_value()?,
-            Part::Text => text = map.next_value()?,
-            Part::Function | Part::Custom => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
-            Part::Content => content = map.next_value()?,
-            Part::Input | Part::Arguments | Part::Args | Part::Parameters | Part::Other => {
+            BlockKey::Type => kind = map.next_value()?,
+            BlockKey::Name => name = map.next_value()?,
+            BlockKey::Text => text = map.next_value()?,
+            BlockKey::Function | BlockKey::Custom => {
+                function = map.next_value::<FunctionName<'_>>()?.name.unwrap_or(OptionalText(None))
+            }
+            BlockKey::Content => content = map.next_value()?,
+            BlockKey::Input | BlockKey::Arguments | BlockKey::Args | BlockKey::Parameters | BlockKey::Other => {
                 _ = map.next_value::<IgnoredAny>()?;
             }
         }
@@ -114,21 +117,21 @@ fn read<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A, nested
     let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
     let calls =
         kind.map_or(!nested, |k| k.ends_with("tool_use") || k.ends_with("call") || k == "function" || k == "custom");
-    if let (Some(name), Some(path)) = (name.filter(|_| calls), node.calls()) {
+    if let (Some(name), Some(path)) = (name.filter(|_| calls), node.tool_call_path()) {
         step.add_call(name.into_owned(), path, arguments);
     }
-    if let Some(text) = text.filter(|_| wanted && writes(kind)) {
-        step.write(text);
+    if let Some(text) = text.filter(|_| reads_text && holds_text(kind)) {
+        step.add_text(text);
     }
-    if wanted && kind.is_some_and(|k| k.ends_with("tool_result")) {
-        let written = Written::deserialize(&content).map_err(A::Error::custom)?;
-        written.0.iter().for_each(|text| step.write(text));
+    if reads_text && kind.is_some_and(|k| k.ends_with("tool_result")) {
+        let result = ToolResult::deserialize(&content).map_err(A::Error::custom)?;
+        result.0.iter().for_each(|text| step.add_text(text));
     }
-    if node.calls().is_some() { read_nested(node, step, content).map_err(A::Error::custom) } else { Ok(()) }
+    if node.tool_call_path().is_some() { read_nested(node, step, content).map_err(A::Error::custom) } else { Ok(()) }
 }
 
-/// The calls among the blocks of a content.
-fn read_nested(node: &Node, step: &mut Step, content: Value) -> Result<(), serde_json::Error> {
+/// Reads the calls among the blocks of a tool result.
+fn read_nested(node: &PathNode, step: &mut Step, content: Value) -> Result<(), serde_json::Error> {
     match content {
         Value::Array(items) => items.into_iter().try_for_each(|item| read_nested(node, step, item)),
         Value::Object(fields) => read(node, step, MapDeserializer::new(fields.into_iter()), true),
@@ -136,132 +139,132 @@ fn read_nested(node: &Node, step: &mut Step, content: Value) -> Result<(), serde
     }
 }
 
-/// Whether a block of a kind holds text that was written.
-fn writes(kind: Option<&str>) -> bool {
+/// Whether a block of this type holds text in its `text`.
+fn holds_text(kind: Option<&str>) -> bool {
     kind.is_none_or(|k| k.ends_with("text"))
 }
 
-/// What a tool answered: a text, or blocks with some.
+/// The text of a tool result, which is a text itself or a list of blocks.
 #[derive(Default)]
-struct Written(Option<String>);
+struct ToolResult(Option<String>);
 
-impl Written {
+impl ToolResult {
     fn add(&mut self, text: &str) {
         add_line(self.0.get_or_insert_default(), text);
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Written {
+impl<'de> serde::Deserialize<'de> for ToolResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Answer;
-        impl<'de> Visitor<'de> for Answer {
-            type Value = Written;
+        struct ToolResultVisitor;
+        impl<'de> Visitor<'de> for ToolResultVisitor {
+            type Value = ToolResult;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON value")
             }
 
-            nothing!(Written: visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
+            ignore!(ToolResult: visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
 
-            fn visit_unit<E>(self) -> Result<Written, E> {
-                Ok(Written::default())
+            fn visit_unit<E>(self) -> Result<ToolResult, E> {
+                Ok(ToolResult::default())
             }
 
-            fn visit_str<E>(self, value: &str) -> Result<Written, E> {
-                Ok(Written(Some(value.to_owned())))
+            fn visit_str<E>(self, value: &str) -> Result<ToolResult, E> {
+                Ok(ToolResult(Some(value.to_owned())))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Written, A::Error> {
-                let mut written = Written::default();
-                while let Some(part) = list.next_element::<Written>()? {
-                    part.0.iter().for_each(|text| written.add(text));
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ToolResult, A::Error> {
+                let mut result = ToolResult::default();
+                while let Some(part) = list.next_element::<ToolResult>()? {
+                    part.0.iter().for_each(|text| result.add(text));
                 }
-                Ok(written)
+                Ok(result)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Written, A::Error> {
-                let (mut kind, mut text) = (Loose(None), Loose(None));
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolResult, A::Error> {
+                let (mut kind, mut text) = (OptionalText(None), OptionalText(None));
                 while let Some(key) = map.next_key()? {
                     match key {
-                        Part::Type => kind = map.next_value()?,
-                        Part::Text => text = map.next_value()?,
+                        BlockKey::Type => kind = map.next_value()?,
+                        BlockKey::Text => text = map.next_value()?,
                         _ => _ = map.next_value::<IgnoredAny>()?,
                     }
                 }
-                Ok(Written(text.0.filter(|_| writes(kind.0.as_deref())).map(Cow::into_owned)))
+                Ok(ToolResult(text.0.filter(|_| holds_text(kind.0.as_deref())).map(Cow::into_owned)))
             }
         }
-        deserializer.deserialize_any(Answer)
+        deserializer.deserialize_any(ToolResultVisitor)
     }
 }
 
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
-struct Named<'a> {
+struct FunctionName<'a> {
     #[serde(borrow)]
-    name: Option<Loose<'a>>,
+    name: Option<OptionalText<'a>>,
 }
 
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
-struct Called<'a> {
+struct FunctionCall<'a> {
     #[serde(borrow)]
-    name: Option<Loose<'a>>,
+    name: Option<OptionalText<'a>>,
     #[serde(alias = "input", alias = "parameters")]
     arguments: Option<serde_json::Value>,
 }
 
-/// A text, or anything else, which is then nothing.
-struct Loose<'a>(Option<Cow<'a, str>>);
+/// A text; `None` for a value of any other type, which is not an error.
+struct OptionalText<'a>(Option<Cow<'a, str>>);
 
-impl<'de: 'a, 'a> serde::Deserialize<'de> for Loose<'a> {
+impl<'de: 'a, 'a> serde::Deserialize<'de> for OptionalText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Loose<'de>;
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = OptionalText<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON value")
             }
 
-            fn visit_str<E>(self, value: &str) -> Result<Loose<'de>, E> {
-                Ok(Loose(Some(Cow::Owned(value.to_owned()))))
+            fn visit_str<E>(self, value: &str) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(Some(Cow::Owned(value.to_owned()))))
             }
 
-            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Loose<'de>, E> {
-                Ok(Loose(Some(Cow::Borrowed(value))))
+            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(Some(Cow::Borrowed(value))))
             }
 
-            fn visit_unit<E>(self) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
+            fn visit_unit<E>(self) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(None))
             }
 
-            fn visit_bool<E>(self, _: bool) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
+            fn visit_bool<E>(self, _: bool) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(None))
             }
 
-            fn visit_f64<E>(self, _: f64) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
+            fn visit_f64<E>(self, _: f64) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(None))
             }
 
-            fn visit_i64<E>(self, _: i64) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
+            fn visit_i64<E>(self, _: i64) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(None))
             }
 
-            fn visit_u64<E>(self, _: u64) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
+            fn visit_u64<E>(self, _: u64) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(None))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OptionalText<'de>, A::Error> {
                 while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Loose(None))
+                Ok(OptionalText(None))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OptionalText<'de>, A::Error> {
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Loose(None))
+                Ok(OptionalText(None))
             }
         }
-        deserializer.deserialize_any(Text)
+        deserializer.deserialize_any(TextVisitor)
     }
 }

@@ -1,30 +1,29 @@
-//! Where a log keeps what formulas speak of.
+//! Where the records of a log hold what formulas read: the `[log]` table of a policy over the defaults of a shape.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// The shapes of logs that are known by name.
+/// The known shapes of logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
-    /// A run's own `journal.jsonl`.
+    /// The `journal.jsonl` of a run.
     Journal,
     /// JSON lines, each record one state.
     Jsonl,
-    /// What Claude Code prints with `--output-format stream-json`.
+    /// The output of Claude Code with `--output-format stream-json`.
     Claude,
-    /// A list of messages as OpenAI-compatible servers take it: JSON lines, an array, or an object with `messages`.
+    /// Messages for an OpenAI-compatible server: JSON lines, an array, or an object with `messages`.
     Openai,
     /// JSON lines of requests and responses with `kind` and `payload`; each `chat_response` is a state.
     Agentlog,
 }
 
 impl Shape {
-    /// All of them.
     pub const ALL: [Self; 5] = [Self::Journal, Self::Jsonl, Self::Claude, Self::Openai, Self::Agentlog];
 
-    /// As it is written in a policy file and on the command line.
+    /// The name in policy files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Journal => "journal",
@@ -42,65 +41,64 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Where in a record what is: paths of keys with dots between them.
+/// Where records hold what formulas read: paths of keys, separated by dots.
 ///
-/// What a policy file's `[log]` table says replaces what the shape says by itself.
+/// The `[log]` table of a policy file replaces the defaults of the shape.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mapping {
-    /// The shape; without it, it is told from the first record.
+    /// Detected from the first records if absent.
     pub shape: Option<Shape>,
-    /// Names of tools that were called: a text, a list of texts, or a list of blocks (`tool_use`, `tool_calls`).
+    /// Paths of tool calls: a tool's name, a list of names, or a list of blocks (`tool_use`, `tool_calls`).
     pub tool_call: Option<Vec<String>>,
-    /// Text that was written: a text, or a list of blocks.
+    /// Paths of the text of a step: a text, or a list of blocks.
     pub text: Option<Vec<String>>,
-    /// The name of the file, among those kept beside the log, that holds the text that was written.
+    /// The path of the name under which the text is stored outside the log.
     #[serde(skip)]
-    pub text_kept: Option<String>,
-    /// Why the turn ended.
+    pub stored_text: Option<String>,
+    /// Paths of the reason why the turn ended.
     pub stop_reason: Option<Vec<String>>,
-    /// The list of the propositions that a model has found true, where the log tells it.
+    /// The path of the list of propositions that a model has found true.
     #[serde(skip)]
     pub model_labels: Option<String>,
-    /// The fields that say which propositions were asked, and who was.
+    /// The fields that hold the hash of the propositions that were asked, and the model.
     #[serde(skip)]
-    pub model_asked: Option<[String; 2]>,
-    /// Whose event it is.
+    pub model_label_source: Option<[String; 2]>,
+    /// The field with the lifeline of the event.
     pub lifeline: Option<String>,
-    /// What it is to its lifeline: `act`, `choice`, `send`, `recv`.
+    /// The field with the kind of the event: `act`, `choice`, `send` or `recv`.
     pub event: Option<String>,
-    /// The number or name of the message that is sent or received.
+    /// The field with the number or name of the message that is sent or received.
     pub message: Option<String>,
-    /// The events of each lifeline that this one can have seen: an object of counts.
+    /// The field with the vector clock: an object with the number of visible events of each lifeline.
     pub clock: Option<String>,
-    /// All lifelines there are; without it, those that have events.
+    /// All lifelines; if absent, those that have events.
     pub lifelines: Option<Vec<String>>,
-    /// When it was; only looked at to warn where time goes backwards.
+    /// The field with the time, used only to warn if time goes backwards.
     pub time: Option<String>,
-    /// Where a field is looked for that is not at the top of the record.
+    /// The object in which a field is looked up if the record itself does not have it.
     pub within: Option<String>,
-    /// Only records in which this field …
+    /// Only records in which this field has one of `values` are states.
     pub only: Option<String>,
-    /// … has one of these values are states.
     pub values: Vec<String>,
-    /// All fields that records may have, where a misspelt one is to be an error.
+    /// All fields that records can have; any other field in a rule is then an error.
     pub fields: Option<Vec<String>>,
 }
 
 impl Mapping {
-    /// The fields that hold the counts of a clock.
+    /// The fields with the counts of the vector clock, one for each lifeline.
     pub fn clock_fields(&self) -> Vec<String> {
         let Some(clock) = &self.clock else { return Vec::new() };
         self.lifelines.iter().flatten().map(|lifeline| format!("{clock}.{lifeline}")).collect()
     }
 
-    /// What a shape says by itself, with what `self` says instead.
+    /// This mapping, completed by the defaults of a shape.
     #[must_use]
-    pub fn over(self, shape: Shape) -> Self {
+    pub fn with_shape_defaults(self, shape: Shape) -> Self {
         let some = |paths: &[&str]| Some(paths.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
         let one = |path: &str| Some(path.to_owned());
         let base = match shape {
-            // The envelope; the events are of a type that the caller knows.
+            // The envelope of events; the caller adds the paths in the data of its events.
             Shape::Journal => Self {
                 lifeline: one("lifeline"),
                 event: one("kind"),
@@ -153,10 +151,10 @@ impl Mapping {
             shape: Some(shape),
             tool_call: self.tool_call.or(base.tool_call),
             text: self.text.or(base.text),
-            text_kept: self.text_kept.or(base.text_kept),
+            stored_text: self.stored_text.or(base.stored_text),
             stop_reason: self.stop_reason.or(base.stop_reason),
             model_labels: self.model_labels.or(base.model_labels),
-            model_asked: self.model_asked.or(base.model_asked),
+            model_label_source: self.model_label_source.or(base.model_label_source),
             lifeline: self.lifeline.or(base.lifeline),
             event: self.event.or(base.event),
             message: self.message.or(base.message),
@@ -170,23 +168,23 @@ impl Mapping {
         }
     }
 
-    /// What records tell besides fields, and where.
-    pub fn told(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        let kept = self.text_kept.as_ref().map(std::slice::from_ref);
+    /// The kinds of observations that records can have, with their paths.
+    pub fn observation_paths(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        let stored = self.stored_text.as_ref().map(std::slice::from_ref);
         let all = [
             ("tool_call", self.tool_call.as_deref()),
-            ("text", self.text.as_deref().or(kept)),
+            ("text", self.text.as_deref().or(stored)),
             ("stop_reason", self.stop_reason.as_deref()),
         ];
         all.into_iter().filter_map(|(kind, paths)| paths.map(|paths| (kind, paths)))
     }
 
-    /// Kinds of labels that a formula may use on such a log.
-    pub fn labels(&self) -> impl Iterator<Item = &'static str> + use<> {
+    /// The kinds of label atoms that a formula can use on such a log.
+    pub fn label_kinds(&self) -> impl Iterator<Item = &'static str> + use<> {
         let has = [
             ("tool_call", self.tool_call.is_some()),
             ("stop_reason", self.stop_reason.is_some()),
-            ("text_contains", self.text.is_some() || self.text_kept.is_some()),
+            ("text_contains", self.text.is_some() || self.stored_text.is_some()),
             ("extra", true),
         ];
         has.into_iter().filter(|(_, has)| *has).map(|(kind, _)| kind)

@@ -1,218 +1,123 @@
-//! Reading of one JSON record: what the formulas ask for is taken, all else is skipped without being kept.
+//! What is read of each record of a log: compiled once from the formulas and the mapping of the log, so that everything
+//! else in a record is skipped without being kept.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed as _, IgnoredAny, SeqAccess};
 
-use super::block::{Block, read_block};
-use super::calls::Calls;
-use super::elsewhere::Elsewhere;
-use super::json::Reader;
-use super::kept::{KeptTexts, RecordError};
+use super::call_fields::CallFields;
+use super::error::RecordError;
+use super::fast_json::Reader;
+use super::field_reads::FieldReads;
 use super::mapping::{Mapping, Shape};
-use super::reads::{FieldReads, Reads};
+use super::path_tree::{Extract, PathNode};
+use super::record_visitor::RecordVisitor;
 use super::states::States;
-use super::step::{FoundTrue, Scalar, Step};
+use super::step::{ModelLabels, Scalar, Step};
+use super::text_store::TextStore;
 use crate::monitor::known_labels::KnownLabels;
-use crate::monitor::propositions::{MODEL, asked_by};
+use crate::monitor::propositions::{MODEL, model_propositions};
 use crate::temporal::{Atom, Formula, Formulas};
-
-/// What is done with the value at a place of the record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Take {
-    /// The value of the field of this number; lower ranks go first.
-    Field(usize, u8),
-    /// All values of it, also those in lists.
-    Values(usize, u8),
-    /// What stands beside the name of a tool.
-    Beside,
-    /// The name of a tool if parameters stand beside it.
-    Name,
-    /// Such parameters.
-    NamedWith,
-    /// A tool's name, or blocks with some; the number of the path.
-    Tool(usize),
-    /// What such tools were called with.
-    Arguments,
-    /// Text, or blocks with some.
-    Text,
-    /// Where the text is kept.
-    TextKept,
-    /// Propositions that a model has found true.
-    Labels,
-    /// Why the turn ended.
-    Stop(u8),
-}
-
-/// Where to look in a record.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Node {
-    pub(super) takes: Vec<Take>,
-    /// The number of a field that must not lead through a list here.
-    single: Option<usize>,
-    children: Vec<(String, Node)>,
-}
-
-impl Node {
-    fn insert(&mut self, path: &str, take: Take) {
-        let mut node = self;
-        for key in path.split('.') {
-            node = node.at(key);
-        }
-        if !node.takes.contains(&take) {
-            node.takes.push(take);
-        }
-    }
-
-    fn at(&mut self, key: &str) -> &mut Self {
-        let at = self.children.iter().position(|(k, _)| k == key).unwrap_or_else(|| {
-            self.children.push((key.to_owned(), Self::default()));
-            self.children.len() - 1
-        });
-        &mut self.children[at].1
-    }
-
-    /// Makes it an error that a list is on this path or, unless only that the field is there counts, at its end.
-    fn keep_single(&mut self, path: &str, number: usize, end: bool) {
-        let mut node = self;
-        let mut keys = path.split('.').peekable();
-        while let Some(key) = keys.next() {
-            node = node.at(key);
-            if end || keys.peek().is_some() {
-                node.single.get_or_insert(number);
-            }
-        }
-    }
-
-    /// Inserts a field at a path, in each way in which it is read.
-    fn insert_field(&mut self, path: &str, number: usize, rank: u8, read: Reads) {
-        self.insert(path, Take::Field(number, rank));
-        if read.all {
-            self.insert(path, Take::Values(number, rank));
-        }
-        if read.one || read.there {
-            self.keep_single(path, number, read.one);
-        }
-    }
-
-    fn child(&self, key: &[u8]) -> Option<&Self> {
-        // The first byte tells most of them apart.
-        let same = |k: &str| k.as_bytes().first() == key.first() && k.as_bytes() == key;
-        self.children.iter().find(|(k, _)| same(k)).map(|(_, node)| node)
-    }
-
-    /// The number of the path of calls that leads here.
-    pub(super) fn calls(&self) -> Option<usize> {
-        self.takes.iter().find_map(|take| if let Take::Tool(path) = take { Some(*path) } else { None })
-    }
-
-    fn blocks(&self) -> bool {
-        self.takes.iter().any(|take| matches!(take, Take::Tool(_) | Take::Text))
-    }
-}
 
 /// What is read of each record of a log.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    root: Node,
+    root: PathNode,
     names: Arc<[String]>,
+    /// Only records whose field with this number has one of these values are states.
     only: Option<(usize, Vec<String>)>,
-    kept: Option<KeptTexts>,
-    model: Option<ModelPlan>,
-    known: KnownLabels,
-    /// What rules read of each call, and whether each call of a record is a state.
-    pub(super) calls: Calls,
-    /// By the number of a field, what to write if a list leads to it.
-    spellings: Vec<String>,
+    text_store: Option<TextStore>,
+    model_labels: Option<ModelLabelPlan>,
+    known_labels: KnownLabels,
+    call_fields: CallFields,
+    /// By the number of a field, the message if a list leads to it.
+    list_messages: Vec<String>,
     tolerates_lists: bool,
-    /// Where else a record may tell calls, if that is looked at.
-    pub(super) elsewhere: Option<Arc<Elsewhere>>,
 }
 
-/// Where a record tells the labels that a model gave.
+/// Where records hold the labels that a model gave.
 #[derive(Debug, Clone)]
-struct ModelPlan {
-    /// Each proposition that formulas speak of.
+struct ModelLabelPlan {
+    /// The propositions that formulas use.
     propositions: Vec<Arc<str>>,
     /// The number of the field that says which propositions were asked.
     asked: Option<usize>,
-    /// The number of the field that says who was.
-    by: Option<usize>,
+    /// The number of the field that names the model.
+    model: Option<usize>,
 }
 
 impl Plan {
-    /// A plan for the fields and labels that some formulas read, and for the fields named besides.
-    pub fn new(mapping: &Mapping, formulas: &Formulas, wanted: &[Formula], besides: &[&str]) -> Self {
-        let mut names: BTreeSet<String> = besides.iter().map(|name| (*name).to_owned()).collect();
+    /// A plan for the fields and labels that the formulas read, and for `extra_fields`.
+    pub fn new(mapping: &Mapping, formulas: &Formulas, read: &[Formula], extra_fields: &[&str]) -> Self {
+        let mut names: BTreeSet<String> = extra_fields.iter().map(|name| (*name).to_owned()).collect();
         names.extend(mapping.only.clone());
-        let read = FieldReads::of(formulas, wanted);
-        names.extend(read.names().map(str::to_owned));
-        let extras = read.extras().clone();
-        let propositions: BTreeSet<Arc<str>> = wanted.iter().flat_map(|f| asked_by(formulas, *f)).collect();
-        let told = mapping.model_asked.as_ref().filter(|_| !propositions.is_empty());
-        names.extend(told.into_iter().flatten().cloned());
+        let reads = FieldReads::new(formulas, read);
+        names.extend(reads.names().map(str::to_owned));
+        let extras = reads.extras().clone();
+        let propositions: BTreeSet<Arc<str>> = read.iter().flat_map(|f| model_propositions(formulas, *f)).collect();
+        let label_source = mapping.model_label_source.as_ref().filter(|_| !propositions.is_empty());
+        names.extend(label_source.into_iter().flatten().cloned());
         let names: Arc<[String]> = names.union(&extras).cloned().collect();
         let number = |field: &String| names.iter().position(|name| name == field);
-        let model = (!propositions.is_empty()).then(|| ModelPlan {
-            asked: told.and_then(|[asked, _]| number(asked)),
-            by: told.and_then(|[_, by]| number(by)),
+        let model_labels = (!propositions.is_empty()).then(|| ModelLabelPlan {
+            asked: label_source.and_then(|[asked, _]| number(asked)),
+            model: label_source.and_then(|[_, model]| number(model)),
             propositions: propositions.into_iter().collect(),
         });
-        let calls = Calls::new(mapping, &names, &read);
-        let spellings = names.iter().map(|name| read.spelling(name, mapping)).collect();
-        let mut root = Node::default();
+        let call_fields = CallFields::new(mapping, &names, &reads);
+        let list_messages = names.iter().map(|name| reads.list_message(name, mapping)).collect();
+        let mut root = PathNode::default();
         for (number, name) in names.iter().enumerate() {
-            let is_of_call = calls.reads(number);
-            let mut read = read.of_name(name);
-            if is_of_call {
-                // Each call has its own: what the record itself has under this name counts only without a call.
-                (read.one, read.there) = (false, false);
+            let mut field_use = reads.use_of(name);
+            if call_fields.contains(number) {
+                // Each call has its own value: a field of the record with this name counts only if it has no call.
+                (field_use.single, field_use.defined) = (false, false);
             }
             if extras.contains(name) {
-                root.insert_field(&format!("extra.{name}"), number, 0, read);
+                root.insert_field(&format!("extra.{name}"), number, 0, field_use);
             }
-            root.insert_field(name, number, 1, read);
+            root.insert_field(name, number, 1, field_use);
             if let Some(within) = &mapping.within {
-                root.insert_field(&format!("{within}.{name}"), number, 2, read);
+                root.insert_field(&format!("{within}.{name}"), number, 2, field_use);
             }
         }
-        for path in mapping.tool_call.iter().flatten().filter(|_| calls.read_input()) {
+        for path in mapping.tool_call.iter().flatten().filter(|_| call_fields.read_input()) {
             let parent = path.rsplit_once('.').map_or(String::new(), |(parent, _)| format!("{parent}."));
-            for beside in ["input", "arguments", "args", "parameters"] {
-                root.insert(&format!("{parent}{beside}"), Take::Beside);
+            for sibling in ["input", "arguments", "args", "parameters"] {
+                root.insert(&format!("{parent}{sibling}"), Extract::SiblingArguments);
             }
         }
-        if mapping.shape == Some(Shape::Jsonl) && mapping.tool_call == Mapping::default().over(Shape::Jsonl).tool_call {
-            root.insert("name", Take::Name);
-            for beside in ["parameters", "arguments"] {
-                root.insert(beside, Take::NamedWith);
+        let jsonl_defaults = Mapping::default().with_shape_defaults(Shape::Jsonl);
+        if mapping.shape == Some(Shape::Jsonl) && mapping.tool_call == jsonl_defaults.tool_call {
+            root.insert("name", Extract::PlainName);
+            for parameters in ["parameters", "arguments"] {
+                root.insert(parameters, Extract::PlainParameters);
             }
         }
-        // A call that a record tells in two places is known by its arguments.
+        // A call that a record states in two places is recognized by its arguments.
         let several_paths = mapping.tool_call.as_ref().is_some_and(|paths| paths.len() > 1);
         for (number, path) in mapping.tool_call.iter().flatten().enumerate() {
-            root.insert(path, Take::Tool(number));
-            if model.is_some() || calls.read_input() || several_paths {
-                root.insert(path, Take::Arguments);
+            root.insert(path, Extract::ToolCall(number));
+            if model_labels.is_some() || call_fields.read_input() || several_paths {
+                root.insert(path, Extract::CallArguments);
             }
         }
         for path in mapping.text.iter().flatten() {
-            root.insert(path, Take::Text);
+            root.insert(path, Extract::Text);
         }
         let is_text =
             |atom: &Atom| matches!(atom, Atom::Label { kind, .. } if matches!(&**kind, "text_contains" | MODEL));
-        let asks = |formula: &Formula| formulas.atoms_of(*formula).iter().any(|atom| is_text(formulas.atom(*atom)));
-        if let Some(path) = mapping.text_kept.as_ref().filter(|_| wanted.iter().any(asks)) {
-            root.insert(path, Take::TextKept);
+        let reads_text =
+            |formula: &Formula| formulas.atoms_of(*formula).iter().any(|atom| is_text(formulas.atom(*atom)));
+        if let Some(path) = mapping.stored_text.as_ref().filter(|_| read.iter().any(reads_text)) {
+            root.insert(path, Extract::StoredText);
         }
-        if let Some(path) = mapping.model_labels.as_ref().filter(|_| model.is_some()) {
-            root.insert(path, Take::Labels);
+        if let Some(path) = mapping.model_labels.as_ref().filter(|_| model_labels.is_some()) {
+            root.insert(path, Extract::ModelLabels);
         }
         for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
-            root.insert(path, Take::Stop(rank));
+            root.insert(path, Extract::StopReason(rank));
         }
         let only = mapping
             .only
@@ -222,66 +127,59 @@ impl Plan {
             root,
             names,
             only,
-            kept: None,
-            model,
-            known: KnownLabels::default(),
-            calls,
-            spellings,
+            text_store: None,
+            model_labels,
+            known_labels: KnownLabels::default(),
+            call_fields,
+            list_messages,
             tolerates_lists: false,
-            elsewhere: None,
         }
     }
 
-    /// The same, with the labels that a model gave. Without them every proposition is false that a model has to judge.
+    /// Uses these labels of a model. Without them, every proposition that a model has to judge is false.
     #[must_use]
-    pub fn with_labels(self, known: KnownLabels) -> Self {
-        Self { known, ..self }
+    pub fn with_labels(self, known_labels: KnownLabels) -> Self {
+        Self { known_labels, ..self }
     }
 
-    /// The same, which notes calls where the shape of a log of this mapping has none.
-    #[must_use]
-    pub fn noting_missed_calls(self, mapping: &Mapping) -> Self {
-        Self { elsewhere: Elsewhere::new(mapping).map(Arc::new), ..self }
-    }
-
-    /// The same, but a field that a list leads to is undefined, and no error.
+    /// Makes a field undefined if a list leads to it, instead of an error.
     #[must_use]
     pub fn tolerating_lists(self) -> Self {
         Self { tolerates_lists: true, ..self }
     }
 
-    /// The same, for a log beside which texts are kept. Without it nothing is known of them.
+    /// Fetches the texts that records name from this store. Without it, these texts are missing.
     #[must_use]
-    pub fn with_texts(self, kept: KeptTexts) -> Self {
-        Self { kept: Some(kept), ..self }
+    pub fn with_text_store(self, text_store: TextStore) -> Self {
+        Self { text_store: Some(text_store), ..self }
     }
 
-    /// States with nothing in them, to be read into.
-    pub fn states(&self) -> States {
+    /// An empty buffer for [`Plan::read`].
+    pub fn new_states(&self) -> States {
         States::new(Step::new(&self.names))
     }
 
-    /// The fields that are looked for.
+    /// The fields that are read; their positions are the numbers of the fields.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Reads one record; `false` if it is no state.
+    /// Reads one record into `states`; returns whether it is a state.
     pub fn read(&self, json: &[u8], states: &mut States) -> Result<bool, RecordError> {
-        let step = states.begin();
+        let step = states.clear();
         let mut reader = Reader::new(json);
         let is_state = if reader.peek() == Some(b'{')
-            && (At { node: &self.root, step }).deserialize(&mut reader).and_then(|()| reader.end()).is_ok()
+            && (RecordVisitor { node: &self.root, step }).deserialize(&mut reader).and_then(|()| reader.end()).is_ok()
         {
             self.is_state(step)
         } else {
-            self.read_again(json, step)?
+            self.read_with_serde_json(json, step)?
         };
-        if let Some(kept) = &self.kept
-            && let Some(name) = step.text_kept.take()
+        if let Some(store) = &self.text_store
+            && let Some(name) = step.stored_text.take()
         {
-            let text = kept.fetch(&name).map_err(RecordError::Text)?;
-            step.write(&text);
+            let text = store.fetch(&name).map_err(RecordError::Text)?;
+            step.add_text(&text);
         }
         self.finish(states, is_state)?;
         Ok(is_state)
@@ -292,62 +190,63 @@ impl Plan {
         if !is_state {
             return Ok(());
         }
-        states.add_named_call();
-        if let Some(number) = states.divide(&self.calls)
+        states.add_plain_call();
+        if let Some(number) = states.divide(&self.call_fields)
             && !self.tolerates_lists
         {
-            return Err(RecordError::List(self.spellings[number].clone()));
+            return Err(RecordError::List(self.list_messages[number].clone()));
         }
-        if self.model.is_some() {
+        if self.model_labels.is_some() {
             states.label(|step| self.label(step));
         }
         Ok(())
     }
 
-    /// Joins the labels that a model gave: those that the record tells itself, where they are of the same words, else those
-    /// that are known of a step which reads like this one.
+    /// Adds the labels that a model gave: those in the record if they answer the same propositions, else the known
+    /// labels of a step with the same text.
     fn label(&self, step: &mut Step) {
-        let Some(model) = &self.model else { return };
-        let text = |at: Option<usize>| match step.values[at?].as_ref() {
+        let Some(plan) = &self.model_labels else { return };
+        let text = |number: Option<usize>| match step.values[number?].as_ref() {
             Some((_, Scalar::Text(text))) => Some(text.as_str()),
             _ => None,
         };
-        let those =
-            |holds: &dyn Fn(&str) -> bool| model.propositions.iter().filter(|name| holds(name)).cloned().collect();
-        step.model = if text(model.asked).is_some_and(|asked| self.known.are_of(asked)) {
-            let by = text(model.by).map(str::to_owned);
-            Some(FoundTrue { names: those(&|name| step.told_labels.iter().any(|told| told == name)), by })
-        } else if self.known.is_empty() {
+        let select =
+            |holds: &dyn Fn(&str) -> bool| plan.propositions.iter().filter(|name| holds(name)).cloned().collect();
+        step.model_labels = if text(plan.asked).is_some_and(|asked| self.known_labels.answer(asked)) {
+            let model = text(plan.model).map(str::to_owned);
+            let names = select(&|name| step.recorded_labels.iter().any(|label| label == name));
+            Some(ModelLabels { names, model })
+        } else if self.known_labels.is_empty() {
             None
         } else {
-            let labels = self.known.of(&step.judged());
-            labels.map(|labels| FoundTrue { names: those(&|name| labels.holds(name)), by: None })
+            let labels = self.known_labels.get(&step.text_to_judge());
+            labels.map(|labels| ModelLabels { names: select(&|name| labels.holds(name)), model: None })
         };
     }
 
-    /// What the fast reader gives up on: anything unusual, and everything wrong.
+    /// Reads a record that the fast reader gave up on: anything unusual, and everything wrong.
     #[cold]
-    fn read_again(&self, json: &[u8], step: &mut Step) -> Result<bool, serde_json::Error> {
+    fn read_with_serde_json(&self, json: &[u8], step: &mut Step) -> Result<bool, serde_json::Error> {
         step.clear();
         if json.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
-            // Not JSON at all, or JSON that is no object; the former says so itself.
+            // Report a syntax error first; only valid JSON is "not an object".
             serde_json::from_slice::<IgnoredAny>(json)?;
             return Err(serde::de::Error::custom("a record is an object"));
         }
         let mut deserializer = serde_json::Deserializer::from_slice(json);
-        At { node: &self.root, step }.deserialize(&mut deserializer)?;
+        RecordVisitor { node: &self.root, step }.deserialize(&mut deserializer)?;
         deserializer.end()?;
         Ok(self.is_state(step))
     }
 
-    /// Reads the next element of a list.
-    pub(super) fn element<'de, A: SeqAccess<'de>>(
+    /// Reads the next element of a list; `None` at its end.
+    pub(super) fn read_element<'de, A: SeqAccess<'de>>(
         &self,
         list: &mut A,
         states: &mut States,
     ) -> Result<Option<Result<bool, RecordError>>, A::Error> {
-        let step = states.begin();
-        if list.next_element_seed(At { node: &self.root, step })?.is_none() {
+        let step = states.clear();
+        if list.next_element_seed(RecordVisitor { node: &self.root, step })?.is_none() {
             return Ok(None);
         }
         let is_state = self.is_state(step);
@@ -358,238 +257,7 @@ impl Plan {
         self.only.as_ref().is_none_or(|(number, values)| match &step.values[*number] {
             Some((_, Scalar::Text(text))) => values.contains(text),
             Some((_, Scalar::Null)) | None => false,
-            Some((_, scalar)) => values.iter().any(|value| scalar.is_written(value)),
+            Some((_, scalar)) => values.iter().any(|value| scalar.equals_text(value)),
         })
-    }
-}
-
-/// The value at one place.
-pub(super) struct At<'p, 's> {
-    pub(super) node: &'p Node,
-    pub(super) step: &'s mut Step,
-}
-
-impl At<'_, '_> {
-    fn scalar(self, scalar: &Scalar) {
-        for take in &self.node.takes {
-            match take {
-                Take::Field(number, rank) => {
-                    let slot = &mut self.step.values[*number];
-                    if slot.as_ref().is_none_or(|(before, _)| rank <= before) {
-                        *slot = Some((*rank, scalar.clone()));
-                    }
-                }
-                Take::Values(number, rank) => self.step.add_value(*number, *rank, Some(scalar.clone())),
-                _ => {}
-            }
-        }
-    }
-
-    pub(super) fn text(self, text: &str) {
-        for take in &self.node.takes {
-            match take {
-                Take::Field(number, rank) => {
-                    let slot = &mut self.step.values[*number];
-                    if slot.as_ref().is_none_or(|(before, _)| rank <= before) {
-                        *slot = Some((*rank, Scalar::Text(text.to_owned())));
-                    }
-                }
-                Take::Values(number, rank) => {
-                    self.step.add_value(*number, *rank, Some(Scalar::Text(text.to_owned())));
-                }
-                // What may be a text is one: a message that says `rm` has called nothing.
-                Take::Tool(_) if self.node.takes.contains(&Take::Text) => {}
-                Take::Tool(path) => self.step.add_call(text.to_owned(), *path, None),
-                Take::Name => self.step.named = Some(text.to_owned()),
-                Take::Arguments | Take::Beside | Take::NamedWith | Take::Labels => {}
-                Take::Text => self.step.write(text),
-                Take::TextKept => self.step.text_kept = Some(text.to_owned()),
-                Take::Stop(rank) => {
-                    if self.step.stop.as_ref().is_none_or(|(before, _)| rank <= before) {
-                        self.step.stop = Some((*rank, text.to_owned()));
-                    }
-                }
-            }
-        }
-    }
-
-    fn compound(&mut self) {
-        for take in &self.node.takes {
-            if let Take::Field(number, _) = take {
-                self.step.compound[*number] = true;
-            }
-        }
-    }
-
-    /// Reads the elements of a list with texts and calls: a text belongs to the call that follows it, but to none in
-    /// particular if the list has no call.
-    fn in_blocks<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.step.in_blocks, true);
-        let (calls, parts) = (self.step.tools.len(), self.step.parts.len());
-        let done = read(self);
-        if self.step.tools.len() == calls {
-            self.step.parts[parts..].iter_mut().for_each(|(call, _)| *call = 0);
-        }
-        self.step.in_blocks = before;
-        done
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for At<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        if self.node.takes.is_empty() && self.node.children.is_empty() {
-            return IgnoredAny::visit_ignored(deserializer);
-        }
-        let takes = |take| self.node.takes.contains(&take);
-        if takes(Take::Beside) || takes(Take::NamedWith) {
-            let value: serde_json::Value = serde::Deserialize::deserialize(deserializer)?;
-            if takes(Take::NamedWith) && !value.is_null() {
-                self.step.named_with.get_or_insert_with(|| value.clone());
-            }
-            if takes(Take::Beside) {
-                self.step.beside.get_or_insert_with(|| value.clone());
-            }
-            return value.deserialize_any(self).map_err(D::Error::custom);
-        }
-        deserializer.deserialize_any(self)
-    }
-}
-
-/// Skips a value.
-trait Skip<'de> {
-    fn visit_ignored<D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error>;
-}
-
-impl<'de> Skip<'de> for IgnoredAny {
-    fn visit_ignored<D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_ignored_any(IgnoredAny).map(|_| ())
-    }
-}
-
-impl<'de> Visitor<'de> for At<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        self.scalar(&Scalar::Null);
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
-        self.scalar(&Scalar::Bool(value));
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
-        self.scalar(&Scalar::Number(value));
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
-        self.scalar(&Scalar::integer(value.into()));
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
-        self.scalar(&Scalar::integer(value.into()));
-        Ok(())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        self.text(value);
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
-        self.compound();
-        self.step.crosses = self.step.crosses.or(self.node.single);
-        let node = self.node;
-        let goes_on = !node.children.is_empty() || node.takes.iter().any(|take| matches!(take, Take::Values(..)));
-        if node.takes.contains(&Take::Labels) {
-            while let Some(name) = list.next_element()? {
-                self.step.told_labels.push(name);
-            }
-        } else if node.blocks() {
-            return self.in_blocks(|at| {
-                if goes_on {
-                    while list.next_element_seed(At { node, step: &mut *at.step })?.is_some() {}
-                } else {
-                    while list.next_element_seed(Block { node, step: &mut *at.step })?.is_some() {}
-                }
-                Ok(())
-            });
-        } else if goes_on {
-            // A list on the way is looked through: `choices.message` is the message of each choice.
-            while list.next_element_seed(At { node, step: &mut *self.step })?.is_some() {}
-        } else {
-            while list.next_element::<IgnoredAny>()?.is_some() {}
-        }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
-        self.compound();
-        for take in &self.node.takes {
-            if let Take::Values(number, rank) = take {
-                self.step.add_value(*number, *rank, None);
-            }
-        }
-        if !self.node.blocks() {
-            return self.below(map);
-        }
-        if self.node.children.is_empty() {
-            return read_block(self.node, self.step, map);
-        }
-        // It tells of a tool, and rules speak of its fields besides.
-        let fields: serde_json::Map<String, serde_json::Value> =
-            serde::Deserialize::deserialize(MapAccessDeserializer::new(map))?;
-        let again = || MapDeserializer::new(fields.iter().map(|(name, value)| (name.as_str(), value)));
-        read_block(self.node, self.step, again()).map_err(|e: serde_json::Error| A::Error::custom(e))?;
-        self.below(again()).map_err(|e: serde_json::Error| A::Error::custom(e))
-    }
-}
-
-impl At<'_, '_> {
-    /// What stands below an object.
-    fn below<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(child) = map.next_key_seed(Child(self.node))? {
-            match child {
-                Some(node) => map.next_value_seed(At { node, step: &mut *self.step })?,
-                None => _ = map.next_value::<IgnoredAny>()?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A key: the place it leads to, where there is one.
-struct Child<'p>(&'p Node);
-
-impl<'de, 'p> DeserializeSeed<'de> for Child<'p> {
-    type Value = Option<&'p Node>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl<'p> Visitor<'_> for Child<'p> {
-    type Value = Option<&'p Node>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.child(key.as_bytes()))
-    }
-
-    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
-        Ok(self.0.child(key))
     }
 }

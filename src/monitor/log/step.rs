@@ -1,4 +1,4 @@
-//! One state of a log, holding only what the formulas ask for.
+//! One state of a log, holding only what the formulas read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,24 +7,20 @@ use std::sync::Arc;
 use crate::monitor::propositions::{MODEL, StepText};
 use crate::temporal::{Record, Value};
 
-/// Names of application predicates that any log has.
-pub const CALLS: [&str; 5] = ["contains", "starts_with", "ends_with", "one_of", "defined"];
+/// The predicates that formulas can use on any log.
+pub const BUILTIN_PREDICATES: [&str; 5] = ["contains", "starts_with", "ends_with", "one_of", "defined"];
 
-/// What a record can tell besides fields.
-pub(super) const TOLD: [&str; 3] = ["tool_call", "text", "stop_reason"];
+/// What a record can hold besides fields.
+pub(super) const OBSERVATIONS: [&str; 3] = ["tool_call", "text", "stop_reason"];
 
-/// A value that is no list and no object.
+/// A JSON value that is neither a list nor an object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scalar {
-    /// `null`
     Null,
-    /// A truth value.
     Bool(bool),
-    /// A number.
     Number(f64),
-    /// An integer that no double holds.
+    /// An integer that no double represents exactly.
     Integer(i128),
-    /// A text.
     Text(String),
 }
 
@@ -36,8 +32,8 @@ impl Scalar {
         }
     }
 
-    /// A JSON value that is neither a list nor an object.
-    pub(super) fn of(value: &serde_json::Value) -> Self {
+    /// The scalar of a JSON value; `Null` for lists and objects.
+    pub(super) fn from_json(value: &serde_json::Value) -> Self {
         use serde_json::Value as Json;
         match value {
             Json::Bool(value) => Self::Bool(*value),
@@ -62,7 +58,8 @@ impl Scalar {
         }
     }
 
-    pub(super) fn is_written(&self, text: &str) -> bool {
+    /// Whether `extra:NAME=text` and a policy's `values = [text]` match this value.
+    pub(super) fn equals_text(&self, text: &str) -> bool {
         match self {
             Self::Null => text.is_empty() || text == "null",
             Self::Text(value) => value == text,
@@ -75,46 +72,46 @@ impl Scalar {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Step {
     pub(super) names: Arc<[String]>,
-    /// By the number of the name; the rank tells from which of several places a value comes, lower ones go first.
+    /// By the number of the field: the value, and the rank of the path that it comes from. Lower ranks take precedence.
     pub(super) values: Vec<Option<(u8, Scalar)>>,
-    /// Fields that hold a list or an object: defined, but without a value.
+    /// By the number of the field: whether it holds a list or an object, so that it is defined but has no value.
     pub(super) compound: Vec<bool>,
-    /// Values of fields that are read by `any` and `every`, with the rank of the place that they come from; `None` is an
-    /// object.
-    pub(super) lists: Vec<(u8, Arc<Vec<Option<Scalar>>>)>,
-    /// The number of a field that is read as one value, and that a list leads to.
-    pub(super) crosses: Option<usize>,
+    /// By the number of the field: the values that `any` and `every` read, and the rank of their path; `None` stands for
+    /// an object.
+    pub(super) all_values: Vec<(u8, Arc<Vec<Option<Scalar>>>)>,
+    /// The number of a field that is read as one value although a list leads to it.
+    pub(super) crossed_list: Option<usize>,
     pub(super) tools: Vec<String>,
-    /// For each tool, the number of the path that led to it.
-    pub(super) paths: Vec<usize>,
-    /// What tools were called with, by the number of the tool, if rules read that or a model has to judge it.
+    /// For each tool, the number of the path in the mapping that leads to it.
+    pub(super) call_paths: Vec<usize>,
+    /// The arguments of calls, each with the number of the call, sorted; read only if rules or a model need them.
     pub(super) arguments: Vec<(usize, serde_json::Value)>,
-    /// What stands beside the name of a tool in a record, and may be its arguments.
-    pub(super) beside: Option<serde_json::Value>,
-    /// The name and the parameters of a plain record, which together are a call.
-    pub(super) named: Option<String>,
-    pub(super) named_with: Option<serde_json::Value>,
+    /// A value beside the name of a tool that may be its arguments.
+    pub(super) sibling_arguments: Option<serde_json::Value>,
+    /// The `name` of a plain record, which together with parameters is a call.
+    pub(super) plain_name: Option<String>,
+    pub(super) plain_parameters: Option<serde_json::Value>,
     pub(super) text: String,
     /// The parts of the text, each with the number of the call that it precedes.
-    pub(super) parts: Vec<(usize, Range<usize>)>,
-    /// Whether the elements of a list with texts and calls are being read, so that their order counts.
+    pub(super) text_parts: Vec<(usize, Range<usize>)>,
+    /// Whether a list with texts and calls is being read, so that the order of its elements counts.
     pub(super) in_blocks: bool,
-    /// Where the text is kept, until it is fetched.
-    pub(super) text_kept: Option<String>,
-    pub(super) stop: Option<(u8, String)>,
-    /// What the record says that a model has found true, whatever it was asked.
-    pub(super) told_labels: Vec<String>,
-    /// The same of what rules speak of; `None` where it was not asked, or nothing is known of that.
-    pub(super) model: Option<FoundTrue>,
+    /// The name of the stored text, until it is fetched.
+    pub(super) stored_text: Option<String>,
+    /// The stop reason, and the rank of its path.
+    pub(super) stop_reason: Option<(u8, String)>,
+    /// The propositions that a model has found true, as the record says, whatever the model was asked.
+    pub(super) recorded_labels: Vec<String>,
+    /// The propositions that rules use and a model has found true; `None` if no label of this step is known.
+    pub(super) model_labels: Option<ModelLabels>,
 }
 
-/// What a model has found true of a step.
+/// The propositions that a model has found true of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FoundTrue {
-    /// The propositions.
+pub struct ModelLabels {
     pub names: Vec<Arc<str>>,
-    /// Who said so, where the log tells.
-    pub by: Option<String>,
+    /// The model, if the log names it.
+    pub model: Option<String>,
 }
 
 impl Step {
@@ -123,44 +120,44 @@ impl Step {
             names: names.clone(),
             values: vec![None; names.len()],
             compound: vec![false; names.len()],
-            lists: vec![(u8::MAX, Arc::default()); names.len()],
+            all_values: vec![(u8::MAX, Arc::default()); names.len()],
             ..Self::default()
         }
     }
 
-    /// Back to nothing known, for the next record.
+    /// Empties the step for the next record, and keeps its memory.
     pub(super) fn clear(&mut self) {
         self.values.fill(None);
         self.compound.fill(false);
-        for (rank, list) in self.lists.iter_mut().filter(|(rank, _)| *rank != u8::MAX) {
+        for (rank, list) in self.all_values.iter_mut().filter(|(rank, _)| *rank != u8::MAX) {
             *rank = u8::MAX;
             *list = Arc::default();
         }
-        self.crosses = None;
+        self.crossed_list = None;
         self.tools.clear();
-        self.paths.clear();
+        self.call_paths.clear();
         self.arguments.clear();
-        self.beside = None;
-        self.named = None;
-        self.named_with = None;
+        self.sibling_arguments = None;
+        self.plain_name = None;
+        self.plain_parameters = None;
         self.text.clear();
-        self.parts.clear();
+        self.text_parts.clear();
         self.in_blocks = false;
-        self.text_kept = None;
-        self.stop = None;
-        self.told_labels.clear();
-        self.model = None;
+        self.stored_text = None;
+        self.stop_reason = None;
+        self.recorded_labels.clear();
+        self.model_labels = None;
     }
 
-    /// Which of the wanted fields this record has a value of, by the number of the name.
+    /// By the number of the field, whether it has a value.
     pub(super) fn valued(&self) -> impl Iterator<Item = bool> + '_ {
-        let all = self.values.iter().zip(&self.lists);
+        let all = self.values.iter().zip(&self.all_values);
         all.map(|(value, (_, list))| value.is_some() || list.iter().any(Option::is_some))
     }
 
-    /// Which of the wanted fields this record has, by the number of the name.
+    /// By the number of the field, whether the record has it.
     pub(super) fn defined(&self) -> impl Iterator<Item = bool> + '_ {
-        let all = self.values.iter().zip(&self.compound).zip(&self.lists);
+        let all = self.values.iter().zip(&self.compound).zip(&self.all_values);
         all.map(|((value, compound), (_, list))| value.is_some() || *compound || !list.is_empty())
     }
 
@@ -168,26 +165,34 @@ impl Step {
     pub(super) fn add_call(&mut self, tool: String, path: usize, arguments: Option<serde_json::Value>) {
         self.arguments.extend(arguments.map(|arguments| (self.tools.len(), arguments)));
         self.tools.push(tool);
-        self.paths.push(path);
+        self.call_paths.push(path);
     }
 
-    /// What a call was given.
+    /// The arguments of the call with this number.
     pub(super) fn arguments_of(&self, call: usize) -> Option<&serde_json::Value> {
         let at = self.arguments.binary_search_by_key(&call, |(number, _)| *number).ok()?;
         Some(&self.arguments[at].1)
     }
 
-    /// Adds a line of text; within blocks it belongs to the call that follows it.
-    pub(super) fn write(&mut self, text: &str) {
+    /// Adds text on a line of its own; within blocks it belongs to the call that follows it.
+    pub(super) fn add_text(&mut self, text: &str) {
         add_line(&mut self.text, text);
         let from = self.text.len() - text.len();
         let call = if self.in_blocks { self.tools.len() } else { 0 };
-        self.parts.push((call, from..self.text.len()));
+        self.text_parts.push((call, from..self.text.len()));
     }
 
-    /// Adds a value of a field that is read by `any` and `every`; only the places of the lowest rank count.
+    /// Sets the value of a field unless it has one of a lower rank.
+    pub(super) fn set_value(&mut self, number: usize, rank: u8, value: impl FnOnce() -> Scalar) {
+        let slot = &mut self.values[number];
+        if slot.as_ref().is_none_or(|(before, _)| rank <= *before) {
+            *slot = Some((rank, value()));
+        }
+    }
+
+    /// Adds a value that `any` and `every` read; only values of the lowest rank are kept.
     pub(super) fn add_value(&mut self, number: usize, rank: u8, value: Option<Scalar>) {
-        let (before, list) = &mut self.lists[number];
+        let (before, list) = &mut self.all_values[number];
         if rank < *before {
             *before = rank;
             *list = Arc::default();
@@ -197,13 +202,13 @@ impl Step {
         }
     }
 
-    /// Whether it tells what [`TOLD`] names.
-    pub(super) fn told(&self) -> [bool; 3] {
-        [!self.tools.is_empty(), !self.text.is_empty(), self.stop.is_some()]
+    /// Which of [`OBSERVATIONS`] the record has.
+    pub(super) fn observations(&self) -> [bool; 3] {
+        [!self.tools.is_empty(), !self.text.is_empty(), self.stop_reason.is_some()]
     }
 
-    /// What a model could judge of it. A text that is only named by the log is there once it is fetched.
-    pub fn judged(&self) -> StepText {
+    /// The text that a model judges. A stored text is in it only after it was fetched.
+    pub fn text_to_judge(&self) -> StepText {
         let mut tools = self.tools.clone();
         for (number, arguments) in &self.arguments {
             let arguments = match arguments {
@@ -215,14 +220,14 @@ impl Step {
         StepText { text: self.text.clone(), tools }
     }
 
-    /// Whether it names a text that was not fetched.
+    /// Whether the record names a stored text that was not fetched.
     pub fn lacks_text(&self) -> bool {
-        self.text_kept.is_some()
+        self.stored_text.is_some()
     }
 
-    /// What a model has found true of it; `None` where no label of it is known.
-    pub fn labels(&self) -> Option<&FoundTrue> {
-        self.model.as_ref()
+    /// The propositions that a model has found true; `None` if no label of this step is known.
+    pub fn model_labels(&self) -> Option<&ModelLabels> {
+        self.model_labels.as_ref()
     }
 
     fn number(&self, name: &str) -> Option<usize> {
@@ -233,7 +238,7 @@ impl Step {
         self.values[self.number(name)?].as_ref().map(|(_, scalar)| scalar)
     }
 
-    /// The value of a wanted field as text.
+    /// The value of a field as text; `None` for `null` too.
     pub fn text_of(&self, name: &str) -> Option<Cow<'_, str>> {
         Some(match self.scalar(name)? {
             Scalar::Text(text) => Cow::Borrowed(text.as_str()),
@@ -242,7 +247,7 @@ impl Step {
         })
     }
 
-    /// The wanted fields that have a value.
+    /// The fields that have a value.
     pub fn fields(&self) -> impl Iterator<Item = (&str, Value<'_>)> {
         let named = self.names.iter().zip(&self.values);
         named.filter_map(|(name, value)| value.as_ref().map(|(_, scalar)| (name.as_str(), scalar.value())))
@@ -263,7 +268,7 @@ impl Record for Step {
 
     fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
         let Some(at) = self.number(name) else { return Vec::new() };
-        self.lists[at].1.iter().map(|scalar| scalar.as_ref().map(Scalar::value)).collect()
+        self.all_values[at].1.iter().map(|scalar| scalar.as_ref().map(Scalar::value)).collect()
     }
 
     fn has(&self, name: &str) -> bool {
@@ -273,11 +278,11 @@ impl Record for Step {
     fn label(&self, kind: &str, text: &str) -> Option<bool> {
         Some(match kind {
             "tool_call" => self.tools.iter().any(|tool| tool == text),
-            "stop_reason" => self.stop.as_ref().is_some_and(|(_, stop)| stop == text),
+            "stop_reason" => self.stop_reason.as_ref().is_some_and(|(_, stop)| stop == text),
             "text_contains" => self.text.contains(text),
-            MODEL => self.model.iter().flat_map(|found| &found.names).any(|name| **name == *text),
+            MODEL => self.model_labels.iter().flat_map(|labels| &labels.names).any(|name| **name == *text),
             "extra" => match text.split_once('=') {
-                Some((key, value)) => self.scalar(key).map_or(value.is_empty(), |scalar| scalar.is_written(value)),
+                Some((key, value)) => self.scalar(key).map_or(value.is_empty(), |scalar| scalar.equals_text(value)),
                 None => false,
             },
             _ => return None,

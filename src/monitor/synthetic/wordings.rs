@@ -1,31 +1,28 @@
-//! Events and constraints in words.
+//! Synthetic events and constraints in words. These texts are sent to models, and recordings depend on them.
 
-use super::{Attributes, Constraint, Event, Proposition, Shape};
+use super::constraint::{Constraint, Shape};
+use super::trace::{Attribute, Event, Proposition, Trace};
 
 /// How exactly a constraint is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wording {
     /// As people say it.
     Informal,
-    /// With every step told apart.
+    /// Which steps are meant is explicit.
     Precise,
-    /// The same with the formula.
+    /// The precise wording followed by the formula.
     PreciseWithFormula,
 }
 
 /// A constraint in its three wordings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wordings {
-    /// As people say it.
     pub informal: String,
-    /// With every step told apart.
     pub precise: String,
-    /// The same with the formula.
     pub precise_with_formula: String,
 }
 
 impl Constraint {
-    /// The constraint in all wordings.
     pub fn wordings(&self) -> Wordings {
         Wordings {
             informal: self.wording(Wording::Informal),
@@ -34,7 +31,6 @@ impl Constraint {
         }
     }
 
-    /// The constraint in words.
     pub fn wording(&self, wording: Wording) -> String {
         match wording {
             Wording::Informal => self.informal(),
@@ -43,13 +39,13 @@ impl Constraint {
         }
     }
 
-    /// Its propositions as sentences about a step, in their order.
+    /// The propositions as sentences about a step, in order.
     pub fn propositions_in_words(&self) -> Vec<String> {
-        self.propositions.iter().map(|p| p.said(self.entities)).collect()
+        self.propositions.iter().map(|p| p.sentence(self.entities)).collect()
     }
 
     fn informal(&self) -> String {
-        let p: Vec<String> = self.propositions.iter().map(|p| p.thing(self.entities)).collect();
+        let p: Vec<String> = self.propositions.iter().map(|p| p.noun_phrase(self.entities)).collect();
         match self.shape {
             Shape::Sequence => format!("At some point {} should appear, and later {}.", p[0], p[1]),
             Shape::Universality => format!("There is always {}.", p[0]),
@@ -64,21 +60,21 @@ impl Constraint {
                 if depth == 1 {
                     return format!("{first}, followed by either {} or {}, and then {}.", p[1], p[2], p[3]);
                 }
-                let mut said = vec![first];
+                let mut sentences = vec![first];
                 if depth > 0 {
-                    said[0] = format!("{}, followed by either {} or {}", said[0], p[1], p[2]);
+                    sentences[0] = format!("{}, followed by either {} or {}", sentences[0], p[1], p[2]);
                 }
                 for node in 1..(1usize << depth) - 1 {
-                    said.push(format!("After {}, either {} or {}", p[node], p[2 * node + 1], p[2 * node + 2]));
+                    sentences.push(format!("After {}, either {} or {}", p[node], p[2 * node + 1], p[2 * node + 2]));
                 }
-                said.push(format!("Everything ends with {}.", p[p.len() - 1]));
-                said.join(". ")
+                sentences.push(format!("Everything ends with {}.", p[p.len() - 1]));
+                sentences.join(". ")
             }
         }
     }
 
     fn precise(&self) -> String {
-        let p: Vec<String> = self.propositions.iter().map(|p| p.said(self.entities)).collect();
+        let p: Vec<String> = self.propositions.iter().map(|p| p.sentence(self.entities)).collect();
         match self.shape {
             Shape::Sequence => {
                 format!("At some step, {}; and at some strictly later step, {}.", p[0], p[1])
@@ -102,38 +98,38 @@ impl Constraint {
                 p[1],
                 r = p[2]
             ),
-            Shape::Tree(depth) => format!("At some step, {}.", branch(&p, 0, depth)),
+            Shape::Tree(depth) => format!("At some step, {}.", precise_tree(&p, 0, depth)),
         }
     }
 }
 
-fn branch(p: &[String], node: usize, depth: u32) -> String {
+fn precise_tree(p: &[String], node: usize, depth: u32) -> String {
     if depth == 0 {
         return format!("{}, and then at some strictly later step, {}", p[node], p[p.len() - 1]);
     }
-    let (left, right) = (branch(p, 2 * node + 1, depth - 1), branch(p, 2 * node + 2, depth - 1));
+    let (left, right) = (precise_tree(p, 2 * node + 1, depth - 1), precise_tree(p, 2 * node + 2, depth - 1));
     format!("{}, and then at some strictly later step, either: ({left}) or: ({right})", p[node])
 }
 
 impl Proposition {
-    /// As a thing that appears.
-    fn thing(&self, entities: usize) -> String {
+    /// As a noun phrase.
+    fn noun_phrase(&self, entities: usize) -> String {
         let thing = match self.attribute {
-            Attributes::Animal | Attributes::Shape => with_article(self.word),
-            Attributes::Color => format!("{} item", with_article(self.word)),
-            Attributes::Number => format!("the number {}", self.number),
+            Attribute::Animal | Attribute::Shape => with_article(self.word),
+            Attribute::Color => format!("{} item", with_article(self.word)),
+            Attribute::Number => format!("the number {}", self.number),
         };
         if entities > 1 { format!("{thing} on Entity {}", self.entity + 1) } else { thing }
     }
 
     /// As a sentence about a step.
-    fn said(&self, entities: usize) -> String {
-        let whose = if entities > 1 { format!("Entity {}'s ", self.entity + 1) } else { "the ".to_owned() };
+    fn sentence(&self, entities: usize) -> String {
+        let owner = if entities > 1 { format!("Entity {}'s ", self.entity + 1) } else { "the ".to_owned() };
         match self.attribute {
-            Attributes::Animal => format!("{whose}animal is \"{}\"", self.word),
-            Attributes::Shape => format!("{whose}shape is \"{}\"", self.word),
-            Attributes::Color => format!("{whose}color is \"{}\"", self.word),
-            Attributes::Number => format!("{whose}number is {}", self.number),
+            Attribute::Animal => format!("{owner}animal is \"{}\"", self.word),
+            Attribute::Shape => format!("{owner}shape is \"{}\"", self.word),
+            Attribute::Color => format!("{owner}color is \"{}\"", self.word),
+            Attribute::Number => format!("{owner}number is {}", self.number),
         }
     }
 }
@@ -143,21 +139,29 @@ fn with_article(word: &str) -> String {
     format!("{article} {word}")
 }
 
-/// One step, in one of a few ways that say the same.
-pub(super) fn sentence(at: usize, step: &[Event]) -> String {
-    let said = |event: &Event, way: usize| {
+impl Trace {
+    /// The steps as sentences, beginning with "Step 1: …".
+    pub fn sentences(&self) -> Vec<String> {
+        self.steps.iter().enumerate().map(|(i, step)| step_sentence(i, step)).collect()
+    }
+}
+
+/// One step in words. The wording varies from step to step.
+fn step_sentence(at: usize, step: &[Event]) -> String {
+    let describe = |event: &Event, variant: usize| {
         let (color, animal) = (with_article(event.color), with_article(event.animal));
         let Event { shape, number, .. } = event;
-        match way % 3 {
+        match variant % 3 {
             0 => format!("Observed {color} {shape} (number {number}) alongside {animal}"),
             1 => format!("{color} {shape} (number {number}) beside {animal}"),
             _ => format!("Observed {color} {shape} (number {number}) and {animal}"),
         }
     };
     match step {
-        [one] => format!("Step {}: {}.", at + 1, said(one, 2 * (at % 2))),
+        [one] => format!("Step {}: {}.", at + 1, describe(one, 2 * (at % 2))),
         several => {
-            let each = several.iter().enumerate().map(|(i, e)| format!("Entity {}: {}.", i + 1, said(e, at + i + 1)));
+            let each =
+                several.iter().enumerate().map(|(i, e)| format!("Entity {}: {}.", i + 1, describe(e, at + i + 1)));
             format!("Step {}: {}", at + 1, each.collect::<Vec<_>>().join(" "))
         }
     }

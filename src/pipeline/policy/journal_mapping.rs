@@ -4,7 +4,7 @@ use serde::Deserialize as _;
 use serde_json::json;
 
 use crate::journal::{ArtifactStore, Sha};
-use crate::monitor::log::{KeptTexts, Mapping, Shape};
+use crate::monitor::log::{TextStore, Mapping, Shape};
 use crate::pipeline::machine::lifelines;
 
 /// Where a run's journal has what formulas speak of; what `mapping` says counts instead.
@@ -23,8 +23,8 @@ pub fn journal_mapping(mapping: Mapping) -> Mapping {
 }
 
 /// The texts that a run keeps: answers of models, by the names that the journal gives them.
-pub fn kept_texts(store: ArtifactStore) -> KeptTexts {
-    KeptTexts::new(move |name| {
+pub fn kept_texts(store: ArtifactStore) -> TextStore {
+    TextStore::new(move |name| {
         let sha = Sha::deserialize(json!(name)).map_err(|e| e.to_string())?;
         store.text(&sha).map_err(|e| e.to_string())
     })

@@ -7,7 +7,7 @@ use super::admission::{AdmissionError, Admitted, admitted};
 use super::journal_mapping::kept_texts;
 use crate::journal::{ArtifactStore, Kind, Sha};
 use crate::monitor::trac::Decision;
-use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule, Propositions, Scope, Verdict};
+use crate::monitor::{AuditError, LiveAudit, InterventionSettings, Intervention, PolicyRule, Propositions, Scope, Verdict};
 use crate::pipeline::records::{
     AnswerLabels, Draft, Entry, Owes, Record, RuleEnd, RunEvent, Sampled, Stored, Untrusted, Violation, record,
 };
@@ -37,7 +37,7 @@ impl Forecast {
 pub struct Foreseen {
     /// The rule.
     pub rule: String,
-    /// How that is met.
+    /// PredictionMethod that is met.
     pub intervention: Option<Intervention>,
     /// What it asks for, in words.
     pub meaning: String,
@@ -48,8 +48,8 @@ pub struct Foreseen {
 /// The rules of a policy on their way through the journal.
 #[derive(Clone)]
 pub(in crate::pipeline) struct Watch {
-    follower: Follower,
-    intervening: Intervening,
+    follower: LiveAudit,
+    intervening: InterventionSettings,
     labels: Propositions,
     /// Who labelled answers so far.
     labelled_by: BTreeSet<String>,
@@ -80,9 +80,9 @@ impl Watch {
         }
     }
 
-    /// How answers are met before they are taken, where some rule asks for that: one that would violate it, or one that has
+    /// PredictionMethod answers are met before they are taken, where some rule asks for that: one that would violate it, or one that has
     /// to be labelled first.
-    pub(in crate::pipeline) fn intervening(&self) -> Option<Intervening> {
+    pub(in crate::pipeline) fn intervening(&self) -> Option<InterventionSettings> {
         let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
         (asks || !self.labels.is_empty()).then(|| self.intervening.clone())
     }
@@ -135,7 +135,7 @@ impl Watch {
             _ => {}
         }
         let line = serde_json::to_vec(entry).expect("an event has string keys only");
-        let fallen = self.follower.record(&line, entry.seq)?;
+        let fallen = self.follower.add_record(&line, entry.seq)?;
         for fallen in fallen.into_iter().filter(|fallen| fallen.decision == Decision::Violated) {
             let rule = self.follower.rules().iter().find(|rule| rule.id == fallen.rule);
             let rule = rule.expect("what falls is one of the rules");
@@ -200,7 +200,7 @@ impl Watch {
 
     /// What the propositions ask of which a rule speaks, for whoever has to keep it.
     fn legend(&self, rule: &PolicyRule) -> String {
-        let names = rule.rests_on(self.follower.formulas());
+        let names = rule.model_propositions(self.follower.formulas());
         let asked = self.labels.iter().filter(|p| names.contains(&p.name));
         let words: Vec<String> = asked.map(|p| format!("`model:{}`: {}", p.name, p.asks)).collect();
         if words.is_empty() { String::new() } else { format!(" ({})", words.join("; ")) }
@@ -208,7 +208,7 @@ impl Watch {
 
     fn untrusted(&self, rule: &PolicyRule) -> Option<Untrusted> {
         let propositions: Vec<String> =
-            rule.rests_on(self.follower.formulas()).iter().map(ToString::to_string).collect();
+            rule.model_propositions(self.follower.formulas()).iter().map(ToString::to_string).collect();
         let models = self.labelled_by.iter().cloned().collect();
         (!propositions.is_empty()).then_some(Untrusted { propositions, models })
     }
@@ -252,7 +252,7 @@ impl Watch {
         Ok(verdicts)
     }
 
-    /// How each rule would stand if the journal ended behind these records.
+    /// PredictionMethod each rule would stand if the journal ended behind these records.
     pub(in crate::pipeline) fn ends(
         &self,
         mut draft: Draft,
@@ -273,7 +273,7 @@ impl Watch {
                 owed,
                 why: ahead.follower.why(&rule.id),
                 forbade_approval: false,
-                never_evaluated: ahead.follower.was_asked(&rule.id) == Some(false),
+                never_evaluated: ahead.follower.was_evaluated(&rule.id) == Some(false),
                 untrusted: ahead.untrusted(rule),
             }
         };
@@ -281,7 +281,7 @@ impl Watch {
     }
 
     fn means(&self, rule: &PolicyRule) -> String {
-        rule.description.clone().unwrap_or_else(|| self.follower.means(rule) + &self.legend(rule))
+        rule.description.clone().unwrap_or_else(|| self.follower.describe(rule) + &self.legend(rule))
     }
 
     fn violation(&self, rule: &PolicyRule, culprit: u64, why: Option<String>) -> Violation {

@@ -227,7 +227,7 @@ pub fn vocabulary_text() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::near;
+    use crate::monitor::similar_names;
 
     #[test]
     fn names_are_known_by_themselves_or_by_what_they_stand_below() {
@@ -277,10 +277,10 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_is_told_the_nearest() {
-        let near = |name: &str| near(name, field_paths());
-        assert_eq!(near("claims.verdikt")[0], "claims.verdict");
+        let similar_names = |name: &str| similar_names(name, field_paths());
+        assert_eq!(similar_names("claims.verdikt")[0], "claims.verdict");
         let known = ["check.statistics.distinct", "outcome.statistics.distinct"];
-        assert!(known.iter().all(|known| near("statistics.distinct").contains(known)));
-        assert!(near("weather_tomorrow_in_rome").is_empty());
+        assert!(known.iter().all(|known| similar_names("statistics.distinct").contains(known)));
+        assert!(similar_names("weather_tomorrow_in_rome").is_empty());
     }
 }

@@ -5,7 +5,7 @@
 use super::metrics::{Metrics, Quantity};
 use super::revision::Revision;
 use super::spending::Spent;
-use crate::monitor::{Along, Known, Range};
+use crate::monitor::{Trend, MetricDomain, Range};
 use crate::pipeline::machine::{Review, ReviewVerdict, Severity};
 use crate::tla::Verdict;
 
@@ -48,8 +48,8 @@ pub struct Metric {
     pub range: Range,
     /// What else is so where it is true.
     pub implies: &'static [(&'static str, bool)],
-    /// How its values follow one another.
-    pub along: Along,
+    /// PredictionMethod its values follow one another.
+    pub trend: Trend,
     /// Who says it.
     pub source: Source,
     /// What it is, and when it is undefined.
@@ -104,7 +104,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "number",
         range: Range::Count,
         implies: &[],
-        along: Along::Numbers,
+        trend: Trend::RevisionNumber,
         source: Source::Run,
         words: "its number in the run; the first is 0",
         of: |m| Some(count(m.revision.revision)),
@@ -121,7 +121,7 @@ pub const METRICS: [Metric; 20] = [
             ("parses", true),
             ("approved_by_review", true),
         ],
-        along: Along::Last,
+        trend: Trend::LastRevision,
         source: Source::Run,
         words: "the run ended approved with it: a review approved, and every clause of the guard held",
         of: |m| Some(Quantity::Truth(m.revision.outcome.starts_with("approved"))),
@@ -131,7 +131,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "module, properties and configuration were accepted together",
         of: |m| Some(Quantity::Truth(m.revision.rank.parses)),
@@ -141,7 +141,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[("violated", false), ("inconclusive", false)],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check of what stands holds; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Holds)),
@@ -151,7 +151,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[("holds", false), ("inconclusive", false)],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check of what stands found a violation; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Violated { .. })),
@@ -161,7 +161,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[("holds", false), ("violated", false)],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check of what stands came to no verdict; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Inconclusive { .. })),
@@ -171,7 +171,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the check shows nothing: no property that can fail and covers a requirement, nothing but initial states, or \
                 a witness that is missing or not reached; undefined without a check",
@@ -182,7 +182,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "distinct states",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "what the check of what stands found; undefined without one",
         of: |m| m.revision.check.as_ref()?.statistics.distinct.map(count),
@@ -192,7 +192,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "states",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "the longest of the shortest ways to a state in that check; undefined without one that was completed",
         of: |m| m.revision.check.as_ref()?.statistics.depth.map(count),
@@ -202,7 +202,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "seconds",
         range: Range::Amount,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "how long its main run took; undefined without one",
         of: |m| m.revision.check.as_ref().map(|check| Quantity::Number(check.statistics.seconds)),
@@ -212,7 +212,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "requirements",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "those that a property covers which the check of what stands decided; undefined without requirements",
         of: |m| m.requirements(true),
@@ -222,7 +222,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "requirements",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Tools,
         words: "all others; undefined without requirements",
         of: |m| m.requirements(false),
@@ -232,7 +232,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "share, 0 to 1",
         range: Range::Share,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Mutants,
         words: "mutants noticed of those noticed or surviving, at the end of the revision; undefined where none was judged",
         of: |m| m.revision.strengthened.as_ref()?.after.score.map(Quantity::Number),
@@ -242,7 +242,7 @@ pub const METRICS: [Metric; 20] = [
         unit: TRUTH,
         range: Range::Truth,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "the verdict is to approve, whatever the guard says; undefined without a readable review",
         of: |m| m.review.map(|review| Quantity::Truth(review.verdict == ReviewVerdict::Approved)),
@@ -252,7 +252,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "issues",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Blocker),
@@ -262,7 +262,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "issues",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Major),
@@ -272,7 +272,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "issues",
         range: Range::Count,
         implies: &[],
-        along: Along::Freely,
+        trend: Trend::Free,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Minor),
@@ -282,7 +282,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "US dollars",
         range: Range::Amount,
         implies: &[],
-        along: Along::Grows,
+        trend: Trend::NonDecreasing,
         source: Source::Ledger,
         words: "what the run has cost until the revision closed; undefined where the price of a call is not known",
         of: |m| cost(m.spent),
@@ -292,7 +292,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "tokens",
         range: Range::Count,
         implies: &[],
-        along: Along::Grows,
+        trend: Trend::NonDecreasing,
         source: Source::Ledger,
         words: "what the run has used until then; undefined where the provider did not count them",
         of: |m| tokens(m.spent),
@@ -302,7 +302,7 @@ pub const METRICS: [Metric; 20] = [
         unit: "answers",
         range: Range::Positive,
         implies: &[],
-        along: Along::Grows,
+        trend: Trend::NonDecreasing,
         source: Source::Ledger,
         words: "what the run has received until then",
         of: |m| Some(count(m.spent.answers)),
@@ -317,8 +317,8 @@ impl Metric {
 }
 
 /// The names that an objective may use.
-pub fn known_metrics() -> [Known; METRICS.len()] {
-    METRICS.map(|Metric { name, range, implies, along, .. }| Known { name, range, implies, along })
+pub fn known_metrics() -> [MetricDomain; METRICS.len()] {
+    METRICS.map(|Metric { name, range, implies, trend, .. }| MetricDomain { name, range, implies, trend })
 }
 
 /// The metrics of a revision, with its last readable review and what the run had spent when it closed.
@@ -328,7 +328,7 @@ pub(in crate::pipeline) fn measure(revision: &Revision, review: Option<&Review>,
     Metrics(METRICS.iter().filter_map(value).collect())
 }
 
-/// The metrics that only grow along a run: the highest number of a revision so far, and what was spent.
+/// The metrics that only grow trend a run: the highest number of a revision so far, and what was spent.
 pub(in crate::pipeline) fn growing_metrics(revision: Option<u32>, spent: &Spent) -> Metrics {
     let all = [
         ("revision", revision.map(count)),

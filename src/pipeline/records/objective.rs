@@ -7,7 +7,7 @@ use super::product::Product;
 use super::rank::RevisionRank;
 use super::revision::Revision;
 use super::view::RunView;
-use crate::monitor::{GoalStep, Onward, RunObjective};
+use crate::monitor::{GoalStep, Continuation, RunObjective};
 use crate::pipeline::machine::Outcome;
 
 impl RunView {
@@ -35,7 +35,7 @@ impl RunView {
         self.objective().map(|objective| objective.owed(&steps))
     }
 
-    /// How many revisions it takes at least to reach the goal after that line; `None` where it cannot be reached.
+    /// PredictionMethod many revisions it takes at least to reach the goal after that line; `None` where it cannot be reached.
     pub fn distance_after(&self, revision: Option<u32>) -> Option<u32> {
         match revision.and_then(|n| self.objective_progress.step(n)) {
             Some(step) => step.distance,
@@ -112,7 +112,7 @@ impl RunView {
         let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.objective_progress.metrics_of(r.revision)));
         let now = growing_metrics(next.checked_sub(1), &self.spent_total());
-        objective.least(&known, &Onward { behind: steps.last(), now: &now, highest })
+        objective.least(&known, &Continuation { behind: steps.last(), now: &now, highest })
     }
 
     /// Whether an objective is lost by the line that ends there alone, whatever was spent.
@@ -120,7 +120,7 @@ impl RunView {
         let known = known_metrics();
         let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.objective_progress.metrics_of(r.revision)));
-        let anew = Onward { behind: steps.last(), now: &Metrics::default(), highest: None };
+        let anew = Continuation { behind: steps.last(), now: &Metrics::default(), highest: None };
         objective.least(&known, &anew).is_none()
     }
 
@@ -128,7 +128,7 @@ impl RunView {
     pub fn grown_words(&self, objective: &RunObjective) -> String {
         let now = growing_metrics(Some(self.rev), &self.spent_total());
         let all: Vec<String> = objective
-            .quantities(&known_metrics())
+            .metrics_read(&known_metrics())
             .iter()
             .filter(|name| now.0.contains_key(*name))
             .map(|name| format!("{name} is {}", now.words(name)))

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Sha;
-use crate::monitor::{How, Intervention, Severity};
+use crate::monitor::{PredictionMethod, Intervention, Severity};
 
 /// A rule that was violated (`rule_violated`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ impl Untrusted {
 pub struct Intervened {
     /// The rule that asked for it.
     pub rule: String,
-    /// How.
+    /// PredictionMethod.
     pub intervention: Intervention,
     /// What was asked for.
     pub purpose: String,
@@ -122,15 +122,15 @@ pub struct Predicted {
     pub purpose: String,
     /// Which answer to that; 0 is the first.
     pub candidate: u32,
-    /// How it was predicted.
-    pub how: How,
+    /// PredictionMethod it was predicted.
+    pub how: PredictionMethod,
     /// What counts as a violation.
     pub pattern: String,
     /// Steps that are looked ahead.
     pub steps: u32,
     /// The probability from which on a rule counts as violated.
     pub threshold: f64,
-    /// How probable it is of each rule.
+    /// PredictionMethod probable it is of each rule.
     pub estimates: BTreeMap<String, f64>,
     /// Further answers that it took.
     pub calls: u32,
@@ -140,7 +140,7 @@ pub struct Predicted {
     pub tokens: u64,
 }
 
-/// How a rule stands where a run has ended (`rules` of `run_finished`).
+/// PredictionMethod a rule stands where a run has ended (`rules` of `run_finished`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleEnd {
     /// The rule.

@@ -1,9 +1,9 @@
-//! How revisions, and candidates with properties, compare with each other.
+//! PredictionMethod revisions, and candidates with properties, compare with each other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a revision compares with others.
+/// PredictionMethod a revision compares with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionRank {
     /// Module and configuration were accepted.

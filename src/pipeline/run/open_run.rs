@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use crate::journal::{
     self, ArtifactStore, Clock, Crash, Journal, JournalError, Kind, LockError, Recovery, RunLock, Sha, StoreError,
 };
-use crate::monitor::{Intervening, Propositions};
+use crate::monitor::{InterventionSettings, Propositions};
 use crate::pipeline::machine::{ApprovalFacts, FlawFacts};
 use crate::pipeline::policy::{Admitted, CausalView, Forecast, Foreseen, Judgement, Watch, WatchError};
 use crate::pipeline::records::{
@@ -242,8 +242,8 @@ impl Run {
         Ok(())
     }
 
-    /// How answers that would violate a rule are met; `None` where no rule asks for that.
-    pub fn intervening(&self) -> Option<Intervening> {
+    /// PredictionMethod answers that would violate a rule are met; `None` where no rule asks for that.
+    pub fn intervening(&self) -> Option<InterventionSettings> {
         self.ledger().watch.as_ref().and_then(Watch::intervening)
     }
 
@@ -283,7 +283,7 @@ impl Run {
         Ok(watch.foresee(ledger.journal.draft(), records, before).map_err(WatchError::from)?)
     }
 
-    /// How the rules of the run's policy would stand if its journal ended behind these records.
+    /// PredictionMethod the rules of the run's policy would stand if its journal ended behind these records.
     pub(in crate::pipeline) fn rules_at_end(&self, records: &[Record]) -> Result<Vec<RuleEnd>, RunError> {
         let ledger = self.ledger();
         let Some(watch) = &ledger.watch else { return Ok(Vec::new()) };

@@ -8,7 +8,7 @@ use super::approval::{check_causal_rule, check_pairs, check_trace_rule};
 use super::error::AdmissionError;
 use super::names::known;
 use crate::monitor::log::{Mapping, Shape};
-use crate::monitor::{Auditor, Follower, How, Intervening, KnownLabels, Policy, PolicyRule, Propositions, Scope};
+use crate::monitor::{Auditor, LiveAudit, PredictionMethod, InterventionSettings, KnownLabels, Policy, PolicyRule, Propositions, Scope};
 use crate::pipeline::policy::journal_mapping::journal_mapping;
 use crate::temporal::Formulas;
 
@@ -19,16 +19,16 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
     let known = KnownLabels::new(&labels, HashMap::new());
     let auditor = Auditor::labelled(formulas, rules, journal_mapping(log), known)?.tolerating_lists();
-    Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
+    Ok(Admitted { follower: LiveAudit::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
 }
 
 /// A policy that a run can be put under.
 #[derive(Clone)]
 pub struct Admitted {
     /// Its rules, before the first event.
-    pub(in crate::pipeline) follower: Follower,
-    /// How its interventions go.
-    pub(in crate::pipeline) intervening: Intervening,
+    pub(in crate::pipeline) follower: LiveAudit,
+    /// PredictionMethod its interventions go.
+    pub(in crate::pipeline) intervening: InterventionSettings,
     /// What a model has to judge of each answer.
     pub(in crate::pipeline) labels: Propositions,
     /// Pairs of rules with a common atom that were too many to be compared.
@@ -52,8 +52,8 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     }
     for rule in &policy.rules {
         known(&formulas, rule)?;
-        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.how == How::Sampling);
-        if let Some(name) = rule.rests_on(&formulas).first().filter(|_| samples && rule.intervention.is_some()) {
+        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.how == PredictionMethod::Sampling);
+        if let Some(name) = rule.model_propositions(&formulas).first().filter(|_| samples && rule.intervention.is_some()) {
             return Err(AdmissionError::Foreseen { line: rule.line, rule: rule.id.clone(), name: name.to_string() });
         }
     }
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn a_value_that_a_field_never_has_is_named_with_its_field() {
         let told = refused("formula = 'F (outcome = \"aproved\")'");
-        assert!(told.contains("no run has `outcome = \"aproved\"` (near it: approved"), "{told}");
+        assert!(told.contains("no run has `outcome = \"aproved\"` (similar_names it: approved"), "{told}");
         let told = refused("formula = 'F (outcome.verdict = \"hold\")'");
-        assert!(told.contains("no run has `outcome.verdict = \"hold\"` (near it: holds"), "{told}");
+        assert!(told.contains("no run has `outcome.verdict = \"hold\"` (similar_names it: holds"), "{told}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub enum AdmissionError {
         name: String,
     },
     /// A rule speaks of what no run has.
-    #[error("line {line}: rule `{rule}`: {what} `{name}`{}", told_near(.near))]
+    #[error("line {line}: rule `{rule}`: {what} `{name}`{}", told_near(.similar_names))]
     Unknown {
         /// Where it begins, from 1.
         line: usize,
@@ -38,7 +38,7 @@ pub enum AdmissionError {
         /// The name.
         name: String,
         /// What is written much alike, or all there are.
-        near: Vec<String>,
+        similar_names: Vec<String>,
     },
     /// A rule reads a list as one value.
     #[error("line {line}: rule `{rule}`: the field `{field}` holds a list: write `{spelling}`, or `every(…)`")]
@@ -127,10 +127,10 @@ pub enum AdmissionError {
     },
 }
 
-fn told_near(near: &[String]) -> String {
-    match near {
+fn told_near(similar_names: &[String]) -> String {
+    match similar_names {
         [] => String::new(),
-        names => format!(" (near it: {})", names.join(", ")),
+        names => format!(" (similar_names it: {})", names.join(", ")),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::error::AdmissionError;
-use crate::monitor::log::read_as_one;
-use crate::monitor::{PolicyRule, Scope, near};
+use crate::monitor::log::single_value_reads;
+use crate::monitor::{PolicyRule, Scope, similar_names};
 use crate::pipeline::machine::{Outcome, Row, is_lifeline, lifelines};
 use crate::pipeline::policy::vocabulary::{event_names, field_paths, has_field, is_field, is_list};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Term, Unary};
@@ -23,7 +23,7 @@ pub(in crate::pipeline) fn known(formulas: &Formulas, rule: &PolicyRule) -> Resu
             _ => {}
         }
     }
-    if let Some((field, spelling)) = read_as_one(formulas, &all).into_iter().find(|(field, _)| is_list(field)) {
+    if let Some((field, spelling)) = single_value_reads(formulas, &all).into_iter().find(|(field, _)| is_list(field)) {
         return Err(AdmissionError::List { line: rule.line, rule: rule.id.clone(), field, spelling });
     }
     if let Scope::Causal { owner, .. } = &rule.scope {
@@ -67,13 +67,13 @@ fn has_fields(formulas: &Formulas, rule: &PolicyRule, all: &[Formula], owner: &s
     Ok(())
 }
 
-fn unknown(rule: &PolicyRule, what: &'static str, name: &str, near: Vec<&str>) -> AdmissionError {
+fn unknown(rule: &PolicyRule, what: &'static str, name: &str, similar_names: Vec<&str>) -> AdmissionError {
     AdmissionError::Unknown {
         line: rule.line,
         rule: rule.id.clone(),
         what,
         name: name.to_owned(),
-        near: near.into_iter().map(str::to_owned).collect(),
+        similar_names: similar_names.into_iter().map(str::to_owned).collect(),
     }
 }
 
@@ -81,11 +81,11 @@ fn lifeline(rule: &PolicyRule, name: &str) -> Result<(), AdmissionError> {
     if is_lifeline(name) {
         return Ok(());
     }
-    let near = match near(name, lifelines()) {
+    let similar_names = match similar_names(name, lifelines()) {
         none if none.is_empty() => lifelines().collect(),
         some => some,
     };
-    Err(unknown(rule, "there is no node", name, near))
+    Err(unknown(rule, "there is no node", name, similar_names))
 }
 
 fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
@@ -93,7 +93,7 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
         if is_field(name) {
             return Ok(());
         }
-        Err(unknown(rule, "no event of a run has a field", name, near(name, field_paths())))
+        Err(unknown(rule, "no event of a run has a field", name, similar_names(name, field_paths())))
     };
     match atom {
         Atom::Name(name) => field(name)?,
@@ -127,16 +127,16 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
         match of {
             "lifeline" => lifeline(rule, text)?,
             "name" if !event_names().any(|event| event == &**text) => {
-                return Err(unknown(rule, "a run has no event", text, near(text, event_names())));
+                return Err(unknown(rule, "a run has no event", text, similar_names(text, event_names())));
             }
             field => {
                 let values = values_of(field);
                 if !values.is_empty() && !values.iter().any(|value| *value == **text) {
-                    let near = match near(text, values.iter().map(String::as_str)) {
+                    let similar_names = match similar_names(text, values.iter().map(String::as_str)) {
                         none if none.is_empty() => values.iter().map(String::as_str).collect(),
-                        near => near,
+                        similar_names => similar_names,
                     };
-                    return Err(unknown(rule, "no run has", &format!("{field} = {text:?}"), near));
+                    return Err(unknown(rule, "no run has", &format!("{field} = {text:?}"), similar_names));
                 }
             }
         }

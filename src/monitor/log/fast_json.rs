@@ -1,17 +1,17 @@
-//! JSON of one record, read fast: what nobody asks for is passed over, eight bytes of a text at a time.
+//! A fast JSON reader for one record: it skips values that are not wanted, scanning texts eight bytes at a time.
 //!
-//! It reads nothing that `serde_json` would not read alike, and gives up on what it does not know at once: deep nesting,
-//! and all that is broken. Whoever is given up on asks `serde_json`, which also knows what to say of an error.
+//! Whatever it reads, `serde_json` reads the same. It gives up on anything unusual, such as deep nesting, and on every
+//! error; the caller then reads the record with `serde_json`, which also describes the error.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Lists and objects in each other, beyond which it gives up: one bit each.
-const DEEPEST: u32 = 64;
+/// Maximum nesting of lists and objects: `skip` keeps one bit of a `u64` for each.
+const MAX_DEPTH: u32 = 64;
 
-/// Nothing is said but that another has to look at it.
+/// Returned for anything unusual; the caller reads the record again with `serde_json`.
 #[derive(Debug)]
 pub(super) struct GivenUp;
 
@@ -31,30 +31,30 @@ impl serde::de::Error for GivenUp {
 
 type Read<T> = Result<T, GivenUp>;
 
-/// A record and how far it is read.
+/// A record, and the position up to which it is read.
 pub(super) struct Reader<'de> {
     text: &'de [u8],
-    at: usize,
+    position: usize,
     depth: u32,
 }
 
 impl<'de> Reader<'de> {
     pub(super) fn new(text: &'de [u8]) -> Self {
-        Self { text, at: 0, depth: 0 }
+        Self { text, position: 0, depth: 0 }
     }
 
-    /// The next byte that is no white space, without going past it.
+    /// The next byte that is not white space, without consuming it.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
-            match self.text.get(self.at) {
-                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+            match self.text.get(self.position) {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.position += 1,
                 other => return other.copied(),
             }
         }
     }
 
-    /// Only white space is left.
+    /// Succeeds if only white space is left.
     pub(super) fn end(&mut self) -> Read<()> {
         if self.peek().is_none() { Ok(()) } else { Err(GivenUp) }
     }
@@ -64,27 +64,27 @@ impl<'de> Reader<'de> {
         if self.peek() != Some(byte) {
             return Err(GivenUp);
         }
-        self.at += 1;
+        self.position += 1;
         Ok(())
     }
 
     #[inline]
-    fn word(&mut self, word: &[u8]) -> Read<()> {
-        if !self.text[self.at..].starts_with(word) {
+    fn keyword(&mut self, word: &[u8]) -> Read<()> {
+        if !self.text[self.position..].starts_with(word) {
             return Err(GivenUp);
         }
-        self.at += word.len();
+        self.position += word.len();
         Ok(())
     }
 
-    /// Goes past the text that begins here; what is between its quotes, and whether that has escapes.
+    /// Consumes a text; returns the bytes between its quotes, and whether they have escapes.
     #[inline]
     fn string(&mut self) -> Read<(&'de [u8], bool)> {
-        let from = self.at + 1;
+        let from = self.position + 1;
         let mut at = from;
         let mut escapes = false;
         loop {
-            at = special(self.text, at);
+            at = find_special(self.text, at);
             match self.text.get(at) {
                 Some(b'"') => break,
                 Some(b'\\') => {
@@ -104,46 +104,46 @@ impl<'de> Reader<'de> {
                 _ => return Err(GivenUp),
             }
         }
-        self.at = at + 1;
+        self.position = at + 1;
         Ok((&self.text[from..at], escapes))
     }
 
     fn digits(&mut self) -> Read<()> {
-        let from = self.at;
-        while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
-            self.at += 1;
+        let from = self.position;
+        while self.text.get(self.position).is_some_and(u8::is_ascii_digit) {
+            self.position += 1;
         }
-        if self.at > from { Ok(()) } else { Err(GivenUp) }
+        if self.position > from { Ok(()) } else { Err(GivenUp) }
     }
 
-    /// Goes past a number; whether it is an integer.
+    /// Consumes a number; returns whether it is an integer.
     fn number(&mut self) -> Read<bool> {
-        if self.text[self.at] == b'-' {
-            self.at += 1;
+        if self.text[self.position] == b'-' {
+            self.position += 1;
         }
-        let first = self.at;
+        let first = self.position;
         self.digits()?;
-        if self.text[first] == b'0' && self.at > first + 1 {
+        if self.text[first] == b'0' && self.position > first + 1 {
             return Err(GivenUp);
         }
         let mut integer = true;
-        if self.text.get(self.at) == Some(&b'.') {
+        if self.text.get(self.position) == Some(&b'.') {
             integer = false;
-            self.at += 1;
+            self.position += 1;
             self.digits()?;
         }
-        if let Some(b'e' | b'E') = self.text.get(self.at) {
+        if let Some(b'e' | b'E') = self.text.get(self.position) {
             integer = false;
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.text.get(self.at) {
-                self.at += 1;
+            self.position += 1;
+            if let Some(b'+' | b'-') = self.text.get(self.position) {
+                self.position += 1;
             }
             self.digits()?;
         }
         Ok(integer)
     }
 
-    /// Goes past a value.
+    /// Consumes a value.
     fn skip(&mut self) -> Read<()> {
         // One bit for each list (0) or object (1) that is open.
         let (mut open, mut depth) = (0_u64, 0);
@@ -151,14 +151,14 @@ impl<'de> Reader<'de> {
             match self.peek().ok_or(GivenUp)? {
                 b'"' => _ = self.string()?,
                 b'-' | b'0'..=b'9' => _ = self.number()?,
-                b't' => self.word(b"true")?,
-                b'f' => self.word(b"false")?,
-                b'n' => self.word(b"null")?,
+                b't' => self.keyword(b"true")?,
+                b'f' => self.keyword(b"false")?,
+                b'n' => self.keyword(b"null")?,
                 opening @ (b'[' | b'{') => {
-                    if depth == DEEPEST {
+                    if depth == MAX_DEPTH {
                         return Err(GivenUp);
                     }
-                    self.at += 1;
+                    self.position += 1;
                     let object = opening == b'{';
                     open = open << 1 | u64::from(object);
                     depth += 1;
@@ -181,7 +181,7 @@ impl<'de> Reader<'de> {
                 let object = open & 1 == 1;
                 match self.peek() {
                     Some(b',') => {
-                        self.at += 1;
+                        self.position += 1;
                         if object {
                             self.skip_key()?;
                         }
@@ -191,7 +191,7 @@ impl<'de> Reader<'de> {
                     Some(b']') if !object => {}
                     _ => return Err(GivenUp),
                 }
-                self.at += 1;
+                self.position += 1;
                 open >>= 1;
                 depth -= 1;
             }
@@ -207,8 +207,8 @@ impl<'de> Reader<'de> {
         self.expect(b':')
     }
 
-    /// Has `serde_json` read what is between two places.
-    fn aside<V: Visitor<'de>>(&self, from: usize, to: usize, visitor: V) -> Read<V::Value> {
+    /// Reads the bytes between two positions with `serde_json`.
+    fn read_with_serde_json<V: Visitor<'de>>(&self, from: usize, to: usize, visitor: V) -> Read<V::Value> {
         let mut reader = serde_json::Deserializer::from_slice(&self.text[from..to]);
         let value = reader.deserialize_any(visitor).map_err(|_| GivenUp)?;
         reader.end().map_err(|_| GivenUp)?;
@@ -216,19 +216,19 @@ impl<'de> Reader<'de> {
     }
 
     fn text<V: Visitor<'de>>(&mut self, visitor: V) -> Read<V::Value> {
-        let from = self.at;
+        let from = self.position;
         let (inner, escapes) = self.string()?;
         if escapes {
-            return self.aside(from, self.at, visitor);
+            return self.read_with_serde_json(from, self.position, visitor);
         }
         visitor.visit_borrowed_str(std::str::from_utf8(inner).map_err(|_| GivenUp)?)
     }
 
-    fn within<T>(&mut self, closing: u8, visit: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        if self.depth == DEEPEST {
+    fn nested<T>(&mut self, closing: u8, visit: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth == MAX_DEPTH {
             return Err(GivenUp);
         }
-        self.at += 1;
+        self.position += 1;
         self.depth += 1;
         let value = visit(self)?;
         self.depth -= 1;
@@ -237,18 +237,19 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// Where the first quote, backslash or control character is, from `at` on.
+/// The position of the first quote, backslash or control character, from `at` on.
 #[inline]
-fn special(text: &[u8], mut at: usize) -> usize {
+fn find_special(text: &[u8], mut at: usize) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    // A byte below one borrows, and only bytes above the lowest hit can be wrongly told.
-    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    // The high bit of each byte below `limit` is set. A borrow can set it wrongly, but only above a true hit, and only the
+    // lowest hit counts.
+    let bytes_below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
     while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let word = u64::from_le_bytes(*eight);
-        let quote = below(word ^ (ONES * u64::from(b'"')), 1);
-        let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
-        let hits = (quote | backslash | below(word, 0x20)) & HIGH;
+        let quote = bytes_below(word ^ (ONES * u64::from(b'"')), 1);
+        let backslash = bytes_below(word ^ (ONES * u64::from(b'\\')), 1);
+        let hits = (quote | backslash | bytes_below(word, 0x20)) & HIGH;
         if hits != 0 {
             return at + hits.trailing_zeros() as usize / 8;
         }
@@ -267,26 +268,27 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         match self.peek().ok_or(GivenUp)? {
             b'"' => self.text(visitor),
             b'-' | b'0'..=b'9' => {
-                let from = self.at;
+                let from = self.position;
                 let integer = self.number()?;
-                let short = integer && self.at - from < 18;
-                match std::str::from_utf8(&self.text[from..self.at]).ok().and_then(|t| t.parse().ok()) {
+                // A number of fewer than 18 digits fits into 64 bits.
+                let short = integer && self.position - from < 18;
+                match std::str::from_utf8(&self.text[from..self.position]).ok().and_then(|t| t.parse().ok()) {
                     Some(number) if short && self.text[from] != b'-' => visitor.visit_u64(number),
-                    _ => self.aside(from, self.at, visitor),
+                    _ => self.read_with_serde_json(from, self.position, visitor),
                 }
             }
-            b't' => self.word(b"true").and_then(|()| visitor.visit_bool(true)),
-            b'f' => self.word(b"false").and_then(|()| visitor.visit_bool(false)),
-            b'n' => self.word(b"null").and_then(|()| visitor.visit_unit()),
-            b'[' => self.within(b']', |reader| visitor.visit_seq(Items { reader, first: true })),
-            b'{' => self.within(b'}', |reader| visitor.visit_map(Items { reader, first: true })),
+            b't' => self.keyword(b"true").and_then(|()| visitor.visit_bool(true)),
+            b'f' => self.keyword(b"false").and_then(|()| visitor.visit_bool(false)),
+            b'n' => self.keyword(b"null").and_then(|()| visitor.visit_unit()),
+            b'[' => self.nested(b']', |reader| visitor.visit_seq(Items { reader, first: true })),
+            b'{' => self.nested(b'}', |reader| visitor.visit_map(Items { reader, first: true })),
             _ => Err(GivenUp),
         }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
         if self.peek() == Some(b'n') {
-            return self.word(b"null").and_then(|()| visitor.visit_none());
+            return self.keyword(b"null").and_then(|()| visitor.visit_none());
         }
         visitor.visit_some(self)
     }
@@ -302,16 +304,17 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// What is in a list or an object.
+/// The elements of a list or an object.
 struct Items<'r, 'de> {
     reader: &'r mut Reader<'de>,
     first: bool,
 }
 
 impl Items<'_, '_> {
-    /// Whether there is another before the end; its comma is passed, and behind that nothing but another is read.
+    /// Whether another element follows; consumes the comma before it. A trailing comma is an error, because the caller
+    /// then reads an element.
     #[inline]
-    fn another(&mut self, closing: u8) -> Read<bool> {
+    fn has_next(&mut self, closing: u8) -> Read<bool> {
         if self.reader.peek() == Some(closing) {
             return Ok(false);
         }
@@ -326,7 +329,7 @@ impl<'de> SeqAccess<'de> for Items<'_, 'de> {
     type Error = GivenUp;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Read<Option<T::Value>> {
-        if self.another(b']')? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
+        if self.has_next(b']')? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
     }
 }
 
@@ -334,7 +337,7 @@ impl<'de> MapAccess<'de> for Items<'_, 'de> {
     type Error = GivenUp;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Read<Option<K::Value>> {
-        if self.another(b'}')? { seed.deserialize(Key(&mut *self.reader)).map(Some) } else { Ok(None) }
+        if self.has_next(b'}')? { seed.deserialize(Key(&mut *self.reader)).map(Some) } else { Ok(None) }
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Read<V::Value> {
@@ -343,7 +346,7 @@ impl<'de> MapAccess<'de> for Items<'_, 'de> {
     }
 }
 
-/// A key, which is a text whatever is asked for, and looked at as a whole even where it is ignored.
+/// A key: always a text, and checked in full even if the visitor ignores it.
 struct Key<'r, 'de>(&'r mut Reader<'de>);
 
 impl<'de> Deserializer<'de> for Key<'_, 'de> {
@@ -353,16 +356,16 @@ impl<'de> Deserializer<'de> for Key<'_, 'de> {
         if self.0.peek() == Some(b'"') { self.0.text(visitor) } else { Err(GivenUp) }
     }
 
-    /// To be compared with names that are known, bytes are enough.
+    /// Identifiers are compared with known names, so bytes are enough.
     #[inline]
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
         if self.0.peek() != Some(b'"') {
             return Err(GivenUp);
         }
-        let from = self.0.at;
+        let from = self.0.position;
         let (inner, escapes) = self.0.string()?;
         if escapes {
-            return self.0.aside(from, self.0.at, visitor);
+            return self.0.read_with_serde_json(from, self.0.position, visitor);
         }
         if !inner.is_ascii() && std::str::from_utf8(inner).is_err() {
             return Err(GivenUp);

@@ -1,0 +1,38 @@
+//! Why a log or one of its records cannot be read.
+
+use std::io;
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    #[error("cannot read the log")]
+    Io(#[from] io::Error),
+    /// A line that is not a record.
+    #[error("line {line}: {message}")]
+    Line {
+        /// From 1.
+        line: u64,
+        message: String,
+    },
+    /// A path that a rule reads as one value crosses a list.
+    #[error("{place}: {message}")]
+    List {
+        /// The line or the message of a list.
+        place: String,
+        /// Says what to write instead.
+        message: String,
+    },
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The record names a text that cannot be fetched.
+    #[error("{0}")]
+    Text(String),
+    /// A path that a rule reads as one value crosses a list.
+    #[error("{0}")]
+    List(String),
+}
