@@ -137,7 +137,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
 }
 
 /// Writes the findings for a build server, with `--junit`.
-fn write_junit(args: &AuditArgs, audited: &Audited, verification: &Verification) -> Result<(), Failure> {
+fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
     if let Some(path) = &args.junit {
         if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
             return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
@@ -189,7 +189,7 @@ fn is_default(args: &AuditArgs) -> bool {
 
 /// Prints the audit of a run's own decisions. A field that no event has is not a warning here: some guards were never
 /// evaluated. Only a run without any decision cannot be audited.
-fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, verification: &Verification) -> Result<(), Failure> {
+fn under_laws(args: &AuditArgs, shape: Shape, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
     if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {

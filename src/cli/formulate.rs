@@ -15,7 +15,7 @@ use super::provider::refuse_secrets;
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::llm::{Request, RequestKey};
-use crate::monitor::{InWords, in_words};
+use crate::monitor::{WordedRule, in_words};
 use crate::pipeline::{admit, lifelines, vocabulary_text};
 use crate::prompt::json_object;
 use crate::temporal::Formulas;
@@ -57,7 +57,7 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     for (number, rule) in (1..).zip(open) {
         let formula = match &rule.formula {
             Some(formula) => {
-                admit(&rule.alone(formula)).map_err(|e| cannot(&e).hint("mend the formula, or take it out"))?;
+                admit(&rule.as_policy(formula)).map_err(|e| cannot(&e).hint("mend the formula, or take it out"))?;
                 formula.clone()
             }
             None => {
@@ -170,7 +170,7 @@ impl Model {
                         advice(&format!("{}: the model says that its words cannot be said as a formula", rule.id));
                         return Ok(None);
                     }
-                    match admit(&rule.alone(&formula)) {
+                    match admit(&rule.as_policy(&formula)) {
                         Ok(_) => return Ok(Some(formula)),
                         Err(error) => (formula, error.to_string()),
                     }

@@ -53,7 +53,7 @@ pub enum AuditError {
     Log(#[from] LogError),
     /// A rule cannot be evaluated on this log.
     #[error("rule `{rule}`: {why}")]
-    Rule { rule: String, why: Refused },
+    Rule { rule: String, why: UnsupportedError },
     /// A causal rule cannot be evaluated on this log, or an event is invalid.
     #[error(transparent)]
     Causal(#[from] CausalAuditError),
@@ -113,11 +113,11 @@ impl Auditor {
                 Scope::Causal { when, .. } => (Reading::Causal, *when),
             };
             for formula in std::iter::once(rule.formula).chain(when) {
-                formulas.readable(formula, reading).map_err(fails)?;
+                formulas.check_reading(formula, reading).map_err(fails)?;
                 if reading == Reading::Causal {
                     check_reads_whole_events(&formulas, formula, &rule.id, &mapping)?;
                 }
-                formulas.known_to(formula, &schema).map_err(fails)?;
+                formulas.check_schema(formula, &schema).map_err(fails)?;
                 read.push(formula);
             }
             if reading == Reading::Finite {
@@ -520,10 +520,10 @@ impl ResettingAudit {
         let was_satisfied = violations == 0 && satisfactions > 0 && state.is_fresh();
         let verdict = match (violations, ending) {
             _ if was_satisfied => Verdict::Satisfied,
-            (1.., _) | (_, Ending::Violated) => Verdict::Violated,
-            (0, Ending::PresumablyViolated) => Verdict::PresumablyViolated,
-            (0, Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
-            (0, Ending::Satisfied) => Verdict::Satisfied,
+            (1.., _) | (_, FinalVerdict::Violated) => Verdict::Violated,
+            (0, FinalVerdict::PresumablyViolated) => Verdict::PresumablyViolated,
+            (0, FinalVerdict::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            (0, FinalVerdict::Satisfied) => Verdict::Satisfied,
         };
         let times = |n: u64, verdict: &str| match n {
             1 => format!("{verdict} once"),

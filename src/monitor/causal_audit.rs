@@ -189,7 +189,7 @@ impl CausalAudit {
         let mapped = |name: &Option<String>| name.as_deref().and_then(|name| step.text_of(name));
         let Some(lifeline) = mapped(&mapping.lifeline) else { return Ok(()) };
         if self.seen.insert(lifeline.clone().into_owned()) && !self.known.contains(&*lifeline) {
-            self.monitor.admit(&lifeline)?;
+            self.monitor.add_lifeline(&lifeline)?;
         }
         let message = mapped(&mapping.message).map(|name| name.as_ref().into());
         let clocked = mapping.clock.is_some() && self.is_closed;

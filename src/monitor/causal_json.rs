@@ -55,7 +55,7 @@ pub fn clock_from_json(lifelines: &[Arc<str>], value: &Value) -> Result<VectorCl
 pub fn stamp_json(guards: &Guards, stamp: &Stamp) -> Value {
     let mut views = Map::new();
     // A stamp may have been made before the last lifeline was added.
-    for (i, (name, kept)) in stamp.lifelines().iter().zip(guards.kept()).enumerate() {
+    for (i, (name, kept)) in stamp.lifelines().iter().zip(guards.exports()).enumerate() {
         if let Some(view) = stamp.view(i) {
             views.insert(name.to_string(), view_json(kept, view));
         }

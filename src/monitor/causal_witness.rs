@@ -120,7 +120,7 @@ pub(super) fn explain_failure<'a>(
 fn event_field<'a>(event: &'a Event, lifeline: &str, name: &str) -> Option<Value<'a>> {
     match name {
         _ if lifeline != &*event.lifeline => None,
-        "kind" => Some(Value::Text(event.step.kind().name().into())),
+        "kind" => Some(Value::Text(event.action.kind().name().into())),
         "lifeline" => Some(Value::Text((&*event.lifeline).into())),
         "name" => event.name.as_deref().map(|name| Value::Text(name.into())),
         _ => None,

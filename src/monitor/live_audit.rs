@@ -81,7 +81,7 @@ impl LiveAudit {
     pub fn describe(&self, rule: &PolicyRule) -> String {
         let formulas = self.auditor.formulas();
         match &rule.scope {
-            Scope::Trace(_) => formulas.words(rule.formula),
+            Scope::Trace(_) => formulas.in_words(rule.formula),
             // Past-time formulas have no rendering in words.
             Scope::Causal { owner, when } => {
                 let at = when.map_or_else(String::new, |when| format!(" where `{}`", formulas.text(when)));
@@ -139,12 +139,12 @@ impl LiveAudit {
     }
 
     /// The verdict on each rule about the trace if the log ends here, with what it still owes in words.
-    pub fn endings(&mut self) -> Vec<(String, Ending, Option<String>)> {
+    pub fn endings(&mut self) -> Vec<(String, FinalVerdict, Option<String>)> {
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
         let mut endings = Vec::new();
         for name in names {
             let ending = self.monitor.ending(&name).expect("the name is one of its rules");
-            let owed = if ending == Ending::PresumablyViolated { self.monitor.owed_in_words(&name) } else { None };
+            let owed = if ending == FinalVerdict::PresumablyViolated { self.monitor.owed_in_words(&name) } else { None };
             endings.push((name, ending, owed));
         }
         endings
@@ -153,10 +153,10 @@ impl LiveAudit {
     /// The verdict on a rule if the log ends here.
     pub fn verdict(&self, rule: &str) -> Verdict {
         match self.monitor.ending(rule) {
-            Some(Ending::Satisfied) => Verdict::Satisfied,
-            Some(Ending::Violated) => Verdict::Violated,
-            Some(Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
-            Some(Ending::PresumablyViolated) => Verdict::PresumablyViolated,
+            Some(FinalVerdict::Satisfied) => Verdict::Satisfied,
+            Some(FinalVerdict::Violated) => Verdict::Violated,
+            Some(FinalVerdict::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            Some(FinalVerdict::PresumablyViolated) => Verdict::PresumablyViolated,
             None if self.failed_causal_rules().iter().any(|failed| failed == rule) => Verdict::Violated,
             None => Verdict::PresumablySatisfied,
         }

@@ -87,7 +87,7 @@ impl Prediction {
     }
 
     /// Whether the verdicts match the pattern.
-    pub fn matches(&self, verdicts: &[Standing]) -> bool {
+    pub fn matches(&self, verdicts: &[PrefixVerdict]) -> bool {
         let Ok((formulas, formula)) = self.parse_pattern() else { return false };
         let mut labels = Labels::new(&formulas, &[formula]);
         for verdict in verdicts {
@@ -104,7 +104,7 @@ const VERDICTS: [(&str, PrefixVerdict); 3] = [
 ];
 
 /// One verdict as a state of a trace.
-struct VerdictState(Standing);
+struct VerdictState(PrefixVerdict);
 
 impl Record for VerdictState {
     fn field(&self, name: &str) -> Option<Value<'_>> {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn matches_patterns_of_verdicts() {
-        use Standing::{Satisfied, Undecided, Violated};
+        use PrefixVerdict::{Satisfied, Undecided, Violated};
         let of = |pattern: &str| Prediction { pattern: pattern.to_owned(), ..Prediction::default() };
         assert!(of("F violated").matches(&[Undecided, Undecided, Violated]));
         assert!(!of("F violated").matches(&[Undecided, Satisfied, Satisfied]));

@@ -286,10 +286,10 @@ impl RunObjective {
 }
 
 fn owed_in_words(progression: &mut Progression, owed: Owed) -> String {
-    match progression.standing(owed) {
-        crate::temporal::Standing::Satisfied => "nothing: the goal is reached".to_owned(),
-        crate::temporal::Standing::Violated => "the goal cannot be reached any more".to_owned(),
-        crate::temporal::Standing::Undecided => progression.words(owed),
+    match progression.prefix_verdict(owed) {
+        crate::temporal::PrefixVerdict::Satisfied => "nothing: the goal is reached".to_owned(),
+        crate::temporal::PrefixVerdict::Violated => "the goal cannot be reached any more".to_owned(),
+        crate::temporal::PrefixVerdict::Undecided => progression.words(owed),
     }
 }
 

@@ -46,7 +46,7 @@ pub enum MonitorError {
     DuplicateName(String),
     /// Progression does not support the formula.
     #[error("rule `{name}`: {why}")]
-    Refused { name: String, why: Refused },
+    Refused { name: String, why: UnsupportedError },
 }
 
 /// A step that changed what a rule owes.
@@ -89,7 +89,7 @@ pub enum Decision {
 pub struct StepReport {
     pub rule: Arc<str>,
     /// The verdict at this step; with [`Reset::AfterVerdict`] it is undecided again at the next.
-    pub standing: Standing,
+    pub standing: PrefixVerdict,
     /// Set at the step that decides.
     pub decision: Option<Decision>,
     /// The witness of the decision.
@@ -103,7 +103,7 @@ pub struct RuleState {
     /// The whole formula, as before the first step.
     fresh: Owed,
     owed: Owed,
-    standing: Standing,
+    standing: PrefixVerdict,
     violations: u64,
     satisfactions: u64,
     witness: Witness,
@@ -115,7 +115,7 @@ impl RuleState {
     }
 
     /// The verdict after the last step.
-    pub fn standing(&self) -> Standing {
+    pub fn prefix_verdict(&self) -> PrefixVerdict {
         self.standing
     }
 
@@ -335,8 +335,8 @@ impl Monitor {
     }
 
     /// The verdict on all rules together: violated if one is, satisfied if all are (also without rules).
-    pub fn standing(&self) -> Standing {
-        let mut all = Standing::Satisfied;
+    pub fn prefix_verdict(&self) -> PrefixVerdict {
+        let mut all = PrefixVerdict::Satisfied;
         for rule in &self.rules {
             match rule.standing {
                 PrefixVerdict::Violated => return PrefixVerdict::Violated,
@@ -348,8 +348,8 @@ impl Monitor {
     }
 
     /// The rules by their debt, the greatest first; rules with the same debt keep their order.
-    pub fn rank(&mut self) -> Vec<(Arc<str>, Debt)> {
-        let mut ranked: Vec<(Arc<str>, Debt)> =
+    pub fn rank(&mut self) -> Vec<(Arc<str>, ResidualCost)> {
+        let mut ranked: Vec<(Arc<str>, ResidualCost)> =
             self.rules.iter().map(|rule| (Arc::clone(&rule.name), self.progression.debt(rule.owed))).collect();
         ranked.sort_by_key(|(_, debt)| std::cmp::Reverse(*debt));
         ranked
@@ -357,7 +357,7 @@ impl Monitor {
 
     /// The number of violated rules, and the debt of the others together. Candidates are compared by it: fewer violated
     /// rules, then fewer steps, then fewer obligations.
-    pub fn debt(&mut self) -> (usize, Debt) {
+    pub fn debt(&mut self) -> (usize, ResidualCost) {
         let mut violated = 0;
         let mut sum = ResidualCost { steps: 0, obligations: 0 };
         for rule in &self.rules {

@@ -10,7 +10,7 @@ use super::intervene::{as_if_taken, taken_record};
 use super::workspace::{offer, withdraw};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
-use crate::monitor::{How, Prediction};
+use crate::monitor::{PredictionMethod, Prediction};
 use crate::pipeline::{AnswerAccepted, AnswerFacts, AnswerReceived, Attempt, NodeError, Predicted, RunEvent};
 use crate::prompt::json_object;
 use crate::temporal::PrefixVerdict;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::monitor::{Audited, RuleFinding, Verdict};
+use crate::monitor::{AuditReport, RuleFinding, Verdict};
 use crate::pipeline::{Objection, Verification};
 
 use super::counted;

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 
 use super::junit::escaped;
 use super::labelling::untrusted_text;
-use crate::monitor::{Audited, RuleFinding, Severity};
+use crate::monitor::{AuditReport, RuleFinding, Severity};
 use crate::pipeline::{Objection, Verification};
 
 /// The XML.
-pub fn audit_junit(log: &str, audited: &Audited, verification: &Verification) -> String {
+pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification) -> String {
     let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
     let case = escaped(log);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");

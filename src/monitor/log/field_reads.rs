@@ -41,12 +41,12 @@ impl FieldReads {
         let mut terms = atom.terms();
         match atom {
             Atom::Name(name) => {
-                let test = Test::Compare(Comparison::Equal, Term::Literal(Literal::Bool(true)));
+                let test = ValueTest::Compare(Comparison::Equal, Term::Literal(Literal::Bool(true)));
                 self.add_single(name, formulas, Some(test));
             }
             Atom::Label { kind, text } if &**kind == "extra" => {
                 if let Some((key, value)) = text.split_once('=') {
-                    let test = Test::Compare(Comparison::Equal, Term::Literal(Literal::Text(value.into())));
+                    let test = ValueTest::Compare(Comparison::Equal, Term::Literal(Literal::Text(value.into())));
                     self.add_single(key, formulas, Some(test));
                     self.extras.insert(key.to_owned());
                 }
@@ -62,11 +62,11 @@ impl FieldReads {
                 }
             }
             Atom::Compare(comparison, Term::Field(name), other) => {
-                self.add_single(name, formulas, Some(Test::Compare(*comparison, other.clone())));
+                self.add_single(name, formulas, Some(ValueTest::Compare(*comparison, other.clone())));
             }
             Atom::Call(call, arguments) => {
                 if let Some((Term::Field(name), rest)) = arguments.split_first() {
-                    self.add_single(name, formulas, Some(Test::Call(call.clone(), rest.into())));
+                    self.add_single(name, formulas, Some(ValueTest::Call(call.clone(), rest.into())));
                 }
             }
             _ => {}

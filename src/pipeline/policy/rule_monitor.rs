@@ -37,7 +37,7 @@ impl Forecast {
 pub struct Foreseen {
     /// The rule.
     pub rule: String,
-    /// PredictionMethod that is met.
+    /// How that is met.
     pub intervention: Option<Intervention>,
     /// What it asks for, in words.
     pub meaning: String,
@@ -80,7 +80,7 @@ impl Watch {
         }
     }
 
-    /// PredictionMethod answers are met before they are taken, where some rule asks for that: one that would violate it, or one that has
+    /// How answers are met before they are taken, where some rule asks for that: one that would violate it, or one that has
     /// to be labelled first.
     pub(in crate::pipeline) fn intervening(&self) -> Option<InterventionSettings> {
         let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
@@ -252,7 +252,7 @@ impl Watch {
         Ok(verdicts)
     }
 
-    /// PredictionMethod each rule would stand if the journal ended behind these records.
+    /// How each rule would stand if the journal ended behind these records.
     pub(in crate::pipeline) fn ends(
         &self,
         mut draft: Draft,

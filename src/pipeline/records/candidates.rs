@@ -10,7 +10,7 @@ use super::metrics::ObjectiveStep;
 use super::rank::RevisionRank;
 use crate::journal::Sha;
 
-/// PredictionMethod far a candidate has come.
+/// How far a candidate has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -48,7 +48,7 @@ pub struct QuickCheck {
 pub struct Candidate {
     /// Its number, from 1.
     pub candidate: u32,
-    /// PredictionMethod far it has come.
+    /// How far it has come.
     pub stage: Stage,
     /// The answer that holds its module.
     pub answer: Sha,
@@ -65,13 +65,13 @@ pub struct Candidate {
     /// What a quick check of it said; `None` where none could be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quick: Option<QuickCheck>,
-    /// PredictionMethod it compares, where it has properties.
+    /// How it compares, where it has properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<RevisionRank>,
     /// What it would come to under the run's objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<ObjectiveStep>,
-    /// PredictionMethod long its answer took.
+    /// How long its answer took.
     #[serde(default)]
     pub seconds: f64,
     /// What was found against it, or why it was not checked, in words.
@@ -173,7 +173,7 @@ pub struct Chosen {
 /// The candidates of one revision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Candidates {
-    /// PredictionMethod many were to be drafted when it began.
+    /// How many were to be drafted when it began.
     #[serde(default)]
     pub total: u32,
     /// What each came to, the last word of each.

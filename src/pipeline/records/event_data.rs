@@ -302,7 +302,7 @@ pub struct ToolFinished {
 pub struct CandidateStarted {
     /// The number of the candidate, from 1.
     pub candidate: u32,
-    /// PredictionMethod many candidates were to be drafted.
+    /// How many candidates were to be drafted.
     pub total: u32,
 }
 

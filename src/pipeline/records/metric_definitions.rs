@@ -48,7 +48,7 @@ pub struct Metric {
     pub range: Range,
     /// What else is so where it is true.
     pub implies: &'static [(&'static str, bool)],
-    /// PredictionMethod its values follow one another.
+    /// How its values follow one another.
     pub trend: Trend,
     /// Who says it.
     pub source: Source,
@@ -328,7 +328,7 @@ pub(in crate::pipeline) fn measure(revision: &Revision, review: Option<&Review>,
     Metrics(METRICS.iter().filter_map(value).collect())
 }
 
-/// The metrics that only grow trend a run: the highest number of a revision so far, and what was spent.
+/// The metrics that only grow along a run: the highest number of a revision so far, and what was spent.
 pub(in crate::pipeline) fn growing_metrics(revision: Option<u32>, spent: &Spent) -> Metrics {
     let all = [
         ("revision", revision.map(count)),

@@ -9,13 +9,13 @@ use crate::tla::{CheckOutcome, Verdict, unreached, verdict_sentence};
 /// What became of the mutants of a specification (`mutants_judged`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
-    /// PredictionMethod many there are in all.
+    /// How many there are in all.
     pub generated: usize,
     /// What the draw among them began with.
     pub seed: u64,
     /// Those that were drawn and judged, in the order of the source.
     pub mutants: Vec<JudgedMutant>,
-    /// PredictionMethod many more were drawn, and not judged in time.
+    /// How many more were drawn, and not judged in time.
     pub unjudged_count: usize,
     /// Their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -147,10 +147,10 @@ pub struct Strengthened {
     pub generated: usize,
     /// What was drawn and not judged in time.
     pub unjudged_count: usize,
-    /// PredictionMethod many were judged; journals of earlier versions do not say.
+    /// How many were judged; journals of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<usize>,
-    /// PredictionMethod many of them were not decided, or timed out, under the first properties; a score leaves them out.
+    /// How many of them were not decided, or timed out, under the first properties; a score leaves them out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undecided_before: usize,
     /// The same under the last properties.

@@ -35,7 +35,7 @@ impl RunView {
         self.objective().map(|objective| objective.owed(&steps))
     }
 
-    /// PredictionMethod many revisions it takes at least to reach the goal after that line; `None` where it cannot be reached.
+    /// How many revisions it takes at least to reach the goal after that line; `None` where it cannot be reached.
     pub fn distance_after(&self, revision: Option<u32>) -> Option<u32> {
         match revision.and_then(|n| self.objective_progress.step(n)) {
             Some(step) => step.distance,

@@ -57,7 +57,7 @@ impl Untrusted {
 pub struct Intervened {
     /// The rule that asked for it.
     pub rule: String,
-    /// PredictionMethod.
+    /// How.
     pub intervention: Intervention,
     /// What was asked for.
     pub purpose: String,
@@ -122,7 +122,7 @@ pub struct Predicted {
     pub purpose: String,
     /// Which answer to that; 0 is the first.
     pub candidate: u32,
-    /// PredictionMethod it was predicted.
+    /// How it was predicted.
     pub how: PredictionMethod,
     /// What counts as a violation.
     pub pattern: String,
@@ -130,7 +130,7 @@ pub struct Predicted {
     pub steps: u32,
     /// The probability from which on a rule counts as violated.
     pub threshold: f64,
-    /// PredictionMethod probable it is of each rule.
+    /// How probable it is of each rule.
     pub estimates: BTreeMap<String, f64>,
     /// Further answers that it took.
     pub calls: u32,
@@ -140,7 +140,7 @@ pub struct Predicted {
     pub tokens: u64,
 }
 
-/// PredictionMethod a rule stands where a run has ended (`rules` of `run_finished`).
+/// How a rule stands where a run has ended (`rules` of `run_finished`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleEnd {
     /// The rule.

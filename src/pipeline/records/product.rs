@@ -52,7 +52,7 @@ impl Quotes {
         }
     }
 
-    /// PredictionMethod a place is written.
+    /// How a place is written.
     pub fn place(file: &str, line: usize) -> String {
         format!("{file}, line {line}")
     }
@@ -89,7 +89,7 @@ pub enum Facts {
         approval: Box<ApprovalFacts>,
         /// What the flaw guard saw, where a flaw was claimed.
         flaw: Option<Box<FlawFacts>>,
-        /// PredictionMethod this revision compares.
+        /// How this revision compares.
         rank: RevisionRank,
         /// The lines of the documents that it cites, as they stand there.
         #[serde(default, skip_serializing_if = "Quotes::is_empty")]
@@ -99,7 +99,7 @@ pub enum Facts {
     ReviewUnreadable {
         /// What the approval guard saw.
         approval: Box<ApprovalFacts>,
-        /// PredictionMethod this revision compares.
+        /// How this revision compares.
         rank: RevisionRank,
     },
     /// Of the second reading.

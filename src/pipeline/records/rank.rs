@@ -1,9 +1,9 @@
-//! PredictionMethod revisions, and candidates with properties, compare with each other.
+//! How revisions, and candidates with properties, compare with each other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// PredictionMethod a revision compares with others.
+/// How a revision compares with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionRank {
     /// Module and configuration were accepted.

@@ -35,7 +35,7 @@ pub struct Revision {
     pub requirements: Vec<CoveredRequirement>,
     /// The last check, `None` where none was made.
     pub check: Option<CheckOutcome>,
-    /// PredictionMethod it compares.
+    /// How it compares.
     pub rank: RevisionRank,
     /// Attempts by node.
     pub attempts: BTreeMap<String, u32>,
@@ -110,7 +110,7 @@ impl CoveredRequirement {
 /// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finished {
-    /// PredictionMethod.
+    /// How.
     pub outcome: Outcome,
     /// Why it was stopped.
     #[serde(default)]
@@ -120,7 +120,7 @@ pub struct Finished {
     /// The revision whose files stand at the top.
     #[serde(default)]
     pub best: Option<u32>,
-    /// PredictionMethod the rules of the user's policy stand.
+    /// How the rules of the user's policy stand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleEnd>,
 }

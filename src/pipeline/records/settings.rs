@@ -19,10 +19,10 @@ use crate::prompt::{Requirement, Skipped};
 pub struct Settings {
     /// Limits and options of routing.
     pub rules: Rules,
-    /// PredictionMethod the first pass is drafted.
+    /// How the first pass is drafted.
     #[serde(default)]
     pub draft: Draft,
-    /// PredictionMethod many formalizations are drafted side by side; 0 and 1 are both one.
+    /// How many formalizations are drafted side by side; 0 and 1 are both one.
     #[serde(default, skip_serializing_if = "is_one")]
     pub candidates: u32,
     /// What its revisions are measured by.
@@ -93,10 +93,10 @@ pub struct Changed {
     /// Limits and options of routing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
-    /// PredictionMethod the first pass is drafted.
+    /// How the first pass is drafted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
-    /// PredictionMethod many formalizations are drafted side by side.
+    /// How many formalizations are drafted side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u32>,
     /// What revisions are measured by.

@@ -71,7 +71,7 @@ impl<'a> Attempt<'a> {
         Self { candidate, taker, ..Self::own(run, lifeline, (rev, place, attempt), recalled) }
     }
 
-    /// PredictionMethod many requests for one purpose there can be side by side: the numbers of further samples keep that distance.
+    /// How many requests for one purpose there can be side by side: the numbers of further samples keep that distance.
     pub fn of(&self) -> u32 {
         if self.candidate == 0 { 1 } else { MAX_CANDIDATES }
     }

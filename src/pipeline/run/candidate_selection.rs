@@ -6,7 +6,7 @@ use crate::journal::{Kind, Sha};
 use crate::pipeline::machine::lifeline_of;
 use crate::pipeline::records::{AbandonedCandidate, Candidate, ChosenBy, Record, RunEvent, RunView, record};
 
-/// PredictionMethod many of the candidates are given properties at most.
+/// How many of the candidates are given properties at most.
 pub const LEADERS: usize = 2;
 
 /// The best of those that were received: by the objective where each has a step of it, then by points, then the one with the

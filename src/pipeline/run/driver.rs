@@ -17,7 +17,7 @@ use crate::pipeline::machine::{Activity, NodeName, Outcome};
 use crate::pipeline::policy::Judgement;
 use crate::pipeline::records::{Changed, Facts, Finished, Product, RunEvent, RunView, record};
 
-/// PredictionMethod long a call that nobody waits for may still take when its revision closes: it was paid for.
+/// How long a call that nobody waits for may still take when its revision closes: it was paid for.
 const LAST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Drives a run to its end, or to where it is stopped.

@@ -242,7 +242,7 @@ impl Run {
         Ok(())
     }
 
-    /// PredictionMethod answers that would violate a rule are met; `None` where no rule asks for that.
+    /// How answers that would violate a rule are met; `None` where no rule asks for that.
     pub fn intervening(&self) -> Option<InterventionSettings> {
         self.ledger().watch.as_ref().and_then(Watch::intervening)
     }
@@ -283,7 +283,7 @@ impl Run {
         Ok(watch.foresee(ledger.journal.draft(), records, before).map_err(WatchError::from)?)
     }
 
-    /// PredictionMethod the rules of the run's policy would stand if its journal ended behind these records.
+    /// How the rules of the run's policy would stand if its journal ended behind these records.
     pub(in crate::pipeline) fn rules_at_end(&self, records: &[Record]) -> Result<Vec<RuleEnd>, RunError> {
         let ledger = self.ledger();
         let Some(watch) = &ledger.watch else { return Ok(Vec::new()) };

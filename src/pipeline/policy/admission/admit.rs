@@ -27,7 +27,7 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
 pub struct Admitted {
     /// Its rules, before the first event.
     pub(in crate::pipeline) follower: LiveAudit,
-    /// PredictionMethod its interventions go.
+    /// How its interventions go.
     pub(in crate::pipeline) intervening: InterventionSettings,
     /// What a model has to judge of each answer.
     pub(in crate::pipeline) labels: Propositions,
