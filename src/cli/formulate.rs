@@ -15,7 +15,7 @@ use super::provider::refuse_secrets;
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::llm::{Request, RequestKey};
-use crate::monitor::{WordedRule, in_words};
+use crate::monitor::{WordedRule, find_worded_rules};
 use crate::pipeline::{admit, lifelines, vocabulary_text};
 use crate::prompt::json_object;
 use crate::temporal::Formulas;

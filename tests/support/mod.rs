@@ -204,7 +204,7 @@ fn means_what_it_says(journal: &Path) {
         }
         assert_eq!(metrics.0["revision"], Quantity::Count(u64::from(*revision)));
         let before = view.objective_progress.metrics.range(..revision).next_back().map(|(_, metrics)| metrics);
-        for metric in METRICS.iter().filter(|m| m.along == Trend::NonDecreasing) {
+        for metric in METRICS.iter().filter(|m| m.trend == Trend::NonDecreasing) {
             let of = |metrics: &tlaforge::pipeline::Metrics| match metrics.0.get(metric.name)? {
                 Quantity::Count(n) => u32::try_from(*n).ok().map(f64::from),
                 Quantity::Number(n) => Some(*n),

@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn a_value_that_a_field_never_has_is_named_with_its_field() {
         let told = refused("formula = 'F (outcome = \"aproved\")'");
-        assert!(told.contains("no run has `outcome = \"aproved\"` (similar_names it: approved"), "{told}");
+        assert!(told.contains("no run has `outcome = \"aproved\"` (near it: approved"), "{told}");
         let told = refused("formula = 'F (outcome.verdict = \"hold\")'");
-        assert!(told.contains("no run has `outcome.verdict = \"hold\"` (similar_names it: holds"), "{told}");
+        assert!(told.contains("no run has `outcome.verdict = \"hold\"` (near it: holds"), "{told}");
     }
 
     #[test]

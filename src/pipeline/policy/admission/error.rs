@@ -130,7 +130,7 @@ pub enum AdmissionError {
 fn told_near(similar_names: &[String]) -> String {
     match similar_names {
         [] => String::new(),
-        names => format!(" (similar_names it: {})", names.join(", ")),
+        names => format!(" (near it: {})", names.join(", ")),
     }
 }
 
