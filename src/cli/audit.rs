@@ -7,15 +7,17 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::args::{AuditArgs, Format, ShapeChoice};
+use super::audit_args::{AuditArgs, ShapeChoice};
 use super::audit_fit::ReadLog;
-use super::audit_growing::{Growing, opened};
+use super::audit_labels::{WholeLog, label_log};
+use super::excerpt::excerpt;
 use super::failure::{Fails, Failure};
-use super::formula::around;
-use super::labels::{Whole, label};
-use super::progress::{advice, json_line, result};
-use super::provider::refuse_secrets;
-use super::surroundings::cancel_on_signals;
+use super::format::Format;
+use super::growing_log::{GrowingLog, open_log};
+use super::policy_file::read_policy_text;
+use super::secrets::refuse_secrets;
+use super::signals::cancel_on_signals;
+use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{ArtifactStore, Chain, check_lines, check_lines_of, write_atomically, wrong_version_of};
@@ -40,7 +42,7 @@ const BEGINNING: u64 = 4 << 20;
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let Asked { rules, mapping, labels } = rules(args, &mut formulas)?;
-    if let (Some(flag), true) = (args.labels.idle(), labels.is_empty()) {
+    if let (Some(flag), true) = (args.labels.unused_flag(), labels.is_empty()) {
         return Err(Failure::usage(format!("{flag} is given, and no rule speaks of what a model has to judge"))
             .hint("docs/formulas.md says how a rule does that: [[label]] tables, and the atom model:NAME"));
     }
@@ -97,14 +99,10 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         // It is read twice: for what is to be judged, and with the labels.
         let bytes = log.whole()?;
         let lines = || Cursor::new(&bytes);
-        let judged = if is_list {
-            LabelPlan::of_list(auditor.plan(), &bytes)
-        } else {
-            LabelPlan::of_lines(auditor.plan(), &mut lines(), options)
-        };
-        let judged = judged.map_err(|e| failure(&e.into()))?;
-        let whole = Whole { path: &args.log, bytes: &bytes, is_list };
-        let (known, labelling) = label(&args.labels, &whole, &judged, &labels).await?;
+        let judged = if is_list { LabelPlan::of_list(auditor.plan(), &bytes) } else { LabelPlan::of_lines(auditor.plan(), &mut lines(), options) };
+        let judged = judged.map_err(|e| failure(&e))?;
+        let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
+        let (known, labelling) = label_log(&args.labels, &whole, &judged, &labels).await?;
         let auditor = auditor.clone().with_labels(known);
         let audited =
             if is_list { auditor.audit_list(&bytes, reset) } else { auditor.audit_lines(&mut lines(), options, reset) };
@@ -196,20 +194,20 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &AuditReport, verificatio
         return Err(Failure::usage(format!("{log}: the run has made no decision yet, so there is nothing to audit")));
     }
     for warning in &audited.warnings {
-        advice(&format!("warning: {log}: {warning}"));
+        print_message(&format!("warning: {log}: {warning}"));
     }
-    for what in &verification.unverified {
-        advice(&format!("warning: {log}: not computed again: {what}"));
+    for what in &again.open {
+        print_message(&format!("warning: {log}: not computed again: {what}"));
     }
     match args.format {
         Format::Text => {
-            result(&(objections_text(verification) + &laws_text(&log, audited)));
+            print_result(&(objections_text(again) + &laws_text(&log, audited)));
         }
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
-            object["objections"] = json!(verification.objections);
-            object["not_computed_again"] = json!(verification.unverified);
-            json_line(&object);
+            object["objections"] = json!(again.objections);
+            object["not_computed_again"] = json!(again.open);
+            print_json_line(&object);
         }
     }
     Ok(())
@@ -250,11 +248,11 @@ fn verified(args: &AuditArgs) -> Result<Verification, Failure> {
 fn tell(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
     let log = args.log.display().to_string();
     for warning in &audited.warnings {
-        advice(&format!("warning: {log}: {warning}"));
+        print_message(&format!("warning: {log}: {warning}"));
     }
     match args.format {
-        Format::Text => result(&audit_text(&log, audited)),
-        Format::Json => json_line(&audit_json(&log, shape.name(), audited)),
+        Format::Text => print_result(&audit_text(&log, audited)),
+        Format::Json => print_json_line(&audit_json(&log, shape.name(), audited)),
     }
 }
 
@@ -266,9 +264,9 @@ async fn follow(
     mapping: Mapping,
 ) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
-    let mut lines = Growing::open(&args.log)?;
+    let mut lines = GrowingLog::open(&args.log)?;
     // The shape is told from the first record, which may not be there yet.
-    let mut first = lines.next(&cancel).await?;
+    let mut first = lines.next_line(&cancel).await?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, detect_shape));
     let said = mapping.clone();
     let mut beginning = Vec::new();
@@ -301,18 +299,18 @@ async fn follow(
         match follower.add_record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
-                advice(&format!("warning: {why}; left out"));
+                print_message(&format!("warning: {why}; left out"));
             }
             Err(error) => return Err(failure(&error)),
         }
         // A run that was resumed goes on behind its end.
         ended = event_is(&text, "run_finished") || ended && event_is(&text, "rule_violated");
-        if shape == Shape::Journal && !lines.is_stdin && ended && !lines.another()? {
+        if shape == Shape::Journal && !lines.is_stdin && ended && !lines.has_next_line()? {
             break;
         }
-        first = lines.next(&cancel).await?;
+        first = lines.next_line(&cancel).await?;
     }
-    lines.check_whole()?;
+    lines.check_unchanged()?;
     let read = ReadLog {
         path: &args.log,
         shape,
@@ -332,8 +330,8 @@ async fn follow(
         follower.missing_inputs().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one)))
     {
         match args.format {
-            Format::Text => result(&format!("{rule}: warning: {warning}\n")),
-            Format::Json => json_line(&json!({"rule": rule, "warning": warning})),
+            Format::Text => print_result(&format!("{rule}: warning: {warning}\n")),
+            Format::Json => print_json_line(&json!({"rule": rule, "warning": warning})),
         }
     }
     let severe = |id: &str| auditor.rules().iter().any(|rule| rule.id == id && rule.severity == Severity::Error);
@@ -342,8 +340,8 @@ async fn follow(
         broken |= !ending.holds() && severe(&rule);
         if let Some(owed) = owed.filter(|_| ending == FinalVerdict::PresumablyViolated) {
             match args.format {
-                Format::Text => result(&format!("{rule}: not satisfied as the log ends; still owed: {owed}\n")),
-                Format::Json => json_line(&json!({"rule": rule, "verdict": "presumably_violated", "owed": owed})),
+                Format::Text => print_result(&format!("{rule}: not satisfied as the log ends; still owed: {owed}\n")),
+                Format::Json => print_json_line(&json!({"rule": rule, "verdict": "presumably_violated", "owed": owed})),
             }
         }
     }
@@ -368,9 +366,12 @@ fn told(format: Format, fallen: &SettledVerdict) {
     match format {
         Format::Text => {
             let why = fallen.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-            result(&format!("{}: {verdict} at state {} (line {}){why}\n", fallen.rule, fallen.state, fallen.line));
+            print_result(&format!(
+                "{}: {verdict} at state {} (line {}){why}\n",
+                fallen.rule, fallen.state, fallen.line
+            ));
         }
-        Format::Json => json_line(&json!({
+        Format::Json => print_json_line(&json!({
             "rule": fallen.rule, "verdict": verdict, "state": fallen.state, "line": fallen.line, "why": fallen.why,
         })),
     }
@@ -414,7 +415,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = match path.to_str() {
             Some(DEFAULT) => default_policy(),
-            _ => super::own_policy::read(path).map_err(|e| cannot(&e))?,
+            _ => read_policy_text(path).map_err(|e| cannot(&e))?,
         };
         refuse_secrets(&path.display().to_string(), &text)?;
         let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
@@ -423,7 +424,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
     }
     for (number, text) in (1..).zip(&args.formula) {
         let formula = formulas.parse(text).map_err(|e| {
-            Failure::usage(format!("--formula {}: {e}", around(text, e.at).0)).hint("tlaforge formula 'F' tries one")
+            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.at).0)).hint("tlaforge formula 'F' tries one")
         })?;
         if let Some(name) =
             model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name))
@@ -490,7 +491,7 @@ struct Log {
 
 impl Log {
     fn open(path: &Path) -> Result<Self, Failure> {
-        let mut rest = opened(path)?;
+        let mut rest = open_log(path)?;
         let mut beginning = Vec::new();
         rest.by_ref()
             .take(BEGINNING)

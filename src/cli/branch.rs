@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::failure::Failure;
-use super::forge::run_failure;
-use super::surroundings::tool_failure;
+use super::run_folder::run_failure;
+use super::tools::tool_failure;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{Kind, Sha};
@@ -18,7 +18,7 @@ use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
 /// Journals the start of a branch. Nothing is changed where it cannot begin. Says whether it goes where the run itself
 /// would have gone: only then can a recording tell it.
-pub(super) async fn begin(
+pub(super) async fn start_branch(
     run: &Run,
     desk: &Desk,
     from: &str,
@@ -26,7 +26,7 @@ pub(super) async fn begin(
     changed: Changed,
 ) -> Result<bool, Failure> {
     let view = run.view();
-    let parent = revision(&view, from)?;
+    let parent = find_revision(&view, from)?;
     let repair = changed.rules.unwrap_or(view.settings.rules).repair;
     let node = node(parent, at, repair)?;
     let mut artifacts = parent.hashes.clone();
@@ -105,7 +105,7 @@ pub(super) async fn begin(
     Ok(is_straight)
 }
 
-pub(super) fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {
+pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {
     let known = || {
         let names: Vec<String> = view.revisions.iter().map(|r| format!("rev_{}", r.revision)).collect();
         if names.is_empty() {

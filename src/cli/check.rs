@@ -1,32 +1,50 @@
 //! `tlaforge check`: one specification, one verdict.
 
-use std::path::Path;
+use clap::Args as ClapArgs;
+use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
-use super::args::{CheckArgs, Format};
+use super::contradictions::CONTRADICTIONS_DIR;
 use super::failure::Failure;
-use super::forge::settings;
-use super::progress::{Display, json_line, result};
-use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failure, toolchain};
+use super::format::Format;
+use super::progress::Display;
+use super::settings::load_settings;
+use super::signals::cancel_on_signals;
+use super::spec_files::read_spec;
+use super::terminal::{print_json_line, print_result};
+use super::tool_args::ToolArgs;
+use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
 use crate::exit::Exit;
-use crate::files;
-use crate::tla::{
-    Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA,
-    describe_unreached, has_no_behaviour, outcome_text,
-};
-use crate::toolchain::{CheckReport, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion};
+use crate::report::check_json;
+use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour, outcome_text};
+use crate::toolchain::{TranslationMode, CheckReport, SpecText, ToolContext, local_modules, examine, second_opinion};
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct CheckArgs {
+    /// The module. It is never edited: a PlusCal algorithm is translated in a copy.
+    pub spec: PathBuf,
+    /// The configuration [default: the .cfg of the same name beside the module].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Check the file as it is, with the translation that it holds, instead of translating its algorithm anew.
+    #[arg(long)]
+    pub keep_translation: bool,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How the outcome is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
-    let text = read(&args.spec)?;
+    let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
-    let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
+    let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let spec = SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text };
-    let settings = settings(args.tools.layer())?;
-    let Tools { toolchain, defects, .. } = toolchain(&settings, Path::new(DEFECTS))?;
-    let limits = limits(&settings);
+    let settings = load_settings(args.tools.layer())?;
+    let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
+    let limits = tool_limits(&settings);
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
@@ -45,17 +63,17 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     match args.format {
         Format::Text => {
             let second = second.as_ref().map(|second| second_opinion(&outcome, second) + "\n").unwrap_or_default();
-            result(&(outcome_text(&outcome, display.width()) + &second));
+            print_result(&(outcome_text(&outcome, display.width()) + &second));
         }
         Format::Json => {
-            let mut object = json_of(&outcome);
+            let mut object = check_json(&outcome);
             if let Some(second) = &second {
-                object["second"] = json_of(second);
+                object["second"] = check_json(second);
             }
-            json_line(&object);
+            print_json_line(&object);
         }
     }
-    if defects.any() {
+    if contradictions.any() {
         return Ok(Exit::Defect);
     }
     let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));
@@ -82,53 +100,5 @@ fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
         line: line + 1,
         column,
         message: format!("the module is named {} and its file {stem}.tla: they must be the same", spec.name),
-    })
-}
-
-/// Reads a file that will be written again, with its line ends.
-pub(super) fn read_untouched(path: &Path) -> Result<String, Failure> {
-    files::read_text(path, files::MEDIUM).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
-}
-
-/// Reads a module or a configuration. A lone carriage return ends a line for TLC, and so does it here.
-pub(super) fn read(path: &Path) -> Result<String, Failure> {
-    let text = read_untouched(path)?;
-    Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
-}
-
-/// The object that others build on (design, section 9).
-pub(super) fn json_of(outcome: &CheckOutcome) -> Value {
-    let (violated, reason) = match &outcome.verdict {
-        Verdict::Holds => (None, describe_unreached(outcome)),
-        Verdict::Violated { violated } => (Some(violated), None),
-        Verdict::Invalid { violated, reason, .. } => (Some(violated), Some(reason.clone())),
-        Verdict::Inconclusive { reason, .. } => (None, Some(reason.clone())),
-    };
-    let diagnostics = match &outcome.verdict {
-        Verdict::Invalid { diagnostics, .. } => diagnostics.as_slice(),
-        _ => &[],
-    };
-    let lasso = outcome.trace.as_ref().and_then(|t| t.lasso).map(|lasso| match lasso {
-        Lasso::BackTo(step) => json!({"back_to": step}),
-        Lasso::Stuttering(s) => json!({"stuttering": s}),
-    });
-    json!({
-        "schema": 1,
-        "verdict": outcome.verdict.name(),
-        "reason": reason,
-        "violated": violated,
-        "diagnostics": diagnostics,
-        "statistics": outcome.statistics,
-        "bounds": outcome.bounds,
-        "trace": outcome.trace.as_ref().map(|t| t.steps.as_slice()).unwrap_or_default(),
-        "lasso": lasso,
-        "coverage": outcome.coverage,
-        "invariants": outcome.invariants,
-        "properties": outcome.properties,
-        "witnesses": outcome.witnesses,
-        "warnings": outcome.warnings,
-        "checker": outcome.checker,
-        "note": (outcome.checker == Checker::Embedded).then_some(WITHOUT_JAVA),
-        "version": outcome.version,
     })
 }

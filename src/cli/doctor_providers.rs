@@ -2,15 +2,17 @@
 
 use serde::Serialize;
 
+use super::environment::nonempty_variable;
 use super::failure::Failure;
-use super::provider::{ANTHROPIC_URL, anthropic, base_url, claude, models, openai, scrubbed, set};
+use super::provider::{ANTHROPIC_URL, anthropic, base_url, claude, models, openai};
+use super::secrets::scrub_secrets;
 use crate::config::Settings;
 use crate::llm::{CallFailure, FailureKind, LlmError};
 use crate::process::Cancel;
 
 /// One provider.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Condition {
+pub(super) struct ProviderStatus {
     name: &'static str,
     /// It can be used as it stands, as far as was looked.
     ready: bool,
@@ -28,7 +30,7 @@ pub(super) struct Condition {
     advice: Option<String>,
 }
 
-impl Condition {
+impl ProviderStatus {
     fn ready(name: &'static str, found: impl Into<String>) -> Self {
         Self { name, ready: true, found: found.into(), ..Self::default() }
     }
@@ -38,7 +40,12 @@ impl Condition {
     }
 
     fn refused(name: &'static str, failure: Failure) -> Self {
-        Self { name, found: scrubbed(&failure.message), advice: failure.hints.into_iter().next(), ..Self::default() }
+        Self {
+            name,
+            found: scrub_secrets(&failure.message),
+            advice: failure.hints.into_iter().next(),
+            ..Self::default()
+        }
     }
 
     /// Asks the server, unless nobody waits for it any more.
@@ -94,12 +101,16 @@ impl Condition {
 }
 
 /// Whom `run` asks without `--provider`: the provider that the settings file names, else one that is ready.
-pub(super) fn chosen(in_file: Option<String>, settings: &Settings, conditions: &[Condition]) -> Option<String> {
+pub(super) fn default_provider(
+    in_file: Option<String>,
+    settings: &Settings,
+    conditions: &[ProviderStatus],
+) -> Option<String> {
     if let Some(provider) = in_file.filter(|provider| provider != "auto") {
         return Some(provider);
     }
     let named = settings.given.claude_path.is_some();
-    let is_it = |c: &Condition| match c.name {
+    let is_it = |c: &ProviderStatus| match c.name {
         "claude" => c.ready,
         // A run does not know beforehand whether the server takes the key.
         "anthropic" => c.key_set == Some(true) && !named,
@@ -109,20 +120,20 @@ pub(super) fn chosen(in_file: Option<String>, settings: &Settings, conditions: &
 }
 
 /// Looks at all of them. Servers are asked only with `online`.
-pub(super) async fn conditions(settings: &Settings, online: bool, cancel: &Cancel) -> Vec<Condition> {
+pub(super) async fn provider_statuses(settings: &Settings, online: bool, cancel: &Cancel) -> Vec<ProviderStatus> {
     vec![
         of_claude(settings, cancel).await,
         of_anthropic(settings, online, cancel).await,
         of_openai(settings, online, cancel).await,
-        Condition::ready("handoff", "a person or another agent answers through files (--provider handoff)"),
-        Condition::ready("replay", "answers from a recording (--recording FILE)"),
+        ProviderStatus::ready("handoff", "a person or another agent answers through files (--provider handoff)"),
+        ProviderStatus::ready("replay", "answers from a recording (--recording FILE)"),
     ]
 }
 
-async fn of_claude(settings: &Settings, cancel: &Cancel) -> Condition {
+async fn of_claude(settings: &Settings, cancel: &Cancel) -> ProviderStatus {
     let program = match claude(settings) {
         Ok(program) => program,
-        Err(failure) => return Condition::refused("claude", failure),
+        Err(failure) => return ProviderStatus::refused("claude", failure),
     };
     match program.status(cancel).await {
         Ok(status) => {
@@ -133,26 +144,26 @@ async fn of_claude(settings: &Settings, cancel: &Cancel) -> Condition {
                 found = format!("{found} ({})", how.join(", "));
             }
             let condition = if status.logged_in {
-                Condition::ready("claude", found)
+                ProviderStatus::ready("claude", found)
             } else {
-                Condition::lacks("claude", found, "log in: claude auth login")
+                ProviderStatus::lacks("claude", found, "log in: claude auth login")
             };
-            Condition { version: Some(status.version.to_string()), logged_in: Some(status.logged_in), ..condition }
+            ProviderStatus { version: Some(status.version.to_string()), logged_in: Some(status.logged_in), ..condition }
         }
         // The advice for a run sends people here.
-        Err(LlmError::Failed(failure)) => Condition::lacks("claude", failure.message, INSTALL),
-        Err(e) => Condition::lacks("claude", e.to_string(), INSTALL),
+        Err(LlmError::Failed(failure)) => ProviderStatus::lacks("claude", failure.message, INSTALL),
+        Err(e) => ProviderStatus::lacks("claude", e.to_string(), INSTALL),
     }
 }
 
 const INSTALL: &str = "install the current one: npm install -g @anthropic-ai/claude-code";
 
-async fn of_anthropic(settings: &Settings, online: bool, cancel: &Cancel) -> Condition {
+async fn of_anthropic(settings: &Settings, online: bool, cancel: &Cancel) -> ProviderStatus {
     let url = base_url(settings, "anthropic");
-    let key_set = set("ANTHROPIC_API_KEY").is_some();
+    let key_set = nonempty_variable("ANTHROPIC_API_KEY").is_some();
     if !key_set && url.is_none() {
-        let lacks = Condition::lacks("anthropic", "no key", "set ANTHROPIC_API_KEY (calls are paid by token)");
-        return Condition { key_set: Some(false), ..lacks };
+        let lacks = ProviderStatus::lacks("anthropic", "no key", "set ANTHROPIC_API_KEY (calls are paid by token)");
+        return ProviderStatus { key_set: Some(false), ..lacks };
     }
     match anthropic(settings) {
         Ok(server) => {
@@ -160,27 +171,27 @@ async fn of_anthropic(settings: &Settings, online: bool, cancel: &Cancel) -> Con
             let found = of_server("anthropic", &url, key_set);
             if online { found.asked(server.reach(), "ANTHROPIC_API_KEY", cancel).await } else { found }
         }
-        Err(failure) => Condition::refused("anthropic", failure),
+        Err(failure) => ProviderStatus::refused("anthropic", failure),
     }
 }
 
-async fn of_openai(settings: &Settings, online: bool, cancel: &Cancel) -> Condition {
+async fn of_openai(settings: &Settings, online: bool, cancel: &Cancel) -> ProviderStatus {
     let Some(url) = base_url(settings, "openai") else {
         let advice = "name your server with --base-url or OPENAI_BASE_URL (Ollama: http://localhost:11434), and a \
                       model with --model";
-        return Condition::lacks("openai", "no server", advice);
+        return ProviderStatus::lacks("openai", "no server", advice);
     };
     match openai(settings) {
         Ok(server) => {
-            let found = of_server("openai", &url, set("OPENAI_API_KEY").is_some());
+            let found = of_server("openai", &url, nonempty_variable("OPENAI_API_KEY").is_some());
             let found = if online { found.asked(server.reach(), "OPENAI_API_KEY", cancel).await } else { found };
             if found.ready && !names_a_model(settings) {
                 let advice = Some("name a model that it has: --model NAME".to_owned());
-                return Condition { ready: false, found: found.found + ", no model is named", advice, ..found };
+                return ProviderStatus { ready: false, found: found.found + ", no model is named", advice, ..found };
             }
             found
         }
-        Err(failure) => Condition::refused("openai", failure),
+        Err(failure) => ProviderStatus::refused("openai", failure),
     }
 }
 
@@ -189,12 +200,12 @@ async fn of_openai(settings: &Settings, online: bool, cancel: &Cancel) -> Condit
 fn names_a_model(settings: &Settings) -> bool {
     let mut given = settings.given.clone();
     if settings.provider != "openai" {
-        given.model = given.model.filter(|model| set("CLAUDE_MODEL").as_ref() != Some(model));
+        given.model = given.model.filter(|model| nonempty_variable("CLAUDE_MODEL").as_ref() != Some(model));
     }
     models(&given.settle(), "openai").is_ok()
 }
 
-fn of_server(name: &'static str, url: &str, key_set: bool) -> Condition {
+fn of_server(name: &'static str, url: &str, key_set: bool) -> ProviderStatus {
     let key = if key_set { "key set" } else { "no key" };
-    Condition { key_set: Some(key_set), ..Condition::ready(name, format!("{url}, {key}")) }
+    ProviderStatus { key_set: Some(key_set), ..ProviderStatus::ready(name, format!("{url}, {key}")) }
 }

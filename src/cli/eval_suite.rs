@@ -8,14 +8,18 @@ use std::time::Instant;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::args::{EvalArgs, Format};
-use super::eval::{Judges, Parallel, case_failure, jobs, specs_failure, write};
+use super::eval_args::EvalArgs;
+use super::evaluator::{Evaluator, Parallelism, case_failure, job_count, specs_failure, write_file};
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, run_failure, settings};
-use super::progress::{Display, json_line, result, so_far, with_status};
-use super::run::{Docs, NewRun, set_up};
-use super::surroundings::cancel_on_signals;
-use super::trust::make_absolute;
+use super::format::Format;
+use super::new_run::{DocumentSource, NewRun, create_run};
+use super::progress::{Display, so_far, with_status};
+use super::provider::AnswerSource;
+use super::run_folder::run_failure;
+use super::settings::load_settings;
+use super::signals::cancel_on_signals;
+use super::terminal::{print_json_line, print_result};
+use super::trust::make_paths_absolute;
 use crate::config::Layer;
 use crate::eval::{
     Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results,
@@ -46,7 +50,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
                 .hint(format!("its cases are {}", names.join(", "))));
         }
     }
-    let judges = Judges::of(&settings(args.tools.layer())?)?;
+    let judges = Evaluator::new(&load_settings(args.tools.layer())?)?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     let count = report::counted(cases.len(), "case");
@@ -57,7 +61,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         finished.fetch_add(1, Ordering::Relaxed);
         done
     };
-    let work = stream::iter(cases).map(|(name, case)| suite.case(name, case)).buffer_unordered(jobs(&args));
+    let work = stream::iter(cases).map(|(name, case)| suite.case(name, case)).buffer_unordered(job_count(&args));
     let status = || display.status(&so_far(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
     let mut done: Vec<Done> = with_status(work.map(counting).collect(), status).await;
     display.finish();
@@ -75,10 +79,10 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     });
     print(&entries, &rows, comparison.as_ref(), &args);
     if let Some(path) = &args.results {
-        write(path, &results(&rows))?;
+        write_file(path, &results(&rows))?;
     }
     if let Some(path) = &args.junit {
-        write(path, &report::junit(&entries))?;
+        write_file(path, &report::junit(&entries))?;
     }
     let dropped = comparison.is_some_and(|comparison| !comparison.drops.is_empty());
     let below = args.fail_under.is_some_and(|least| mean(&rows).is_none_or(|score| score < least));
@@ -102,7 +106,7 @@ fn gravity(exit: Exit) -> u8 {
 
 struct Suite<'a> {
     args: &'a EvalArgs,
-    judges: &'a Judges,
+    judges: &'a Evaluator,
     cancel: &'a Cancel,
     display: &'a Display,
 }
@@ -151,19 +155,19 @@ impl Suite<'_> {
         let replay = Some("replay".into());
         let flags =
             Layer { provider: replay, concern, strengthen: Some(0), candidates: Some(1), ..self.args.tools.layer() };
-        let mut settings = settings(flags)?;
-        make_absolute(&mut settings);
+        let mut settings = load_settings(flags)?;
+        make_paths_absolute(&mut settings);
         let job = NewRun {
             out: out.to_owned(),
-            docs: Docs::At(case.root.join("docs")),
+            docs: DocumentSource::Path(case.root.join("docs")),
             interface: case.checklist.interface.clone(),
-            answers: Answers::Built(Recording::load(recording).fails(Exit::Usage)?),
+            answers: AnswerSource::Recorded(Recording::load(recording).fails(Exit::Usage)?),
             objective: None,
             policy: None,
         };
         let display = Arc::new(Display::silent());
-        let (run, equipment) = set_up(job, &settings, &display, self.cancel.clone()).await?;
-        let crew = Crew { desk: equipment.desk };
+        let (run, prepared) = create_run(job, &settings, &display, self.cancel.clone()).await?;
+        let crew = Crew { desk: prepared.context };
         let finished = drive(&run, &crew).await.map_err(|e| run_failure(&e))?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         if finished.outcome == RunOutcome::Stopped {
@@ -176,10 +180,10 @@ impl Suite<'_> {
 
     async fn evaluate(&self, run: &Path, case: &Case) -> Result<Evaluation, Failure> {
         let specs = Specs::load(run).map_err(|e| specs_failure(&e))?;
-        let settings = settings(self.args.tools.layer())?;
-        let at_a_time = jobs(self.args);
+        let settings = load_settings(self.args.tools.layer())?;
+        let at_a_time = job_count(self.args);
         let jobs = if self.args.show_one.is_some() { at_a_time } else { 1 };
-        let parallel = Parallel { jobs, at_a_time };
+        let parallel = Parallelism { jobs, at_a_time };
         // The suite shows how far it is; what goes on inside a case is shown only if it is the only one.
         let silent = Display::silent();
         let display = if self.args.show_one.is_some() { self.display } else { &silent };
@@ -210,12 +214,12 @@ fn read(path: &Path) -> Result<Vec<Row>, Failure> {
 
 fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) {
     if args.format == Format::Json {
-        return json_line(&json_of(entries, rows, comparison));
+        return print_json_line(&json_of(entries, rows, comparison));
     }
     if args.show_one.is_some() {
-        evaluations(entries).for_each(|evaluation| result(&(report::evaluation(evaluation) + "\n")));
+        evaluations(entries).for_each(|evaluation| print_result(&(report::evaluation(evaluation) + "\n")));
     }
-    result(&report::suite(entries, comparison));
+    print_result(&report::suite(entries, comparison));
 }
 
 /// The object that others build on.

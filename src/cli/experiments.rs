@@ -8,14 +8,14 @@ use std::str::FromStr;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::args::Format;
-use super::asker::{self, AskerArgs};
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, settings};
-use super::progress::{advice, json_line, result, terminal};
-use super::provider::caller;
-use super::surroundings::cancel_on_signals;
-use super::trust::make_absolute;
+use super::format::Format;
+use super::model_client::{ModelArgs, exit_of_failed_call};
+use super::provider::{AnswerSource, create_caller};
+use super::settings::load_settings;
+use super::signals::cancel_on_signals;
+use super::terminal::{is_interactive, print_json_line, print_message, print_result};
+use super::trust::make_paths_absolute;
 use crate::config::{Layer, Settings, seconds};
 use crate::exit::Exit;
 use crate::experiment::{
@@ -27,7 +27,7 @@ use crate::report::{Experiments, Timed, counted, experiments_json, experiments_t
 /// One of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Which {
-    /// Judges against monitors.
+    /// Evaluator against monitors.
     Judge,
     /// Interventions in the truck task.
     Interventions,
@@ -143,10 +143,10 @@ pub(super) struct ExperimentsArgs {
     /// How violations are met [default: all].
     #[arg(long, value_enum, value_name = "HOW", value_delimiter = ',')]
     pub methods: Vec<MethodChoice>,
-    /// Answers after which an episode ends [default: 8 for each package; small: 6].
+    /// AnswerSource after which an episode ends [default: 8 for each package; small: 6].
     #[arg(long, value_name = "N")]
     pub limit: Option<NonZeroU32>,
-    /// Answers of `resample`, the first one included [default: 5; small: 3].
+    /// AnswerSource of `resample`, the first one included [default: 5; small: 3].
     #[arg(long, value_name = "N")]
     pub candidates: Option<NonZeroU32>,
     /// Actions beyond the next one that are foreseen by asking the model for them; the paper has 3.
@@ -159,7 +159,7 @@ pub(super) struct ExperimentsArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub threshold: f64,
     #[command(flatten)]
-    pub asker: AskerArgs,
+    pub model: ModelArgs,
     /// How hard the model thinks, in the provider's words.
     #[arg(long, value_name = "WORD")]
     pub effort: Option<String>,
@@ -192,14 +192,14 @@ struct Work {
 pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> {
     let work = args.work()?;
     if args.plan {
-        result(&work.in_words());
+        print_result(&work.in_words());
         return Ok(Exit::Ok);
     }
     let (asker, answered_by, kept) = asker(&args).await?;
     let mut of = Experiments { answered_by, seed: args.seed, judge: None, interventions: None, times: Vec::new() };
     let progress = |line: String| {
-        if terminal() {
-            advice(&line);
+        if is_interactive() {
+            print_message(&line);
         }
     };
     let judging = async {
@@ -230,12 +230,12 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
         .map(|(kind, (calls, time))| Timed { kind, calls, seconds: time.as_secs_f64() })
         .collect();
     match args.format {
-        Format::Json => json_line(&experiments_json(&of)),
-        Format::Text => result(&experiments_text(&of)),
+        Format::Json => print_json_line(&experiments_json(&of)),
+        Format::Text => print_result(&experiments_text(&of)),
     }
     for timed in &of.times {
         let each = timed.seconds / f64::from(u32::try_from(timed.calls).unwrap_or(u32::MAX));
-        advice(&format!("{}: {}, {each:.1} s each", timed.kind, counted(timed.calls, "call")));
+        print_message(&format!("{}: {}, {each:.1} s each", timed.kind, counted(timed.calls, "call")));
     }
     Ok(Exit::Ok)
 }
@@ -393,7 +393,7 @@ impl ExperimentsArgs {
             max_output: self.max_output,
             max_time: self.max_time,
             concurrency: Some(self.parallel),
-            ..self.asker.layer()
+            ..self.model.layer()
         }
     }
 }
@@ -411,18 +411,18 @@ fn each_once<T: Copy + PartialEq>(chosen: impl Iterator<Item = T>, usual: &[T]) 
 
 /// Who is asked, by name, and where the answers are kept.
 async fn asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<PathBuf>), Failure> {
-    let mut settings = settings(args.layer())?;
-    make_absolute(&mut settings);
-    // Answers of another model would come into the same figures.
+    let mut settings = load_settings(args.layer())?;
+    make_paths_absolute(&mut settings);
+    // AnswerSource of another model would come into the same figures.
     settings.given.fallback_model = None;
     if settings.provider == "replay" && args.record.is_some() {
         return Err(Failure::usage("a replay asks nobody, so there is nothing to record").hint("leave --record out"));
     }
     let cancel = cancel_on_signals();
-    let caller = caller(&settings, Answers::AsSet, &args.out, &cancel).await?;
+    let caller = create_caller(&settings, AnswerSource::Configured, &args.out, &cancel).await?;
     let out = std::path::absolute(&args.out).fails(Exit::Usage)?;
     let (workspace, at_a_time) = (out.join("workspace"), args.parallel.get());
-    let tell = Box::new(|line: &str| advice(line));
+    let tell = Box::new(|line: &str| print_message(line));
     if caller.name() == "replay" {
         let answered_by = recorded_by(&settings)?;
         return Ok((Asker::new(caller, at_a_time, cancel, workspace, None, Vec::new(), tell), answered_by, None));
@@ -434,7 +434,11 @@ async fn asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<Pat
     let model = caller.choice("judge").model;
     ledger.same(&held, caller.name(), model.as_deref()).fails(Exit::Usage)?;
     if !held.is_empty() {
-        advice(&format!("{} holds {}, which are not asked for again", record.display(), counted(held.len(), "answer")));
+        print_message(&format!(
+            "{} holds {}, which are not asked for again",
+            record.display(),
+            counted(held.len(), "answer")
+        ));
     }
     let answered_by = vec![named(caller.name(), model.as_deref())];
     Ok((Asker::new(caller, at_a_time, cancel, workspace, Some(ledger), held, tell), answered_by, Some(record)))
@@ -457,7 +461,7 @@ fn recorded_by(settings: &Settings) -> Result<Vec<String>, Failure> {
 
 fn failed(error: &AskError, kept: Option<&Path>) -> Failure {
     let exit = match error {
-        AskError::Llm(error) => asker::status(error),
+        AskError::Llm(error) => exit_of_failed_call(error),
         AskError::Ledger(_) => Exit::Usage,
         _ => Exit::Provider,
     };

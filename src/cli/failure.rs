@@ -1,7 +1,5 @@
 //! An error for a person: what, where, and what to do.
 
-use super::progress::advice;
-use super::provider::scrubbed;
 use crate::exit::Exit;
 
 /// Why a command could not do what it was asked.
@@ -27,13 +25,6 @@ impl Failure {
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
-    }
-
-    pub(super) fn print(&self) {
-        advice(&format!("error: {}", scrubbed(&self.message)));
-        for hint in &self.hints {
-            advice(&format!("hint: {hint}"));
-        }
     }
 }
 

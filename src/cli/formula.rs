@@ -1,12 +1,14 @@
 //! `tlaforge formula`: one formula, tried out.
 
+use clap::{Args as ClapArgs, ValueEnum};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::args::{DfaChoice, Format, FormulaArgs};
+use super::excerpt::excerpt;
 use super::failure::Failure;
-use super::progress::{json_line, result};
+use super::format::Format;
+use super::terminal::{print_json_line, print_result};
 use crate::exit::Exit;
 use crate::report::counted;
 use crate::temporal::{
@@ -14,10 +16,37 @@ use crate::temporal::{
     Value as Seen, check_trace, eval_all_positions,
 };
 
+#[derive(Debug, ClapArgs)]
+pub(super) struct FormulaArgs {
+    /// The formula.
+    pub formula: String,
+    /// States to try it on, separated by `;`, each the propositions that are true: `a; a b; ; b`.
+    #[arg(long, value_name = "STATES")]
+    pub trace: Option<String>,
+    /// Print the minimal automaton: dot for Graphviz, or table.
+    #[arg(long, value_enum, value_name = "dot|table", hide_possible_values = true)]
+    pub dfa: Option<DfaChoice>,
+    /// The most edges that --dfa prints; an automaton with more is refused, with their number.
+    #[arg(long, default_value_t = 2_000, value_name = "N", requires = "dfa")]
+    pub edges: usize,
+    /// `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    pub format: Format,
+}
+
+/// How an automaton is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DfaChoice {
+    /// For Graphviz.
+    Dot,
+    /// A line for each edge.
+    Table,
+}
+
 pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(&args.formula).map_err(|e| {
-        let (shown, before) = around(&args.formula, e.at);
+        let (shown, before) = excerpt(&args.formula, e.at);
         Failure::usage(format!("{e}\n  {shown}\n  {:>width$}", "^", width = before + 1))
             .hint("docs/formulas.md lists the operators")
     })?;
@@ -66,8 +95,8 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
         }
     }
     match args.format {
-        Format::Text => result(&text),
-        Format::Json => json_line(&object),
+        Format::Text => print_result(&text),
+        Format::Json => print_json_line(&object),
     }
     Ok(exit)
 }
@@ -90,23 +119,6 @@ fn edges_to_print(dfa: &Dfa, most: usize) -> Result<usize, Failure> {
         ))
         .hint("split the formula into parts, and draw the automaton of each")),
     }
-}
-
-/// How many characters of a formula are shown before and behind an error.
-const SHOWN: usize = 30;
-
-/// What stands around a byte of a text, on one line, and how many characters of it come before that byte.
-pub(super) fn around(text: &str, at: usize) -> (String, usize) {
-    let characters: Vec<(usize, char)> = text.char_indices().collect();
-    let place = characters.partition_point(|(start, _)| *start < at);
-    let (from, to) = (place.saturating_sub(SHOWN), (place + SHOWN).min(characters.len()));
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let mut shown: String = if from > 0 { "…" } else { "" }.into();
-    shown.extend(characters[from..to].iter().map(|(_, c)| plain(*c)));
-    if to < characters.len() {
-        shown.push('…');
-    }
-    (shown, place - from + usize::from(from > 0))
 }
 
 fn readings(formulas: &Formulas, formula: Formula) -> Vec<&'static str> {

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
-use super::asker::{Asker, AskerArgs};
 use super::failure::{Fails, Failure};
-use super::forge::settings;
-use super::progress::{advice, result};
-use super::provider::refuse_secrets;
+use super::model_client::{ModelArgs, ModelClient};
+use super::policy_file::read_policy_text;
+use super::secrets::refuse_secrets;
+use super::settings::load_settings;
+use super::terminal::{print_message, print_result};
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::llm::{Request, RequestKey};
@@ -32,7 +33,7 @@ pub(super) struct FormulateArgs {
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
-    pub asker: AskerArgs,
+    pub model: ModelArgs,
     /// Record every answer into this file.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -44,12 +45,15 @@ pub(super) struct FormulateArgs {
 pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     let shown = args.file.display();
     let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{shown}: {e}"));
-    let mut text = super::own_policy::read(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
+    let mut text = read_policy_text(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
     refuse_secrets(&shown.to_string(), &text)?;
     let rules = find_worded_rules(&text).map_err(|e| cannot(&e))?;
     let open: Vec<&WordedRule> = rules.iter().filter(|rule| !rule.confirmed).collect();
     if open.is_empty() {
-        result(&format!("{shown}: {} in words, all of them confirmed\n", crate::report::counted(rules.len(), "rule")));
+        print_result(&format!(
+            "{shown}: {} in words, all of them confirmed\n",
+            crate::report::counted(rules.len(), "rule")
+        ));
         return Ok(Exit::Ok);
     }
     let mut model = None;
@@ -82,13 +86,13 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
         }
     }
     if left > 0 {
-        advice(&format!(
+        print_message(&format!(
             "{} not confirmed: no run takes {shown} before each rule in words has a formula with `confirmed = true`",
             crate::report::counted(left, "rule")
         ));
         return Ok(Exit::Negative);
     }
-    result(&format!("{shown}: every rule in words is confirmed\n"));
+    print_result(&format!("{shown}: every rule in words is confirmed\n"));
     Ok(Exit::Ok)
 }
 
@@ -123,7 +127,11 @@ fn show(rule: &WordedRule, formula: &str) {
         (Some(owner), None) => format!("  asked at: each event of {owner}\n"),
         (None, _) => String::new(),
     };
-    result(&format!("{}\n  words:    {}\n{at}  formula:  {formula}\n  it says:  {says}\n", rule.id, rule.words.trim()));
+    print_result(&format!(
+        "{}\n  words:    {}\n{at}  formula:  {formula}\n  it says:  {says}\n",
+        rule.id,
+        rule.words.trim()
+    ));
 }
 
 /// Asks on the terminal; where there is none, nobody has agreed.
@@ -131,7 +139,7 @@ fn agreed(id: &str) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);
     }
-    advice(&format!("does the formula of `{id}` say what its words say? [y/N]"));
+    print_message(&format!("does the formula of `{id}` say what its words say? [y/N]"));
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).fails(Exit::Usage)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
@@ -139,13 +147,13 @@ fn agreed(id: &str) -> Result<bool, Failure> {
 
 /// Who is asked.
 struct Model {
-    asker: Asker,
+    asker: ModelClient,
 }
 
 impl Model {
     async fn of(args: &FormulateArgs) -> Result<Self, Failure> {
         let out = args.out.clone().unwrap_or_else(|| PathBuf::from("formulate"));
-        Ok(Self { asker: Asker::of(settings(args.asker.layer())?, args.record.as_deref(), &out).await? })
+        Ok(Self { asker: ModelClient::new(load_settings(args.model.layer())?, args.record.as_deref(), &out).await? })
     }
 
     /// A formula that a run could be watched by; after one that could not, the model is told why, once.
@@ -164,10 +172,13 @@ impl Model {
                     let formula = value["formula"].as_str().unwrap_or("").trim().to_owned();
                     let remarks = value["remarks"].as_str().unwrap_or("").trim();
                     if !remarks.is_empty() {
-                        advice(&format!("{}: {remarks}", rule.id));
+                        print_message(&format!("{}: {remarks}", rule.id));
                     }
                     if formula.is_empty() {
-                        advice(&format!("{}: the model says that its words cannot be said as a formula", rule.id));
+                        print_message(&format!(
+                            "{}: the model says that its words cannot be said as a formula",
+                            rule.id
+                        ));
                         return Ok(None);
                     }
                     match admit(&rule.as_policy(&formula)) {
@@ -176,11 +187,11 @@ impl Model {
                     }
                 }
             };
-            advice(&format!("{}: refused: {problem}", rule.id));
+            print_message(&format!("{}: refused: {problem}", rule.id));
             data["formula"] = json!(formula);
             data["problem"] = json!(problem);
         }
-        advice(&format!("{}: no formula was found; write one beside its words", rule.id));
+        print_message(&format!("{}: no formula was found; write one beside its words", rule.id));
         Ok(None)
     }
 

@@ -1,57 +1,112 @@
 //! `tlaforge mutate`: deliberate flaws in a specification, and whether its properties notice them.
 
-use std::path::Path;
+use clap::Args as ClapArgs;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::args::{Format, MutateArgs};
-use super::check::{json_of, read};
+use super::contradictions::CONTRADICTIONS_DIR;
+use super::environment::clock;
 use super::failure::{Fails, Failure};
-use super::forge::settings;
-use super::progress::{advice, json_line, result, so_far, terminal};
-use super::surroundings::{DEFECTS, Tools, cancel_on_signals, clock, discover, limits, quick_toolchain, tool_failure};
+use super::format::Format;
+use super::progress::so_far;
+use super::settings::load_settings;
+use super::signals::cancel_on_signals;
+use super::spec_files::read_spec;
+use super::terminal::{is_interactive, print_json_line, print_message, print_result};
+use super::tool_args::ToolArgs;
+use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_failure, tool_limits};
+use super::value_parsers::parse_share;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::{RunLock, write_atomically};
 use crate::mutation::{
-    BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Subject, Summary, changed_lines,
-    limits_of_one, listed, mutants,
+    BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
+    changed_lines, limits_of_one, listed, mutants,
 };
-use crate::report::{counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
+use crate::report::{check_json, counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
+#[derive(Debug, ClapArgs)]
+pub(super) struct MutateArgs {
+    /// The module. It is never edited.
+    pub spec: PathBuf,
+    /// The configuration [default: the .cfg of the same name beside the module].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The folder of the results; mutants judged in it before are not judged again.
+    #[arg(long, value_name = "DIR", default_value = "mutants.out")]
+    pub out: PathBuf,
+    /// Mutants judged at a time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// List the mutants and judge none.
+    #[arg(long)]
+    pub list: bool,
+    /// Mutants of this operator alone; may be given several times.
+    #[arg(long, value_name = "OPERATOR")]
+    pub operator: Vec<String>,
+    /// Only judge mutants on lines that this unified diff adds or changes.
+    #[arg(long, value_name = "FILE")]
+    pub in_diff: Option<PathBuf>,
+    /// Only judge K mutants, drawn at random.
+    #[arg(long, value_name = "K")]
+    pub sample: Option<NonZeroUsize>,
+    /// What the draw begins with; the same seed draws the same mutants [default: 0].
+    #[arg(long, value_name = "N", requires = "sample")]
+    pub seed: Option<u64>,
+    /// The k-th of n parts of the mutants, for several machines.
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+    /// Seconds for each run on a mutant [default: ten times what the specification itself took, at least 5].
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<NonZeroU64>,
+    /// Write the result in the schema of mutation testing elements, which viewers read.
+    #[arg(long, value_name = "FILE")]
+    pub stryker: Option<PathBuf>,
+    /// End with status 1 if the score, from 0 to 1, is below this or there is no score; undecided mutants count as survived.
+    #[arg(long, value_name = "SCORE", value_parser = parse_share)]
+    pub fail_under: Option<f64>,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
-    let text = read(&args.spec)?;
+    let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
-    let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
+    let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let cfg = Cfg::parse(&cfg_text).map_err(|d| Failure::usage(format!("{}: {d}", cfg_path.display())))?;
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
     let chosen = selection(&args, &file)?.of(all, &text);
     for line in unread(&module, made, chosen.len()) {
-        advice(&line);
+        print_message(&line);
     }
     if args.list {
         list(&args, &chosen, &file, &text);
         return Ok(Exit::Ok);
     }
     let began = Instant::now();
-    let settings = settings(args.tools.layer())?;
-    let Tools { toolchain, defects, .. } = quick_toolchain(&settings, Path::new(DEFECTS))?;
-    let limits = limits(&settings);
+    let settings = load_settings(args.tools.layer())?;
+    let Tools { toolchain, contradictions, .. } = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
+    let limits = tool_limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let spec =
         SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text: text.clone() };
 
-    advice(&format!("checking {} itself \u{2026}", args.spec.display()));
+    print_message(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
     let (subject, baseline) = prepared.map_err(|error| unfit(&error, &args, &settings))?;
 
@@ -65,7 +120,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let limits = limits_of_one(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
-    let mut whole = mutation_json(&json_of(&baseline), &judgements, &subject.cfg);
+    let mut whole = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
     whole["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
     // The checker is asked for its version on the way, which may start it once more.
     let waited = began.elapsed();
@@ -78,18 +133,18 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     match args.format {
-        Format::Text => result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
-        Format::Json => json_line(&whole),
+        Format::Text => print_result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
+        Format::Json => print_json_line(&whole),
     }
-    advice(&format!("results: {}", args.out.display()));
-    if defects.any() {
+    print_message(&format!("results: {}", args.out.display()));
+    if contradictions.any() {
         return Ok(Exit::Defect);
     }
     // Without a threshold a finished run is a good one.
     let Some(why) = args.fail_under.and_then(|least| below(least, &Summary::of(&judgements, &subject.cfg))) else {
         return Ok(Exit::Ok);
     };
-    advice(&why);
+    print_message(&why);
     Ok(Exit::Negative)
 }
 
@@ -161,25 +216,25 @@ fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
         })?);
     }
     let lines = match &args.in_diff {
-        Some(path) => Some(changed_lines(&read(path)?, file).ok_or_else(|| {
+        Some(path) => Some(changed_lines(&read_spec(path)?, file).ok_or_else(|| {
             Failure::usage(format!("{} changes no file named {file}", path.display()))
                 .hint("give a unified diff, such as `git diff` writes it")
         })?),
         None => None,
     };
     let seed = args.seed.unwrap_or(0);
-    Ok(Selection { operators, lines, sample: args.sample.map(std::num::NonZeroUsize::get), seed, shard: args.shard })
+    Ok(Selection { operators, lines, sample: args.sample.map(NonZeroUsize::get), seed, shard: args.shard })
 }
 
 fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
     match args.format {
         Format::Json => {
             let all: Vec<_> = chosen.iter().map(|mutant| listed(mutant, file, source)).collect();
-            json_line(&json!({"schema": 1, "mutants": all}));
+            print_json_line(&json!({"schema": 1, "mutants": all}));
         }
         Format::Text => {
             let lines = chosen.iter().map(|m| format!("{}: `{}` {}\n", m.name(file), m.definition, m.what));
-            result(&lines.collect::<String>());
+            print_result(&lines.collect::<String>());
         }
     }
 }
@@ -190,10 +245,10 @@ fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failu
         BaselineError::Tool(error) => tool_failure(error),
         BaselineError::Bad { reason, outcome } => {
             match (outcome, args.format) {
-                (Some(outcome), Format::Text) => advice(&outcome_text(outcome, crate::tla::DEFAULT_WIDTH)),
+                (Some(outcome), Format::Text) => print_message(&outcome_text(outcome, crate::tla::DEFAULT_WIDTH)),
                 (outcome, Format::Json) => {
-                    let baseline = outcome.as_ref().map_or_else(|| json!(null), |outcome| json_of(outcome));
-                    json_line(
+                    let baseline = outcome.as_ref().map_or_else(|| json!(null), |outcome| check_json(outcome));
+                    print_json_line(
                         &json!({"schema": 1, "baseline": baseline, "reason": reason, "summary": null, "mutants": []}),
                     );
                 }
@@ -205,7 +260,7 @@ fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failu
                 let failure = failure.hint("if time ran out, give it more with --tlc-timeout, or smaller constants");
                 return match outcome.checker {
                     Checker::Tlc => failure,
-                    Checker::Embedded if discover(settings).is_ok() => {
+                    Checker::Embedded if discover_java_tools(settings).is_ok() => {
                         failure.hint("if the embedded checker refuses it, TLC may decide it: --checker tlc")
                     }
                     Checker::Embedded => failure.hint(
@@ -223,7 +278,7 @@ fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failu
     }
 }
 
-/// Judges what was not judged before, several at a time. What is judged is on disk before the next one is shown.
+/// Evaluator what was not judged before, several at a time. What is judged is on disk before the next one is shown.
 async fn judged(
     judge: &Judge<'_>,
     chosen: &[Mutant],
@@ -241,13 +296,13 @@ async fn judged(
     }
     let known = all.iter().flatten().count();
     if known > 0 {
-        advice(&format!("{} of {} were judged before", known, counted(chosen.len(), "mutant")));
+        print_message(&format!("{} of {} were judged before", known, counted(chosen.len(), "mutant")));
         bar.inc(known as u64);
     }
     let cx = ToolContext { limits, cancel, progress: &|_| {} };
     let cx = &cx;
     let open: Vec<usize> = (0..chosen.len()).filter(|at| all[*at].is_none()).collect();
-    let jobs = args.jobs.map_or_else(processors, std::num::NonZeroUsize::get);
+    let jobs = args.jobs.map_or_else(processors, NonZeroUsize::get);
     let runs = open.into_iter().map(|at| async move { (at, judge.judge(&chosen[at], cx).await) });
     let mut runs = stream::iter(runs).buffer_unordered(jobs);
     let began = Instant::now();
@@ -267,7 +322,7 @@ async fn judged(
         results.append(&judgement).fails(Exit::Usage)?;
         bar.inc(1);
         if judgement.outcome == Outcome::Survived {
-            bar.suspend(|| advice(&mutant_line(&judgement)));
+            bar.suspend(|| print_message(&mutant_line(&judgement)));
         }
         all[at] = Some(judgement);
         let done = all.iter().flatten().count();
@@ -275,7 +330,7 @@ async fn judged(
         if bar.is_hidden() && (done == known + 1 || said.elapsed() > Duration::from_secs(10)) {
             said = Instant::now();
             let words = so_far(done - known, chosen.len() - known, "judged", began);
-            advice(&words);
+            print_message(&words);
         }
     }
     bar.finish_and_clear();
@@ -283,7 +338,7 @@ async fn judged(
 }
 
 fn bar(mutants: usize) -> ProgressBar {
-    if !terminal() {
+    if !is_interactive() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(mutants as u64);

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use super::failure::{Fails, Failure};
-use super::provider::{refuse_secrets, unpriced};
+use super::provider::find_unpriced_model;
+use super::secrets::refuse_secrets;
+use super::swap_example::example_recording;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::files;
@@ -14,7 +16,7 @@ use crate::pipeline::{METRICS, Metric, RunView, known_metrics};
 use crate::temporal::ObjectiveError;
 
 /// Reads the file, where one is named.
-pub(super) fn read(path: Option<&Path>) -> Result<Option<RunObjective>, Failure> {
+pub(super) fn read_objective(path: Option<&Path>) -> Result<Option<RunObjective>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let shown = path.display();
     let format = Format::from_path(path).map_err(|_| {
@@ -78,13 +80,13 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
             }
             "cost" | "tokens" if provider == "replay" => {
                 let tells = |r: &Recorded| r.usage.is_some() || (name == "cost" && r.cost_usd.is_some());
-                if !recording(settings)?.answers.iter().all(tells) {
+                if !replayed_recording(settings)?.answers.iter().all(tells) {
                     return Err(never(&name, "the recording does not tell what each of its answers took".to_owned())
                         .hint("leave that predicate out, or count answers"));
                 }
             }
             "cost" => {
-                if let Some(model) = unpriced(settings, provider)? {
+                if let Some(model) = find_unpriced_model(settings, provider)? {
                     return Err(never(&name, format!("the price of {model} is not known"))
                         .hint("give it in a table of your own (--prices FILE), or count tokens"));
                 }
@@ -97,7 +99,7 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
 
 /// Where a run, a resumed one or a branch goes on.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead<'a> {
+pub(super) struct Continuation<'a> {
     pub(super) view: &'a RunView,
     /// The revision behind which it goes on.
     pub(super) parent: Option<u32>,
@@ -108,8 +110,12 @@ pub(super) struct Ahead<'a> {
 }
 
 /// Why an objective cannot be reached from there, and what to do; `None` where it can be.
-pub(super) fn too_far(objective: &RunObjective, settings: &Settings, ahead: Ahead<'_>) -> Option<(String, String)> {
-    let Ahead { view, parent, next, revisions } = ahead;
+pub(super) fn why_unreachable(
+    objective: &RunObjective,
+    settings: &Settings,
+    ahead: Continuation<'_>,
+) -> Option<(String, String)> {
+    let Continuation { view, parent, next, revisions } = ahead;
     let highest = next.saturating_add(revisions).saturating_sub(1);
     let behind = parent.map_or_else(String::new, |parent| format!("behind rev_{parent} "));
     let reached = |highest| view.ahead(objective, parent, next, highest).is_some();
@@ -144,17 +150,21 @@ pub(super) fn too_far(objective: &RunObjective, settings: &Settings, ahead: Ahea
 }
 
 /// Refuses an objective that cannot be reached from there: that is told before anything is paid for it.
-pub(super) fn refuse_too_far(objective: &RunObjective, settings: &Settings, ahead: Ahead<'_>) -> Result<(), Failure> {
-    match too_far(objective, settings, ahead) {
+pub(super) fn refuse_unreachable(
+    objective: &RunObjective,
+    settings: &Settings,
+    ahead: Continuation<'_>,
+) -> Result<(), Failure> {
+    match why_unreachable(objective, settings, ahead) {
         Some((why, hint)) => Err(Failure::usage(why).hint(hint)),
         None => Ok(()),
     }
 }
 
 /// Where `replay` answers from; the demo's is built in.
-fn recording(settings: &Settings) -> Result<Recording, Failure> {
+fn replayed_recording(settings: &Settings) -> Result<Recording, Failure> {
     match &settings.given.recording {
         Some(path) => Recording::load(path).fails(Exit::Usage),
-        None => super::demo::recording(),
+        None => example_recording(),
     }
 }

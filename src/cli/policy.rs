@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::formulate::{FormulateArgs, formulate};
-use super::progress::{json_line, result};
+use super::terminal::{print_json_line, print_result};
 use crate::exit::Exit;
 use crate::pipeline::{Law, default_policy, laws};
 
@@ -48,9 +48,11 @@ pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
         PolicyCommand::Formulate(args) => return formulate(args).await,
     };
     match format {
-        PolicyFormat::Text => result(&text(&laws())),
-        PolicyFormat::Json => json_line(&json!({"schema": 1, "laws": laws().iter().map(object).collect::<Vec<_>>()})),
-        PolicyFormat::Toml => result(&default_policy()),
+        PolicyFormat::Text => print_result(&text(&laws())),
+        PolicyFormat::Json => {
+            print_json_line(&json!({"schema": 1, "laws": laws().iter().map(object).collect::<Vec<_>>()}))
+        }
+        PolicyFormat::Toml => print_result(&default_policy()),
     }
     Ok(Exit::Ok)
 }

@@ -7,8 +7,8 @@ use clap::Parser;
 
 use super::args::{Args, Command};
 use super::failure::Failure;
-use super::progress::lost;
-use super::provider::refuse_secrets;
+use super::secrets::refuse_secrets;
+use super::terminal::{print_failure, stdout_error};
 use super::{
     audit, check, demo, diagnostics, doctor, eval, experiments, formula, mutate, policy, report, resume, run, schema,
     translate,
@@ -46,13 +46,13 @@ pub fn main() -> ExitCode {
     let exit = match ended {
         Ok(exit) => exit,
         Err(failure) => {
-            failure.print();
+            print_failure(&failure);
             failure.exit
         }
     };
     info!(status = exit.code(), took = ?began.elapsed(), "tlaforge ended");
-    if let Some(why) = lost() {
-        Failure::new(Exit::Tool, format!("cannot write the result to stdout: {why}")).print();
+    if let Some(why) = stdout_error() {
+        print_failure(&Failure::new(Exit::Tool, format!("cannot write the result to stdout: {why}")));
         return ExitCode::from(Exit::Tool.code());
     }
     ExitCode::from(exit.code())

@@ -2,17 +2,15 @@
 //! Progress and advice go to stderr, results to stdout; with `--format json` each event is a line on stdout.
 
 use std::future::Future;
-use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args::Format;
 use super::diagnostics;
-use super::provider::without_secrets;
+use super::format::Format;
+use super::terminal::{escape_control_characters, is_interactive, print_json_line, print_message};
 use crate::pipeline::{Entry, NodeName};
-use crate::prompt::{escape_invisible_json, show_invisible};
 use crate::report::progress_line;
 use crate::tla::DEFAULT_WIDTH;
 use crate::toolchain::Progress;
@@ -35,7 +33,7 @@ pub(super) struct Display {
 
 impl Display {
     pub(super) fn new(format: Format) -> Self {
-        let bar = (terminal() && !diagnostics::are_on()).then(|| {
+        let bar = (is_interactive() && !diagnostics::are_on()).then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -59,8 +57,8 @@ impl Display {
     pub(super) fn note(&self, text: &str) {
         match &self.bar {
             _ if self.speech == Speech::Silent => {}
-            Some(bar) => bar.suspend(|| advice(text)),
-            None => advice(text),
+            Some(bar) => bar.suspend(|| print_message(text)),
+            None => print_message(text),
         }
     }
 
@@ -68,14 +66,14 @@ impl Display {
     fn doing(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.enable_steady_tick(Duration::from_millis(120));
-            bar.set_message(harmless(text));
+            bar.set_message(escape_control_characters(text));
         }
     }
 
     /// Something that may take long: a line of its own where no line moves.
     pub(super) fn begins(&self, what: &str) {
         if self.bar.is_none() && self.speech == Speech::Aloud {
-            advice(&format!("{what} \u{2026}"));
+            print_message(&format!("{what} \u{2026}"));
         }
     }
 
@@ -95,7 +93,7 @@ impl Display {
     /// One durable event.
     pub(super) fn event(&self, entry: &Entry) {
         if self.format == Format::Json {
-            json_line(entry);
+            print_json_line(entry);
         }
         if entry.event.is_attempt_started() {
             if let Some(bar) = &self.bar {
@@ -164,62 +162,4 @@ pub(super) fn so_far(done: usize, all: usize, what: &str, began: Instant) -> Str
         done => format!(", about {:.0} s to go", took / done as f64 * left as f64),
     };
     format!("{done} of {all} {what} ({took:.1} s{estimate})")
-}
-
-/// Whether somebody watches.
-pub(super) fn terminal() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
-}
-
-/// Why a part of the result could not be written. The process has one stdout, so this is one for the process.
-static LOST: OnceLock<String> = OnceLock::new();
-
-/// Why a part of the result is missing on stdout; `None` where all was written.
-pub(super) fn lost() -> Option<&'static str> {
-    LOST.get().map(String::as_str)
-}
-
-/// Writes to stdout as it stands. A reader that went away is no error; what else goes wrong is kept for the end.
-pub(super) fn write_out(bytes: &[u8]) {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => _ = LOST.set(error.to_string()),
-        _ => {}
-    }
-}
-
-/// A result for a person.
-pub(super) fn result(text: &str) {
-    write_out(harmless(text).as_bytes());
-}
-
-/// A result for a program: one line.
-pub(super) fn json_line(value: &impl serde::Serialize) {
-    let line = serde_json::to_string(value).unwrap_or_default();
-    write_out(format!("{}\n", escape_invisible_json(&line)).as_bytes());
-}
-
-/// Documents and models may hold control characters that move a terminal's cursor or change its colours, and invisible
-/// ones that show another text than a tool reads.
-fn harmless(text: &str) -> String {
-    let text = show_invisible(text);
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
-}
-
-/// A line of progress or advice on stderr. A reader that went away is no error there either: a run that is cut short by
-/// a closed pipe would lose its end.
-pub(super) fn advice(line: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", harmless(&without_secrets(line)));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_of_a_document_never_reach_the_terminal() {
-        assert_eq!(harmless("a\tb\nR1 \u{1b}[31mred\u{7} \u{9b}2J"), "a\tb\nR1 \u{fffd}[31mred\u{fffd} \u{fffd}2J");
-        assert_eq!(harmless("n \u{202e}txet\u{2066} in\u{200b}visible"), "n <U+202E>txet<U+2066> in<U+200B>visible");
-    }
 }

@@ -11,23 +11,23 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tracing::info;
 
+use super::environment::nonempty_variable;
 use super::failure::{Fails, Failure};
-use super::forge::Answers;
-use super::progress::advice;
-use super::surroundings::env;
+use super::secrets::{read_key, secrets};
+use super::terminal::print_message;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{
     Anthropic, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL, Guarded,
     Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording,
-    Replay, RetryPolicy, Secret, without_marked,
+    Replay, RetryPolicy, Secret,
 };
 use crate::monitor::LABEL_NODE;
 use crate::pipeline::NodeName;
 use crate::process::Cancel;
 
 /// What a person can choose.
-pub(super) const CHOICES: &str = "choose one:
+pub(super) const PROVIDER_CHOICES: &str = "choose one:
   --provider claude     the Claude Code program, on your own login
   --provider anthropic  the Messages API, paid by token: set ANTHROPIC_API_KEY
   --provider openai     any OpenAI-compatible server: add --base-url URL and --model NAME
@@ -38,10 +38,18 @@ pub(super) const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 /// Calls at a time unless the user says otherwise: a Claude Code child takes some 200 MB.
 const AT_A_TIME: usize = 4;
 
+/// Where answers come from.
+pub(super) enum AnswerSource {
+    /// The provider that the settings name.
+    Configured,
+    /// A recording.
+    Recorded(Recording),
+}
+
 /// The provider that the settings name, with its retries and budget.
-pub(super) async fn caller(
+pub(super) async fn create_caller(
     settings: &Settings,
-    answers: Answers,
+    answers: AnswerSource,
     out: &Path,
     cancel: &Cancel,
 ) -> Result<Caller, Failure> {
@@ -65,13 +73,13 @@ pub(super) async fn caller(
 
 async fn provider(
     settings: &Settings,
-    answers: Answers,
+    answers: AnswerSource,
     out: &Path,
     cancel: &Cancel,
 ) -> Result<Box<dyn Provider>, Failure> {
     let given = &settings.given;
     match (settings.provider.as_str(), answers) {
-        (_, Answers::Built(recording)) => Ok(Box::new(Replay::new(recording, settings.strict_replay))),
+        (_, AnswerSource::Recorded(recording)) => Ok(Box::new(Replay::new(recording, settings.strict_replay))),
         ("handoff", _) => {
             let out = std::path::absolute(out).fails(Exit::Usage)?;
             Ok(Box::new(Handoff::new(out.join("handoff"))))
@@ -85,7 +93,7 @@ async fn provider(
         }
         ("claude", _) => {
             if given.base_url.is_some() {
-                advice("the base URL is not used: Claude Code has its own (ANTHROPIC_BASE_URL)");
+                print_message("the base URL is not used: Claude Code has its own (ANTHROPIC_BASE_URL)");
             }
             Ok(Box::new(claude(settings)?))
         }
@@ -97,11 +105,11 @@ async fn provider(
 }
 
 fn unknown(provider: &str) -> Failure {
-    Failure::usage(format!("unknown provider {provider:?}")).hint(CHOICES)
+    Failure::usage(format!("unknown provider {provider:?}")).hint(PROVIDER_CHOICES)
 }
 
 /// Refuses a provider that there is not.
-pub(super) fn known(provider: &str) -> Result<(), Failure> {
+pub(super) fn check_provider_name(provider: &str) -> Result<(), Failure> {
     let known = ["auto", "claude", "anthropic", "openai", "handoff", "replay"].contains(&provider);
     if known { Ok(()) } else { Err(unknown(provider)) }
 }
@@ -125,24 +133,19 @@ async fn automatic(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provi
         Err(failure) if named => return Err(failure),
         Err(failure) => why.push([vec![failure.message], failure.hints].concat().join("; ")),
     }
-    if set("ANTHROPIC_API_KEY").is_some() && !named {
+    if nonempty_variable("ANTHROPIC_API_KEY").is_some() && !named {
         let anthropic = anthropic(settings)?;
-        advice(&format!("asking the Messages API, paid by token ({})", why.join("; ")));
+        print_message(&format!("asking the Messages API, paid by token ({})", why.join("; ")));
         return Ok(Box::new(anthropic));
     }
-    if set("ANTHROPIC_API_KEY").is_none() {
+    if nonempty_variable("ANTHROPIC_API_KEY").is_none() {
         why.push("ANTHROPIC_API_KEY is not set".to_owned());
     }
-    let mut failure = Failure::usage("no provider was chosen, and none was found").hint(CHOICES);
+    let mut failure = Failure::usage("no provider was chosen, and none was found").hint(PROVIDER_CHOICES);
     for line in why {
         failure = failure.hint(line);
     }
     Err(failure)
-}
-
-/// A variable of the environment that holds something.
-pub(super) fn set(name: &str) -> Option<String> {
-    env(name).filter(|v| !v.is_empty())
 }
 
 /// Where Claude Code is.
@@ -160,18 +163,18 @@ pub(super) fn claude_program(settings: &Settings) -> Result<PathBuf, Failure> {
 pub(super) fn claude(settings: &Settings) -> Result<ClaudeCode, Failure> {
     let program = std::path::absolute(claude_program(settings)?).fails(Exit::Usage)?;
     let login = if settings.given.claude_api_key == Some(true) {
-        let Some(key) = set("ANTHROPIC_API_KEY") else {
+        let Some(key) = nonempty_variable("ANTHROPIC_API_KEY") else {
             return Err(Failure::usage("--claude-api-key is given, and ANTHROPIC_API_KEY is not set")
                 .hint("set it, or leave the flag out to use the login"));
         };
         ClaudeLogin::key(&key).fails(Exit::Usage)?
-    } else if let Some(token) = set("CLAUDE_CODE_OAUTH_TOKEN") {
+    } else if let Some(token) = nonempty_variable("CLAUDE_CODE_OAUTH_TOKEN") {
         ClaudeLogin::token(&token).fails(Exit::Usage)?
     } else {
         let Some(home) = std::env::home_dir() else {
             return Err(Failure::usage("HOME is not set, so the login of Claude Code cannot be found"));
         };
-        ClaudeLogin::Kept { home, config_dir: set("CLAUDE_CONFIG_DIR").map(PathBuf::from) }
+        ClaudeLogin::Kept { home, config_dir: nonempty_variable("CLAUDE_CONFIG_DIR").map(PathBuf::from) }
     };
     let known = CLAUDE_SURROUNDINGS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
     let mut limits = ClaudeLimits::default();
@@ -183,7 +186,7 @@ pub(super) fn claude(settings: &Settings) -> Result<ClaudeCode, Failure> {
 
 pub(super) fn anthropic(settings: &Settings) -> Result<Anthropic, Failure> {
     let url = base_url(settings, "anthropic");
-    let key = key("ANTHROPIC_API_KEY")?;
+    let key = read_key("ANTHROPIC_API_KEY")?;
     if key.is_none() && url.is_none() {
         return Err(Failure::usage("`--provider anthropic` needs a key").hint("set ANTHROPIC_API_KEY"));
     }
@@ -197,51 +200,14 @@ pub(super) fn openai(settings: &Settings) -> Result<OpenAi, Failure> {
             .hint("add --base-url http://localhost:11434 (Ollama), or set OPENAI_BASE_URL"));
     };
     let how = OpenAiSettings { tools: given.tools, context_tokens: given.context_tokens };
-    OpenAi::new(http(settings, url, key("OPENAI_API_KEY")?), how).fails(Exit::Usage)
+    OpenAi::new(http(settings, url, read_key("OPENAI_API_KEY")?), how).fails(Exit::Usage)
 }
 
 /// Where a provider's server is. What the settings name is the server of the provider that they name, and gets no other
 /// one's key.
 pub(super) fn base_url(settings: &Settings, provider: &str) -> Option<String> {
     let variable = if provider == "openai" { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
-    settings.given.base_url.clone().filter(|_| settings.provider == provider).or_else(|| set(variable))
-}
-
-/// The variables that hold keys and tokens.
-const SECRETS: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
-
-/// What must come out nowhere.
-fn secrets() -> Vec<Secret> {
-    SECRETS.iter().filter_map(|name| Secret::new(name, set(name)?.trim()).ok()).collect()
-}
-
-/// Refuses a text that would be journaled and holds a key. `place` says where it stands.
-pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
-    for name in SECRETS {
-        let Some(secret) = set(name).and_then(|value| Secret::new(name, value.trim()).ok()) else { continue };
-        if secret.is_in(text) {
-            return Err(Failure::usage(format!("{place} holds the value of {name}, which would come into files"))
-                .hint(format!("take it out: the key is read from {name}, and needed nowhere else")));
-        }
-    }
-    Ok(())
-}
-
-/// A text without the keys that are set; placeholders stay.
-pub(super) fn without_secrets(text: &str) -> String {
-    let real = secrets().into_iter().filter(Secret::is_real);
-    without_marked(&real.fold(text.to_owned(), |text, secret| secret.hide(&text)))
-}
-
-/// A message of trouble, which may quote what was read: also without pieces of keys.
-pub(super) fn scrubbed(text: &str) -> String {
-    let real = secrets().into_iter().filter(Secret::is_real);
-    without_marked(&real.fold(text.to_owned(), |text, secret| secret.scrub(&text)))
-}
-
-/// The key in a variable. It is named in what goes wrong, and never shown.
-fn key(name: &str) -> Result<Option<Secret>, Failure> {
-    set(name).map(|text| Secret::new(name, &text).fails(Exit::Usage)).transpose()
+    settings.given.base_url.clone().filter(|_| settings.provider == provider).or_else(|| nonempty_variable(variable))
 }
 
 fn http(settings: &Settings, url: String, key: Option<Secret>) -> HttpSettings {
@@ -320,7 +286,7 @@ fn without_price<'a>(models: &'a Models, prices: &Prices) -> Option<&'a String> 
 }
 
 /// The same of these settings, by name.
-pub(super) fn unpriced(settings: &Settings, provider: &str) -> Result<Option<String>, Failure> {
+pub(super) fn find_unpriced_model(settings: &Settings, provider: &str) -> Result<Option<String>, Failure> {
     let prices = Prices::load(settings.given.prices.as_deref()).fails(Exit::Usage)?;
     Ok(without_price(&models(settings, provider)?, &prices).cloned())
 }

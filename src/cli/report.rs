@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::args::Format;
 use super::failure::{Fails, Failure};
-use super::forge::run_failure;
-use super::progress::{Display, advice, json_line, result};
+use super::format::Format;
+use super::progress::Display;
+use super::run_folder::run_failure;
+use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::pipeline::{Run, RunError, RunView, changed_files};
 use crate::report::{self, Chart};
@@ -45,25 +46,25 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
     for changed in changed_files(&args.folder, &view, &events) {
-        advice(&format!("warning: {}: {changed}", args.folder.display()));
+        print_message(&format!("warning: {}: {changed}", args.folder.display()));
     }
     let display = Display::new(args.format);
     if let Some(choice) = args.chart {
         let chart = Chart::of(&events).fails(Exit::Usage)?;
         match choice {
-            ChartChoice::Text => result(&report::chart_text(&chart, display.width())),
+            ChartChoice::Text => print_result(&report::chart_text(&chart, display.width())),
             ChartChoice::Mermaid => {
                 let text = report::chart_mermaid(&chart);
                 if text.chars().count() > MERMAID_TAKES {
-                    advice("this chart is longer than Mermaid takes by default: set its maxTextSize");
+                    print_message("this chart is longer than Mermaid takes by default: set its maxTextSize");
                 }
-                result(&text);
+                print_result(&text);
             }
         }
         return Ok(Exit::Ok);
     }
     match args.format {
-        Format::Text => result(&report::report(&view, display.width())),
+        Format::Text => print_result(&report::report(&view, display.width())),
         Format::Json => {
             let object = serde_json::json!({
                 "schema": 1,
@@ -82,7 +83,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "documents": view.settings.docs,
                 "skipped": view.settings.skipped,
             });
-            json_line(&object);
+            print_json_line(&object);
         }
     }
     Ok(Exit::Ok)

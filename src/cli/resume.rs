@@ -1,28 +1,47 @@
 //! `tlaforge resume`: go on where the journal ends, or branch off from a revision.
 
+use clap::Args as ClapArgs;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::args::{Format, ResumeArgs};
-use super::branch;
+use super::branch::{find_revision, start_branch};
 use super::failure::Failure;
-use super::forge::{
-    Answers, Equipment, desk, environment, forge, open, prompts_in_use, run_failure, show_files, status,
-};
-use super::objective;
-use super::own_policy::OwnPolicy;
-use super::progress::{Display, json_line, result};
-use super::provider::known;
-use super::run::surroundings;
-use super::surroundings::cancel_on_signals;
-use super::trust::{make_absolute, trust_journal};
+use super::forge::{Preparation, drive_and_report, exit_status, prepare, prompts_in_use, settings_to_journal};
+use super::forge_args::ForgeArgs;
+use super::format::Format;
+use super::objective::{Continuation, read_objective, refuse_impossible, refuse_unreachable, why_unreachable};
+use super::policy_file::PolicyFile;
+use super::progress::Display;
+use super::provider::{AnswerSource, check_provider_name};
+use super::run_folder::{open_run, run_failure, update_visible_files};
+use super::settings::environment_layer;
+use super::signals::cancel_on_signals;
+use super::swap_example::example_recording;
+use super::terminal::{print_json_line, print_result};
+use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError, RunView};
 use crate::report::summary;
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ResumeArgs {
+    /// The run folder.
+    #[arg(default_value = "specs")]
+    pub folder: PathBuf,
+    /// Branch off from this revision, e.g. `rev_1`; files in `history/rev_1/` that you edited are taken as they stand.
+    #[arg(long, value_name = "REV")]
+    pub from: Option<String>,
+    /// The node to begin at [default: where that revision's review sent the run].
+    #[arg(long, value_name = "NODE", requires = "from")]
+    pub at: Option<String>,
+    #[command(flatten)]
+    pub forge: ForgeArgs,
+}
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     if !Run::exists(&args.folder) {
@@ -31,70 +50,73 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     }
     let format = args.forge.format();
     let display = Arc::new(Display::new(format));
-    let run = open(&args.folder, &display)?;
+    let run = open_run(&args.folder, &display)?;
     let view = run.view();
     if view.events == 0 || view.settings.docs.is_empty() {
         return Err(Failure::usage(format!("{} holds a run that never began", args.folder.display()))
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
-    let objective = objective::read(args.forge.objective.as_deref())?;
-    let (recorded, flags) = (recorded(&view.settings.command_line)?, args.forge.layer());
+    let objective = read_objective(args.forge.objective.as_deref())?;
+    let (recorded, flags) = (recorded(&view.settings.surroundings)?, args.forge.layer());
     let mut settings = settings_of(&recorded, &flags)?;
-    known(&settings.provider)?;
-    make_absolute(&mut settings);
+    check_provider_name(&settings.provider)?;
+    make_paths_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
-    let policy = args.forge.policy.as_deref().map(|path| OwnPolicy::read(path)).transpose()?;
+    // Of a run that does not go on, nobody is asked for anything.
+    let is_over = args.from.is_none() && view.finished.as_ref().is_some_and(|f| f.outcome != Outcome::Stopped);
+    let idle = if is_over { Idle::default() } else { Idle::from(&view, strengthen, settings.candidates) };
+    let policy = args.forge.policy.as_deref().map(|path| PolicyFile::read(path, &idle)).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(
             "candidates are drafted side by side only where nothing was formalized yet: here a module is repaired",
         );
     }
-    let changed = |equipment: &Equipment| -> Result<_, Failure> {
+    let changed = |prepared: &Preparation| -> Result<_, Failure> {
         if let Some(objective) = objective.as_ref().or(view.objective()) {
-            objective::refuse_impossible(objective, &settings, equipment.desk.caller.name())?;
+            refuse_impossible(objective, &settings, prepared.context.caller.name())?;
         }
         let ahead = ahead(&view, args.from.as_deref(), settings.max_revisions)?;
         match (&objective, view.objective()) {
-            (Some(objective), _) => objective::refuse_too_far(objective, &settings, ahead)?,
+            (Some(objective), _) => refuse_unreachable(objective, &settings, ahead)?,
             // It may be approved all the same.
             (None, Some(kept)) => {
-                if let Some((why, hint)) = objective::too_far(kept, &settings, ahead) {
+                if let Some((why, hint)) = why_unreachable(kept, &settings, ahead) {
                     display.note(&format!("{why}; it may be approved all the same. To reach it: {hint}"));
                 }
             }
             (None, None) => {}
         }
-        let prompts = prompts_in_use(&equipment.desk.prompts);
-        let surroundings = surroundings(&settings, equipment);
+        let prompts = prompts_in_use(&prepared.context.prompts);
+        let surroundings = settings_to_journal(&settings, prepared);
         let changed =
             view.settings.changed(rules, settings.draft, settings.candidates, objective.clone(), surroundings, prompts);
         say_of_prompts(&view.settings.prompts, &changed.prompts, &display);
         Ok(changed)
     };
     if let Some(from) = &args.from {
-        trust_journal(&recorded, &flags, &settings)?;
-        let answers = answers(&settings, &view.settings.command_line)?;
-        let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-        let mut changed = changed(&equipment)?;
-        changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
-        let is_straight = branch::begin(&run, &equipment.desk, from, args.at.as_deref(), changed).await?;
-        if let Some(path) = equipment.desk.record.as_ref().filter(|_| !is_straight) {
+        refuse_untrusted_journal(&recorded, &flags, &settings)?;
+        let answers = answers(&settings, &view.settings.surroundings)?;
+        let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
+        let mut changed = changed(&prepared)?;
+        changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
+        let is_straight = start_branch(&run, &prepared.context, from, args.at.as_deref(), changed).await?;
+        if let Some(path) = prepared.context.record.as_ref().filter(|_| !is_straight) {
             display.note(&format!(
                 "{} will hold the answers that led here, but a replay of it does not end as this branch ends: no \
                  recording holds what a person edited, or that a branch began elsewhere than the review sent it",
                 path.display()
             ));
         }
-        return forge(&run, equipment, &display, format).await;
+        return drive_and_report(&run, prepared, &display, format).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
-        show_files(&run, &display)?;
+        update_visible_files(&run, &display)?;
         match format {
-            Format::Text => result(&summary(&view, display.width())),
+            Format::Text => print_result(&summary(&view, display.width())),
             Format::Json => {
-                run.entries().iter().rfind(|entry| entry.event.is_run_finished()).into_iter().for_each(json_line);
+                run.entries().iter().rfind(|entry| entry.event.is_run_finished()).into_iter().for_each(print_json_line);
             }
         }
         if let Some(policy) = &args.forge.policy {
@@ -108,26 +130,26 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             "the run is finished; branch off with: tlaforge resume {} --from rev_N --at NODE",
             args.folder.display()
         ));
-        return Ok(status(finished.outcome, finished.reason));
+        return Ok(exit_status(finished.outcome, finished.reason));
     }
-    trust_journal(&recorded, &flags, &settings)?;
-    let answers = answers(&settings, &view.settings.command_line)?;
-    let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-    let mut changed = changed(&equipment)?;
-    changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
+    refuse_untrusted_journal(&recorded, &flags, &settings)?;
+    let answers = answers(&settings, &view.settings.surroundings)?;
+    let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
+    let mut changed = changed(&prepared)?;
+    changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
-    forge(&run, equipment, &display, format).await
+    drive_and_report(&run, prepared, &display, format).await
 }
 
 /// Where the run goes on, or the branch from this revision.
-fn ahead<'a>(view: &'a RunView, from: Option<&str>, max_revisions: u32) -> Result<objective::Ahead<'a>, Failure> {
+fn ahead<'a>(view: &'a RunView, from: Option<&str>, max_revisions: u32) -> Result<Continuation<'a>, Failure> {
     let whole = max_revisions.saturating_add(1);
     Ok(match from {
         Some(from) => {
-            let parent = Some(branch::revision(view, from)?.revision);
-            objective::Ahead { view, parent, next: view.next_revision(), revisions: whole }
+            let parent = Some(find_revision(view, from)?.revision);
+            Continuation { view, parent, next: view.next_revision(), revisions: whole }
         }
-        None => objective::Ahead {
+        None => Continuation {
             view,
             parent: view.parent,
             next: view.rev,
@@ -150,12 +172,12 @@ fn say_of_prompts(before: &BTreeMap<String, PromptInUse>, changed: &BTreeMap<Str
 }
 
 /// The demo's recording is built in: a run that began by replaying none goes on with it. Every other is a file.
-fn answers(settings: &Settings, recorded: &Value) -> Result<Answers, Failure> {
+fn answers(settings: &Settings, recorded: &Value) -> Result<AnswerSource, Failure> {
     let began_as_demo = recorded["provider"] == "replay" && recorded["recording"].is_null();
     if began_as_demo && settings.provider == "replay" && settings.given.recording.is_none() {
-        return Ok(Answers::Built(super::demo::recording()?));
+        return Ok(AnswerSource::Recorded(example_recording()?));
     }
-    Ok(Answers::AsSet)
+    Ok(AnswerSource::Configured)
 }
 
 /// The settings that the run keeps.
@@ -165,6 +187,6 @@ fn recorded(surroundings: &Value) -> Result<Layer, Failure> {
 
 /// The settings of the run, with today's flags over them. The environment of today counts where the run said nothing.
 fn settings_of(recorded: &Layer, flags: &Layer) -> Result<Settings, Failure> {
-    let environment = environment(flags.provider.as_deref().or(recorded.provider.as_deref()))?;
+    let environment = environment_layer(flags.provider.as_deref().or(recorded.provider.as_deref()))?;
     Ok(flags.clone().over(recorded.clone()).over(environment).settle())
 }

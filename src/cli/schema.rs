@@ -3,7 +3,7 @@
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::failure::{Fails, Failure};
-use super::progress::result;
+use super::terminal::print_result;
 use crate::exit::Exit;
 use crate::pipeline::journal_schema;
 
@@ -26,6 +26,6 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<Exit, Failure> {
         Schema::Journal => journal_schema(),
     };
     let text = serde_json::to_string_pretty(&schema).fails(Exit::Usage)?;
-    result(&format!("{text}\n"));
+    print_result(&format!("{text}\n"));
     Ok(Exit::Ok)
 }

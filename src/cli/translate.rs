@@ -1,27 +1,70 @@
 //! `tlaforge translate`: the `PlusCal` algorithm of one module, translated. It decides nothing about specifications.
 
+use clap::{Args as ClapArgs, ValueEnum};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::args::{Format, TranslateArgs, TranslatorChoice, Whose};
 use super::failure::{Fails, Failure};
-use super::forge::settings;
-use super::progress::{advice, json_line, result, write_out};
-use super::surroundings::{cancel_on_signals, discover, limits, tool_failure};
+use super::format::Format;
+use super::settings::load_settings;
+use super::signals::cancel_on_signals;
+use super::spec_files::read_spec_verbatim;
+use super::terminal::{print_json_line, print_message, print_result, write_stdout};
+use super::tools::{discover_java_tools, tool_failure, tool_limits};
 use crate::config::Layer;
 use crate::exit::Exit;
 use crate::pluscal::{self, Compat, Options};
 use crate::tla::{Diagnostic, Module};
 use crate::toolchain::{SpecText, ToolContext, Toolchain, Translation};
 
+/// What translates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum TranslatorChoice {
+    /// Our own, without Java.
+    Embedded,
+    /// `pcal.trans` of tla2tools.jar.
+    Java,
+}
+
+/// Whose translation the embedded translator follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Whose {
+    /// That of today's `pcal.trans`.
+    Today,
+    /// That of 2020, which the jar of the registries holds.
+    #[value(name = "2020")]
+    Of2020,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct TranslateArgs {
+    /// The module. It is printed with its translation in place.
+    pub spec: PathBuf,
+    /// What translates.
+    #[arg(long, value_enum, default_value = "embedded")]
+    pub translator: TranslatorChoice,
+    /// Write the translation into the file instead of printing it; a file that is rejected stays as it is.
+    #[arg(long)]
+    pub in_place: bool,
+    /// Whose translation the embedded translator follows where the two differ [default: today].
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    pub compat: Option<Whose>,
+    /// tla2tools.jar, for --translator java [env: `TLA_TOOLS_JAR`, `TLA_JAR`].
+    #[arg(long, value_name = "JAR")]
+    pub tla_tools: Option<PathBuf>,
+    /// `json` prints one object: outcome, module, diagnostics, warnings.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    pub format: Format,
+}
+
 pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
     if args.translator == TranslatorChoice::Java && args.compat.is_some() {
         return Err(Failure::usage("--compat chooses whose translation the embedded translator follows")
             .hint("with --translator java, the jar is the choice: --tla-tools JAR"));
     }
-    let text = super::check::read_untouched(&args.spec)?;
+    let text = read_spec_verbatim(&args.spec)?;
     let (made, warnings) = match args.translator {
         TranslatorChoice::Embedded => embedded(&text, args.compat),
         TranslatorChoice::Java => (java(&args, text.clone()).await?, Vec::new()),
@@ -34,7 +77,7 @@ pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
     }
     match args.format {
         Format::Text => tell(&args, &made, &warnings),
-        Format::Json => json_line(&object(&args, &made, &warnings)),
+        Format::Json => print_json_line(&object(&args, &made, &warnings)),
     }
     Ok(match made {
         Translation::Translated(_) => Exit::Ok,
@@ -57,9 +100,9 @@ fn embedded(text: &str, whose: Option<Whose>) -> (Translation, Vec<String>) {
 async fn java(args: &TranslateArgs, text: String) -> Result<Translation, Failure> {
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
-    let settings = settings(Layer { tla_tools: args.tla_tools.clone(), ..Layer::default() })?;
-    let tools = discover(&settings).map_err(|e| tool_failure(&e))?;
-    let (limits, cancel) = (limits(&settings), cancel_on_signals());
+    let settings = load_settings(Layer { tla_tools: args.tla_tools.clone(), ..Layer::default() })?;
+    let tools = discover_java_tools(&settings).map_err(|e| tool_failure(&e))?;
+    let (limits, cancel) = (tool_limits(&settings), cancel_on_signals());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let spec = SpecText { name: module.name, text, local_modules: Vec::new() };
     tools.translate(&spec, &cx).await.map_err(|e| tool_failure(&e))
@@ -85,17 +128,17 @@ fn replace(spec: &Path, module: &str) -> Result<(), Failure> {
 fn tell(args: &TranslateArgs, made: &Translation, warnings: &[String]) {
     let file = args.spec.display();
     for warning in warnings {
-        advice(&format!("warning: {file}: {warning}"));
+        print_message(&format!("warning: {file}: {warning}"));
     }
     match made {
-        Translation::Translated(_) if args.in_place => advice(&format!("{file}: translated")),
+        Translation::Translated(_) if args.in_place => print_message(&format!("{file}: translated")),
         // As it stands, line ends included, unless a terminal would act on it.
-        Translation::Translated(module) if std::io::stdout().is_terminal() => result(module),
-        Translation::Translated(module) => write_out(module.as_bytes()),
-        Translation::NoAlgorithm => advice(&format!("{file}: no PlusCal algorithm, nothing to translate")),
+        Translation::Translated(module) if std::io::stdout().is_terminal() => print_result(module),
+        Translation::Translated(module) => write_stdout(module.as_bytes()),
+        Translation::NoAlgorithm => print_message(&format!("{file}: no PlusCal algorithm, nothing to translate")),
         Translation::Rejected(diagnostics) => {
             for diagnostic in diagnostics {
-                advice(&format!("{file}: {diagnostic}"));
+                print_message(&format!("{file}: {diagnostic}"));
             }
         }
     }

@@ -4,14 +4,14 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::environment::nonempty_variable;
 use super::failure::Failure;
-use super::provider::set;
 use crate::config::{FILE_NAME, Layer, Settings};
 use crate::files;
 use crate::llm::{Recording, host_elsewhere};
 
 /// A settings file of the working folder, beside the flags of the command.
-pub(super) fn trust_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
+pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
     let refused = |what: String, hint: &str| Err(Failure::usage(format!("{FILE_NAME} names {what}")).hint(hint));
     let shown = |path: &Path| path.display().to_string();
     if let (Some(path), None) = (&file.claude_path, &flags.claude_path) {
@@ -51,7 +51,7 @@ pub(super) fn trust_file(file: &Layer, flags: &Layer, provider: &str) -> Result<
         "openai" => "OPENAI_API_KEY",
         _ => return Ok(()),
     };
-    let server = file.base_url.as_deref().filter(|_| flags.base_url.is_none() && set(key).is_some());
+    let server = file.base_url.as_deref().filter(|_| flags.base_url.is_none() && nonempty_variable(key).is_some());
     match server.and_then(host_elsewhere) {
         Some(host) => refused(
             format!("a server that would get your {key}: {host}"),
@@ -63,7 +63,7 @@ pub(super) fn trust_file(file: &Layer, flags: &Layer, provider: &str) -> Result<
 
 /// The settings of a run that is resumed, beside the flags of today. A run folder may be somebody else's as well: what its
 /// journal names of this kind must be named again, unless it is what this machine would take anyway.
-pub(super) fn trust_journal(recorded: &Layer, flags: &Layer, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings: &Settings) -> Result<(), Failure> {
     let (mut named, mut again) = (Vec::new(), String::new());
     let mut refuse = |what: String, flag: &str, value: &str| {
         named.push(what);
@@ -86,7 +86,7 @@ pub(super) fn trust_journal(recorded: &Layer, flags: &Layer, settings: &Settings
     if let (Some(url), None, true) = (&recorded.base_url, &flags.base_url, is_asked(&["anthropic", "openai", "auto"])) {
         let variable = if is_asked(&["openai"]) { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
         if let Some(host) = host_elsewhere(url)
-            && set(variable).as_ref() != Some(url)
+            && nonempty_variable(variable).as_ref() != Some(url)
         {
             refuse(format!("a server to ask ({host})"), "--base-url", url);
         }
@@ -119,7 +119,7 @@ fn is_recording(path: &Path) -> bool {
 }
 
 /// Begins a recording where there is nothing, so that the run that began it is known to, when it goes on.
-pub(super) fn begin_recording(path: &Path) -> Result<(), Failure> {
+pub(super) fn create_recording(path: &Path) -> Result<(), Failure> {
     let begun = std::fs::metadata(path).is_ok_and(|meta| meta.len() > 0);
     let failed = |e| Failure::usage(format!("cannot write the recording {}: {e}", path.display()));
     if begun { Ok(()) } else { std::fs::write(path, BEGUN).map_err(failed) }
@@ -127,7 +127,7 @@ pub(super) fn begin_recording(path: &Path) -> Result<(), Failure> {
 
 /// The folder `name` of the working folder, which is used if no flag or setting names another one. A link out of the
 /// working folder is refused: what it leads to would go to a model.
-pub(super) fn folder_here(name: &str) -> Result<Option<PathBuf>, Failure> {
+pub(super) fn default_folder(name: &str) -> Result<Option<PathBuf>, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !files::is_within(Path::new("."), path) {
         return Err(Failure::usage(format!("the folder {name} here is a link that leads out of this folder"))
@@ -147,7 +147,7 @@ fn quoted(value: &str) -> String {
 }
 
 /// A recording is written over as a whole: only where nothing is, or another recording.
-pub(super) fn may_record(path: &Path) -> Result<(), Failure> {
+pub(super) fn check_recording_target(path: &Path) -> Result<(), Failure> {
     let refused = |what: String, hint: &str| Err(Failure::usage(what).hint(hint));
     let shown = path.display();
     if let Some(dir) = path.parent()
@@ -168,7 +168,7 @@ pub(super) fn may_record(path: &Path) -> Result<(), Failure> {
 }
 
 /// Files that the settings name, as they will be found from anywhere.
-pub(super) fn make_absolute(settings: &mut Settings) {
+pub(super) fn make_paths_absolute(settings: &mut Settings) {
     let given = &mut settings.given;
     for path in [
         &mut given.recording,

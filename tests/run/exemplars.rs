@@ -164,7 +164,7 @@ fn the_exemplars_stay_small_for_they_travel_in_every_prompt() {
 
 #[test]
 fn the_program_carries_exactly_the_files_of_the_folder() {
-    let source = std::fs::read_to_string(project().join("src/cli/run.rs")).unwrap();
+    let source = std::fs::read_to_string(project().join("src/cli/new_run.rs")).unwrap();
     let carried: Vec<String> = source
         .lines()
         .filter_map(|line| {

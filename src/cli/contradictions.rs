@@ -4,20 +4,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::progress::advice;
+use super::terminal::print_message;
 use crate::toolchain::Contradiction;
 
 /// Where `check` writes its reports.
-pub(super) const DEFECTS: &str = "tlaforge-defects";
+pub(super) const CONTRADICTIONS_DIR: &str = "tlaforge-defects";
 
 /// The reports of one command.
 #[derive(Debug)]
-pub(super) struct Defects {
+pub(super) struct ContradictionReports {
     folder: PathBuf,
     any: AtomicBool,
 }
 
-impl Defects {
+impl ContradictionReports {
     /// Reports go below `folder`, which is made with the first of them.
     pub(super) fn new(folder: &Path) -> Self {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -35,9 +35,9 @@ impl Defects {
         let what = contradiction.lines.join("; ");
         match self.lay_out(contradiction) {
             Ok(folder) => {
-                advice(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display()));
+                print_message(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display()));
             }
-            Err(error) => advice(&format!(
+            Err(error) => print_message(&format!(
                 "defect: the checkers contradict each other: {what}; the report could not be written to {}: {error}",
                 self.folder.display()
             )),

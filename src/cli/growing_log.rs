@@ -17,18 +17,18 @@ use crate::process::Cancel;
 const TAIL: usize = 4096;
 
 /// The log at a path: a file, a run folder's journal, or stdin.
-pub(super) fn opened(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+pub(super) fn open_log(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdin()));
     }
-    Ok(Box::new(opened_file(&file_of(path))?))
+    Ok(Box::new(open_log_file(&file_of(path))?))
 }
 
 fn file_of(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() }
 }
 
-fn opened_file(path: &Path) -> Result<File, Failure> {
+fn open_log_file(path: &Path) -> Result<File, Failure> {
     // A shell hands over the output of a command as a named pipe: `audit <(command)`.
     let is_pipe = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
     let from_shell = is_pipe && (path.starts_with("/dev") || path.starts_with("/proc"));
@@ -39,7 +39,7 @@ fn opened_file(path: &Path) -> Result<File, Failure> {
 }
 
 /// The lines of a log that may still be written.
-pub(super) struct Growing {
+pub(super) struct GrowingLog {
     input: BufReader<Box<dyn Read + Send>>,
     pub is_stdin: bool,
     /// The number of the line that came last, from 1.
@@ -50,15 +50,15 @@ pub(super) struct Growing {
     read: Option<ReadFile>,
 }
 
-impl Growing {
+impl GrowingLog {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let is_stdin = path == Path::new("-");
         let mut read = None;
         let input: Box<dyn Read + Send> = if is_stdin {
-            opened(path)?
+            open_log(path)?
         } else {
             let path = file_of(path);
-            let file = opened_file(&path)?;
+            let file = open_log_file(&path)?;
             let meta = file.metadata().ok().filter(Metadata::is_file);
             read = meta.map(|meta| ReadFile {
                 path,
@@ -74,9 +74,9 @@ impl Growing {
     }
 
     /// The next line with something on it, once it is finished; `None` where there will be none.
-    pub(super) async fn next(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) async fn next_line(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
         loop {
-            if self.another()? {
+            if self.has_next_line()? {
                 self.line += 1;
                 return Ok(Some(std::mem::take(&mut self.ahead)));
             }
@@ -88,7 +88,7 @@ impl Growing {
     }
 
     /// Whether another line with something on it is there, and finished.
-    pub(super) fn another(&mut self) -> Result<bool, Failure> {
+    pub(super) fn has_next_line(&mut self) -> Result<bool, Failure> {
         while !self.ahead.ends_with(b"\n") {
             let before = self.ahead.len();
             let read = self
@@ -111,8 +111,8 @@ impl Growing {
     }
 
     /// Whether the file still begins with all that was read of it.
-    pub(super) fn check_whole(&self) -> Result<(), Failure> {
-        self.read.as_ref().map_or(Ok(()), ReadFile::check_whole)
+    pub(super) fn check_unchanged(&self) -> Result<(), Failure> {
+        self.read.as_ref().map_or(Ok(()), ReadFile::check_unchanged)
     }
 }
 
@@ -142,7 +142,7 @@ impl ReadFile {
         let seen = Some((meta.len(), meta.mtime(), meta.mtime_nsec()));
         if seen != self.seen {
             let mut tail = Vec::new();
-            self.from(self.bytes - self.tail.len() as u64)?
+            self.open_at(self.bytes - self.tail.len() as u64)?
                 .take(self.tail.len() as u64)
                 .read_to_end(&mut tail)
                 .map_err(|_| self.changed("rewritten"))?;
@@ -154,10 +154,10 @@ impl ReadFile {
         Ok(())
     }
 
-    fn check_whole(&self) -> Result<(), Failure> {
+    fn check_unchanged(&self) -> Result<(), Failure> {
         self.meta()?;
         let mut digest = Sha256::new();
-        let mut input = BufReader::new(self.from(0)?.take(self.bytes));
+        let mut input = BufReader::new(self.open_at(0)?.take(self.bytes));
         while let Some(read) = input.fill_buf().ok().map(<[u8]>::len).filter(|read| *read > 0) {
             digest.update(input.buffer());
             input.consume(read);
@@ -175,7 +175,7 @@ impl ReadFile {
         }
     }
 
-    fn from(&self, at: u64) -> Result<File, Failure> {
+    fn open_at(&self, at: u64) -> Result<File, Failure> {
         let mut file = files::open(&self.path).map_err(|_| self.changed("removed"))?;
         file.seek(SeekFrom::Start(at)).map_err(|_| self.changed("removed"))?;
         Ok(file)

@@ -3,31 +3,33 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use super::forge::run_failure;
-use super::provider::refuse_secrets;
+use super::run_folder::run_failure;
+use super::secrets::refuse_secrets;
+use super::terminal::print_message;
 use crate::files;
 use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
 use crate::report::counted;
 
 /// A policy that can govern a run.
-pub(super) struct OwnPolicy {
+pub(super) struct PolicyFile {
     name: String,
     text: String,
     /// On the heap: the commands hold it while they wait.
     rules: Box<Admitted>,
 }
 
-impl OwnPolicy {
-    /// Reads it, and refuses a policy that cannot govern a run before anything is made or paid for.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+impl PolicyFile {
+    /// Reads it, and finds out what is wrong with it in a run in which these are idle: nothing has been made or paid for
+    /// yet.
+    pub(super) fn read(path: &Path, idle: &Idle) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
-        let text = read(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
+        let text = read_policy_text(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
         refuse_secrets(&name, &text)?;
-        let rules = admit(&text).map_err(|e| cannot(&e).hint(advice(&e)))?;
+        let rules = admit(&text, idle).map_err(|e| cannot(&e).hint(hint_for(&e)))?;
         if rules.not_compared() > 0 {
             let pairs = counted(rules.not_compared(), "pair");
-            super::progress::advice(&format!(
+            print_message(&format!(
                 "warning: {name}: {pairs} of rules were not checked for a contradiction: there are too many"
             ));
         }
@@ -35,7 +37,7 @@ impl OwnPolicy {
     }
 
     /// Puts a run under it; how it is kept, for the journal.
-    pub(super) fn govern(self, run: &Run) -> Result<Stored, Failure> {
+    pub(super) fn apply_to(self, run: &Run) -> Result<Stored, Failure> {
         let stored = run.keep(&self.name, &self.text).map_err(|e| run_failure(&e))?;
         run.put_under(&stored, *self.rules).map_err(|e| run_failure(&e))?;
         Ok(stored)
@@ -46,11 +48,11 @@ impl OwnPolicy {
 const LARGEST: u64 = 1 << 20;
 
 /// Reads a policy file.
-pub(super) fn read(path: &Path) -> std::io::Result<String> {
+pub(super) fn read_policy_text(path: &Path) -> std::io::Result<String> {
     files::read_text(path, LARGEST)
 }
 
-fn advice(error: &AdmissionError) -> &'static str {
+fn hint_for(error: &AdmissionError) -> &'static str {
     match error {
         AdmissionError::Unknown { .. } | AdmissionError::NotItsOwn { .. } | AdmissionError::NeverAsked { .. } => {
             "docs/policies.md lists the nodes of a run, and the events of each with their fields"

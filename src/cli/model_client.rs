@@ -7,11 +7,10 @@ use std::sync::Arc;
 use clap::Args as ClapArgs;
 
 use super::failure::{Fails, Failure};
-use super::forge::Answers;
-use super::progress::advice;
-use super::provider::caller;
-use super::surroundings::cancel_on_signals;
-use super::trust::{begin_recording, make_absolute, may_record};
+use super::provider::{AnswerSource, create_caller};
+use super::signals::cancel_on_signals;
+use super::terminal::print_message;
+use super::trust::{check_recording_target, create_recording, make_paths_absolute};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::files;
@@ -22,7 +21,7 @@ use crate::prompt::PromptLibrary;
 
 /// Flags of a command that asks a model outside of a run.
 #[derive(Debug, ClapArgs)]
-pub(super) struct AskerArgs {
+pub(super) struct ModelArgs {
     /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`; an audit asks nobody who is not
     /// named].
     #[arg(long, value_name = "NAME")]
@@ -47,7 +46,7 @@ pub(super) struct AskerArgs {
     pub recording: Option<PathBuf>,
 }
 
-impl AskerArgs {
+impl ModelArgs {
     /// As settings. A recording is there to be replayed.
     pub(super) fn layer(&self) -> Layer {
         Layer {
@@ -64,7 +63,7 @@ impl AskerArgs {
 }
 
 /// Who is asked, and what was said so far.
-pub(super) struct Asker {
+pub(super) struct ModelClient {
     pub caller: Caller,
     pub prompts: Arc<PromptLibrary>,
     /// The empty folder that a model may read.
@@ -77,20 +76,20 @@ pub(super) struct Asker {
     recording: Recording,
 }
 
-impl Asker {
+impl ModelClient {
     /// Finds out what can be wrong with provider, prompts and recording, before anybody is asked.
-    pub(super) async fn of(mut settings: Settings, record: Option<&Path>, out: &Path) -> Result<Self, Failure> {
-        make_absolute(&mut settings);
+    pub(super) async fn new(mut settings: Settings, record: Option<&Path>, out: &Path) -> Result<Self, Failure> {
+        make_paths_absolute(&mut settings);
         let mut recording = Recording::default();
         if let Some(path) = record {
-            may_record(path)?;
+            check_recording_target(path)?;
             if std::fs::metadata(path).is_ok_and(|meta| meta.len() > 1) {
                 recording = Recording::load(path).fails(Exit::Usage)?;
             }
-            begin_recording(path)?;
+            create_recording(path)?;
         }
         let cancel = cancel_on_signals();
-        let caller = caller(&settings, Answers::AsSet, out, &cancel).await?;
+        let caller = create_caller(&settings, AnswerSource::Configured, out, &cancel).await?;
         let prompts = Arc::new(PromptLibrary::load(settings.given.prompts.as_deref()).fails(Exit::Usage)?);
         let out = std::path::absolute(out).fails(Exit::Usage)?;
         let workspace = out.join("workspace");
@@ -111,14 +110,14 @@ impl Asker {
     /// Asks, within the budget. What was answered is in the recording when this returns.
     pub(super) async fn ask(&mut self, mut request: Request) -> Result<Answer, Failure> {
         if self.caller.name() == "handoff" {
-            request.seq = self.free(&request);
-            advice(&format!("waiting for {}", self.folder(request.seq, &request).join("answer.md").display()));
+            request.seq = self.next_free_number(&request);
+            print_message(&format!("waiting for {}", self.folder(request.seq, &request).join("answer.md").display()));
         }
         let before = self.used;
         let mut used = before;
         let mut note = |note: Note| {
             if let Note::Failed(FailedCall { message, usage, cost_usd, estimated, .. }) = &note {
-                advice(&format!("the call failed: {message}"));
+                print_message(&format!("the call failed: {message}"));
                 let guessed = estimated.map_or(0.0, |e| e.cost_usd.unwrap_or(0.0));
                 used.cost_usd += cost_usd.unwrap_or(0.0) + guessed;
                 let tokens = usage.map_or(0, |u| u.total()) + estimated.map_or(0, |e| e.usage.total());
@@ -132,7 +131,7 @@ impl Asker {
         self.used.cost_usd += answer.cost_usd.unwrap_or(0.0) + estimated.and_then(|e| e.cost_usd).unwrap_or(0.0);
         let usage = answer.usage.unwrap_or_default().plus(estimated.map(|e| e.usage).unwrap_or_default());
         self.used.tokens = self.used.tokens.saturating_add(usage.total());
-        self.keep(&request, &answer)?;
+        self.record_answer(&request, &answer)?;
         Ok(answer)
     }
 
@@ -141,7 +140,7 @@ impl Asker {
     }
 
     /// The number of the request in its folder: an answer that lies there to another question is none to this one.
-    fn free(&self, request: &Request) -> u64 {
+    fn next_free_number(&self, request: &Request) -> u64 {
         let is_others = |seq: u64| {
             let folder = self.folder(seq, request);
             match files::read_text(&folder.join("request.md"), files::LARGE) {
@@ -156,7 +155,7 @@ impl Asker {
         seq
     }
 
-    fn keep(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
+    fn record_answer(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
         let Some(path) = &self.record else { return Ok(()) };
         self.recording.answers.retain(|known| known.key != request.key);
         self.recording.answers.push(Recorded::of(request, answer, self.caller.name()));
@@ -168,11 +167,11 @@ impl Asker {
 }
 
 fn failed(error: &LlmError) -> Failure {
-    Failure::new(status(error), error.to_string())
+    Failure::new(exit_of_failed_call(error), error.to_string())
 }
 
 /// The exit status of a call that failed. A model that the server does not have is a wrong setting, as in a run.
-pub(super) fn status(error: &LlmError) -> Exit {
+pub(super) fn exit_of_failed_call(error: &LlmError) -> Exit {
     match error {
         LlmError::Cancelled => Exit::Interrupted,
         LlmError::Budget { .. } | LlmError::Deadline => Exit::Undecided,

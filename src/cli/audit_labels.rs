@@ -8,11 +8,12 @@ use std::sync::Arc;
 use clap::Args as ClapArgs;
 use serde_json::Value;
 
-use super::asker::{Asker, AskerArgs};
 use super::failure::{Fails, Failure};
-use super::forge::settings;
-use super::progress::advice;
-use super::provider::{CHOICES, refuse_secrets};
+use super::model_client::{ModelArgs, ModelClient};
+use super::provider::PROVIDER_CHOICES;
+use super::secrets::refuse_secrets;
+use super::settings::load_settings;
+use super::terminal::print_message;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::files;
@@ -29,7 +30,7 @@ use crate::report::counted;
 #[command(next_help_heading = "Labels by a model (rules that speak of model:NAME)")]
 pub(super) struct LabelArgs {
     #[command(flatten)]
-    pub asker: AskerArgs,
+    pub model: ModelArgs,
     /// Record every answer into this file.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -47,10 +48,10 @@ pub(super) struct LabelArgs {
 
 impl LabelArgs {
     /// A flag that says nothing where no rule asks for labels.
-    pub(super) fn idle(&self) -> Option<&'static str> {
+    pub(super) fn unused_flag(&self) -> Option<&'static str> {
         let given = [
-            ("--provider", self.asker.provider.is_some()),
-            ("--recording", self.asker.recording.is_some()),
+            ("--provider", self.model.provider.is_some()),
+            ("--recording", self.model.recording.is_some()),
             ("--record", self.record.is_some()),
             ("--label-cache", self.label_cache.is_some()),
             ("--reference", self.reference.is_some()),
@@ -60,7 +61,7 @@ impl LabelArgs {
 }
 
 /// A log that was read whole.
-pub(super) struct Whole<'a> {
+pub(super) struct WholeLog<'a> {
     /// As it was named.
     pub path: &'a Path,
     /// Its bytes.
@@ -71,9 +72,9 @@ pub(super) struct Whole<'a> {
 
 /// Labels what is to be judged. Whatever can be wrong with the reference, the provider and the log is found out before the
 /// first request; each answer is kept before it is read.
-pub(super) async fn label(
+pub(super) async fn label_log(
     args: &LabelArgs,
-    log: &Whole<'_>,
+    log: &WholeLog<'_>,
     judged: &LabelPlan,
     propositions: &Propositions,
 ) -> Result<(KnownLabels, Labelling), Failure> {
@@ -90,7 +91,7 @@ pub(super) async fn label(
     let open = judged.texts_to_label();
     if labelling.labelled + labelling.recorded == 0 && !judged.states.is_empty() {
         let log = log.path.display();
-        advice(&format!(
+        print_message(&format!(
             "warning: {log}: no state has a text or a tool call to judge, so every proposition is false; `[log]` or --map says \
              where they are"
         ));
@@ -100,9 +101,9 @@ pub(super) async fn label(
         for (number, _, text) in &open {
             refuse_secrets(&format!("{}, state {},", log.path.display(), number - 1), &text.render())?;
         }
-        let kept = args.label_cache.clone().map_or_else(|| beside(log.path), Ok)?;
+        let kept = args.label_cache.clone().map_or_else(|| local_modules(log.path), Ok)?;
         let out = args.out.clone().unwrap_or_else(|| kept.clone());
-        let mut asker = Asker::of(settings, args.record.as_deref(), &out).await?;
+        let mut asker = ModelClient::new(settings, args.record.as_deref(), &out).await?;
         let (provider, prompts) = (asker.caller.name(), Arc::clone(&asker.prompts));
         let choice = asker.caller.choice(LABEL_NODE);
         // A recording holds its answers already.
@@ -144,7 +145,7 @@ pub(super) async fn label(
 /// The settings, where somebody was chosen to be asked: an audit costs nothing by itself, and a provider that is found does
 /// not change that.
 fn chosen(args: &LabelArgs, propositions: &Propositions) -> Result<Settings, Failure> {
-    let settings = settings(args.asker.layer())?;
+    let settings = load_settings(args.model.layer())?;
     if settings.given.provider.is_some() {
         return Ok(settings);
     }
@@ -153,11 +154,11 @@ fn chosen(args: &LabelArgs, propositions: &Propositions) -> Result<Settings, Fai
         "the rules speak of {}, which a model has to judge, and nobody is named",
         names.join(", ")
     ))
-    .hint(CHOICES))
+    .hint(PROVIDER_CHOICES))
 }
 
 /// Where the answers are kept unless the user says otherwise.
-fn beside(log: &Path) -> Result<PathBuf, Failure> {
+fn local_modules(log: &Path) -> Result<PathBuf, Failure> {
     if log == Path::new("-") {
         return Err(Failure::usage("the log comes from stdin, so there is no place beside it where labels are kept")
             .hint("add --label-cache DIR"));
@@ -189,17 +190,17 @@ fn failure(error: LabellingError<Failure>, state: u32) -> Failure {
 
 /// Reference labels, by state; none where the reference says nothing of it.
 struct Reference {
-    states: Vec<Option<Known>>,
+    states: Vec<Option<MetricDomain>>,
 }
 
 /// The reference labels of a state.
-struct Known {
+struct MetricDomain {
     labels: Labels,
     /// What they speak of; a list of what is true speaks of everything.
     told: Option<BTreeSet<String>>,
 }
 
-impl Known {
+impl MetricDomain {
     fn tells(&self, name: &str) -> bool {
         self.told.as_ref().is_none_or(|told| told.contains(name))
     }
@@ -207,7 +208,7 @@ impl Known {
 
 impl Reference {
     /// From a file with that name, else from that field of the records.
-    fn read(of: &str, log: &Whole<'_>, judged: &LabelPlan, propositions: &Propositions) -> Result<Self, Failure> {
+    fn read(of: &str, log: &WholeLog<'_>, judged: &LabelPlan, propositions: &Propositions) -> Result<Self, Failure> {
         let file = Path::new(of);
         let all = if file.exists() { Self::lines(file, judged)? } else { Self::fields(of, log, judged)? };
         let mut named = BTreeSet::new();
@@ -239,13 +240,13 @@ impl Reference {
                 Some(told) => told.keys().cloned().collect::<Vec<_>>(),
                 None => labels.truths().map(str::to_owned).collect(),
             });
-            states.push(Some(Known { labels, told: told.map(|told| told.into_keys().collect()) }));
+            states.push(Some(MetricDomain { labels, told: told.map(|told| told.into_keys().collect()) }));
         }
         let asked: BTreeSet<&str> = propositions.names().map(|name| &**name).collect();
         let unknown: Vec<&str> =
             named.iter().map(String::as_str).filter(|name| !asked.contains(name)).take(8).collect();
         if !unknown.is_empty() {
-            advice(&format!(
+            print_message(&format!(
                 "warning: reference labels that no [[label]] of the policy asks for, not compared: {}",
                 unknown.join(", ")
             ));
@@ -253,7 +254,7 @@ impl Reference {
         for name in propositions.names().filter(|name| !named.contains(&***name)) {
             let known: Vec<&str> = named.iter().take(8).map(String::as_str).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-            advice(&format!(
+            print_message(&format!(
                 "warning: no reference label names `{name}`: it is false in every list of what is true, and not told by objects \
                  (named: {known})"
             ));
@@ -280,7 +281,7 @@ impl Reference {
             .hint("a reference has a line for each state, in the log's order; `null` says nothing of its state"))
     }
 
-    fn fields(field: &str, log: &Whole<'_>, judged: &LabelPlan) -> Result<Vec<(String, Option<Value>)>, Failure> {
+    fn fields(field: &str, log: &WholeLog<'_>, judged: &LabelPlan) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let bytes = log.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(log.bytes);
         let records: Vec<Value> = if log.is_list {
             // It was read before, so it can be read.

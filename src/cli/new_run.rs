@@ -1,0 +1,248 @@
+//! `tlaforge run`: documentation in, specification out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::failure::{Fails, Failure};
+use super::forge::{Preparation, drive_and_report, prepare, prompts_in_use, settings_to_journal};
+use super::format::Format;
+use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
+use super::policy_file::PolicyFile;
+use super::progress::Display;
+use super::provider::AnswerSource;
+use super::run_folder::{open_run, run_failure};
+use super::secrets::refuse_secrets;
+use super::signals::cancel_on_signals;
+use super::trust::{create_recording, default_folder};
+use crate::config::Settings;
+use crate::exit::Exit;
+use crate::journal::RunLock;
+use crate::monitor::RunObjective;
+use crate::pipeline::{self, Idle, Interface, Outcome, Rules, Run, RunView};
+use crate::process::Cancel;
+use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
+use crate::report::skipped_lines;
+
+/// Exemplars that the program carries.
+const EXEMPLARS: &[(&str, &str)] = &[
+    ("Escrow.tla", include_str!("../../exemplars/Escrow.tla")),
+    ("Escrow.cfg", include_str!("../../exemplars/Escrow.cfg")),
+    ("FencedLease.tla", include_str!("../../exemplars/FencedLease.tla")),
+    ("FencedLease.cfg", include_str!("../../exemplars/FencedLease.cfg")),
+    ("OrderedForks.tla", include_str!("../../exemplars/OrderedForks.tla")),
+    ("OrderedForks.cfg", include_str!("../../exemplars/OrderedForks.cfg")),
+    ("QuorumVote.tla", include_str!("../../exemplars/QuorumVote.tla")),
+    ("QuorumVote.cfg", include_str!("../../exemplars/QuorumVote.cfg")),
+    ("RetryKey.tla", include_str!("../../exemplars/RetryKey.tla")),
+    ("RetryKey.cfg", include_str!("../../exemplars/RetryKey.cfg")),
+    ("TicketLock.tla", include_str!("../../exemplars/TicketLock.tla")),
+    ("TicketLock.cfg", include_str!("../../exemplars/TicketLock.cfg")),
+];
+
+/// Where the documents come from.
+pub(super) enum DocumentSource {
+    /// A file or a folder.
+    Path(PathBuf),
+    /// Already read.
+    Loaded(Documents),
+}
+
+/// What a new run is made of.
+pub(super) struct NewRun {
+    pub out: PathBuf,
+    pub docs: DocumentSource,
+    pub interface: Interface,
+    pub answers: AnswerSource,
+    pub objective: Option<RunObjective>,
+    /// A policy file of the user's own.
+    pub policy: Option<PathBuf>,
+}
+
+/// Makes a run and drives it to its end.
+pub(super) async fn start_and_drive(job: NewRun, settings: Settings, format: Format) -> Result<Exit, Failure> {
+    let display = Arc::new(Display::new(format));
+    let (run, prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
+    drive_and_report(&run, prepared, &display, format).await
+}
+
+/// Makes a run. Nothing is written before everything that can be known to be wrong has been looked at.
+pub(super) async fn create_run(
+    job: NewRun,
+    settings: &Settings,
+    display: &Arc<Display>,
+    cancel: Cancel,
+) -> Result<(Run, Preparation), Failure> {
+    refuse_existing(&job.out)?;
+    let idle = Idle::of(settings.strengthen, settings.candidates);
+    let policy = job.policy.as_deref().map(|path| PolicyFile::read(path, &idle)).transpose()?;
+    let documents = match job.docs {
+        DocumentSource::Path(path) if is_folder_of(&job.out, &path) => {
+            return Err(Failure::usage(format!(
+                "{} is where the documents are, and a run keeps its own files in its folder",
+                job.out.display()
+            ))
+            .hint("forge into another folder: --out DIR"));
+        }
+        DocumentSource::Path(path) => read_documents(&path).fails(Exit::Usage)?,
+        DocumentSource::Loaded(documents) => documents,
+    };
+    // Everything that comes into the journal, into the store or before a model.
+    let names = documents.files.iter().map(|d| &d.path).chain(documents.skipped.iter().map(|s| &s.path));
+    for name in names {
+        refuse_secrets("the name of a document", name)?;
+    }
+    for document in &documents.files {
+        refuse_secrets(&document.path, &document.text)?;
+    }
+    let exemplars = exemplars(settings)?;
+    for (name, text) in &exemplars {
+        refuse_secrets("the name of an exemplar", name)?;
+        refuse_secrets(&format!("the exemplar {name}"), text)?;
+    }
+    refuse_secrets("the interface of the case", &serde_json::to_string(&job.interface).unwrap_or_default())?;
+    let prepared = prepare(settings, job.answers, &job.out, display, cancel).await?;
+    let desk = &prepared.context;
+    if let Some(objective) = &job.objective {
+        refuse_impossible(objective, settings, desk.caller.name())?;
+        let revisions = settings.max_revisions.saturating_add(1);
+        let ahead = Continuation { view: &RunView::default(), parent: None, next: 0, revisions };
+        refuse_unreachable(objective, settings, ahead)?;
+    }
+    for line in skipped_lines(&documents.skipped) {
+        display.note(&line);
+    }
+    let own: Vec<&str> = desk.prompts.templates().iter().filter(|t| t.own).map(|t| t.name).collect();
+    if !own.is_empty() {
+        display.note(&format!("prompts of your own: {}", own.join(", ")));
+    }
+    let run = open_run(&job.out, display)?;
+    // Between the look above and the lock another process may have begun a run here.
+    if !run.entries().is_empty() {
+        return Err(occupied(&job.out, &run.view()));
+    }
+    let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
+    let mut started = pipeline::Settings {
+        rules: Rules {
+            max_revisions: settings.max_revisions,
+            repair: settings.repair,
+            strengthen: settings.strengthen,
+            ..Rules::default()
+        },
+        draft: settings.draft,
+        candidates: settings.candidates,
+        objective: job.objective,
+        concern: settings.given.concern.clone(),
+        interface: job.interface.words(),
+        interface_names: job.interface,
+        docs: Vec::new(),
+        skipped: documents.skipped.clone(),
+        exemplars: Vec::new(),
+        prompts: prompts_in_use(&desk.prompts),
+        policy: None,
+        surroundings: settings_to_journal(settings, &prepared),
+    };
+    for document in &documents.files {
+        started.docs.push(keep(&document.path, &document.text)?);
+    }
+    for (name, text) in &exemplars {
+        started.exemplars.push(keep(name, text)?);
+    }
+    started.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
+    if let Some(path) = &settings.given.record {
+        create_recording(path)?;
+    }
+    run.start(&started).map_err(|e| run_failure(&e))?;
+    Ok((run, prepared))
+}
+
+fn refuse_existing(out: &Path) -> Result<(), Failure> {
+    if out.exists() && !out.is_dir() {
+        return Err(Failure::usage(format!("{} is a file; --out takes a folder", out.display())));
+    }
+    if !Run::exists(out) {
+        return refuse_strangers(out);
+    }
+    if let Some(held) = RunLock::holder(out) {
+        return Err(Failure::usage(held.to_string()).hint("or forge into another folder: --out DIR"));
+    }
+    let events = crate::journal::read(&out.join("journal.jsonl")).fails(Exit::Usage)?;
+    if events.is_empty() {
+        // Killed within its first line: nothing was begun.
+        return refuse_strangers(out);
+    }
+    let view = RunView::of(&events);
+    Err(occupied(out, &view))
+}
+
+/// Whether documents (a folder, or one file) stand right in a folder.
+fn is_folder_of(out: &Path, docs: &Path) -> bool {
+    let (Ok(out), Ok(docs)) = (out.canonicalize(), docs.canonicalize()) else { return false };
+    out == docs || (docs.is_file() && docs.parent() == Some(&out))
+}
+
+/// Refuses a folder that holds files of the user's own under the names that a run uses. A run clears its `workspace/`, and
+/// a `Spec.tla` that is not the run's would look approved in the end.
+fn refuse_strangers(out: &Path) -> Result<(), Failure> {
+    // Stored artifacts alone are left by a run that was killed before its first event.
+    let is_there =
+        |name: &&str| std::fs::symlink_metadata(out.join(name)).is_ok_and(|meta| meta.is_dir() || meta.len() > 0);
+    let own: Vec<&str> = pipeline::file::VISIBLE.into_iter().filter(is_there).collect();
+    if !own.is_empty() {
+        let (shown, them) = (out.display(), if own.len() == 1 { "it" } else { "them" });
+        return Err(Failure::usage(format!(
+            "{shown} holds {}, which no run of tlaforge put there, and a run would write {them}",
+            own.join(", ")
+        ))
+        .hint("forge into a folder of its own: --out DIR")
+        .hint(format!("or move {them} away first")));
+    }
+    for name in ["workspace", "history", "handoff", "candidates"] {
+        let dir = out.join(name);
+        if dir.is_file() {
+            return Err(Failure::usage(format!("{} is a file, and a run would make a folder there", dir.display()))
+                .hint("forge into a folder of its own: --out DIR"));
+        }
+        if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(Failure::usage(format!(
+                "{} holds files that are not of a run, and a run would use that folder",
+                dir.display()
+            ))
+            .hint("forge into a folder of its own: --out DIR"));
+        }
+    }
+    Ok(())
+}
+
+fn occupied(out: &Path, view: &RunView) -> Failure {
+    let shown = out.display();
+    match view.finished.as_ref().map(|f| f.outcome) {
+        Some(outcome) if outcome != Outcome::Stopped => {
+            Failure::usage(format!("{shown} holds a finished run ({})", outcome.name()))
+                .hint("forge into another folder: --out DIR")
+                .hint(format!(
+                    "branch off from one of its revisions: tlaforge resume {shown} --from rev_0 --at formalize"
+                ))
+                .hint(format!("read it: tlaforge report {shown}"))
+        }
+        _ => Failure::usage(format!("{shown} holds an unfinished run"))
+            .hint(format!("go on with it: tlaforge resume {shown}"))
+            .hint("or forge into another folder: --out DIR"),
+    }
+}
+
+/// The exemplars: named, or in `./exemplars`, or those that the program carries.
+fn exemplars(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
+    let dir = match &settings.given.exemplars {
+        Some(dir) => Some(dir.clone()),
+        None => default_folder("exemplars")?,
+    };
+    let Some(dir) = dir else {
+        return Ok(EXEMPLARS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect());
+    };
+    let read = read_exemplars(&dir).fails(Exit::Usage)?;
+    let files = |e: Exemplar| {
+        let cfg = e.cfg.map(|cfg| (format!("{}.cfg", e.name), cfg));
+        std::iter::once((format!("{}.tla", e.name), e.module)).chain(cfg)
+    };
+    Ok(read.into_iter().flat_map(files).collect())
+}

@@ -1,0 +1,31 @@
+//! Merges the settings of a command from flags, environment and the settings file.
+
+use tracing::debug;
+
+use super::environment::variable;
+use super::failure::{Fails, Failure};
+use super::secrets::refuse_secrets;
+use super::trust::refuse_untrusted_file;
+use crate::config::{FILE_NAME, Layer, Settings};
+use crate::exit::Exit;
+
+/// Flags over the environment over the file.
+pub(super) fn load_settings(flags: Layer) -> Result<Settings, Failure> {
+    let here = std::env::current_dir().fails(Exit::Usage)?;
+    let file = Layer::from_file(&here).fails(Exit::Usage)?;
+    refuse_secrets(FILE_NAME, &serde_json::to_string(&file).unwrap_or_default())?;
+    let provider = flags.provider.as_deref().or(file.provider.as_deref());
+    let environment = environment_layer(provider)?;
+    refuse_untrusted_file(&file, &flags, provider.unwrap_or_default())?;
+    debug!(flags = ?flags.names(), environment = ?environment.names(), file = ?file.names(), "settings");
+    Ok(flags.over(environment).over(file).settle())
+}
+
+/// What the environment says to a provider. `CLAUDE_MODEL` names a model that others do not have.
+pub(super) fn environment_layer(provider: Option<&str>) -> Result<Layer, Failure> {
+    let all = Layer::from_env(&variable).fails(Exit::Usage)?;
+    Ok(match provider {
+        None | Some("auto" | "claude" | "anthropic") => all,
+        Some(_) => Layer { model: None, ..all },
+    })
+}

@@ -1,0 +1,17 @@
+//! Reads modules and configurations that the command line names.
+
+use std::path::Path;
+
+use super::failure::Failure;
+use crate::files;
+
+/// Reads a file that will be written again, with its line ends.
+pub(super) fn read_spec_verbatim(path: &Path) -> Result<String, Failure> {
+    files::read_text(path, files::MEDIUM).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
+}
+
+/// Reads a module or a configuration. A lone carriage return ends a line for TLC, and so does it here.
+pub(super) fn read_spec(path: &Path) -> Result<String, Failure> {
+    let text = read_spec_verbatim(path)?;
+    Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
+}
