@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tlaforge::journal::{ArtifactStore, Clock, Journal, Past, write_atomically};
 use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::monitor::{Format, RunObjective};
-use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
+use tlaforge::nodes::{Inspection, ModuleCache, NodeContext, NodeDispatcher};
 use tlaforge::pipeline::{
     CheckRecord, Idle, Metrics, Outcome, Record, Run, RunView, Settings, Surroundings, admit, drive,
 };
@@ -148,8 +148,8 @@ impl Pace for NoTime {
 /// objective. How many events it journaled.
 fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     let recording = Recording::load(&project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
-    let crew = Crew {
-        desk: Desk {
+    let nodes = NodeDispatcher {
+        context: NodeContext {
             caller: Caller::new(
                 Box::new(Replay::new(recording, false)),
                 Models::default(),
@@ -160,13 +160,13 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
                 Arc::new(NoTime),
             ),
             toolchain: Box::new(Remembered::of(learned)),
-            quick: None,
+            mutant_toolchain: None,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: Limits::default(),
             cancel: Cancel::new(),
             progress: Box::new(|_| {}),
-            record: None,
-            shelf: Shelf::default(),
+            recording_path: None,
+            modules: ModuleCache::default(),
         },
     };
     let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
@@ -182,7 +182,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     }
     run.start(&settings).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let finished = runtime.block_on(drive(&run, &crew)).unwrap();
+    let finished = runtime.block_on(drive(&run, &nodes)).unwrap();
     assert_ne!(finished.outcome, Outcome::Stopped, "{}", finished.why);
     run.view().events
 }

@@ -9,7 +9,7 @@ use super::surroundings::tool_failure;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{Kind, Sha};
-use crate::nodes::{Desk, covers};
+use crate::nodes::{NodeContext, covered_requirements};
 use crate::pipeline::{
     Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State, begin_branch, file,
 };
@@ -20,7 +20,7 @@ use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 /// would have gone: only then can a recording tell it.
 pub(super) async fn begin(
     run: &Run,
-    desk: &Desk,
+    desk: &NodeContext,
     from: &str,
     at: Option<&str>,
     changed: Changed,
@@ -59,9 +59,9 @@ pub(super) async fn begin(
         if node > NodeName::Validate {
             let merged = parse(desk, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
             covers = desk
-                .shelf
-                .module(&merged)
-                .map(|m| self::covers(&m, cfg.as_deref().unwrap_or_default()))
+                .modules
+                .parse(&merged)
+                .map(|m| self::covered_requirements(&m, cfg.as_deref().unwrap_or_default()))
                 .unwrap_or_default();
             artifacts.insert(file::MODULE.into(), put(run, &merged)?);
             accepted = (true, node > NodeName::GenerateInvariants && cfg.is_some());
@@ -220,7 +220,7 @@ fn coverage_before(parent: &Revision) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Translates and parses the edited module; a rejection is shown and nothing begins.
-async fn parse(desk: &Desk, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
+async fn parse(desk: &NodeContext, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
     let inspection = desk.inspect(source).await.map_err(|e| tool_failure(&e))?;
     let mut diagnostics = inspection.diagnostics;
     if let (Some(cfg), Ok(module)) = (cfg, Module::parse(inspection.module.as_deref().unwrap_or(source))) {

@@ -23,7 +23,7 @@ use crate::eval::{
 use crate::exit::Exit;
 use crate::files;
 use crate::llm::Recording;
-use crate::nodes::Crew;
+use crate::nodes::NodeDispatcher;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
 use crate::report::{self, Entry, Outcome};
@@ -163,8 +163,8 @@ impl Suite<'_> {
         };
         let display = Arc::new(Display::silent());
         let (run, equipment) = set_up(job, &settings, &display, self.cancel.clone()).await?;
-        let crew = Crew { desk: equipment.desk };
-        let finished = drive(&run, &crew).await.map_err(|e| run_failure(&e))?;
+        let nodes = NodeDispatcher { context: equipment.desk };
+        let finished = drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         if finished.outcome == RunOutcome::Stopped {
             let exit = if self.cancel.is_cancelled() { Exit::Interrupted } else { Exit::Provider };

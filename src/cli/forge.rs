@@ -16,7 +16,7 @@ use crate::config::{CheckerChoice, FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::Recording;
-use crate::nodes::{Crew, Desk, Shelf};
+use crate::nodes::{ModuleCache, NodeContext, NodeDispatcher};
 use crate::pipeline::{
     self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, WatchError, drive,
 };
@@ -55,7 +55,7 @@ pub(super) enum Answers {
 
 /// A desk, and what the command has to know of its tools.
 pub(super) struct Equipment {
-    pub desk: Desk,
+    pub desk: NodeContext,
     /// What was chosen; never `auto`.
     pub checker: CheckerChoice,
     /// Contradictions between two checkers.
@@ -94,16 +94,16 @@ pub(super) async fn desk(
     let Tools { toolchain, choice, defects } = toolchain(settings, &out.join("defects"))?;
     let quick = if settings.strengthen > 0 { quicker(settings, choice)? } else { None };
     let watcher = display.clone();
-    let desk = Desk {
+    let desk = NodeContext {
         caller,
         toolchain,
-        quick,
+        mutant_toolchain: quick,
         prompts,
         limits: limits(settings),
         cancel,
         progress: Box::new(move |p| watcher.checking(&p)),
-        record: settings.given.record.clone(),
-        shelf: Shelf::default(),
+        recording_path: settings.given.record.clone(),
+        modules: ModuleCache::default(),
     };
     Ok(Equipment { desk, checker: choice, defects })
 }
@@ -175,8 +175,8 @@ pub(super) async fn forge(
     display: &Arc<Display>,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let crew = Crew { desk: equipment.desk };
-    let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
+    let nodes = NodeDispatcher { context: equipment.desk };
+    let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
     display.finish();
     let finished = finished?;
     show_files(run, display)?;

@@ -83,7 +83,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         let mut changed = changed(&equipment)?;
         changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
         let is_straight = branch::begin(&run, &equipment.desk, from, args.at.as_deref(), changed).await?;
-        if let Some(path) = equipment.desk.record.as_ref().filter(|_| !is_straight) {
+        if let Some(path) = equipment.desk.recording_path.as_ref().filter(|_| !is_straight) {
             display.note(&format!(
                 "{} will hold the answers that led here, but a replay of it does not end as this branch ends: no \
                  recording holds what a person edited, or that a branch began elsewhere than the review sent it",
