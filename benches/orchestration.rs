@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use tlaforge::journal::{ArtifactStore, Clock, Journal, Past, write_atomically};
-use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
+use tlaforge::llm::{Budget, CallTimer, Caller, Models, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::monitor::{Format, RunObjective};
 use tlaforge::nodes::{Inspection, ModuleCache, NodeContext, NodeDispatcher};
 use tlaforge::pipeline::{
@@ -130,7 +130,7 @@ impl Toolchain for Remembered {
 /// A replayed run waits for nothing.
 struct NoTime;
 
-impl Pace for NoTime {
+impl CallTimer for NoTime {
     fn pause(&self, _: std::time::Duration) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
@@ -139,7 +139,7 @@ impl Pace for NoTime {
         0.0
     }
 
-    fn left(&self) -> Option<std::time::Duration> {
+    fn time_left(&self) -> Option<std::time::Duration> {
         None
     }
 }

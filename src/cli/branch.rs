@@ -13,7 +13,7 @@ use crate::nodes::{NodeContext, covered_requirements};
 use crate::pipeline::{
     Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State, begin_branch, file,
 };
-use crate::prompt::{Document, Requirement, look_up, requirements};
+use crate::prompt::{Document, Requirement, check_places, parse_requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
 /// Journals the start of a branch. Nothing is changed where it cannot begin. Says whether it goes where the run itself
@@ -73,7 +73,7 @@ pub(super) async fn begin(
         return Err(Failure::usage(format!("{from} has no module, so a branch cannot begin at {node}"))
             .hint("begin at formalize or informal_spec"));
     }
-    if is_edited(file::INFORMAL) && informal.as_deref().is_none_or(|text| requirements(text).is_empty()) {
+    if is_edited(file::INFORMAL) && informal.as_deref().is_none_or(|text| parse_requirements(text).is_empty()) {
         return Err(Failure::new(Exit::Negative, "the edited informal_spec.md has no numbered requirement")
             .hint("each needs a line of its own: R1 [docs/file.md:12-14] …"));
     }
@@ -185,8 +185,8 @@ fn placed(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requi
         let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
         documents.push(Document { path: stored.path.clone(), text });
     }
-    let mut found = informal.map(requirements).unwrap_or_default();
-    look_up(&mut found, &documents);
+    let mut found = informal.map(parse_requirements).unwrap_or_default();
+    check_places(&mut found, &documents);
     Ok(found)
 }
 

@@ -18,9 +18,9 @@ use super::surroundings::env;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{
-    Anthropic, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL, Guarded,
-    Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording,
-    Replay, RetryPolicy, Secret, without_marked,
+    Anthropic, Budget, CLAUDE_ENVIRONMENT, CallTimer, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL,
+    Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Prices, Provider, Recording,
+    RedactingProvider, Replay, RetryPolicy, Secret, redact_marked_keys,
 };
 use crate::monitor::LABEL_NODE;
 use crate::pipeline::NodeName;
@@ -59,7 +59,7 @@ pub(super) async fn caller(
     };
     let at_a_time = given.concurrency.map_or(AT_A_TIME, NonZeroUsize::get);
     let pace = Real { until: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
-    let provider = Box::new(Guarded::new(provider, secrets()));
+    let provider = Box::new(RedactingProvider::new(provider, secrets()));
     Ok(Caller::new(provider, models, retry, budget, prices, at_a_time, Arc::new(pace)))
 }
 
@@ -173,12 +173,12 @@ pub(super) fn claude(settings: &Settings) -> Result<ClaudeCode, Failure> {
         };
         ClaudeLogin::Kept { home, config_dir: set("CLAUDE_CONFIG_DIR").map(PathBuf::from) }
     };
-    let known = CLAUDE_SURROUNDINGS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+    let known = CLAUDE_ENVIRONMENT.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
     let mut limits = ClaudeLimits::default();
     if let Some(seconds) = settings.given.idle_timeout {
         limits.request = Duration::from_secs(seconds.get());
     }
-    Ok(ClaudeCode::new(program, login).surroundings(known).limits(limits))
+    Ok(ClaudeCode::new(program, login).environment(known).limits(limits))
 }
 
 pub(super) fn anthropic(settings: &Settings) -> Result<Anthropic, Failure> {
@@ -219,7 +219,7 @@ fn secrets() -> Vec<Secret> {
 pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
     for name in SECRETS {
         let Some(secret) = set(name).and_then(|value| Secret::new(name, value.trim()).ok()) else { continue };
-        if secret.is_in(text) {
+        if secret.occurs_in(text) {
             return Err(Failure::usage(format!("{place} holds the value of {name}, which would come into files"))
                 .hint(format!("take it out: the key is read from {name}, and needed nowhere else")));
         }
@@ -230,13 +230,13 @@ pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
 /// A text without the keys that are set; placeholders stay.
 pub(super) fn without_secrets(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
-    without_marked(&real.fold(text.to_owned(), |text, secret| secret.hide(&text)))
+    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.redact_whole(&text)))
 }
 
 /// A message of trouble, which may quote what was read: also without pieces of keys.
 pub(super) fn scrubbed(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
-    without_marked(&real.fold(text.to_owned(), |text, secret| secret.scrub(&text)))
+    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.redact_pieces(&text)))
 }
 
 /// The key in a variable. It is named in what goes wrong, and never shown.
@@ -316,7 +316,7 @@ fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices)
 fn without_price<'a>(models: &'a Models, prices: &Prices) -> Option<&'a String> {
     let mut asked: Vec<&String> = models.all.model.iter().collect();
     asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
-    asked.into_iter().find(|model| prices.of(model).is_none())
+    asked.into_iter().find(|model| prices.price_of(model).is_none())
 }
 
 /// The same of these settings, by name.
@@ -330,7 +330,7 @@ struct Real {
     until: Option<Instant>,
 }
 
-impl Pace for Real {
+impl CallTimer for Real {
     fn pause(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(tokio::time::sleep(time))
     }
@@ -339,7 +339,7 @@ impl Pace for Real {
         fastrand::f64()
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
 }

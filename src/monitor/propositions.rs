@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::labels::Labels;
 use crate::journal::Sha;
 use crate::llm::{ModelChoice, Request, RequestKey};
-use crate::prompt::{PromptError, PromptLibrary, json_object};
+use crate::prompt::{PromptError, PromptLibrary, extract_json_object};
 use crate::temporal::{Atom, Formula, Formulas};
 
 /// The kind of the atoms that a model labels: `model:polite`.
@@ -104,7 +104,7 @@ impl Propositions {
     /// The labels that an answer gives: true or false to each of the names, and to no other. What is wrong with another
     /// answer is said in words that the model can be told.
     pub fn read(&self, answer: &str) -> Result<Labels, String> {
-        let read = json_object(answer).map_err(|problem| problem.what)?.value;
+        let read = extract_json_object(answer).map_err(|problem| problem.what)?.value;
         let given = read.as_object().ok_or("the answer is no JSON object")?;
         if let Some(other) = given.keys().find(|name| !self.names().any(|known| **known == ***name)) {
             return Err(format!("it labels `{other}`, which was not asked"));

@@ -299,7 +299,7 @@ impl<'run> CandidateRun<'run> {
     async fn perform(mut self, mut attempt: Attempt<'run>, drafted: Option<Candidate>) -> Result<(), RunError> {
         let number = attempt.candidate;
         let sender = self.sender.clone();
-        let left = self.context.caller.left();
+        let left = self.context.caller.time_left();
         if self.is_late && !attempt.has(RunEvent::is_answer_received) {
             // It runs all the same, but after the decision: its events then stand in the journal where they were recorded.
             let _ = sender.send(CandidateMessage::Late(number));

@@ -35,7 +35,7 @@ impl Nodes for NodeDispatcher {
             Job::Mutants => Box::pin(mutants::perform(context, view, attempt)),
         };
         Box::pin(async move {
-            let Some(left) = context.caller.left() else { return work.await };
+            let Some(left) = context.caller.time_left() else { return work.await };
             let expired = |_| Halt { reason: StopReason::Deadline, message: LlmError::Deadline.to_string() };
             // Nothing is lost if the node is cut off: a resumed run recalls every step that is in the journal.
             tokio::time::timeout(left, work).await.map_err(expired)?

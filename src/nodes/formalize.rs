@@ -12,7 +12,7 @@ use super::workspace::{
 };
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::pluscal;
-use crate::prompt::module;
+use crate::prompt::extract_module;
 use crate::tla::without_translation;
 
 pub(super) const ANSWER: &str = "formalize.answer";
@@ -56,7 +56,7 @@ pub(super) async fn perform(
         None => context.ask(view, ask).await?,
     };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
-    match module(&answer.text, "Spec") {
+    match extract_module(&answer.text, "Spec") {
         Ok(read) => {
             let source = attempt.keep(&without_own_translation(&record_normalisation(attempt, read)?))?;
             artifacts.insert(file::SOURCE.to_owned(), source.clone());

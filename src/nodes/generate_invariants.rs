@@ -12,7 +12,7 @@ use super::mutants_text::survivors_file;
 use super::single_call;
 use super::workspace::{current, diagnostics_text, feedback_file, number_lines, offer_check};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
-use crate::prompt::{Sections, sections};
+use crate::prompt::{Sections, extract_sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 use crate::toolchain::{SpecText, lint_cfg};
 
@@ -58,7 +58,7 @@ pub(super) async fn perform(
         None => context.ask(view, ask).await?,
     };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
-    let read = match sections(&answer.text) {
+    let read = match extract_sections(&answer.text) {
         Ok(read) => record_normalisation(attempt, read)?,
         Err(problem) => {
             return Ok(Product {

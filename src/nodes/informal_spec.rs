@@ -12,8 +12,8 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Document, Problem, Readable, Requirement, fences, look_up, lost_requirements, normalise, outside_fences, parts,
-    requirements,
+    Document, Problem, Readable, Requirement, check_places, fences, malformed_requirements, normalise, outside_fences,
+    parse_requirements, split_answer,
 };
 
 const ANSWER: &str = "informal_spec.answer";
@@ -59,7 +59,7 @@ pub(super) async fn perform(
     let all_parts = is_single_call.then(|| reply.sha.clone());
     let (answer, read) = if is_single_call { take_own_part(attempt, reply)? } else { (reply.sha, read(&reply.text)) };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer)]);
-    match read.and_then(|read| check_places(read, &documents, is_retry)) {
+    match read.and_then(|read| require_places(read, &documents, is_retry)) {
         Ok(read) => {
             // The other parts were derived from this one, so they are used only if it could be read.
             artifacts.extend(all_parts.map(|sha| (single_call::ANSWER.to_owned(), sha)));
@@ -86,7 +86,7 @@ type Read = Result<Readable<(String, Vec<Requirement>)>, Problem>;
 
 /// This node's part of a single answer for all nodes; the whole answer if the part is missing.
 fn take_own_part(attempt: &Attempt<'_>, whole: NodeAnswer) -> Result<(Sha, Read), NodeError> {
-    let mut parts = parts(&whole.text);
+    let mut parts = split_answer(&whole.text);
     match parts.informal {
         Ok(text) => {
             let read = read(&text).map(|mut read| {
@@ -106,8 +106,8 @@ fn read(answer: &str) -> Read {
         normalised.push("line ends or a byte-order mark".to_owned());
     }
     // Some models put the whole document into one code fence.
-    if requirements(&outside_fences(&text)).is_empty()
-        && let Some(fence) = fences(&text).into_iter().find(|f| !requirements(&f.body).is_empty())
+    if parse_requirements(&outside_fences(&text)).is_empty()
+        && let Some(fence) = fences(&text).into_iter().find(|f| !parse_requirements(&f.body).is_empty())
     {
         text = fence.body;
         normalised.push("the whole specification inside a fence".to_owned());
@@ -115,13 +115,13 @@ fn read(answer: &str) -> Read {
     if text.trim().is_empty() {
         return Err(Problem::new("the answer is empty"));
     }
-    let found = requirements(&text);
+    let found = parse_requirements(&text);
     if found.is_empty() {
         return Err(Problem::new(
             "there is no number_lines requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
         ));
     }
-    let lost = lost_requirements(&text);
+    let lost = malformed_requirements(&text);
     if !lost.is_empty() {
         return Err(Problem::new(format!(
             "these lines look like requirements and are not counted: {}",
@@ -136,12 +136,12 @@ fn read(answer: &str) -> Read {
 
 /// Checks that the places which the requirements cite exist. Wrong places are sent back once; the second time they are
 /// accepted with a mark.
-fn check_places(
+fn require_places(
     mut read: Readable<(String, Vec<Requirement>)>,
     documents: &[Document],
     is_retry: bool,
 ) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
-    let wrong = look_up(&mut read.value.1, documents);
+    let wrong = check_places(&mut read.value.1, documents);
     if wrong.is_empty() || is_retry {
         return Ok(read);
     }

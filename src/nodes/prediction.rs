@@ -14,7 +14,7 @@ use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};
 use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerTaken, Attempt, NodeError, Predicted, RunEvent};
-use crate::prompt::json_object;
+use crate::prompt::extract_json_object;
 use crate::temporal::Standing;
 
 /// The workspace file with the answer that is judged.
@@ -139,7 +139,7 @@ impl NodeContext {
 
 /// The next answers of a continuation, at most `steps`. A continuation that cannot be read is empty.
 fn continuation(text: &str, steps: u32) -> Vec<String> {
-    let Ok(read) = json_object(text) else { return Vec::new() };
+    let Ok(read) = extract_json_object(text) else { return Vec::new() };
     let all = read.value["answers"].as_array().cloned().unwrap_or_default();
     let texts = all.iter().filter_map(|answer| answer.as_str().map(str::to_owned));
     texts.take(usize::try_from(steps).unwrap_or(usize::MAX)).collect()
@@ -147,7 +147,7 @@ fn continuation(text: &str, steps: u32) -> Vec<String> {
 
 /// The probability that the model gives for each rule. Rules without a readable number from 0 to 1 are left out.
 fn probabilities<T>(text: &str, rules: &BTreeMap<String, T>) -> Vec<(String, f64)> {
-    let Ok(read) = json_object(text) else { return Vec::new() };
+    let Ok(read) = extract_json_object(text) else { return Vec::new() };
     let probability = |rule: &String| {
         let probability = read.value["violated"][rule.as_str()].as_f64()?;
         (0.0..=1.0).contains(&probability).then(|| (rule.clone(), probability))

@@ -15,7 +15,7 @@ use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, NodeError, NodeName, Product, Review, ReviewFacts,
     ReviewVerdict, RunView, Standing, file,
 };
-use crate::prompt::{Document, Problem, Readable, json_object, show_invisible};
+use crate::prompt::{Document, Problem, Readable, extract_json_object, show_invisible};
 use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
@@ -207,7 +207,7 @@ fn unreadable_product(
 }
 
 fn read(answer: &str) -> Result<Readable<Review>, Problem> {
-    let Readable { mut value, mut normalised } = json_object(answer)?;
+    let Readable { mut value, mut normalised } = extract_json_object(answer)?;
     for issue in value["issues"].as_array_mut().into_iter().flatten() {
         // Some models write the string "null" for a missing value.
         if issue["blame"] == "null" {

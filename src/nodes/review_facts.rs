@@ -13,7 +13,7 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, Citation, FlawFacts, Judgement, Review, RunView, Standing,
     WitnessState,
 };
-use crate::prompt::{Document, changes};
+use crate::prompt::{Document, marked_changes};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
     ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, Checker, DEADLOCK, Larger, Module, Reached, TERMINATING,
@@ -33,7 +33,7 @@ pub(super) struct ReviewSubject<'a> {
 
 impl<'a> ReviewSubject<'a> {
     pub(super) fn new(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>, informal: &str) -> Self {
-        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()), changes: changes(informal) }
+        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()), changes: marked_changes(informal) }
     }
 
     /// The last check, if it was of exactly this module and configuration.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::pipeline::{Issue, Quotes, Review, ReviewVerdict};
-use crate::prompt::{Document, line_of};
+use crate::prompt::{Document, cited_line};
 use crate::tla::{CheckOutcome, with_checker};
 
 /// Longest quotation of a line, in characters.
@@ -16,7 +16,7 @@ pub(super) fn quotes(review: &Review, documents: &[Document]) -> Quotes {
     let steps = flaw.steps.iter().map(|s| (&s.file, s.line));
     let cited = flaw.unfair.iter().chain(&flaw.bound).map(|c| (&c.file, c.line));
     for (file, line) in steps.chain(cited) {
-        let Some(text) = line_of(documents, file, line) else { continue };
+        let Some(text) = cited_line(documents, file, line) else { continue };
         let text = text.trim();
         let short: String = text.chars().take(MAX_QUOTE).collect();
         let mark = if short.len() < text.len() { "\u{2026}" } else { "" };

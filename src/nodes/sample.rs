@@ -3,7 +3,7 @@
 
 use super::context::{NodeContext, REPLAY};
 use crate::journal::{Kind, Sha};
-use crate::llm::{Answer, FailureKind, FileRead, Note, Place, Request, RequestKey, Usage, Used};
+use crate::llm::{Answer, CallEvent, CallPermit, FailureKind, FileRead, Request, RequestKey, Usage, Used};
 use crate::pipeline::{
     AnswerFacts, AnswerLabels, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError, PartLeftOut,
     ReadRefused, RequestSent, RunError, RunEvent, StopReason,
@@ -60,7 +60,7 @@ impl NodeContext {
             return Ok(Sample { answer, received: known.clone(), labels: None });
         }
         let wording = request.wording();
-        let place = self.wait_for_place(&request, attempt).await?;
+        let permit = self.acquire_permit(&request, attempt).await?;
         // A request that was sent before a crash and not answered keeps its number.
         let sent = attempt.recall_entry(|entry| match &entry.event {
             RunEvent::RequestSent(sent)
@@ -77,7 +77,7 @@ impl NodeContext {
             None => self.record_request(&request, attempt)?,
         };
         let started = std::time::Instant::now();
-        let answer = self.call_model(place, &request, attempt).await?;
+        let answer = self.call_model(permit, &request, attempt).await?;
         record_refused_reads(attempt, &answer.refused_reads)?;
         let estimated = self.caller.estimate(&request, &answer);
         let sha = attempt.keep(&answer.text)?;
@@ -124,7 +124,7 @@ impl NodeContext {
     }
 
     /// Waits for a place among the calls under way. A candidate stops waiting as soon as another candidate is chosen.
-    async fn wait_for_place(&self, request: &Request, attempt: &Attempt<'_>) -> Result<Place<'_>, NodeError> {
+    async fn acquire_permit(&self, request: &Request, attempt: &Attempt<'_>) -> Result<CallPermit<'_>, NodeError> {
         let over_budget = attempt.recall(|event| match event {
             RunEvent::CallFailed(CallFailed { purpose, failure, .. })
                 if *purpose == request.key.purpose && failure.kind == FailureKind::Budget =>
@@ -143,42 +143,46 @@ impl NodeContext {
             let tokens = spent.tokens.saturating_add(spent.estimated_tokens);
             Used { cost_usd, tokens, before, ..Used::default() }
         };
-        let place = self.caller.place(request, &used, &self.cancel);
-        let place = match attempt.over.clone() {
-            None => place.await,
+        let permit = self.caller.acquire(request, &used, &self.cancel);
+        let permit = match attempt.over.clone() {
+            None => permit.await,
             // Biased: once a candidate is chosen, no call begins that nothing would use, even if a place is free.
             Some(mut over) => tokio::select! {
                 biased;
                 over = over.wait_for(|over| *over) => return Err(not_called(over.is_ok()).into()),
-                place = place => place,
+                permit = permit => permit,
             },
         };
-        Ok(place.map_err(|e| self.halt_for_provider(&e))?)
+        Ok(permit.map_err(|e| self.halt_for_provider(&e))?)
     }
 
     /// Calls the model. Each failed try is in the journal before the next one begins.
     async fn call_model(
         &self,
-        place: Place<'_>,
+        permit: CallPermit<'_>,
         request: &Request,
         attempt: &Attempt<'_>,
     ) -> Result<Answer, NodeError> {
         let mut trouble = None;
-        let mut note = |note: Note| {
-            if let Note::Failed(failure) = &note {
+        let mut note = |note: CallEvent| {
+            if let CallEvent::Failed(failure) = &note {
                 trouble = trouble.take().or(record_refused_reads(attempt, &failure.refused_reads).err());
             }
             let (purpose, request) = (request.key.purpose.clone(), request.seq);
             let (kind, event) = match note {
-                Note::Failed(failure) => (Kind::Recv, RunEvent::CallFailed(CallFailed { purpose, request, failure })),
-                Note::Switched(models) => {
+                CallEvent::Failed(failure) => {
+                    (Kind::Recv, RunEvent::CallFailed(CallFailed { purpose, request, failure }))
+                }
+                CallEvent::Switched(models) => {
                     (Kind::Choice, RunEvent::ModelSwitched(ModelSwitched { purpose, request, models }))
                 }
-                Note::LeftOut(left_out) => (Kind::Act, RunEvent::LeftOut(PartLeftOut { purpose, request, left_out })),
+                CallEvent::LeftOut(left_out) => {
+                    (Kind::Act, RunEvent::LeftOut(PartLeftOut { purpose, request, left_out }))
+                }
             };
             trouble = trouble.take().or(attempt.record(kind, event).err());
         };
-        let answer = self.caller.call_in(place, request, &self.cancel, &mut note).await;
+        let answer = self.caller.call_with_permit(permit, request, &self.cancel, &mut note).await;
         match trouble {
             Some(trouble) => Err(trouble.into()),
             None => Ok(answer.map_err(|e| self.halt_for_provider(&e))?),

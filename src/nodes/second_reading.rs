@@ -14,7 +14,7 @@ use crate::journal::Kind;
 use crate::pipeline::{
     Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, Unreadable, file,
 };
-use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
+use crate::prompt::{Problem, Readable, Requirement, extract_json_object, marked_changes};
 use crate::tla::{UNCUT, probe_lines, trace_table};
 
 const ANSWER: &str = "second_reading.answer";
@@ -39,7 +39,7 @@ pub(super) async fn perform(
     let trace = trace.map(|t| trace_table(t, UNCUT)).unwrap_or_default();
     // After a repair the protocol differs from the documents.
     let changes = match current(view, attempt, file::INFORMAL)? {
-        Some(informal) if view.state.repaired => changes(&informal),
+        Some(informal) if view.state.repaired => marked_changes(&informal),
         _ => Vec::new(),
     };
     let (which, listed) = if changes.is_empty() {
@@ -133,7 +133,7 @@ fn recheck_section(view: &RunView) -> String {
 }
 
 fn read(answer: &str) -> Result<Readable<Opinion>, Problem> {
-    let Readable { value, normalised } = json_object(answer)?;
+    let Readable { value, normalised } = extract_json_object(answer)?;
     let value = Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))?;
     Ok(Readable { value, normalised })
 }

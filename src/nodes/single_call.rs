@@ -8,7 +8,7 @@ use super::workspace::current;
 use crate::config::Draft;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, NodeError, NodeName, PartMissing, PartTaken, RunError, RunEvent, RunView, file};
-use crate::prompt::{module, parts};
+use crate::prompt::{extract_module, split_answer};
 
 /// The artifact that holds the answer for later nodes.
 pub(super) const ANSWER: &str = "whole.answer";
@@ -62,8 +62,8 @@ pub(super) fn take_part(
         return Ok(None);
     }
     let Some(answer) = current(view, attempt, ANSWER)? else { return Ok(None) };
-    let parts = parts(&answer);
-    let has_module = parts.module.as_ref().is_some_and(|text| module(text, "Spec").is_ok());
+    let parts = split_answer(&answer);
+    let has_module = parts.module.as_ref().is_some_and(|text| extract_module(text, "Spec").is_ok());
     let (part, why) = match node {
         NodeName::Formalize => (parts.module, "it holds no module"),
         // The properties refer to the definitions of the answer's own module and fit no other.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::files;
 use crate::llm::Offered;
 use crate::pipeline::{Attempt, Feedback, NodeError, RunError, RunView, file};
-use crate::prompt::{Document, changes, index, index_path};
+use crate::prompt::{Document, index_path, marked_changes, render_index};
 use crate::tla::{Diagnostic, UNCUT, outcome_text};
 
 /// Writes the files of a request into the workspace and removes all others. `docs` and `exemplars` add the run's documents
@@ -24,7 +24,7 @@ pub(super) fn lay_out(
 ) -> Result<Vec<Offered>, NodeError> {
     if docs {
         let documents = documents(view, attempt)?;
-        files.push((index_path(documents.iter().map(|d| d.path.as_str())), index(&documents)));
+        files.push((index_path(documents.iter().map(|d| d.path.as_str())), render_index(&documents)));
         files.extend(documents.into_iter().map(|d| (format!("docs/{}", d.path), d.text)));
     }
     if exemplars {
@@ -126,7 +126,7 @@ pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(Str
 /// Whether the current informal specification marks steps of the protocol as changed after a flaw.
 pub(super) fn has_marked_changes(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, NodeError> {
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
-    Ok(view.state.repaired && !changes(&informal).is_empty())
+    Ok(view.state.repaired && !marked_changes(&informal).is_empty())
 }
 
 /// Diagnostics as a list.

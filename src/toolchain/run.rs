@@ -156,7 +156,7 @@ pub(crate) async fn run(
     for said in [&mut ended.stdout, &mut ended.stderr] {
         *said = hide(&String::from_utf8_lossy(said)).into_bytes();
     }
-    Ok(Done { ended, line: hide(&command.line()), file, full })
+    Ok(Done { ended, line: hide(&command.command_line()), file, full })
 }
 
 struct Folder {
