@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use tlaforge::journal::{ArtifactStore, Clock, Journal, Past, write_atomically};
-use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
+use tlaforge::llm::{Budget, CallTimer, Caller, Models, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::monitor::{Format, RunObjective};
-use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
+use tlaforge::nodes::{NodeDispatcher, NodeContext, Inspection, ModuleCache};
 use tlaforge::pipeline::{CheckRecord, Metrics, Outcome, Record, Run, RunEnvironment, RunView, Settings, admit, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
@@ -134,7 +134,7 @@ impl Toolchain for Remembered {
 /// A replayed run waits for nothing.
 struct NoTime;
 
-impl Pace for NoTime {
+impl CallTimer for NoTime {
     fn pause(&self, _: std::time::Duration) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
@@ -143,7 +143,7 @@ impl Pace for NoTime {
         0.0
     }
 
-    fn left(&self) -> Option<std::time::Duration> {
+    fn time_left(&self) -> Option<std::time::Duration> {
         None
     }
 }
@@ -152,8 +152,8 @@ impl Pace for NoTime {
 /// objective. How many events it journaled.
 fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     let recording = Recording::load(&project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
-    let crew = Crew {
-        desk: Desk {
+    let nodes = NodeDispatcher {
+        context: NodeContext {
             caller: Caller::new(
                 Box::new(Replay::new(recording, false)),
                 Models::default(),
@@ -164,13 +164,13 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
                 Arc::new(NoTime),
             ),
             toolchain: Box::new(Remembered::of(learned)),
-            quick: None,
+            mutant_toolchain: None,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: Limits::default(),
             cancel: Cancel::new(),
             progress: Box::new(|_| {}),
-            record: None,
-            shelf: Shelf::default(),
+            recording_path: None,
+            modules: ModuleCache::default(),
         },
     };
     let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
@@ -186,7 +186,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     }
     run.start(&settings).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let finished = runtime.block_on(drive(&run, &crew)).unwrap();
+    let finished = runtime.block_on(drive(&run, &nodes)).unwrap();
     assert_ne!(finished.outcome, Outcome::Stopped, "{}", finished.why);
     run.view().events
 }

@@ -1,6 +1,6 @@
-//! Every exit status of the program, in one place.
+//! The exit statuses of the program.
 
-/// How the process ends. The numbers are part of the command line's contract.
+/// Exit status. The numbers are part of the command line's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -8,24 +8,24 @@ pub enum Exit {
     Ok = 0,
     /// A negative verdict: flaw found, not approved, violated, invalid.
     Negative = 1,
-    /// Usage or configuration, that of a provider included: no program, no key, a model that it does not have.
+    /// Wrong usage or configuration, including that of a provider: no program, no key, an unknown model.
     Usage = 2,
     /// Undecided or inconclusive: a deadline, a budget, a bound.
     Undecided = 3,
-    /// The Java tools or the embedded checker are missing or broke.
+    /// The Java tools or the embedded checker are missing or failed.
     Tool = 4,
     /// The model provider was asked and failed.
     Provider = 5,
     /// The baseline of a mutation run does not hold.
     Baseline = 6,
-    /// A defect of ours, or of one of two checkers that contradict each other.
+    /// A defect of tlaforge, or of one of two checkers that contradict each other.
     Defect = 70,
-    /// Interrupted.
+    /// By a signal: 128 + SIGINT.
     Interrupted = 130,
 }
 
 impl Exit {
-    /// The status as the operating system sees it.
+    /// The number that the process exits with.
     pub fn code(self) -> u8 {
         self as u8
     }

@@ -1,5 +1,5 @@
 //! Opens files that a user, a settings file or a downloaded folder names. Only regular files are opened, and each is read
-//! up to a limit: a named pipe blocks for ever, and a device never ends. It must not know what the files mean.
+//! up to a limit: a named pipe blocks forever, and a device never ends. It must not know what the files mean.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read as _, Result};
@@ -34,8 +34,8 @@ pub fn open_with(path: &Path, options: &OpenOptions) -> Result<File> {
     Ok(file)
 }
 
-/// Opens a file of our own in a folder that may have come from elsewhere, for reading and writing. A link is refused: what
-/// it leads to may be a file of the user's.
+/// Opens a file of our own in a folder that may have come from elsewhere, for reading and writing. A link is refused: its
+/// target may be a file of the user.
 pub fn open_own(path: &Path) -> Result<File> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         return Err(Error::new(
@@ -100,7 +100,7 @@ pub fn read_text_within(folder: &Path, path: &Path, limit: u64) -> Result<String
     text(read(&resolved, limit)?)
 }
 
-/// Checks that `path` still names this open file. What is written to a file that somebody removed or replaced is lost.
+/// Checks that `path` still names this open file. Writes to a file that was removed or replaced are lost.
 pub fn check_in_place(file: &File, path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let gone = |what: &str| {
@@ -118,7 +118,7 @@ pub fn check_in_place(file: &File, path: &Path) -> Result<()> {
     if (named.dev(), named.ino()) == (own.dev(), own.ino()) { Ok(()) } else { Err(gone("replaced")) }
 }
 
-/// Whether `path`, with every link followed, is `folder` or below it. A path that does not exist is judged by its words.
+/// Whether `path`, with every link followed, is `folder` or below it. If it does not exist, only its components are checked.
 pub fn is_within(folder: &Path, path: &Path) -> bool {
     use std::path::Component;
     match (std::fs::canonicalize(folder), std::fs::canonicalize(folder.join(path))) {

@@ -336,7 +336,7 @@ fn a_stream_that_breaks_is_no_answer() {
     let cut = Reply::text(&*long).cut_after(4);
     let broken = ModelServer::start(move |seen| if seen.streams() { cut.clone() } else { Reply::close() });
     let result = ask(&by_key(program.clone(), &broken), &scene.request("x"));
-    assert!(failure(result).kind.is_passing());
+    assert!(failure(result).kind.is_transient());
     for (reply, kind) in [
         (Reply::raw("garbage\r\n\r\n"), Kind::Connect),
         (Reply::status(200, "<html>login</html>").content_type("text/html"), Kind::Malformed),

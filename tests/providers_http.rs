@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tlaforge::llm::{
-    Anthropic, Budget, CallFailure, Caller, FailureKind as Kind, HttpSettings, LlmError, ModelChoice, Models, Note,
-    OpenAi, OpenAiSettings, Pace, Prices, Provider, Request, RequestKey, RetryPolicy, Secret, Usage, Used,
+    Anthropic, Budget, CallEvent, CallFailure, CallTimer, Caller, FailureKind as Kind, HttpSettings, LlmError,
+    ModelChoice, Models, OpenAi, OpenAiSettings, Prices, Provider, Request, RequestKey, RetryPolicy, Secret, Usage,
+    Used,
 };
 use tlaforge::process::Cancel;
 
@@ -299,7 +300,7 @@ fn each_way_to_fail_has_its_kind_and_shows_no_key() {
             let name = format!("{api:?}, {}: {got:?}", s.name);
             assert_eq!(got.kind, s.kind, "{name}");
             assert_eq!(got.status, s.status, "{name}");
-            assert_eq!(got.wait.map(|w| w.as_secs_f64()), s.wait, "{name}");
+            assert_eq!(got.retry_after.map(|w| w.as_secs_f64()), s.wait, "{name}");
             assert_eq!(got.usage.map(|u| u.total()), s.usage, "{name}");
             assert!(got.message.contains(s.says), "{name}");
             assert!(!name.contains("planted") && !name.contains(&KEY[20..]), "{name}");
@@ -324,11 +325,11 @@ fn a_server_that_is_not_there_and_one_without_encryption_are_told_apart() {
         };
         let refused = failure(ask(&*api.provider(settings(&gone)), &request(&dir)));
         assert_eq!(refused.kind, Kind::Connect, "{refused:?}");
-        assert!(refused.kind.is_passing() && refused.message.contains("127.0.0.1"), "{refused}");
+        assert!(refused.kind.is_transient() && refused.message.contains("127.0.0.1"), "{refused}");
         let plain = server.url().replace("http:", "https:");
         let tls = failure(ask(&*api.provider(settings(&plain)), &request(&dir)));
         assert_eq!(tls.kind, Kind::Tls, "{tls:?}");
-        assert!(!tls.kind.is_passing());
+        assert!(!tls.kind.is_transient());
     }
     assert!(server.posts().is_empty());
 }

@@ -20,7 +20,7 @@ use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::{ArtifactStore, Chain, check_lines, check_lines_of, write_atomically, wrong_version_of};
+use crate::journal::{ArtifactStore, ChecksumChain, check_lines, check_lines_from, write_atomically, wrong_version_of_line};
 use crate::monitor::log::{LogError, Mapping, ScanOptions, Shape, detect_shape};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
@@ -224,7 +224,7 @@ fn verified(args: &AuditArgs) -> Result<Verification, Failure> {
     }
     let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
     let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
-    let (events, rest) = crate::journal::read_with_rest(&journal).map_err(|e| Failure::usage(e.to_string()))?;
+    let (events, rest) = crate::journal::read_with_incomplete(&journal).map_err(|e| Failure::usage(e.to_string()))?;
     let mut verification = verify(&events, store.as_ref());
     // A journal without its folder has no files beside it.
     let root = journal.parent().filter(|root| root.join("history").is_dir() || root.join("artifacts").is_dir());
@@ -281,13 +281,13 @@ async fn follow(
     let mut follower = LiveAudit::new(auditor.clone()).map_err(|e| failure(&e))?;
     // What the end of a run breaks is told behind it.
     let mut ended = false;
-    let mut chain = Chain::default();
+    let mut chain = ChecksumChain::default();
     let mut records = 0;
     while let Some(text) = first.take() {
         if shape == Shape::Journal {
             let damaged =
                 |what| Failure::usage(format!("{}, line {}, is damaged ({what})", args.log.display(), lines.line));
-            if let Some(why) = wrong_version_of(&text) {
+            if let Some(why) = wrong_version_of_line(&text) {
                 return Err(Failure::usage(format!("{}, line {}: {why}", args.log.display(), lines.line)));
             }
             chain.check(&text).map_err(damaged)?;
@@ -509,7 +509,7 @@ impl Log {
         }
         let beginning = self.beginning.clone();
         let mut whole = Cursor::new(self.whole()?);
-        check_lines_of(&mut whole, path).fails(Exit::Usage)?;
+        check_lines_from(&mut whole, path).fails(Exit::Usage)?;
         whole.set_position(beginning.len() as u64);
         Ok(Self { beginning, rest: Box::new(whole) })
     }

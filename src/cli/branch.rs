@@ -9,18 +9,18 @@ use super::tools::tool_failure;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{Kind, Sha};
-use crate::nodes::{Desk, covers};
+use crate::nodes::{NodeContext, covered_requirements};
 use crate::pipeline::{
     Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State, begin_branch, file,
 };
-use crate::prompt::{Document, Requirement, look_up, requirements};
+use crate::prompt::{Document, Requirement, check_places, parse_requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
 /// Journals the start of a branch. Nothing is changed where it cannot begin. Says whether it goes where the run itself
 /// would have gone: only then can a recording tell it.
 pub(super) async fn start_branch(
     run: &Run,
-    desk: &Desk,
+    desk: &NodeContext,
     from: &str,
     at: Option<&str>,
     changed: Changed,
@@ -60,9 +60,9 @@ pub(super) async fn start_branch(
         if node > NodeName::Validate {
             let merged = parse(desk, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
             covers = desk
-                .shelf
-                .module(&merged)
-                .map(|m| self::covers(&m, cfg.as_deref().unwrap_or_default()))
+                .modules
+                .parse(&merged)
+                .map(|m| self::covered_requirements(&m, cfg.as_deref().unwrap_or_default()))
                 .unwrap_or_default();
             artifacts.insert(file::MODULE.into(), put(run, &merged)?);
             accepted = (true, node > NodeName::GenerateInvariants && cfg.is_some());
@@ -74,7 +74,7 @@ pub(super) async fn start_branch(
         return Err(Failure::usage(format!("{from} has no module, so a branch cannot begin at {node}"))
             .hint("begin at formalize or informal_spec"));
     }
-    if is_edited(file::INFORMAL) && informal.as_deref().is_none_or(|text| requirements(text).is_empty()) {
+    if is_edited(file::INFORMAL) && informal.as_deref().is_none_or(|text| parse_requirements(text).is_empty()) {
         return Err(Failure::new(Exit::Negative, "the edited informal_spec.md has no numbered requirement")
             .hint("each needs a line of its own: R1 [docs/file.md:12-14] …"));
     }
@@ -186,8 +186,8 @@ fn placed(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requi
         let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
         documents.push(Document { path: stored.path.clone(), text });
     }
-    let mut found = informal.map(requirements).unwrap_or_default();
-    look_up(&mut found, &documents);
+    let mut found = informal.map(parse_requirements).unwrap_or_default();
+    check_places(&mut found, &documents);
     Ok(found)
 }
 
@@ -221,7 +221,7 @@ fn coverage_before(parent: &Revision) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Translates and parses the edited module; a rejection is shown and nothing begins.
-async fn parse(desk: &Desk, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
+async fn parse(desk: &NodeContext, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
     let inspection = desk.inspect(source).await.map_err(|e| tool_failure(&e))?;
     let mut diagnostics = inspection.diagnostics;
     if let (Some(cfg), Ok(module)) = (cfg, Module::parse(inspection.module.as_deref().unwrap_or(source))) {

@@ -169,7 +169,7 @@ async fn of_anthropic(settings: &Settings, online: bool, cancel: &Cancel) -> Pro
         Ok(server) => {
             let url = url.unwrap_or_else(|| ANTHROPIC_URL.to_owned());
             let found = of_server("anthropic", &url, key_set);
-            if online { found.asked(server.reach(), "ANTHROPIC_API_KEY", cancel).await } else { found }
+            if online { found.asked(server.check_access(), "ANTHROPIC_API_KEY", cancel).await } else { found }
         }
         Err(failure) => ProviderStatus::refused("anthropic", failure),
     }
@@ -184,7 +184,7 @@ async fn of_openai(settings: &Settings, online: bool, cancel: &Cancel) -> Provid
     match openai(settings) {
         Ok(server) => {
             let found = of_server("openai", &url, nonempty_variable("OPENAI_API_KEY").is_some());
-            let found = if online { found.asked(server.reach(), "OPENAI_API_KEY", cancel).await } else { found };
+            let found = if online { found.asked(server.check_access(), "OPENAI_API_KEY", cancel).await } else { found };
             if found.ready && !names_a_model(settings) {
                 let advice = Some("name a model that it has: --model NAME".to_owned());
                 return ProviderStatus { ready: false, found: found.found + ", no model is named", advice, ..found };

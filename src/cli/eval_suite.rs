@@ -27,7 +27,7 @@ use crate::eval::{
 use crate::exit::Exit;
 use crate::files;
 use crate::llm::Recording;
-use crate::nodes::Crew;
+use crate::nodes::NodeDispatcher;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
 use crate::report::{self, Entry, Outcome};
@@ -167,7 +167,7 @@ impl Suite<'_> {
         };
         let display = Arc::new(Display::silent());
         let (run, prepared) = create_run(job, &settings, &display, self.cancel.clone()).await?;
-        let crew = Crew { desk: prepared.context };
+        let crew = NodeDispatcher { context: prepared.context };
         let finished = drive(&run, &crew).await.map_err(|e| run_failure(&e))?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         if finished.outcome == RunOutcome::Stopped {

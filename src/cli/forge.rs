@@ -19,7 +19,7 @@ use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
-use crate::nodes::{Crew, Desk, Shelf};
+use crate::nodes::{NodeDispatcher, NodeContext, ModuleCache};
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -27,7 +27,7 @@ use crate::report::summary;
 
 /// A desk, and what the command has to know of its tools.
 pub(super) struct Preparation {
-    pub context: Desk,
+    pub context: NodeContext,
     /// What was chosen; never `auto`.
     pub checker: CheckerChoice,
     /// Contradictions between two checkers.
@@ -66,16 +66,16 @@ pub(super) async fn prepare(
     let Tools { toolchain, choice, contradictions } = create_toolchain(settings, &out.join("defects"))?;
     let quick = if settings.strengthen > 0 { create_mutant_toolchain(settings, choice)? } else { None };
     let watcher = display.clone();
-    let context = Desk {
+    let context = NodeContext {
         caller,
         toolchain,
-        quick,
+        mutant_toolchain: quick,
         prompts,
         limits: tool_limits(settings),
         cancel,
         progress: Box::new(move |p| watcher.checking(&p)),
-        record: settings.given.record.clone(),
-        shelf: Shelf::default(),
+        recording_path: settings.given.record.clone(),
+        modules: ModuleCache::default(),
     };
     Ok(Preparation { context, checker: choice, contradictions })
 }
@@ -93,7 +93,7 @@ pub(super) async fn drive_and_report(
     display: &Arc<Display>,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let crew = Crew { desk: prepared.context };
+    let crew = NodeDispatcher { context: prepared.context };
     let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
     display.finish();
     let finished = finished?;

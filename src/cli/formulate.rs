@@ -18,7 +18,7 @@ use crate::journal::write_atomically;
 use crate::llm::{Request, RequestKey};
 use crate::monitor::{WordedRule, find_worded_rules};
 use crate::pipeline::{admit, lifelines, vocabulary_text};
-use crate::prompt::json_object;
+use crate::prompt::extract_json_object;
 use crate::temporal::Formulas;
 
 /// The node in the keys of requests.
@@ -165,7 +165,7 @@ impl Model {
         });
         for purpose in ["formulate", "repair"] {
             let answer = self.ask(purpose, number, &data).await?;
-            let read = json_object(&answer).map_err(|problem| problem.what).map(|read| read.value);
+            let read = extract_json_object(&answer).map_err(|problem| problem.what).map(|read| read.value);
             let (formula, problem) = match read {
                 Err(problem) => (String::new(), problem),
                 Ok(value) => {

@@ -15,7 +15,7 @@ use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::write_atomically;
-use crate::llm::{Answer, Caller, FailedCall, FailureKind, LlmError, Note, Recorded, Recording, Request, Used};
+use crate::llm::{Answer, CallEvent, Caller, FailedCall, FailureKind, LlmError, Recorded, Recording, Request, Used};
 use crate::process::Cancel;
 use crate::prompt::PromptLibrary;
 
@@ -115,8 +115,8 @@ impl ModelClient {
         }
         let before = self.used;
         let mut used = before;
-        let mut note = |note: Note| {
-            if let Note::Failed(FailedCall { message, usage, cost_usd, estimated, .. }) = &note {
+        let mut note = |note: CallEvent| {
+            if let CallEvent::Failed(FailedCall { message, usage, cost_usd, estimated, .. }) = &note {
                 print_message(&format!("the call failed: {message}"));
                 let guessed = estimated.map_or(0.0, |e| e.cost_usd.unwrap_or(0.0));
                 used.cost_usd += cost_usd.unwrap_or(0.0) + guessed;
@@ -158,7 +158,7 @@ impl ModelClient {
     fn record_answer(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
         let Some(path) = &self.record else { return Ok(()) };
         self.recording.answers.retain(|known| known.key != request.key);
-        self.recording.answers.push(Recorded::of(request, answer, self.caller.name()));
+        self.recording.answers.push(Recorded::new(request, answer, self.caller.name()));
         // What is written beside a file needs the file's folder.
         let whole = std::path::absolute(path).fails(Exit::Usage)?;
         write_atomically(&whole, self.recording.render().as_bytes())

@@ -18,8 +18,8 @@ use super::terminal::print_message;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{
-    Anthropic, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL, Guarded,
-    Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording,
+    Anthropic, Budget, CLAUDE_ENVIRONMENT, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL, RedactingProvider,
+    Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, CallTimer, Prices, Provider, Recording,
     Replay, RetryPolicy, Secret,
 };
 use crate::monitor::LABEL_NODE;
@@ -67,7 +67,7 @@ pub(super) async fn create_caller(
     };
     let at_a_time = given.concurrency.map_or(AT_A_TIME, NonZeroUsize::get);
     let pace = Real { until: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
-    let provider = Box::new(Guarded::new(provider, secrets()));
+    let provider = Box::new(RedactingProvider::new(provider, secrets()));
     Ok(Caller::new(provider, models, retry, budget, prices, at_a_time, Arc::new(pace)))
 }
 
@@ -176,12 +176,12 @@ pub(super) fn claude(settings: &Settings) -> Result<ClaudeCode, Failure> {
         };
         ClaudeLogin::Kept { home, config_dir: nonempty_variable("CLAUDE_CONFIG_DIR").map(PathBuf::from) }
     };
-    let known = CLAUDE_SURROUNDINGS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+    let known = CLAUDE_ENVIRONMENT.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
     let mut limits = ClaudeLimits::default();
     if let Some(seconds) = settings.given.idle_timeout {
         limits.request = Duration::from_secs(seconds.get());
     }
-    Ok(ClaudeCode::new(program, login).surroundings(known).limits(limits))
+    Ok(ClaudeCode::new(program, login).environment(known).limits(limits))
 }
 
 pub(super) fn anthropic(settings: &Settings) -> Result<Anthropic, Failure> {
@@ -282,7 +282,7 @@ fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices)
 fn without_price<'a>(models: &'a Models, prices: &Prices) -> Option<&'a String> {
     let mut asked: Vec<&String> = models.all.model.iter().collect();
     asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
-    asked.into_iter().find(|model| prices.of(model).is_none())
+    asked.into_iter().find(|model| prices.price_of(model).is_none())
 }
 
 /// The same of these settings, by name.
@@ -296,7 +296,7 @@ struct Real {
     until: Option<Instant>,
 }
 
-impl Pace for Real {
+impl CallTimer for Real {
     fn pause(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(tokio::time::sleep(time))
     }
@@ -305,7 +305,7 @@ impl Pace for Real {
         fastrand::f64()
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
 }

@@ -3,7 +3,7 @@
 use super::environment::nonempty_variable;
 use super::failure::{Fails, Failure};
 use crate::exit::Exit;
-use crate::llm::{Secret, without_marked};
+use crate::llm::{Secret, redact_marked_keys};
 
 /// The variables that hold keys and tokens.
 const KEY_VARIABLES: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
@@ -30,13 +30,13 @@ pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
 /// A text without the keys that are set; placeholders stay.
 pub(super) fn hide_secrets(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
-    without_marked(&real.fold(text.to_owned(), |text, secret| secret.hide(&text)))
+    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.hide(&text)))
 }
 
 /// A message of trouble, which may quote what was read: also without pieces of keys.
 pub(super) fn scrub_secrets(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
-    without_marked(&real.fold(text.to_owned(), |text, secret| secret.scrub(&text)))
+    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.scrub(&text)))
 }
 
 /// The key in a variable. It is named in what goes wrong, and never shown.

@@ -8,7 +8,7 @@ use super::environment::nonempty_variable;
 use super::failure::Failure;
 use crate::config::{FILE_NAME, Layer, Settings};
 use crate::files;
-use crate::llm::{Recording, host_elsewhere};
+use crate::llm::{Recording, remote_host};
 
 /// A settings file of the working folder, beside the flags of the command.
 pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
@@ -52,7 +52,7 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
         _ => return Ok(()),
     };
     let server = file.base_url.as_deref().filter(|_| flags.base_url.is_none() && nonempty_variable(key).is_some());
-    match server.and_then(host_elsewhere) {
+    match server.and_then(remote_host) {
         Some(host) => refused(
             format!("a server that would get your {key}: {host}"),
             "a key goes only where you send it yourself: --base-url URL",
@@ -85,7 +85,7 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
     }
     if let (Some(url), None, true) = (&recorded.base_url, &flags.base_url, is_asked(&["anthropic", "openai", "auto"])) {
         let variable = if is_asked(&["openai"]) { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
-        if let Some(host) = host_elsewhere(url)
+        if let Some(host) = remote_host(url)
             && nonempty_variable(variable).as_ref() != Some(url)
         {
             refuse(format!("a server to ask ({host})"), "--base-url", url);

@@ -12,7 +12,7 @@ use tokio::sync::{OnceCell, Semaphore};
 
 use super::ledger::{Ledger, LedgerError};
 use crate::llm::{
-    Answer, CallFailure, Caller, FailedCall, FailureKind, LlmError, Note, Recorded, Request, RequestKey, Used,
+    Answer, CallEvent, CallFailure, Caller, FailedCall, FailureKind, LlmError, Recorded, Request, RequestKey, Used,
 };
 use crate::process::Cancel;
 
@@ -209,8 +209,8 @@ impl Asker {
         let mut failed = Vec::new();
         let began = Instant::now();
         let answer = {
-            let mut each = |note: Note| {
-                if let Note::Failed(FailedCall { message, .. }) = &note {
+            let mut each = |note: CallEvent| {
+                if let CallEvent::Failed(FailedCall { message, .. }) = &note {
                     (self.tell)(&format!("the call failed: {message}"));
                 }
                 failed.push(note);
@@ -218,7 +218,7 @@ impl Asker {
             self.caller.call(&request, &used, &self.cancel, &mut each).await
         };
         for note in failed {
-            if let Note::Failed(FailedCall { usage, cost_usd, estimated, .. }) = note {
+            if let CallEvent::Failed(FailedCall { usage, cost_usd, estimated, .. }) = note {
                 self.count(usage.map_or(0, |usage| usage.total()), cost_usd);
                 self.count(estimated.map_or(0, |e| e.usage.total()), estimated.and_then(|e| e.cost_usd));
             }
@@ -255,7 +255,7 @@ impl Asker {
         locked(ledger).append(&Recorded {
             // By the name that it is asked for, so that nobody goes on with answers of another one.
             model: request.choice.model.clone().or_else(|| answer.model.clone()),
-            ..Recorded::of(request, answer, self.caller.name())
+            ..Recorded::new(request, answer, self.caller.name())
         })
     }
 

@@ -1,62 +1,60 @@
-//! Checksums of the journal's lines: each covers its own line and, through the checksum before it, every line above.
+//! Checksums of the journal's lines. Each covers its own line and, through the digest before it, all lines above.
 //!
-//! A line ends in `,"sum":"<16 hex digits>"}`. The digits are the beginning of the SHA-256 of the previous line's whole
-//! digest (64 hex digits, none for the first line) and the line without this field. They detect damage; they are no
-//! signature: whoever edits a journal on purpose can compute them again.
+//! A line ends in `,"sum":"<16 hex digits>"}`. The digits are the first 16 of the SHA-256 of the previous line's full digest
+//! (64 hex digits, nothing for the first line) and the line without this field. They detect damage but are no signature:
+//! a person who edits a journal can compute them again.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::event::wrong_version_of;
-use super::log::JournalError;
+use super::error::JournalError;
+use super::format::{LINE_START, wrong_version_of_line};
 use super::store::Sha;
 use crate::files;
 
-/// How a line of a journal begins, in every format.
-pub(super) const BEGINNING: &[u8] = b"{\"v\":";
 const FIELD: &[u8] = b",\"sum\":\"";
 const DIGITS: usize = 16;
 
 /// The digest of the lines so far.
 #[derive(Debug, Clone, Default)]
-pub struct Chain {
+pub struct ChecksumChain {
     digest: Option<Sha>,
-    /// A line with a checksum was among them.
-    checked: bool,
+    /// Whether any of them had a checksum.
+    has_checksums: bool,
 }
 
-impl Chain {
-    /// Adds the checksum to a line without its end of line.
+impl ChecksumChain {
+    /// Appends the checksum to a line without its line end.
     pub(super) fn seal(&mut self, line: &mut Vec<u8>) {
-        self.follow(line);
+        self.extend(line);
         let digits = self.digits();
         line.pop();
         line.extend_from_slice(FIELD);
         line.extend_from_slice(digits.as_bytes());
         line.extend_from_slice(b"\"}");
-        self.checked = true;
+        self.has_checksums = true;
     }
 
-    /// Checks the next line. Before the first line of a journal there may be others, as in the log of another program that
-    /// is read as a journal: they have no checksums.
+    /// Checks the next line. Lines without checksum are allowed before the first line of a journal, as in the log of another
+    /// program that contains a journal.
     ///
     /// # Errors
-    /// In words: there is no checksum, or another than the one that follows from this line and those above it.
+    /// A message: the checksum is missing, or it does not match this line and those above.
     pub fn check(&mut self, line: &[u8]) -> Result<(), &'static str> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let Some((body, digits)) = parts(line) else {
-            if self.checked || line.starts_with(BEGINNING) {
+        let Some((body, digits)) = split_checksum(line) else {
+            if self.has_checksums || line.starts_with(LINE_START) {
                 return Err("its checksum is missing");
             }
-            self.follow(line);
+            self.extend(line);
             return Ok(());
         };
-        self.follow(&[body, b"}"].concat());
-        self.checked = true;
+        self.extend(&[body, b"}"].concat());
+        self.has_checksums = true;
         if self.digits().as_bytes() == digits { Ok(()) } else { Err("its checksum does not fit: it was altered") }
     }
 
-    fn follow(&mut self, line: &[u8]) {
+    fn extend(&mut self, line: &[u8]) {
         let before = self.digest.as_ref().map_or("", Sha::as_str);
         self.digest = Some(Sha::of([before.as_bytes(), line].concat()));
     }
@@ -66,40 +64,40 @@ impl Chain {
     }
 }
 
-/// A line without its checksum and the closing brace, and the digits.
-fn parts(line: &[u8]) -> Option<(&[u8], &[u8])> {
+/// Splits a line into the text before the checksum, without the closing brace, and the digits.
+fn split_checksum(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(b"\"}")?;
     let (rest, digits) = line.split_at_checked(line.len().checked_sub(DIGITS)?)?;
     Some((rest.strip_suffix(FIELD)?, digits))
 }
 
-/// Whether a line has a checksum that nothing but an altered end of line follows: a crash leaves the beginning of a line,
-/// never this.
-pub(super) fn is_whole_but_for_its_end(chain: &Chain, tail: &[u8]) -> bool {
-    tail.split_last().is_some_and(|(_, line)| parts(line).is_some() && chain.clone().check(line).is_ok())
+/// Whether a last line is complete except for its line end, which was altered. A crash cannot leave such a line: it leaves
+/// only the beginning of one.
+pub(super) fn has_altered_line_end(chain: &ChecksumChain, tail: &[u8]) -> bool {
+    tail.split_last().is_some_and(|(_, line)| split_checksum(line).is_some() && chain.clone().check(line).is_ok())
 }
 
-/// Checks every line of a journal, and nothing else of it. A last line that was not written to its end is left out.
+/// Checks the checksums of a journal, and nothing else. Ignores an incomplete last line.
 pub fn check_lines(path: &Path) -> Result<(), JournalError> {
     let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
-    check_lines_of(BufReader::new(files::open(path).map_err(io)?), path)
+    check_lines_from(BufReader::new(files::open(path).map_err(io)?), path)
 }
 
-/// Checks every line of a journal that was read from elsewhere; messages name it by `path`.
-pub fn check_lines_of(mut input: impl BufRead, path: &Path) -> Result<(), JournalError> {
+/// Checks the checksums of a journal from any input. Messages refer to it as `path`.
+pub fn check_lines_from(mut input: impl BufRead, path: &Path) -> Result<(), JournalError> {
     let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
-    let (mut chain, mut line) = (Chain::default(), Vec::new());
+    let (mut chain, mut line) = (ChecksumChain::default(), Vec::new());
     for number in 1.. {
         line.clear();
         input.read_until(b'\n', &mut line).map_err(io)?;
         let damaged = |what: &str| JournalError::Damaged { path: path.to_owned(), line: number, what: what.to_owned() };
         if line.last() != Some(&b'\n') {
-            if is_whole_but_for_its_end(&chain, &line) {
+            if has_altered_line_end(&chain, &line) {
                 return Err(damaged("its end of line was altered"));
             }
             break;
         }
-        if let Some(what) = wrong_version_of(&line) {
+        if let Some(what) = wrong_version_of_line(&line) {
             return Err(JournalError::Version { path: path.to_owned(), line: number, what });
         }
         chain.check(&line).map_err(damaged)?;
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flip_of_a_single_bit_is_noticed() {
+    fn every_single_bit_flip_is_detected() {
         let dir = tempfile::tempdir().unwrap();
         let bytes = written(dir.path());
         let path = dir.path().join("damaged.jsonl");
@@ -144,7 +142,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(read(&path).unwrap().len(), 3);
         check_lines(&path).unwrap();
-        // What a crash leaves is no damage.
+        // An incomplete last line is what a crash leaves, and no damage.
         for end in 0..bytes.len() {
             std::fs::write(&path, &bytes[..end]).unwrap();
             assert!(read(&path).is_ok() && check_lines(&path).is_ok(), "{end} bytes");

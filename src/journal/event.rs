@@ -1,4 +1,4 @@
-//! One line of the journal: what every event has, whatever its type.
+//! One line of the journal: the envelope that every event has, independent of the event type.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,79 +10,76 @@ use serde::de::{DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
-use super::checksum::BEGINNING;
+use super::format::wrong_version;
 
-/// Gives the current time as RFC 3339 in UTC. Injected, so that nothing below the command line reads a clock.
+/// Returns the current time as RFC 3339 in UTC. It is injected, so that only the command line reads the clock.
 pub type Clock = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// A vector clock: how many events of each lifeline an event could know of, itself included.
+/// A vector clock: the number of events of each lifeline in the causal past of an event, including itself.
 pub type VectorClock = BTreeMap<String, u64>;
 
-/// A type of events that a journal can hold: an enum that serde tags with `name` and whose content is `data`.
+/// An event type of a journal: an enum that serde tags with `name` and whose content is `data`.
 pub trait Event: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
 
 impl<E: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Event for E {}
 
-/// What an event is to its lifeline, in the words of message sequence charts.
+/// The kind of an event, in the terms of message sequence charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A local action.
     Act,
-    /// A message leaves.
+    /// The lifeline sends a message.
     Send,
-    /// A message arrives.
+    /// The lifeline receives a message.
     Recv,
-    /// The lifeline decides.
+    /// The lifeline makes a decision.
     Choice,
 }
 
-/// What an event could know of when it happened.
+/// The causal past of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Past {
-    /// Its own lifeline's events, and what those knew of.
+    /// The events of its own lifeline, and their causal past.
     Lifeline,
-    /// All events of the journal so far, except those of numbered lifelines ([`is_apart`]) whose messages nobody has
-    /// received yet.
+    /// All events of the journal so far, except those of numbered lifelines ([`is_apart`]) whose messages were not received
+    /// yet.
     Journal,
-    /// Its own lifeline's events, and those of one more, whose message it receives.
+    /// The events of its own lifeline, and those of one other lifeline whose message it receives.
     Received(String),
 }
 
-/// Whether a lifeline is one of several that work side by side. They are named like their node with a number
-/// (`formalize_2`), and the others learn what they did only from their messages.
+/// Whether a lifeline is one of several that work in parallel. Their names are the node's name with a number
+/// (`formalize_2`). Other lifelines learn about their events only through messages.
 pub fn is_apart(lifeline: &str) -> bool {
     lifeline
         .rsplit_once('_')
         .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// An event as the caller writes it; the journal adds number, time and clock.
+/// An event as the caller writes it. The journal adds number, time and vector clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record<E> {
     /// The lifeline that the event belongs to.
     pub lifeline: String,
-    /// What it is to the lifeline.
     pub kind: Kind,
     /// The revision that it belongs to.
     pub rev: u32,
     /// The attempt that it belongs to, from 1; 0 if it belongs to none.
     pub attempt: u32,
-    /// What it could know of.
     pub past: Past,
-    /// The event.
     pub event: E,
 }
 
 impl<E> Record<E> {
-    /// The same record, following from the run as a whole: what the driver does, and the attempts that it begins.
+    /// The same record with the whole journal as its past, for the driver's actions and the attempts that it begins.
     #[must_use]
     pub fn after_all(mut self) -> Self {
         self.past = Past::Journal;
         self
     }
 
-    /// The same record, receiving the latest message of another lifeline.
+    /// The same record, as the receipt of the latest message of another lifeline.
     #[must_use]
     pub fn received_from(mut self, lifeline: &str) -> Self {
         self.past = Past::Received(lifeline.to_owned());
@@ -93,21 +90,20 @@ impl<E> Record<E> {
 /// A durable event with its envelope.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Entry<E> {
-    /// Version of the format.
+    /// Format version.
     pub v: u32,
     /// Number in the journal, from 1, without gaps.
     pub seq: u64,
-    /// When it was written.
+    /// Time of writing, RFC 3339 in UTC.
     pub at: String,
     /// The lifeline that the event belongs to.
     pub lifeline: String,
-    /// What it is to the lifeline.
     pub kind: Kind,
     /// The revision that it belongs to.
     pub rev: u32,
     /// The attempt that it belongs to, from 1; 0 if it belongs to none.
     pub attempt: u32,
-    /// How many events of the same group follow; a group is durable as a whole or not at all.
+    /// Number of further events in the same group. A group is durable as a whole or not at all.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u32,
     /// Its vector clock.
@@ -122,7 +118,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-/// An entry as it is read, before its event is: the version decides whether that can be understood.
+/// An entry whose event is not parsed yet, because the version decides whether it can be.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     v: u32,
@@ -146,48 +142,20 @@ struct Version {
     v: u32,
 }
 
-/// The format of the lines that are written, and the only one that is read. Format 3 has typed events; the formats 1 and
-/// 2 were those of tlaforge 0.1.
-pub(super) const FORMAT: u32 = 3;
-/// The last format of tlaforge 0.1.
-const LAST_OF_0_1: u32 = 2;
-
-/// Why a line of this format version is not read; `None` for the version that is.
-pub(super) fn wrong_version(v: u32) -> Option<String> {
-    let this = env!("CARGO_PKG_VERSION");
-    match v {
-        FORMAT => None,
-        1..=LAST_OF_0_1 => Some(format!(
-            "its format is version {v}, which tlaforge 0.1 reads; this is tlaforge {this}, which reads version {FORMAT}"
-        )),
-        _ => Some(format!(
-            "its format is version {v}, which a newer tlaforge wrote; this is tlaforge {this}, which reads version \
-             {FORMAT}"
-        )),
-    }
-}
-
-/// Why a line is not read.
+/// A line that cannot be read.
 pub(super) enum Unreadable {
     /// Another version of tlaforge wrote it.
     Version(String),
-    /// It is not JSON, or a field is missing or of another type.
+    /// It is not JSON, or a field is missing or has the wrong type.
     Damaged(String),
 }
 
-/// The same of a line that begins as every format's lines do.
-pub fn wrong_version_of(line: &[u8]) -> Option<String> {
-    let digits = line.strip_prefix(BEGINNING)?;
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
-    std::str::from_utf8(&digits[..end]).ok()?.parse().ok().and_then(wrong_version)
-}
-
 impl<E: Event> Entry<E> {
-    /// Reads a line.
-    pub(super) fn read(line: &[u8]) -> Result<Self, Unreadable> {
+    /// Parses a line.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, Unreadable> {
         let damaged = |e: serde_json::Error| Unreadable::Damaged(e.to_string());
         let envelope = serde_json::from_slice::<Envelope<'_>>(line);
-        // Another version may have other fields, so its number is what counts.
+        // Other versions can have other fields, so the version is checked before the rest.
         let v = match &envelope {
             Ok(envelope) => envelope.v,
             Err(_) => serde_json::from_slice::<Version>(line).map_err(damaged)?.v,

@@ -1,5 +1,5 @@
-//! One process at a time in a run folder: an advisory lock of the operating system, which a killed process cannot leave
-//! behind.
+//! The lock of a run folder: one process at a time. It is an advisory lock of the operating system, so a killed process does
+//! not leave it behind.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -11,30 +11,23 @@ use tracing::{debug, info};
 
 use crate::files;
 
-/// Why the folder is not ours.
+/// Why the lock cannot be taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another process works in the folder.
+    /// Another process holds it.
     #[error("{folder} is in use by process {pid} on {host} since {started}; wait for it or end it")]
     Held {
-        /// The run folder.
         folder: PathBuf,
         /// The other process.
         pid: u32,
-        /// Its machine.
         host: String,
-        /// When it began.
+        /// The time at which it took the lock.
         started: String,
     },
-    /// The operating system refused.
+    /// A file operation failed.
     #[error("lock {path}: {source}")]
-    Io {
-        /// The lock file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -44,10 +37,10 @@ struct Owner {
     started: String,
 }
 
-/// How long a lock may outlive its process.
-const LEFT_BEHIND: Duration = Duration::from_secs(2);
+/// Maximum wait for the lock of a process that has ended.
+const DEAD_HOLDER_WAIT: Duration = Duration::from_secs(2);
 
-/// Held as long as the value lives; the file is removed with it.
+/// The lock. Dropping it releases the lock and removes the file.
 #[derive(Debug)]
 pub struct RunLock {
     path: PathBuf,
@@ -55,7 +48,7 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the lock `run.lock` in `folder`. `started` is the time to show to others.
+    /// Takes the lock `run.lock` in `folder`. `started` is the time that other processes show in their error.
     pub fn take(folder: &Path, started: &str) -> Result<Self, LockError> {
         let path = folder.join("run.lock");
         let io = |source| LockError::Io { path: path.clone(), source };
@@ -64,13 +57,13 @@ impl RunLock {
         loop {
             match file.try_lock() {
                 Ok(()) if files::check_in_place(&file, &path).is_ok() => break,
-                // Its holder removed it when the run ended, after we had opened it.
+                // The last holder removed the file after we had opened it. A lock on it would protect nothing.
                 Ok(()) => file = files::open_own(&path).map_err(io)?,
                 Err(TryLockError::WouldBlock) => {
                     let held = held(folder, &mut file);
-                    // A process killed while it started a child leaves the lock to that child until it has become
-                    // another program, which takes milliseconds.
-                    if begun.elapsed() > LEFT_BEHIND || !held.is_by_the_dead() {
+                    // A process that is killed between fork and exec of a child leaves the lock to the child until its exec,
+                    // which takes milliseconds.
+                    if begun.elapsed() > DEAD_HOLDER_WAIT || !held.is_by_ended_process() {
                         return Err(held);
                     }
                     debug!(%held, waited = ?begun.elapsed(), "waiting for the lock of a process that has ended");
@@ -86,13 +79,13 @@ impl RunLock {
         Ok(Self { path, file })
     }
 
-    /// Checks that the lock file is still there: after its removal another process can take a lock of its own.
+    /// Checks that the lock file is still in place. If it was removed, another process could lock a new one.
     pub fn check(&self) -> Result<(), LockError> {
         files::check_in_place(&self.file, &self.path)
             .map_err(|source| LockError::Io { path: self.path.clone(), source })
     }
 
-    /// Who holds the lock of `folder`, without a wish to have it. Nothing is written.
+    /// The holder of the lock of `folder`, if there is one. Does not take the lock and writes nothing.
     pub fn holder(folder: &Path) -> Option<LockError> {
         let mut file = files::open(&folder.join("run.lock")).ok()?;
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| held(folder, &mut file))
@@ -100,7 +93,7 @@ impl RunLock {
 }
 
 impl Drop for RunLock {
-    /// Removes the file while the lock is still held, so that nobody loses a lock of their own.
+    /// Removes the file while the lock is still held, so that no other process can hold a lock on it.
     fn drop(&mut self) {
         if self.check().is_ok() {
             let _ = std::fs::remove_file(&self.path);
@@ -109,8 +102,8 @@ impl Drop for RunLock {
 }
 
 impl LockError {
-    /// Whether the process that took the lock ran on this machine and is no more.
-    fn is_by_the_dead(&self) -> bool {
+    /// Whether the process that took the lock ran on this machine and has ended.
+    fn is_by_ended_process(&self) -> bool {
         let LockError::Held { pid, host, .. } = self else { return false };
         let pid = i32::try_from(*pid).ok().and_then(rustix::process::Pid::from_raw);
         *host == this_host()
@@ -135,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_holder_is_told_the_pid_of_the_first() {
+    fn the_error_of_a_second_holder_names_the_pid_of_the_first() {
         let dir = tempfile::tempdir().unwrap();
         let first = RunLock::take(dir.path(), "now").unwrap();
         let Err(LockError::Held { pid, .. }) = RunLock::take(dir.path(), "later") else { panic!("taken twice") };
@@ -146,9 +139,9 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_was_removed_while_another_waited_for_it_is_taken_anew() {
+    fn a_lock_file_that_was_removed_during_the_wait_is_created_again() {
         let dir = tempfile::tempdir().unwrap();
-        // Many take and release it at once: no two hold it at any time.
+        // Many threads take and release it at once. No two of them hold it at the same time.
         let held = std::sync::atomic::AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {

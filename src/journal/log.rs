@@ -1,5 +1,5 @@
-//! The append-only log. A record is durable before [`Journal::append`] returns; what is torn at the end was never acted
-//! on and is cut off when the log is opened again.
+//! The append-only log. A record is durable before [`Journal::append`] returns. An incomplete end was never acted on, and
+//! is cut off when the log is opened again.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -7,65 +7,31 @@ use std::path::{Path, PathBuf};
 
 use tracing::{debug, info, warn};
 
-use super::checksum::{Chain, is_whole_but_for_its_end};
+use super::checksum::{ChecksumChain, has_altered_line_end};
 use super::clocks::Clocks;
-use super::event::{Clock, Entry, Event, FORMAT, Record, Unreadable};
+use super::error::JournalError;
+use super::event::{Clock, Entry, Event, Record, Unreadable};
+use super::format::FORMAT;
 use crate::files;
 
-/// Journals from this size on are read on all cores.
-const SHARED_BYTES: usize = 256 << 10;
+/// Journals of at least this size, in bytes, are parsed on all cores.
+const PARALLEL_BYTES: usize = 256 << 10;
 
-/// Why a journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JournalError {
-    /// The operating system refused.
-    #[error("{what} {path}: {source}")]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// On which file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// A line that is not the torn last one is damaged.
-    #[error("{path}, line {line}, is damaged ({what}); restore the file or move the folder away: nothing was changed")]
-    Damaged {
-        /// The journal.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// Another version of tlaforge wrote it.
-    #[error("{path}, line {line}: {what}; nothing was changed")]
-    Version {
-        /// The journal.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// Its version, and which release reads it.
-        what: String,
-    },
-}
-
-/// What opening had to mend: a line or a group of lines that was not wholly written.
+/// The repair at opening: the removal of a line or group of lines that was not completely written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Bytes at the end that were cut off.
+    /// Number of bytes that were cut off at the end.
     pub torn_bytes: usize,
 }
 
-/// Where a crash test ends the process: before or after event `seq` is durable, or with half of its line written.
+/// The point at which a crash test kills the process, given by the number of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// Nothing of the event is on disk.
+    /// Before anything of the event is on disk.
     Before(u64),
-    /// Half of the line is on disk.
+    /// After half of its line is on disk.
     Torn(u64),
-    /// The event is durable, and nothing was done about it.
+    /// After the event is durable, before anything acts on it.
     After(u64),
 }
 
@@ -79,10 +45,10 @@ pub struct Journal<E> {
     entries: Vec<Entry<E>>,
     clock: Clock,
     clocks: Clocks,
-    chain: Chain,
+    chain: ChecksumChain,
     crash: Option<Crash>,
-    /// Called with each durable event.
     observer: Option<Observer<E>>,
+    /// An earlier write failed, so the end of the file may be incomplete.
     damaged_tail: bool,
 }
 
@@ -96,19 +62,20 @@ impl<E> std::fmt::Debug for Journal<E> {
 }
 
 impl<E: Event> Journal<E> {
-    /// Opens or creates the journal at `path` and cuts off a torn last line. The caller holds the run's lock.
+    /// Opens or creates the journal at `path` and cuts off an incomplete end. The caller must hold the run's lock.
     pub fn open(path: &Path, clock: Clock) -> Result<(Self, Recovery), JournalError> {
         let io = |what| move |source| JournalError::Io { what, path: path.to_owned(), source };
         let is_new = !path.exists();
         let mut file = files::open_own(path).map_err(io("open"))?;
+        // A new file survives a crash only if its folder is synced as well.
         if is_new && let Some(parent) = path.parent() {
             File::open(parent).and_then(|d| d.sync_all()).map_err(io("sync the folder of"))?;
         }
         let bytes = files::read_file(&mut file, files::LOG).map_err(io("read"))?;
         let (entries, whole, chain) = parse(path, &bytes)?;
-        let clocks = Clocks::of(&entries).map_err(|at| JournalError::Damaged {
+        let clocks = Clocks::after(&entries).map_err(|index| JournalError::Damaged {
             path: path.to_owned(),
-            line: at + 1,
+            line: index + 1,
             what: "its vector clock does not count its own lifeline".to_owned(),
         })?;
         let recovery = Recovery { torn_bytes: bytes.len() - whole };
@@ -135,12 +102,12 @@ impl<E: Event> Journal<E> {
         Ok((journal, recovery))
     }
 
-    /// Arms a crash for a test.
+    /// Sets a crash point, for tests.
     pub fn crash_at(&mut self, crash: Option<Crash>) {
         self.crash = crash;
     }
 
-    /// Sets who sees each event once it is durable.
+    /// Sets the observer that is called with each event once it is durable.
     pub fn observe(&mut self, observer: Observer<E>) {
         self.observer = Some(observer);
     }
@@ -155,24 +122,24 @@ impl<E: Event> Journal<E> {
         self.entries.len() as u64 + 1
     }
 
-    /// A group that begins where the journal ends, and nothing in it yet.
+    /// An empty group that follows the last event.
     pub fn draft(&self) -> Draft<E> {
         Draft { first: self.next_seq(), at: (self.clock)(), clocks: self.clocks.clone(), entries: Vec::new() }
     }
 
-    /// Appends records as one group: one write, one flush to the disk. Returns the new events.
+    /// Appends records as one group, with one write and one sync. Returns the new events.
     pub fn append(&mut self, records: Vec<Record<E>>) -> Result<&[Entry<E>], JournalError> {
         let mut draft = self.draft();
         draft.extend(records);
         self.commit(draft)
     }
 
-    /// Appends a group that was drafted from the journal as it stands.
+    /// Appends a drafted group.
     ///
     /// # Panics
-    /// Where something was appended since the draft began: its events have the wrong numbers.
+    /// If anything was appended since the draft began: its events would have the wrong numbers.
     pub fn commit(&mut self, draft: Draft<E>) -> Result<&[Entry<E>], JournalError> {
-        assert_eq!(draft.first, self.next_seq(), "a draft follows the event that it was drafted behind");
+        assert_eq!(draft.first, self.next_seq(), "nothing was appended since the draft began");
         let from = self.entries.len();
         let Draft { clocks, entries: mut fresh, .. } = draft;
         let count = fresh.len();
@@ -202,12 +169,14 @@ impl<E: Event> Journal<E> {
         Ok(&self.entries[from..])
     }
 
-    /// A failed write leaves the file as it was, so that a full disk loses nothing and can be retried after a restart.
+    /// Writes and syncs. A failed write restores the old length of the file, so that a full disk loses nothing and the run can
+    /// be resumed.
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         let io = |path: &Path, source| JournalError::Io { what: "write to", path: path.to_owned(), source };
         if self.damaged_tail {
             return Err(io(&self.path, std::io::Error::other("an earlier write failed; start again with `resume`")));
         }
+        // Writes to a file that was removed or replaced would be lost without an error.
         files::check_in_place(&self.file, &self.path).map_err(|e| io(&self.path, e))?;
         let before = self.file.stream_position().map_err(|e| io(&self.path, e))?;
         if let Err(source) = self.file.write_all(bytes).and_then(|()| self.file.sync_data()) {
@@ -232,7 +201,7 @@ impl<E: Event> Journal<E> {
     }
 }
 
-/// Events of a group that is not written yet: numbered, timed and with their clocks.
+/// The events of a group that is not written yet, with numbers, time and vector clocks.
 #[derive(Debug, Clone)]
 pub struct Draft<E> {
     first: u64,
@@ -242,13 +211,13 @@ pub struct Draft<E> {
 }
 
 impl<E> Draft<E> {
-    /// A draft that would have followed these entries of a journal; `None` if a clock of theirs is wrong.
+    /// A draft that follows these entries; `None` if one of their clocks is wrong.
     pub fn after(entries: &[Entry<E>]) -> Option<Self> {
         let at = entries.last().map(|entry| entry.at.clone()).unwrap_or_default();
-        Some(Self { first: entries.len() as u64 + 1, at, clocks: Clocks::of(entries).ok()?, entries: Vec::new() })
+        Some(Self { first: entries.len() as u64 + 1, at, clocks: Clocks::after(entries).ok()?, entries: Vec::new() })
     }
 
-    /// Adds records behind those before.
+    /// Appends records to the draft.
     pub fn extend(&mut self, records: Vec<Record<E>>) {
         for record in records {
             let vc = self.clocks.tick(&record);
@@ -267,26 +236,25 @@ impl<E> Draft<E> {
         }
     }
 
-    /// The events so far; `more` is set when they are written.
+    /// The events so far. Their `more` is set when they are written.
     pub fn entries(&self) -> &[Entry<E>] {
         &self.entries
     }
 }
 
-/// Ends the process as SIGKILL would: nothing is flushed, no destructor runs.
+/// Kills the process as a crash would: nothing is flushed, no destructor runs.
 fn die() -> ! {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort();
 }
 
-/// Reads the events of a journal without opening it for writing. What was torn at its end is left out: a line, or the events
-/// of a group that was not written to its end.
+/// Reads the events of a journal without opening it for writing. Leaves out an incomplete last line or group.
 pub fn read<E: Event>(path: &Path) -> Result<Vec<Entry<E>>, JournalError> {
-    Ok(read_with_rest(path)?.0)
+    Ok(read_with_incomplete(path)?.0)
 }
 
-/// The same, and how many whole lines of a group stand behind them that was not written to its end.
-pub fn read_with_rest<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usize), JournalError> {
+/// Like [`read`], but also counts the complete lines of an incomplete last group.
+pub fn read_with_incomplete<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usize), JournalError> {
     let bytes = files::read(path, files::LOG).map_err(|source| JournalError::Io {
         what: "read",
         path: path.to_owned(),
@@ -297,12 +265,12 @@ pub fn read_with_rest<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usize), J
     Ok((entries, rest))
 }
 
-/// The events, how many bytes they take, and the digest of their lines; what follows is torn.
-fn parse<E: Event>(path: &Path, bytes: &[u8]) -> Result<(Vec<Entry<E>>, usize, Chain), JournalError> {
+/// Returns the events of complete groups, their length in bytes, and the digest of their lines.
+fn parse<E: Event>(path: &Path, bytes: &[u8]) -> Result<(Vec<Entry<E>>, usize, ChecksumChain), JournalError> {
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let lines: Vec<&[u8]> = bytes[..whole].split_inclusive(|&b| b == b'\n').collect();
     let mut entries: Vec<Entry<E>> =
-        if whole < SHARED_BYTES { parse_lines(path, &lines, 0)? } else { parse_shared(path, &lines)? };
+        if whole < PARALLEL_BYTES { parse_lines(path, &lines, 0)? } else { parse_in_parallel(path, &lines)? };
     let mut following = 0;
     for entry in &entries {
         if following > 0 && entry.more + 1 != following {
@@ -318,28 +286,28 @@ fn parse<E: Event>(path: &Path, bytes: &[u8]) -> Result<(Vec<Entry<E>>, usize, C
         entries.pop();
     }
     let group_ends = lines[..entries.len()].iter().map(|line| line.len()).sum();
-    let chain = check(path, &lines, entries.len(), &bytes[whole..])?;
+    let chain = check_all(path, &lines, entries.len(), &bytes[whole..])?;
     Ok((entries, group_ends, chain))
 }
 
-/// Checks the checksums of all lines. Returns the digest of the first `kept` of them.
-fn check(path: &Path, lines: &[&[u8]], kept: usize, tail: &[u8]) -> Result<Chain, JournalError> {
+/// Checks the checksums of all lines. Returns the digest of the first `kept` lines.
+fn check_all(path: &Path, lines: &[&[u8]], kept: usize, tail: &[u8]) -> Result<ChecksumChain, JournalError> {
     let damaged = |line, what: &str| JournalError::Damaged { path: path.to_owned(), line, what: what.to_owned() };
-    let (mut chain, mut of_kept) = (Chain::default(), Chain::default());
+    let (mut chain, mut kept_chain) = (ChecksumChain::default(), ChecksumChain::default());
     for (number, line) in (1..).zip(lines) {
         chain.check(line).map_err(|what| damaged(number, what))?;
         if number == kept {
-            of_kept = chain.clone();
+            kept_chain = chain.clone();
         }
     }
-    if is_whole_but_for_its_end(&chain, tail) {
+    if has_altered_line_end(&chain, tail) {
         return Err(damaged(lines.len() + 1, "its end of line was altered"));
     }
-    Ok(of_kept)
+    Ok(kept_chain)
 }
 
-/// Reading the lines of a long journal is what resuming a run costs, and no line needs another.
-fn parse_shared<E: Event>(path: &Path, lines: &[&[u8]]) -> Result<Vec<Entry<E>>, JournalError> {
+/// Parses the lines of a long journal on all cores. Parsing dominates the time to resume a run, and lines are independent.
+fn parse_in_parallel<E: Event>(path: &Path, lines: &[&[u8]]) -> Result<Vec<Entry<E>>, JournalError> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let share = lines.len().div_ceil(cores).max(1);
     std::thread::scope(|scope| {
@@ -356,12 +324,12 @@ fn parse_shared<E: Event>(path: &Path, lines: &[&[u8]]) -> Result<Vec<Entry<E>>,
     })
 }
 
-/// The entries of lines of which `before` others stand in front.
+/// Parses lines that follow `before` other lines.
 fn parse_lines<E: Event>(path: &Path, lines: &[&[u8]], before: usize) -> Result<Vec<Entry<E>>, JournalError> {
     let mut entries: Vec<Entry<E>> = Vec::with_capacity(lines.len());
     for (number, line) in (before + 1..).zip(lines) {
         let damaged = |what: String| JournalError::Damaged { path: path.to_owned(), line: number, what };
-        let entry = Entry::read(line).map_err(|why| match why {
+        let entry = Entry::parse(line).map_err(|why| match why {
             Unreadable::Version(what) => JournalError::Version { path: path.to_owned(), line: number, what },
             Unreadable::Damaged(what) => damaged(what),
         })?;
@@ -406,7 +374,7 @@ mod tests {
         for cut in 0..=full.len() {
             std::fs::write(&path, &full[..cut]).unwrap();
             let (mut journal, recovery) = open(&path).unwrap();
-            // The first two events are one group: half of it is nothing.
+            // The first two events are one group, so one line of it counts for nothing.
             let kept = match ends.iter().filter(|e| **e <= cut).count() {
                 1 => 0,
                 whole => whole,
@@ -443,11 +411,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_journal_is_read_as_a_short_one_is() {
+    fn a_long_journal_is_read_like_a_short_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
         let (mut journal, _) = open(&path).unwrap();
-        let long = "x".repeat(SHARED_BYTES / 100);
+        let long = "x".repeat(PARALLEL_BYTES / 100);
         for n in 0..201 {
             let event = Thing::Thing { n, text: long.clone() };
             let records = vec![Record { event, ..record(n) }, record(n)];
@@ -455,7 +423,7 @@ mod tests {
         }
         let written = journal.entries().to_vec();
         drop(journal);
-        assert!(path.metadata().unwrap().len() > SHARED_BYTES as u64);
+        assert!(path.metadata().unwrap().len() > PARALLEL_BYTES as u64);
         assert_eq!(read(&path).unwrap(), written);
         let full = std::fs::read_to_string(&path).unwrap();
         for line in [1, 2, 200, 201, 202, 203, 401, 402] {
@@ -483,14 +451,14 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_the_clock_of_what_it_could_know_of() {
+    fn an_event_has_the_clock_of_its_causal_past() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
         let of = |lifeline: &str, past| Record { lifeline: lifeline.into(), past, ..record(0) };
         let (mut journal, _) = open(&path).unwrap();
         journal.append(vec![of("run", Past::Journal)]).unwrap();
         journal.append(vec![of("a", Past::Journal), of("a", Past::Lifeline)]).unwrap();
-        // Two that work side by side know nothing of each other, until one looks at the whole.
+        // Parallel lifelines are not in each other's past until an event takes the whole journal as its past.
         journal.append(vec![of("b", Past::Lifeline)]).unwrap();
         journal.append(vec![of("a", Past::Lifeline)]).unwrap();
         drop(journal);

@@ -1,4 +1,4 @@
-//! Artifacts, named by the SHA-256 of their content. What was stored once is never rewritten.
+//! The artifact store: texts named by the SHA-256 of their content. A stored artifact is never rewritten.
 
 use std::fmt;
 use std::fs::File;
@@ -11,13 +11,13 @@ use sha2::{Digest, Sha256};
 
 use crate::files;
 
-/// The name of an artifact: 64 lower-case hexadecimal digits.
+/// The SHA-256 of a content, as 64 lower-case hexadecimal digits. It is also the name of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Sha(String);
 
 impl Sha {
-    /// The name of these bytes.
+    /// The SHA-256 of these bytes.
     pub fn of(bytes: impl AsRef<[u8]>) -> Self {
         use fmt::Write as _;
         let digest = Sha256::digest(bytes.as_ref());
@@ -28,7 +28,6 @@ impl Sha {
         Self(name)
     }
 
-    /// As text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,32 +39,24 @@ impl fmt::Display for Sha {
     }
 }
 
-/// Why an artifact could not be kept or found.
+/// Why an artifact could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The operating system refused.
+    /// A file operation failed.
     #[error("{what} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// On which file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
-    /// The content is no longer what the name says.
+    /// The content no longer has the SHA-256 in its name.
     #[error("artifact {path} was altered: its content no longer has the SHA-256 in its name")]
-    Altered {
-        /// The file.
-        path: PathBuf,
-    },
+    Altered { path: PathBuf },
     /// It is not text.
     #[error("artifact {path} is not UTF-8 text")]
-    NotText {
-        /// The file.
-        path: PathBuf,
-    },
+    NotText { path: PathBuf },
 }
 
 /// The folder `artifacts/` of a run.
@@ -75,7 +66,7 @@ pub struct ArtifactStore {
 }
 
 impl ArtifactStore {
-    /// Opens the store, making its folder where needed.
+    /// Opens the store, and creates its folder if needed.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(dir).map_err(|source| StoreError::Io {
             what: "create the folder",
@@ -85,17 +76,17 @@ impl ArtifactStore {
         Ok(Self { dir: dir.to_owned() })
     }
 
-    /// Where an artifact lives.
+    /// The path of an artifact.
     pub fn path(&self, sha: &Sha) -> PathBuf {
         self.dir.join(sha.as_str())
     }
 
-    /// Stores bytes durably and gives their name. Storing the same bytes again costs a look.
+    /// Stores bytes durably and returns their name. Storing the same bytes again writes nothing.
     pub fn put(&self, bytes: impl AsRef<[u8]>) -> Result<Sha, StoreError> {
         let bytes = bytes.as_ref();
         let sha = Sha::of(bytes);
         let path = self.path(&sha);
-        // A crash can leave a name without content on some file systems, so the length is looked at as well.
+        // On some file systems a crash can leave a name without content, so the length is checked as well.
         if std::fs::metadata(&path).is_ok_and(|m| m.len() == bytes.len() as u64) {
             return Ok(sha);
         }
@@ -114,16 +105,17 @@ impl ArtifactStore {
         if Sha::of(&bytes) == *sha { Ok(bytes) } else { Err(StoreError::Altered { path }) }
     }
 
-    /// Reads an artifact that is text.
+    /// Reads a text artifact.
     pub fn text(&self, sha: &Sha) -> Result<String, StoreError> {
         String::from_utf8(self.get(sha)?).map_err(|_| StoreError::NotText { path: self.path(sha) })
     }
 }
 
-/// Writes a file under a temporary name in the same folder, flushes it to the disk and renames it.
+/// Writes a file under a temporary name in the same folder, syncs it to the disk and renames it, so that a crash leaves
+/// either the old or the new content.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let dir = path.parent().ok_or_else(|| std::io::Error::other("no parent folder"))?;
-    // A rename would put a file in the place of a device or a named pipe.
+    // The rename would replace a device or a named pipe by a file.
     if path.metadata().is_ok_and(|there| !there.is_file()) {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
@@ -136,6 +128,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
     }
     file.persist(path).map_err(|e| e.error)?;
+    // The rename is durable only after its folder is synced.
     File::open(dir)?.sync_all()
 }
 

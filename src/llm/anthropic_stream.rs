@@ -1,13 +1,13 @@
-//! One turn of the Messages API, put together from its events. What is not known is passed over.
+//! Assembles one turn of the Messages API from its events. Unknown events and deltas are skipped, as the API requires.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::contract::Usage;
 use super::failure::CallFailure;
 use super::http::Events;
-use super::reading::Reading;
+use super::read_tool::ReadTool;
+use super::usage::Usage;
 
 /// A turn of the model.
 #[derive(Debug, Default)]
@@ -20,16 +20,16 @@ pub(super) struct Turn {
     pub request_id: Option<String>,
 }
 
-/// A block of a turn.
+/// A content block of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// As it began, with the text that came since.
+    /// The block from `content_block_start`, with the deltas of its text.
     value: Value,
-    /// The input of a tool, as far as it came.
+    /// The JSON text of a tool's input, as far as it arrived.
     input: String,
 }
 
-/// A call of a tool. `input` is null where it is no JSON.
+/// A tool call. `input` is null if it is not valid JSON.
 #[derive(Debug, PartialEq)]
 pub(super) struct ToolCall {
     id: String,
@@ -38,9 +38,9 @@ pub(super) struct ToolCall {
 }
 
 impl ToolCall {
-    /// Its result, as a block.
-    pub(super) fn answered(&self, reading: &mut Reading) -> Value {
-        let shown = reading.call(&self.name, &self.input);
+    /// Executes the call and returns the `tool_result` block.
+    pub(super) fn execute(&self, read_tool: &mut ReadTool) -> Value {
+        let shown = read_tool.call(&self.name, &self.input);
         let mut block = json!({"type": "tool_result", "tool_use_id": self.id, "content": shown.text});
         if shown.is_error {
             block["is_error"] = json!(true);
@@ -63,12 +63,12 @@ impl Turn {
             .collect()
     }
 
-    /// The turn as it is sent back, block by block as it came, thinking included.
+    /// The turn as the next request sends it back. The API wants the blocks unchanged, including the thinking.
     pub(super) fn message(&self) -> Value {
         let blocks: Vec<Value> = self
             .blocks
             .values()
-            // The API does not take an empty text back.
+            // The API rejects an empty text block.
             .filter(|b| b.value["type"] != "text" || b.value["text"].as_str().is_some_and(|t| !t.is_empty()))
             .map(|b| {
                 let mut value = b.value.clone();
@@ -82,8 +82,8 @@ impl Turn {
         json!({"role": "assistant", "content": blocks})
     }
 
-    /// The numbers of later events are those of the whole turn so far; a number that is null or missing stays as it was.
-    fn count(&mut self, usage: &Value) {
+    /// Merges usage counts. Later counts are cumulative, so they replace earlier ones; null or missing ones change nothing.
+    fn merge_counts(&mut self, usage: &Value) {
         let counts = usage.as_object().into_iter().flatten().filter(|(_, count)| !count.is_null());
         self.counts.extend(counts.map(|(name, count)| (name.clone(), count.clone())));
     }
@@ -91,7 +91,7 @@ impl Turn {
     /// Tokens of the turn, if the server counted them.
     pub(super) fn usage(&self) -> Option<Usage> {
         let count = |name: &str| self.counts.get(name).unwrap_or(&Value::Null);
-        Usage::counted(
+        Usage::from_counts(
             count("input_tokens"),
             count("output_tokens"),
             count("cache_read_input_tokens"),
@@ -99,7 +99,7 @@ impl Turn {
         )
     }
 
-    fn delta(&mut self, index: u64, delta: &Value) {
+    fn apply_delta(&mut self, index: u64, delta: &Value) {
         let Some(block) = self.blocks.get_mut(&index) else { return };
         let kind = delta["type"].as_str().unwrap_or("");
         let (field, more) = match kind {
@@ -121,7 +121,7 @@ impl Turn {
 }
 
 impl Block {
-    /// The input as it began, or as it came in pieces.
+    /// The input from the start event, or from the deltas.
     fn tool_input(&self) -> Value {
         if self.input.trim().is_empty() {
             return self.value["input"].clone();
@@ -130,11 +130,11 @@ impl Block {
     }
 }
 
-/// Reads a turn up to its last event. What came before a failure stays in `turn`.
+/// Reads a turn up to its last event. On a failure, `turn` keeps what arrived before it.
 pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Result<(), CallFailure> {
     loop {
-        // Once it has said why it stopped, only the last mark is missing.
-        let event = if turn.stop.is_some() { events.last_words().await } else { events.next().await? };
+        // After the stop reason the answer is complete, and only `message_stop` is missing.
+        let event = if turn.stop.is_some() { events.next_after_answer().await } else { events.next().await? };
         let Some(event) = event else { break };
         let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
             return Err(events.malformed("an event of the answer is not JSON"));
@@ -143,7 +143,7 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
         match data["type"].as_str().unwrap_or("") {
             "message_start" => {
                 turn.model = data["message"]["model"].as_str().map(str::to_owned);
-                turn.count(&data["message"]["usage"]);
+                turn.merge_counts(&data["message"]["usage"]);
             }
             "content_block_start" => {
                 let Some(index) = index.filter(|_| data["content_block"].is_object()) else {
@@ -151,11 +151,11 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
                 };
                 turn.blocks.insert(index, Block { value: data["content_block"].clone(), input: String::new() });
             }
-            "content_block_delta" => turn.delta(index.unwrap_or(u64::MAX), &data["delta"]),
+            "content_block_delta" => turn.apply_delta(index.unwrap_or(u64::MAX), &data["delta"]),
             "message_delta" => {
-                // The count of the output in `message_start` is that of the first token.
+                // The output count in `message_start` covers only the first token.
                 turn.counts.remove("output_tokens");
-                turn.count(&data["usage"]);
+                turn.merge_counts(&data["usage"]);
                 if let Some(stop) = data["delta"]["stop_reason"].as_str() {
                     turn.stop = Some(stop.to_owned());
                 }
@@ -166,11 +166,11 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
                 }
             }
             "message_stop" => return Ok(()),
-            "error" => return Err(events.error(&data)),
+            "error" => return Err(events.error_event(&data)),
             _ => {}
         }
     }
-    if turn.stop.is_some() { Ok(()) } else { Err(events.cut()) }
+    if turn.stop.is_some() { Ok(()) } else { Err(events.cut_stream()) }
 }
 
 #[cfg(test)]
@@ -182,14 +182,14 @@ mod tests {
         for (i, (start, deltas)) in blocks.iter().enumerate() {
             turn.blocks.insert(i as u64, Block { value: start.clone(), input: String::new() });
             for delta in *deltas {
-                turn.delta(i as u64, delta);
+                turn.apply_delta(i as u64, delta);
             }
         }
         turn
     }
 
     #[test]
-    fn a_turn_is_sent_back_as_it_came_with_its_thinking() {
+    fn a_turn_is_sent_back_unchanged_with_its_thinking() {
         let piece = |text: &str| json!({"type": "input_json_delta", "partial_json": text});
         let turn = turn(&[
             (
@@ -229,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn later_counts_replace_earlier_ones_and_what_they_do_not_name_stays() {
+    fn later_counts_replace_earlier_ones_and_missing_counts_stay() {
         let mut turn = Turn::default();
-        turn.count(&Value::Null);
+        turn.merge_counts(&Value::Null);
         assert_eq!(turn.usage(), None);
-        turn.count(&json!({"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 7, "output_tokens": 1}));
-        turn.count(&json!({"output_tokens": 40, "input_tokens": null}));
+        turn.merge_counts(&json!({"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 7, "output_tokens": 1}));
+        turn.merge_counts(&json!({"output_tokens": 40, "input_tokens": null}));
         assert_eq!(turn.usage(), Some(Usage { input: 5, output: 40, cache_read: 100, cache_write: 7 }));
     }
 }

@@ -1,5 +1,5 @@
-//! How a failed call of Claude Code looks, as measured with 2.1.329: `subtype` says `success` for most of them, and the
-//! same error has different tags, so the order of these questions matters.
+//! Classifies failed calls of Claude Code, as measured with version 2.1.329. `subtype` is `success` for most failures, and
+//! the same error comes with different tags, so the order of the checks matters.
 
 use std::time::Duration;
 
@@ -8,44 +8,44 @@ use serde_json::Value;
 
 use super::failure::{CallFailure, FailureKind};
 
-/// What lines before the result told of a failure.
+/// Facts about a failure from lines before the result.
 #[derive(Debug, Default)]
-pub(super) struct Failed {
+pub(super) struct FailureTags {
     /// The tag of the last error.
     tag: Option<String>,
-    /// The answer was cut because the context is full, not because the answer is long.
+    /// Whether the answer was cut because the context is full, not because of the output limit.
     context_full: bool,
-    /// When the last error was, by the program's own clock.
+    /// Time of the last error, by the program's clock.
     at: Option<Timestamp>,
-    /// When the account's limit ends, in seconds since 1970.
+    /// End of the account's rate limit, in seconds since 1970.
     resets_at: Option<i64>,
 }
 
-impl Failed {
-    /// Takes in a message that the program wrote in the model's place.
-    pub(super) fn message(&mut self, line: &Value) {
+impl FailureTags {
+    /// Reads an error message that the program wrote in place of the model.
+    pub(super) fn read_message(&mut self, line: &Value) {
         self.tag = line["error"].as_str().map(str::to_owned);
         self.context_full = line["api_error_params"]["cut"] == "context_window";
         self.at = line["timestamp"].as_str().and_then(|at| at.parse().ok());
     }
 
-    /// Takes in how the account stands.
-    pub(super) fn limit(&mut self, info: &Value) {
+    /// Reads the rate limit of the account.
+    pub(super) fn read_limit(&mut self, info: &Value) {
         self.resets_at = if info["status"] == "rejected" { info["resetsAt"].as_i64() } else { None };
     }
 
-    /// How long the account's limit lasts, where the server says.
-    fn wait(&self) -> Option<Duration> {
+    /// The remaining time of the account's rate limit, if the server reports it.
+    fn retry_after(&self) -> Option<Duration> {
         let seconds = self.resets_at?.checked_sub(self.at?.as_second())?;
         u64::try_from(seconds).ok().filter(|s| *s > 0).map(Duration::from_secs)
     }
 }
 
-/// The failure that a result stands for; `None` where it is an answer.
-pub(super) fn of(result: &Value, failed: &Failed) -> Option<CallFailure> {
+/// The failure in a result line; `None` if it is an answer.
+pub(super) fn classify_result(result: &Value, failed: &FailureTags) -> Option<CallFailure> {
     let text = |name: &str| result[name].as_str().unwrap_or_default();
     let stop = text("stop_reason");
-    // Whatever it says of itself, a result without `is_error: false` is not an answer.
+    // `subtype: success` is not enough: failed calls have it as well.
     if result["is_error"] == false && text("subtype") == "success" && stop != "refusal" && stop != "max_tokens" {
         return None;
     }
@@ -65,13 +65,13 @@ pub(super) fn of(result: &Value, failed: &Failed) -> Option<CallFailure> {
         (_, _, "max_tokens") => FailureKind::Truncated,
         _ => by_tag(tag, failed.context_full, status)
             .or_else(|| status.map(by_status))
-            .unwrap_or_else(|| by_words(&said)),
+            .unwrap_or_else(|| by_message(&said)),
     };
-    let kind = if kind == FailureKind::RateLimit && speaks_of_spending(&said) { FailureKind::SpendCap } else { kind };
+    let kind = if kind == FailureKind::RateLimit && mentions_spending(&said) { FailureKind::SpendCap } else { kind };
     let said = if said.is_empty() { format!("it failed ({})", text("subtype")) } else { said };
     let mut failure = CallFailure::new(kind, format!("Claude Code: {said}"));
     failure.status = status;
-    failure.wait = failed.wait().filter(|_| kind == FailureKind::RateLimit);
+    failure.retry_after = failed.retry_after().filter(|_| kind == FailureKind::RateLimit);
     Some(failure)
 }
 
@@ -86,7 +86,7 @@ fn by_tag(tag: &str, context_full: bool, status: Option<u16>) -> Option<FailureK
         "authentication_failed" if status == Some(403) => FailureKind::Permission,
         "authentication_failed" | "cloud_credential_error" => FailureKind::Auth,
         "oauth_org_not_allowed" | "account_on_hold" | "verification_required" => FailureKind::Permission,
-        // `server_error` stands for overload, timeouts and lost connections as well.
+        // `server_error` also covers overload, timeouts and lost connections, so it decides nothing.
         _ => return None,
     })
 }
@@ -106,8 +106,8 @@ fn by_status(status: u16) -> FailureKind {
     }
 }
 
-/// Without tag and status only the program's own words are left.
-fn by_words(said: &str) -> FailureKind {
+/// Without tag and status, only the text of the message is left.
+fn by_message(said: &str) -> FailureKind {
     let said = said.to_lowercase();
     let any = |words: &[&str]| words.iter().any(|word| said.contains(word));
     if any(&["malformed response"]) {
@@ -125,7 +125,7 @@ fn by_words(said: &str) -> FailureKind {
     }
 }
 
-fn speaks_of_spending(said: &str) -> bool {
+fn mentions_spending(said: &str) -> bool {
     let said = said.to_lowercase();
     said.contains("spend limit") || said.contains("spending limit") || said.contains("spend cap")
 }

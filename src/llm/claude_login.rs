@@ -1,24 +1,24 @@
-//! How Claude Code reaches its account, and how what must stay hidden stays hidden.
+//! The login of Claude Code, and the redaction of its credentials.
 
 use std::path::PathBuf;
 
-use super::secret::{Secret, SecretError, without_marked};
+use super::secret::{Secret, SecretError, redact_marked_keys};
 
-/// Whose account pays.
+/// The account that pays for calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaudeLogin {
     /// The login that the program itself keeps (`claude auth login`).
     Kept {
         /// The user's `HOME`.
         home: PathBuf,
-        /// The user's `CLAUDE_CONFIG_DIR`, where it is set.
+        /// The user's `CLAUDE_CONFIG_DIR`, if it is set.
         config_dir: Option<PathBuf>,
     },
-    /// Made by [`ClaudeLogin::token`] or [`ClaudeLogin::key`]: the program gets a home of its own for each call.
+    /// A token or key from [`ClaudeLogin::token`] or [`ClaudeLogin::key`]. The program gets a private home for each call.
     Given(ClaudeCredential),
 }
 
-/// A token or a key, which no output shows.
+/// A token or key. Its `Debug` output does not show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaudeCredential {
     pub(super) variable: &'static str,
@@ -43,11 +43,11 @@ impl ClaudeLogin {
         matches!(self, Self::Given(credential) if credential.variable == "ANTHROPIC_API_KEY")
     }
 
-    /// A text without the credential.
+    /// Redacts the credential in a text.
     pub(super) fn redact(&self, text: &str) -> String {
         match self {
-            Self::Given(credential) => without_marked(&credential.value.scrub(text)),
-            Self::Kept { .. } => without_marked(text),
+            Self::Given(credential) => redact_marked_keys(&credential.value.redact_pieces(text)),
+            Self::Kept { .. } => redact_marked_keys(text),
         }
     }
 }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_shown_by_nothing() {
+    fn no_output_shows_the_key() {
         let login = ClaudeLogin::key("planted-key-1").unwrap();
         assert!(login.is_key());
         assert!(!format!("{login:?} {login:#?}").contains("planted"));

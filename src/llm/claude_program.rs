@@ -1,4 +1,4 @@
-//! Which Claude Code is there: its version, and whose login it has.
+//! Version and login of the installed Claude Code.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,15 +8,15 @@ use serde::Deserialize;
 /// A version of Claude Code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClaudeVersion {
-    /// The three numbers.
+    /// Major, minor, patch.
     pub numbers: [u32; 3],
 }
 
 impl ClaudeVersion {
-    /// The oldest that is used: it has `--restricted` and `--safe-mode`, and says what it did.
+    /// The oldest supported version: it has `--restricted` and `--safe-mode`, and reports denied reads.
     pub const OLDEST: Self = Self { numbers: [2, 1, 300] };
 
-    /// Reads what `claude --version` writes, like `2.1.329 (Claude Code)`.
+    /// Parses the output of `claude --version`, such as `2.1.329 (Claude Code)`.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split_whitespace().next()?.split('.');
         let mut number = || {
@@ -26,8 +26,8 @@ impl ClaudeVersion {
         Some(Self { numbers: [number()?, number()?, number()?] })
     }
 
-    /// Whether it can be used.
-    pub fn is_enough(self) -> bool {
+    /// Whether it is new enough.
+    pub fn is_supported(self) -> bool {
         self >= Self::OLDEST
     }
 }
@@ -39,22 +39,20 @@ impl fmt::Display for ClaudeVersion {
     }
 }
 
-/// What `tlaforge doctor` shows of the program. It holds no token and no name of a person.
+/// The status of the program for `tlaforge doctor`. It contains no token and no name of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaudeStatus {
-    /// Where it is.
     pub program: PathBuf,
-    /// Its version.
     pub version: ClaudeVersion,
-    /// Whether it can ask a model.
+    /// Whether it is logged in.
     pub logged_in: bool,
-    /// How it is logged in, in its own words (`claude.ai`, `api_key`, `oauth_token`, …).
+    /// The kind of login, in its own terms (`claude.ai`, `api_key`, `oauth_token`, …).
     pub method: Option<String>,
-    /// The kind of subscription, where it says.
+    /// The kind of subscription, if it reports one.
     pub subscription: Option<String>,
 }
 
-/// The part of `claude auth status --json` that is of use; the rest, like the mail address, is not read.
+/// The used part of `claude auth status --json`. The rest, such as the mail address, is not read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AuthStatus {
@@ -66,7 +64,7 @@ pub(super) struct AuthStatus {
 }
 
 impl AuthStatus {
-    /// Reads the output, and keeps short words only.
+    /// Parses the output. Values that are not short words are dropped, in case they are secrets.
     pub(super) fn parse(stdout: &str) -> Option<Self> {
         let mut status: Self = serde_json::from_str(stdout.trim()).ok()?;
         let word = |text: String| {
@@ -88,16 +86,16 @@ mod tests {
         let parse = |text: &str| ClaudeVersion::parse(text);
         assert_eq!(parse("2.1.329 (Claude Code)\n").unwrap().numbers, [2, 1, 329]);
         assert_eq!(parse("2.1.329-beta.1").unwrap().to_string(), "2.1.329");
-        assert!(parse("2.1.300").unwrap().is_enough() && parse("2.2.0").unwrap().is_enough());
-        assert!(parse("10.0.0").unwrap().is_enough(), "not by text");
-        assert!(!parse("2.1.299").unwrap().is_enough() && !parse("1.99.999").unwrap().is_enough());
+        assert!(parse("2.1.300").unwrap().is_supported() && parse("2.2.0").unwrap().is_supported());
+        assert!(parse("10.0.0").unwrap().is_supported(), "not by text");
+        assert!(!parse("2.1.299").unwrap().is_supported() && !parse("1.99.999").unwrap().is_supported());
         for none in ["", "2.1", "Claude Code 2.1.329", "a.b.c", "2..3"] {
             assert_eq!(parse(none), None, "{none}");
         }
     }
 
     #[test]
-    fn of_the_login_only_its_kind_is_read() {
+    fn only_the_kind_of_the_login_is_read() {
         let text = r#"{"loggedIn":true,"authMethod":"claude.ai","email":"a@b.c","orgName":"o",
             "subscriptionType":"max","token":"sk-ant-planted"}"#;
         let status = AuthStatus::parse(text).unwrap();

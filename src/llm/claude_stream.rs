@@ -1,73 +1,74 @@
-//! What Claude Code writes: one JSON object a line. The order of fields and of some lines is not stable, and unknown
-//! types come with every version, so each line is read by itself and only for what is needed.
+//! Reads the output of Claude Code: one JSON object per line (`--output-format stream-json`). The order of fields and of
+//! some lines is not stable, and every version adds types of lines, so each line is read on its own, unknown ones are
+//! skipped, and only the needed fields are read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::claude_failure::{self, Failed};
+use super::claude_failure::{self, FailureTags};
 use super::claude_program::ClaudeVersion;
-use super::claude_reads::{Piece, Shown, inside};
-use super::contract::{LONGEST_ANSWER, Usage};
+use super::claude_reads::{ShownLines, ShownPart, relative_path};
 use super::failure::{CallFailure, FailureKind};
+use super::provider::MAX_ANSWER_BYTES;
+use super::usage::Usage;
 
-/// The only tool. With a schema the program adds one of its own, which takes the answer.
+/// The model's only tool.
 const TOOL: &str = "Read";
+/// The tool that the program adds for a schema (`--json-schema`). The model passes its answer to it.
 const ANSWER_TOOL: &str = "StructuredOutput";
-/// The program's name for lines that no model wrote.
+/// The model name in messages that the program wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// What a call must look like to be trusted.
+/// The properties that the program must confirm for a call to be trusted.
 #[derive(Debug, Clone)]
-pub(super) struct Expected {
-    /// The folder that may be read, absolute.
+pub(super) struct ExpectedCall {
+    /// Absolute path of the only folder that the model may read.
     pub workspace: PathBuf,
-    /// The answer is held to a schema.
+    /// Whether the answer is constrained to a schema.
     pub schema: bool,
 }
 
-/// What was read from the lines so far.
+/// The state after the lines read so far.
 #[derive(Debug)]
 pub(super) struct Transcript {
-    expected: Expected,
+    expected: ExpectedCall,
     confined: bool,
-    /// Tool calls by id: the tool, and the path where it names one.
+    /// Tool calls by id: the tool, and the path if the call has one.
     calls: BTreeMap<String, (String, Option<String>)>,
-    shown: Vec<Shown>,
-    /// Paths outside of the workspace that the model asked for, by call.
+    shown: Vec<ShownPart>,
+    /// Refused paths outside the workspace, by call.
     refused: BTreeMap<String, String>,
     text: String,
     answered: bool,
     model: Option<String>,
     request_ids: Vec<String>,
-    /// Tokens that messages began with, by message: all that is known where there is no result.
-    begun: BTreeMap<String, Option<Usage>>,
-    failed: Failed,
+    /// Usage at the start of each message, by message id. It is all that is known if there is no result.
+    initial_usage: BTreeMap<String, Option<Usage>>,
+    failure_tags: FailureTags,
     result: Option<Value>,
 }
 
-/// A call that ended well.
+/// The result of a successful call.
 #[derive(Debug)]
 pub(super) struct Finished {
-    /// The answer.
     pub text: String,
-    /// What the model saw.
-    pub shown: Vec<Shown>,
-    /// What it was refused.
+    /// The parts of files that the model was shown.
+    pub shown: Vec<ShownPart>,
+    /// Refused paths outside the workspace.
     pub refused: Vec<String>,
     /// Tokens of all turns.
     pub usage: Option<Usage>,
-    /// Who answered.
     pub model: Option<String>,
-    /// The server's names of the requests.
+    /// The server's ids of the requests.
     pub request_ids: Vec<String>,
     /// Why the model stopped.
     pub stop_reason: Option<String>,
 }
 
 impl Transcript {
-    pub(super) fn new(expected: Expected) -> Self {
+    pub(super) fn new(expected: ExpectedCall) -> Self {
         Self {
             expected,
             confined: false,
@@ -78,13 +79,13 @@ impl Transcript {
             answered: false,
             model: None,
             request_ids: Vec::new(),
-            begun: BTreeMap::new(),
-            failed: Failed::default(),
+            initial_usage: BTreeMap::new(),
+            failure_tags: FailureTags::default(),
             result: None,
         }
     }
 
-    /// Takes a line in. An error means that the model is not confined: nothing that follows may be trusted.
+    /// Reads one line. An error means that the model is not confined, and no later line can be trusted.
     pub(super) fn take(&mut self, line: &Value) -> Result<(), CallFailure> {
         match (text(line, "type"), text(line, "subtype")) {
             ("system", "init") => self.init(line),
@@ -101,7 +102,7 @@ impl Transcript {
                 Ok(())
             }
             ("rate_limit_event", _) => {
-                self.failed.limit(&line["rate_limit_info"]);
+                self.failure_tags.read_limit(&line["rate_limit_info"]);
                 Ok(())
             }
             _ => Ok(()),
@@ -131,7 +132,7 @@ impl Transcript {
             return Err(not_confined(format!("its permission mode is {}", line["permissionMode"])));
         }
         let version = text(line, "claude_code_version");
-        if !ClaudeVersion::parse(version).is_some_and(ClaudeVersion::is_enough) {
+        if !ClaudeVersion::parse(version).is_some_and(ClaudeVersion::is_supported) {
             return Err(not_confined(format!("it says that it is version {version:?}")));
         }
         let cwd = Path::new(text(line, "cwd"));
@@ -154,7 +155,7 @@ impl Transcript {
         }
         let message = &line["message"];
         if text(message, "model") == SYNTHETIC || !line["error"].is_null() {
-            self.failed.message(line);
+            self.failure_tags.read_message(line);
             return Ok(());
         }
         if !line["parent_tool_use_id"].is_null() {
@@ -165,13 +166,13 @@ impl Transcript {
             self.model = Some(model.to_owned());
         }
         if let Some(id) = message["id"].as_str() {
-            self.begun.insert(id.to_owned(), api_usage(&message["usage"]));
+            self.initial_usage.insert(id.to_owned(), api_usage(&message["usage"]));
         }
         for block in list(message, "content") {
             match text(block, "type") {
                 "text" => self.text.push_str(text(block, "text")),
                 "tool_use" => {
-                    // What was said before a tool call is not the answer.
+                    // Text before a tool call is not the answer.
                     self.text.clear();
                     let path = block["input"]["file_path"].as_str().map(str::to_owned);
                     self.calls.insert(text(block, "id").to_owned(), (text(block, "name").to_owned(), path));
@@ -183,9 +184,9 @@ impl Transcript {
     }
 
     fn user(&mut self, line: &Value) -> Result<(), CallFailure> {
-        // An answer that is cut at the limit of tokens goes on in the next message, and the program's own `result`
-        // holds the last piece only. Where it asks for another answer instead, what came before does not count.
-        if text(line, "type") == "user" && starts_over(line) {
+        // If the token limit cuts an answer, the program lets the model continue in the next message, and its own `result`
+        // contains only the last piece. If the program asks for a new answer instead, the earlier text does not count.
+        if text(line, "type") == "user" && asks_for_new_answer(line) {
             self.text.clear();
         }
         for block in list(&line["message"], "content") {
@@ -195,10 +196,10 @@ impl Transcript {
             let id = text(block, "tool_use_id");
             match self.calls.get(id) {
                 Some((tool, path)) if block["is_error"] == true => {
-                    // Some paths it objects to for another reason before it asks where they lead.
+                    // The program can reject a path for another reason before it checks where it leads.
                     if let Some(path) = path
                         && tool == TOOL
-                        && inside(path, &self.expected.workspace).is_none()
+                        && relative_path(path, &self.expected.workspace).is_none()
                     {
                         self.refused.insert(id.to_owned(), path.clone());
                     }
@@ -206,10 +207,10 @@ impl Transcript {
                 Some((tool, path)) if tool == TOOL => {
                     let file = &line["tool_use_result"]["file"];
                     let named = file["filePath"].as_str().or(path.as_deref()).unwrap_or_default();
-                    let Some(path) = inside(named, &self.expected.workspace) else {
+                    let Some(path) = relative_path(named, &self.expected.workspace) else {
                         return Err(not_confined(format!("it let the model read {named:?}, outside the workspace")));
                     };
-                    self.shown.push(Shown { path, piece: piece(&line["tool_use_result"]) });
+                    self.shown.push(ShownPart { path, lines: shown_lines(&line["tool_use_result"]) });
                 }
                 Some((tool, _)) if tool != ANSWER_TOOL => {
                     return Err(not_confined(format!("it let the model use the tool {tool:?}")));
@@ -220,38 +221,40 @@ impl Transcript {
         Ok(())
     }
 
-    /// Tokens used: all of them where the program counted them, else what its messages began with.
+    /// Tokens used: the program's totals, or, without a result, the usage at the start of each message.
     pub(super) fn usage(&self) -> Option<Usage> {
         let counted = self.result.as_ref().map(|result| {
             let by_model = result["modelUsage"].as_object().into_iter().flat_map(|models| models.values());
             sum(by_model.map(model_usage)).or_else(|| api_usage(&result["usage"]))
         });
-        counted.unwrap_or_else(|| sum(self.begun.values().copied()))
+        counted.unwrap_or_else(|| sum(self.initial_usage.values().copied()))
     }
 
-    /// Whether the program gave its result.
+    /// Whether the program has written its result line.
     pub(super) fn has_result(&self) -> bool {
         self.result.is_some()
     }
 
-    /// The last name that the server gave to a request.
+    /// The server's id of the last request.
     pub(super) fn request_id(&self) -> Option<String> {
         self.request_ids.last().cloned()
     }
 
-    /// A failure with what the call took until then, and what the model tried.
-    pub(super) fn charge(&self, failure: CallFailure) -> CallFailure {
+    /// Adds to a failure the usage so far, and the refused paths.
+    pub(super) fn add_to_failure(&self, failure: CallFailure) -> CallFailure {
         let refused_reads = self.refused.values().cloned().collect();
         CallFailure { usage: self.usage(), request_id: self.request_id(), refused_reads, ..failure }
     }
 
-    /// The answer, or why there is none. Without a result there is no answer, whatever the model had written.
+    /// The answer, or why there is none. Without a result line there is no answer, even if the model wrote text.
     pub(super) fn finish(mut self) -> Result<Finished, CallFailure> {
         if !self.confined {
-            return Err(self.charge(not_confined("it never said which tools the model has")));
+            return Err(self.add_to_failure(not_confined("it never said which tools the model has")));
         }
         let Some(result) = self.result.clone() else {
-            return Err(self.charge(CallFailure::new(FailureKind::Killed, "Claude Code ended without a result")));
+            return Err(
+                self.add_to_failure(CallFailure::new(FailureKind::Killed, "Claude Code ended without a result"))
+            );
         };
         for denial in list(&result, "permission_denials").iter().filter(|d| text(d, "tool_name") == TOOL) {
             let id = text(denial, "tool_use_id");
@@ -259,15 +262,15 @@ impl Transcript {
             let path = asked.unwrap_or_else(|| text(&denial["tool_input"], "file_path"));
             self.refused.insert(id.to_owned(), path.to_owned());
         }
-        if let Some(error) = claude_failure::of(&result, &self.failed) {
-            return Err(self.charge(error));
+        if let Some(error) = claude_failure::classify_result(&result, &self.failure_tags) {
+            return Err(self.add_to_failure(error));
         }
         let usage = self.usage();
         let own = text(&result, "result");
-        // It answers some prompts itself, like those that look like its own commands.
+        // The program answers some prompts itself, such as those that look like its own commands.
         if !self.answered && usage.is_none() {
             let what = format!("Claude Code answered itself, without asking the model: {own}");
-            return Err(self.charge(CallFailure::new(FailureKind::Malformed, what)));
+            return Err(self.add_to_failure(CallFailure::new(FailureKind::Malformed, what)));
         }
         let text = match &result["structured_output"] {
             Value::Null if self.text.contains(own.trim()) => std::mem::take(&mut self.text),
@@ -275,11 +278,13 @@ impl Transcript {
             object => object.to_string(),
         };
         if text.trim().is_empty() {
-            return Err(self.charge(CallFailure::new(FailureKind::Empty, "Claude Code: the answer holds no text")));
+            return Err(
+                self.add_to_failure(CallFailure::new(FailureKind::Empty, "Claude Code: the answer holds no text"))
+            );
         }
-        if text.len() as u64 > LONGEST_ANSWER {
-            let what = format!("Claude Code: the answer is longer than {} MiB", LONGEST_ANSWER >> 20);
-            return Err(self.charge(CallFailure::new(FailureKind::Malformed, what)));
+        if text.len() as u64 > MAX_ANSWER_BYTES {
+            let what = format!("Claude Code: the answer is longer than {} MiB", MAX_ANSWER_BYTES >> 20);
+            return Err(self.add_to_failure(CallFailure::new(FailureKind::Malformed, what)));
         }
         Ok(Finished {
             text,
@@ -293,18 +298,18 @@ impl Transcript {
     }
 }
 
-/// The program asks for another answer: it does not take the text for one, or the server withheld it.
-fn starts_over(line: &Value) -> bool {
+/// Whether the program asks the model for a new answer, because the text violates the schema or the server withheld it.
+fn asks_for_new_answer(line: &Value) -> bool {
     let said = list(&line["message"], "content").iter().map(|block| text(block, "text")).collect::<String>();
     line["isSynthetic"] == true
         && (said.starts_with("[structured-output-enforce]") || !line["refused_message_id"].is_null())
 }
 
-fn piece(result: &Value) -> Option<Piece> {
+fn shown_lines(result: &Value) -> Option<ShownLines> {
     let file = &result["file"];
     let number = |name: &str| usize::try_from(file[name].as_u64()?).ok();
     (text(result, "type") == "text").then(|| {
-        Some(Piece {
+        Some(ShownLines {
             start: number("startLine")?,
             content: file["content"].as_str()?.to_owned(),
             total: number("totalLines")?,
@@ -326,7 +331,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 }
 
 fn api_usage(usage: &Value) -> Option<Usage> {
-    Usage::counted(
+    Usage::from_counts(
         &usage["input_tokens"],
         &usage["output_tokens"],
         &usage["cache_read_input_tokens"],
@@ -335,7 +340,7 @@ fn api_usage(usage: &Value) -> Option<Usage> {
 }
 
 fn model_usage(usage: &Value) -> Option<Usage> {
-    Usage::counted(
+    Usage::from_counts(
         &usage["inputTokens"],
         &usage["outputTokens"],
         &usage["cacheReadInputTokens"],

@@ -12,8 +12,8 @@ fn recorded(name: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn expected(schema: bool) -> Expected {
-    Expected { workspace: "/ws".into(), schema }
+fn expected(schema: bool) -> ExpectedCall {
+    ExpectedCall { workspace: "/ws".into(), schema }
 }
 
 fn play(lines: &[Value], schema: bool) -> Result<Finished, CallFailure> {
@@ -122,8 +122,8 @@ fn every_recorded_answer_is_read() {
 #[test]
 fn reads_and_refusals_of_the_recordings() {
     let read = play(&recorded("read"), false).unwrap();
-    let piece = Piece { start: 1, content: "line one of spec\nline two\n".into(), total: 3 };
-    assert_eq!(read.shown, [Shown { path: "spec.txt".into(), piece: Some(piece) }]);
+    let piece = ShownLines { start: 1, content: "line one of spec\nline two\n".into(), total: 3 };
+    assert_eq!(read.shown, [ShownPart { path: "spec.txt".into(), lines: Some(piece) }]);
     assert!(read.refused.is_empty());
     let outside = play(&recorded("outside-restricted"), false).unwrap();
     assert_eq!((outside.refused, outside.shown), (vec!["/outside/outside.txt".to_owned()], Vec::new()));
@@ -238,7 +238,7 @@ fn every_refusal_of_the_server_has_its_kind() {
     ] {
         let failure = play(&fails(tag, status, text), false).unwrap_err();
         assert_eq!((failure.kind, failure.status), (kind, status), "{tag} {text}");
-        assert_eq!(failure.wait, None);
+        assert_eq!(failure.retry_after, None);
     }
     let mut full = fails("max_output_tokens", None, "The model has reached its context window limit.");
     full[2]["api_error_params"] = json!({"cut": "context_window"});
@@ -254,11 +254,11 @@ fn the_limit_of_a_subscription_says_how_long_to_wait() {
     };
     // 2026-11-20T10:00:00Z is 1795168800.
     let failure = limited(json!({"status": "rejected", "resetsAt": 1_795_169_100, "rateLimitType": "five_hour"}));
-    assert_eq!((failure.kind, failure.wait), (Kind::RateLimit, Some(std::time::Duration::from_secs(300))));
-    assert_eq!(limited(json!({"status": "rejected", "resetsAt": 1_795_168_800})).wait, None);
-    assert_eq!(limited(json!({"status": "rejected", "resetsAt": i64::MIN})).wait, None);
-    assert_eq!(limited(json!({"status": "allowed", "resetsAt": 1_795_169_100})).wait, None);
-    assert_eq!(limited(json!({"status": "rejected"})).wait, None);
+    assert_eq!((failure.kind, failure.retry_after), (Kind::RateLimit, Some(std::time::Duration::from_secs(300))));
+    assert_eq!(limited(json!({"status": "rejected", "resetsAt": 1_795_168_800})).retry_after, None);
+    assert_eq!(limited(json!({"status": "rejected", "resetsAt": i64::MIN})).retry_after, None);
+    assert_eq!(limited(json!({"status": "allowed", "resetsAt": 1_795_169_100})).retry_after, None);
+    assert_eq!(limited(json!({"status": "rejected"})).retry_after, None);
 }
 
 #[test]
@@ -288,9 +288,9 @@ fn a_result_is_an_answer_only_where_it_says_so() {
 
 #[test]
 fn an_answer_beyond_all_measure_is_none() {
-    let long = "x".repeat(usize::try_from(LONGEST_ANSWER).unwrap() + 1);
+    let long = "x".repeat(usize::try_from(MAX_ANSWER_BYTES).unwrap() + 1);
     assert_eq!(kind(&begun(&[says(&long), ends(&long)])), Kind::Malformed);
-    assert_eq!(play(&begun(&[says(&long[1..]), ends("x")]), false).unwrap().text.len() as u64, LONGEST_ANSWER);
+    assert_eq!(play(&begun(&[says(&long[1..]), ends("x")]), false).unwrap().text.len() as u64, MAX_ANSWER_BYTES);
 }
 
 /// Measured: `result` holds the last block of text only.
@@ -327,7 +327,7 @@ fn reads_of_several_files_at_once_come_in_any_order() {
     let mut image = gets("a", "a.md", "");
     image["tool_use_result"] = json!({"type": "image", "file": {"filePath": "a.md"}});
     let shown = play(&begun(&[asks("a", "Read", "a.md"), image, says("x"), ends("x")]), false).unwrap().shown;
-    assert_eq!(shown, [Shown { path: "a.md".into(), piece: None }]);
+    assert_eq!(shown, [ShownPart { path: "a.md".into(), lines: None }]);
 }
 
 #[test]

@@ -1,25 +1,25 @@
-//! How a call to a model fails: closed kinds, so that what is retried is decided in one place.
+//! Failures of model calls. The kinds are a closed set, so that retries are decided in one place.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::contract::Usage;
+use super::usage::Usage;
 
-/// What kind of failure it was.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// Too many requests or tokens for now.
     RateLimit,
-    /// The server has too much to do.
+    /// The server is overloaded.
     Overloaded,
     /// The server failed.
     Server,
-    /// Nothing came for longer than the idle limit.
+    /// No data arrived for longer than the idle limit.
     Idle,
-    /// The answer ended before its end.
+    /// The connection broke off inside the answer.
     CutStream,
     /// The server cannot be reached.
     Connect,
@@ -29,38 +29,37 @@ pub enum FailureKind {
     Tls,
     /// The key or login is not accepted, or missing.
     Auth,
-    /// The key may not do this.
+    /// The key lacks the permission for this call.
     Permission,
     /// The account cannot pay.
     Billing,
-    /// The account's own limit of spending is reached.
+    /// The account's own spending limit is reached. Waiting does not help.
     SpendCap,
-    /// There is no such model.
+    /// The provider has no model of this name.
     ModelNotFound,
-    /// The request is larger than the model reads.
+    /// The request exceeds the model's context.
     PromptTooLong,
     /// The model declines to answer.
     Refusal,
-    /// The answer is longer than the model may write.
+    /// The answer reached the limit of output tokens.
     Truncated,
-    /// The model went on reading files beyond the limit of turns.
+    /// The model called tools beyond the limit of turns.
     ToolLoop,
-    /// The request is not accepted.
+    /// The server rejects the request.
     BadRequest,
-    /// What came is not what the protocol says.
+    /// The answer violates the protocol.
     Malformed,
-    /// The program ended without a result.
+    /// The provider's program ended without a result.
     Killed,
-    /// The program is missing or too old.
+    /// The provider's program is missing or too old.
     Program,
-    /// The program did not confirm that the model is confined.
+    /// The provider's program did not confirm that the model is confined to the workspace.
     NotConfined,
-    /// The budget does not allow the call to go on.
+    /// The budget does not allow the next request of the call.
     Budget,
 }
 
 impl FailureKind {
-    /// All kinds.
     pub const ALL: [FailureKind; 23] = [
         FailureKind::RateLimit,
         FailureKind::Overloaded,
@@ -87,8 +86,8 @@ impl FailureKind {
         FailureKind::Budget,
     ];
 
-    /// Whether the same call may succeed a little later.
-    pub fn is_passing(self) -> bool {
+    /// Whether a retry of the same call can succeed.
+    pub fn is_transient(self) -> bool {
         matches!(
             self,
             FailureKind::RateLimit
@@ -101,7 +100,7 @@ impl FailureKind {
         )
     }
 
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn advice(self) -> &'static str {
         match self {
             FailureKind::RateLimit | FailureKind::Overloaded => "wait and resume, or choose another model",
@@ -131,39 +130,38 @@ impl FailureKind {
     }
 }
 
-/// A call that brought no answer. The message never holds a key.
+/// A call that failed. The message never contains a key.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}; {}", .remedy.unwrap_or(.kind.advice()))]
 pub struct CallFailure {
-    /// Its kind.
     pub kind: FailureKind,
-    /// What happened, with the server's own words where there are any.
+    /// What happened, with the server's own message if there is one.
     pub message: String,
-    /// The HTTP status.
+    /// HTTP status.
     pub status: Option<u16>,
-    /// How long the server asks to wait.
-    pub wait: Option<Duration>,
-    /// The server's name of the request.
+    /// How long the server asks to wait before a retry.
+    pub retry_after: Option<Duration>,
+    /// The server's id of the request.
     pub request_id: Option<String>,
-    /// Tokens that were used before it failed, where they are known.
+    /// Tokens that were used before the failure, if they are known.
     pub usage: Option<Usage>,
-    /// Tokens that nobody counted, by an estimate.
+    /// Estimate of the tokens that the server did not report.
     pub estimated: Option<Box<Usage>>,
-    /// What the model tried to read outside the workspace before it failed.
+    /// Paths outside the workspace that the model tried to read before the failure.
     pub refused_reads: Vec<String>,
-    /// What a person can do, where the message says more than the kind.
+    /// Advice that replaces that of the kind, if the message is more specific than the kind.
     pub remedy: Option<&'static str>,
 }
 
 impl CallFailure {
-    /// A failure of which only kind and words are known.
+    /// A failure of which only kind and message are known.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
             kind,
             message,
             status: None,
-            wait: None,
+            retry_after: None,
             request_id: None,
             usage: None,
             estimated: None,
@@ -172,8 +170,8 @@ impl CallFailure {
         }
     }
 
-    /// Whether the model may have worked all the same: what such a call took is paid for, and not always counted.
-    pub(super) fn may_be_paid(&self) -> bool {
+    /// Whether the model may have worked on the call: its tokens are then billed, but the server may not have reported them.
+    pub(super) fn may_be_billed(&self) -> bool {
         matches!(self.kind, FailureKind::CutStream | FailureKind::Idle | FailureKind::Malformed)
     }
 }

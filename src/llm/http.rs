@@ -1,8 +1,8 @@
-//! What the providers over HTTP share: where the server is, the key, one request whose answer is a stream of events, and
-//! limits on all that comes back.
+//! The HTTP client of the API providers: base URL and key, a request whose answer is a stream of server-sent events, and
+//! limits on everything that is received.
 //!
-//! A key is sent to the server and to nobody else: no message, no log and no `Debug` shows it, redirects are not
-//! followed, and what a server echoes is scrubbed.
+//! The key is sent only to the configured server: no message, log or `Debug` output shows it, redirects are not followed,
+//! and it is redacted from everything that the server returns.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,24 +14,25 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
-use super::contract::{LONGEST_ANSWER, LlmError, Usage};
+use super::call_state::{BYTES_PER_TOKEN, CallState, EXPECTED_OUTPUT};
 use super::failure::{CallFailure, FailureKind};
 use super::http_failure::{self, Envelope};
-use super::reading::Reading;
+use super::provider::{LlmError, MAX_ANSWER_BYTES};
+use super::read_tool::ReadTool;
 use super::secret::Secret;
-use super::terms::{BYTES_PER_TOKEN, EXPECTED_OUTPUT, Terms};
+use super::usage::Usage;
 use crate::process::Cancel;
 
-/// Bytes of an error body that are read.
-const ERROR_BYTES: usize = 64 << 10;
-/// Bytes of a stream that are read.
-const STREAM_BYTES: usize = 64 << 20;
-/// Bytes of one line of a stream.
-const LINE_BYTES: usize = 4 << 20;
-/// After the last event the server has so long to end the stream, so that the connection can be used again.
-const LAST_WORD: Duration = Duration::from_millis(250);
+/// Longest part of an error body that is read, in bytes.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+/// Longest stream that is read, in bytes.
+const MAX_STREAM_BYTES: usize = 64 << 20;
+/// Longest line of a stream, in bytes.
+const MAX_LINE_BYTES: usize = 4 << 20;
+/// Time that the server has after the last event to end the stream, so that the connection can be reused.
+const STREAM_END_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Why a provider cannot be set up.
+/// A provider that cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -39,52 +40,46 @@ pub enum SetupError {
     #[error(
         "the base URL {url:?} has no scheme; write http://{url} for a server of your own, https://{url} for others"
     )]
-    NoScheme {
-        /// What was given.
-        url: String,
-    },
+    NoScheme { url: String },
     /// The base URL cannot be used.
     #[error("the base URL {url:?} cannot be used: {what}; it looks like https://host/path")]
     BaseUrl {
-        /// What was given, without a password.
+        /// The URL without its password.
         url: String,
-        /// What is wrong with it.
+        /// The problem, in words.
         what: String,
     },
     /// The HTTP client cannot be made.
     #[error("the HTTP client cannot be made: {what}")]
-    Client {
-        /// Why not.
-        what: String,
-    },
+    Client { what: String },
 }
 
-/// How a server is reached.
+/// The address and key of a server, and limits of connecting to it.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// Its URL, with or without `/v1`.
+    /// Base URL, with or without `/v1`.
     pub base_url: String,
-    /// The key, where it wants one.
+    /// The key, if the server needs one.
     pub key: Option<Secret>,
-    /// How long connecting may take.
+    /// Time limit for connecting.
     pub connect_timeout: Duration,
-    /// How long no content may come. A call as a whole has no limit here.
+    /// Longest time without content. The call as a whole has no limit here, because a long answer is not a failure.
     pub idle_timeout: Duration,
-    /// Reads the clock, for a `Retry-After` with a date from a server that does not send its own time.
+    /// The clock, for a `Retry-After` with a date from a server that does not send its own time.
     pub now: Option<fn() -> SystemTime>,
 }
 
 impl HttpSettings {
-    /// A server with the usual limits: 15 s to connect, 120 s without content.
+    /// Settings with the default limits: 15 s to connect, 120 s without content.
     pub fn new(base_url: impl Into<String>, key: Option<Secret>) -> Self {
         let (connect_timeout, idle_timeout) = (Duration::from_secs(15), Duration::from_secs(120));
         Self { base_url: base_url.into(), key, connect_timeout, idle_timeout, now: None }
     }
 }
 
-/// A server, ready to be asked.
+/// A client of one server.
 #[derive(Debug)]
-pub(super) struct Http {
+pub(super) struct HttpClient {
     client: Client,
     url: Url,
     models: Url,
@@ -94,20 +89,22 @@ pub(super) struct Http {
     now: Option<fn() -> SystemTime>,
 }
 
-impl Http {
-    /// `endpoint` is what stands behind `/v1/`.
+impl HttpClient {
+    /// `endpoint` is the path after `/v1/`.
     pub(super) fn new(settings: HttpSettings, endpoint: &str) -> Result<Self, SetupError> {
-        let url = join(&settings.base_url, endpoint)?;
-        let models = join(&settings.base_url, "models")?;
+        let url = endpoint_url(&settings.base_url, endpoint)?;
+        let models = endpoint_url(&settings.base_url, "models")?;
         let mut builder = Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(settings.connect_timeout)
             .read_timeout(settings.idle_timeout)
             .user_agent(concat!("tlaforge/", env!("CARGO_PKG_VERSION")));
+        // A proxy from the environment cannot reach this machine's loopback interface.
         if is_loopback(&url) {
             builder = builder.no_proxy();
         }
-        let client = builder.build().map_err(|e| SetupError::Client { what: http_failure::chain(&e.without_url()) })?;
+        let client =
+            builder.build().map_err(|e| SetupError::Client { what: http_failure::with_causes(&e.without_url()) })?;
         let HttpSettings { key, idle_timeout, connect_timeout, now, .. } = settings;
         Ok(Self { client, url, models, key, idle: idle_timeout, connect: connect_timeout, now })
     }
@@ -116,115 +113,119 @@ impl Http {
         self.key.as_ref()
     }
 
-    /// A text that came from the server, without the key.
-    pub(super) fn scrub(&self, text: &str) -> String {
-        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
+    /// Redacts the key in a text from the server.
+    pub(super) fn redact(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact_pieces(text))
     }
 
-    /// An answer of a model, without the key. Only the key as a whole is looked for: an answer is not bent for a piece.
-    pub(super) fn answer(&self, text: String) -> Result<String, CallFailure> {
-        if text.len() as u64 > LONGEST_ANSWER {
-            let what = format!("the answer is {} bytes long; at most {LONGEST_ANSWER} are read", text.len());
+    /// Checks the length of an answer and redacts the key in it, only as a whole, so that the text is not damaged.
+    pub(super) fn check_answer(&self, text: String) -> Result<String, CallFailure> {
+        if text.len() as u64 > MAX_ANSWER_BYTES {
+            let what = format!("the answer is {} bytes long; at most {MAX_ANSWER_BYTES} are read", text.len());
             return Err(CallFailure::new(FailureKind::Malformed, what));
         }
         Ok(match &self.key {
-            Some(key) => key.hide(&text),
+            Some(key) => key.redact_whole(&text),
             None => text,
         })
     }
 
-    fn clean(&self, mut failure: CallFailure) -> CallFailure {
-        failure.message = self.scrub(&failure.message);
-        failure.request_id = failure.request_id.map(|id| self.scrub(&id));
+    fn redact_failure(&self, mut failure: CallFailure) -> CallFailure {
+        failure.message = self.redact(&failure.message);
+        failure.request_id = failure.request_id.map(|id| self.redact(&id));
         failure
     }
 
-    /// Sends a request and gives the events of its answer. Everything but a stream of events is a failure.
+    /// Sends a request and returns the events of its answer. Any other answer than a stream of events is a failure.
     pub(super) async fn post(
         &self,
         headers: HeaderMap,
         body: &Value,
-        tally: &mut Tally,
+        tally: &mut CallTally,
     ) -> Result<Events<'_>, CallFailure> {
         let sent = self.client.post(self.url.clone()).headers(headers).json(body).send().await;
-        let response = sent.map_err(|e| self.trouble(e))?;
+        let response = sent.map_err(|e| self.transport_failure(e))?;
         let status = response.status();
-        let mut envelope = Envelope::of(status.as_u16(), response.headers(), self.now);
-        envelope.request_id = envelope.request_id.map(|id| self.scrub(&id));
-        tally.name(envelope.request_id.as_ref());
+        let mut envelope = Envelope::new(status.as_u16(), response.headers(), self.now);
+        envelope.request_id = envelope.request_id.map(|id| self.redact(&id));
+        tally.add_request_id(envelope.request_id.as_ref());
         if !status.is_success() {
             let body = self.error_body(response).await;
-            let failure = self.clean(http_failure::of_status(&envelope, &self.scrub(&body), &self.url));
-            tally.name(failure.request_id.as_ref());
+            let failure = self.redact_failure(http_failure::from_status(&envelope, &self.redact(&body), &self.url));
+            tally.add_request_id(failure.request_id.as_ref());
             return Err(failure);
         }
         if !envelope.content_type.starts_with("text/event-stream") {
             let body = self.error_body(response).await;
-            return Err(self.clean(http_failure::of_other_content(&envelope, &self.scrub(&body))));
+            return Err(self.redact_failure(http_failure::from_other_content(&envelope, &self.redact(&body))));
         }
         let request_id = envelope.request_id;
         Ok(Events {
             http: self,
             content_at: Instant::now(),
-            inner: Box::pin(bounded(response).eventsource()),
+            inner: Box::pin(limit_size(response).eventsource()),
             request_id,
         })
     }
 
-    /// Asks for the list of models: whether the server is there and takes the key. No model is asked.
-    pub(super) async fn reach(&self, headers: HeaderMap) -> Result<(), CallFailure> {
+    /// Requests the list of models, to check that the server is there and accepts the key. Costs no tokens.
+    pub(super) async fn check_access(&self, headers: HeaderMap) -> Result<(), CallFailure> {
         let sent = self.client.get(self.models.clone()).headers(headers).timeout(self.connect).send().await;
-        // Here nothing is waited for longer than for a connection.
-        let trouble = |e| self.clean(http_failure::of_transport(e, &self.url, self.connect, self.connect));
-        let response = sent.map_err(trouble)?;
+        // Listing models takes no longer than connecting, so the connect timeout limits all of it.
+        let failure = |e| self.redact_failure(http_failure::from_transport(e, &self.url, self.connect, self.connect));
+        let response = sent.map_err(failure)?;
         let status = response.status();
-        let envelope = Envelope::of(status.as_u16(), response.headers(), self.now);
+        let envelope = Envelope::new(status.as_u16(), response.headers(), self.now);
         let body = self.error_body(response).await;
         if status.is_success() {
-            // Of a long list the beginning is enough.
-            let cut = body.len() >= ERROR_BYTES - 4 && body.trim_start().starts_with(['{', '[']);
+            // A list that is longer than what was read is not complete JSON; its beginning is enough.
+            let cut = body.len() >= MAX_ERROR_BYTES - 4 && body.trim_start().starts_with(['{', '[']);
             let is_list = cut || serde_json::from_str::<Value>(&body).is_ok_and(|v| v.is_object() || v.is_array());
-            return if is_list { Ok(()) } else { Err(self.clean(http_failure::of_no_list(&envelope, &self.models))) };
+            return if is_list {
+                Ok(())
+            } else {
+                Err(self.redact_failure(http_failure::from_no_list(&envelope, &self.models)))
+            };
         }
-        Err(self.clean(http_failure::of_status(&envelope, &self.scrub(&body), &self.models)))
+        Err(self.redact_failure(http_failure::from_status(&envelope, &self.redact(&body), &self.models)))
     }
 
-    /// The beginning of an error body; what cannot be read of it is left out.
+    /// Reads the beginning of an error body, as far as it arrives.
     async fn error_body(&self, response: Response) -> String {
         let mut stream = response.bytes_stream();
         let mut bytes = Vec::new();
-        while bytes.len() < ERROR_BYTES {
-            // A server that drips an error body is not waited for as one that drips an answer.
+        while bytes.len() < MAX_ERROR_BYTES {
+            // An error body has no value that would justify the idle timeout of an answer.
             match tokio::time::timeout(self.connect.min(self.idle), stream.next()).await {
                 Ok(Some(Ok(chunk))) => bytes.extend_from_slice(&chunk),
                 _ => break,
             }
         }
-        bytes.truncate(ERROR_BYTES);
+        bytes.truncate(MAX_ERROR_BYTES);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn trouble(&self, error: reqwest::Error) -> CallFailure {
-        self.clean(http_failure::of_transport(error, &self.url, self.connect, self.idle))
+    fn transport_failure(&self, error: reqwest::Error) -> CallFailure {
+        self.redact_failure(http_failure::from_transport(error, &self.url, self.connect, self.idle))
     }
 }
 
-/// A stream of events that is read to its last.
+/// The stream of events of one answer.
 pub(super) struct Events<'a> {
-    http: &'a Http,
-    /// When the server last sent content. What only keeps the connection alive does not count.
+    http: &'a HttpClient,
+    /// Time of the last content. Pings that only keep the connection alive do not count.
     content_at: Instant,
-    inner: Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>,
-    /// The server's name of the request.
+    inner: Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<StreamError>>> + Send>>,
+    /// The server's id of the request.
     pub request_id: Option<String>,
 }
 
 impl Events<'_> {
-    /// The next event; `None` where the stream ends in good order.
+    /// The next event; `None` if the stream ends properly.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, CallFailure> {
         let left = self.http.idle.saturating_sub(self.content_at.elapsed());
         let Ok(next) = tokio::time::timeout(left, self.inner.next()).await else {
-            return Err(self.named(http_failure::of_silence(&self.http.url, self.http.idle)));
+            return Err(self.with_request_id(http_failure::from_silence(&self.http.url, self.http.idle)));
         };
         let failure = match next {
             None => return Ok(None),
@@ -234,51 +235,51 @@ impl Events<'_> {
                 }
                 return Ok(Some(event));
             }
-            Some(Err(EventStreamError::Transport(Broken::Transport(error)))) => self.http.trouble(error),
-            Some(Err(EventStreamError::Transport(Broken::TooMuch(what)))) => {
+            Some(Err(EventStreamError::Transport(StreamError::Transport(error)))) => self.http.transport_failure(error),
+            Some(Err(EventStreamError::Transport(StreamError::TooLarge(what)))) => {
                 CallFailure::new(FailureKind::Malformed, format!("the answer of the server has {what}"))
             }
             Some(Err(_)) => CallFailure::new(FailureKind::Malformed, "the answer of the server is not UTF-8 text"),
         };
-        Err(self.named(failure))
+        Err(self.with_request_id(failure))
     }
 
-    /// What follows when the answer is complete: counts and a last mark, which some servers leave out. `None` where nothing
-    /// comes soon, or only trouble.
-    pub(super) async fn last_words(&mut self) -> Option<Event> {
-        tokio::time::timeout(LAST_WORD, self.inner.next()).await.ok()??.ok()
+    /// The next event after a complete answer: usage counts or an end marker, which some servers leave out. `None` if none
+    /// arrives soon, or on an error.
+    pub(super) async fn next_after_answer(&mut self) -> Option<Event> {
+        tokio::time::timeout(STREAM_END_TIMEOUT, self.inner.next()).await.ok()??.ok()
     }
 
-    /// The last event has come: the stream may end in good order.
+    /// Reads the stream to its end, so that the connection can be reused.
     pub(super) async fn finish(mut self) {
         let rest = async { while matches!(self.inner.next().await, Some(Ok(_))) {} };
-        // A server that goes on costs a new connection for the next request, nothing else.
-        let _ = tokio::time::timeout(LAST_WORD, rest).await;
+        // If the server sends more, the next request needs a new connection, nothing else.
+        let _ = tokio::time::timeout(STREAM_END_TIMEOUT, rest).await;
     }
 
-    /// An event that the server sends instead of an answer.
-    pub(super) fn error(&self, event: &Value) -> CallFailure {
-        self.named(self.http.clean(http_failure::of_event(event)))
+    /// The failure for an error event.
+    pub(super) fn error_event(&self, event: &Value) -> CallFailure {
+        self.with_request_id(self.http.redact_failure(http_failure::from_event(event)))
     }
 
-    /// A failure with the server's name of the request.
-    pub(super) fn named(&self, failure: CallFailure) -> CallFailure {
+    /// Adds the server's request id to a failure.
+    pub(super) fn with_request_id(&self, failure: CallFailure) -> CallFailure {
         CallFailure { request_id: failure.request_id.or_else(|| self.request_id.clone()), ..failure }
     }
 
-    /// What came is not what the protocol says.
+    /// The failure for an answer that violates the protocol.
     pub(super) fn malformed(&self, what: &str) -> CallFailure {
-        self.named(CallFailure::new(FailureKind::Malformed, self.http.scrub(what)))
+        self.with_request_id(CallFailure::new(FailureKind::Malformed, self.http.redact(what)))
     }
 
-    /// The stream ended before its end.
-    pub(super) fn cut(&self) -> CallFailure {
-        self.named(CallFailure::new(FailureKind::CutStream, "the answer ended before its end"))
+    /// The failure for a stream that ends before the answer is complete.
+    pub(super) fn cut_stream(&self) -> CallFailure {
+        self.with_request_id(CallFailure::new(FailureKind::CutStream, "the answer ended before its end"))
     }
 }
 
-/// The result of a call, unless it is cancelled first. An answer that is there when the signal comes, or that only lacks
-/// the server's last word, is not thrown away.
+/// The result of a call, unless it is cancelled first. An answer that is complete when the signal arrives, or complete up
+/// to the end of the stream, is kept: it is paid for.
 pub(super) async fn unless_cancelled<T>(call: impl Future<Output = T>, cancel: &Cancel) -> Result<T, LlmError> {
     tokio::pin!(call);
     tokio::select! {
@@ -286,10 +287,11 @@ pub(super) async fn unless_cancelled<T>(call: impl Future<Output = T>, cancel: &
         done = &mut call => return Ok(done),
         () = cancel.cancelled() => {}
     }
-    tokio::time::timeout(LAST_WORD, call).await.map_err(|_| LlmError::Cancelled)
+    tokio::time::timeout(STREAM_END_TIMEOUT, call).await.map_err(|_| LlmError::Cancelled)
 }
 
-/// Whether an event is more than a sign of life. Servers send pings, chunks whose delta is empty, and empty objects.
+/// Whether an event carries content. Servers also send pings, chunks with an empty delta, and empty objects to keep the
+/// connection alive.
 fn has_content(data: &str) -> bool {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -298,7 +300,7 @@ fn has_content(data: &str) -> bool {
         Value::Object(fields) => fields.is_empty(),
         _ => false,
     };
-    let says_nothing = |delta: &Value| {
+    let is_empty_delta = |delta: &Value| {
         let fields = delta.as_object().into_iter().flatten();
         fields.filter(|(name, _)| !["role", "type"].contains(&name.as_str())).all(|(_, value)| is_empty(value))
     };
@@ -307,56 +309,56 @@ fn has_content(data: &str) -> bool {
         return true;
     }
     match event["type"].as_str() {
-        Some("content_block_delta") => return !says_nothing(&event["delta"]),
+        Some("content_block_delta") => return !is_empty_delta(&event["delta"]),
         Some("message_start" | "content_block_start" | "content_block_stop" | "message_delta" | "message_stop") => {
             return true;
         }
         _ => {}
     }
-    let says_something = |choice: &Value| {
-        !is_empty(&choice["finish_reason"]) || !says_nothing(&choice["delta"]) || !says_nothing(&choice["message"])
+    let choice_has_content = |choice: &Value| {
+        !is_empty(&choice["finish_reason"]) || !is_empty_delta(&choice["delta"]) || !is_empty_delta(&choice["message"])
     };
     match event["choices"].as_array() {
-        // The counts come once, after the last choice.
+        // The usage arrives once, in a last chunk without choices.
         Some(choices) if choices.is_empty() => !is_empty(&event["usage"]),
-        Some(choices) => choices.iter().any(says_something),
+        Some(choices) => choices.iter().any(choice_has_content),
         None => false,
     }
 }
 
-/// Why a stream ends.
+/// Why a stream broke off.
 #[derive(Debug)]
-enum Broken {
+enum StreamError {
     Transport(reqwest::Error),
-    TooMuch(&'static str),
+    TooLarge(&'static str),
 }
 
-/// The bytes of an answer, as long as they and their lines stay within bounds.
-fn bounded(response: Response) -> impl Stream<Item = Result<impl AsRef<[u8]>, Broken>> + Send {
+/// The bytes of an answer, with an error if the whole or one line exceeds its limit.
+fn limit_size(response: Response) -> impl Stream<Item = Result<impl AsRef<[u8]>, StreamError>> + Send {
     let (mut all, mut line) = (0, 0);
     response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(Broken::Transport)?;
+        let chunk = chunk.map_err(StreamError::Transport)?;
         all += chunk.len();
         line = match chunk.iter().rposition(|b| *b == b'\n') {
             Some(end) => chunk.len() - end - 1,
             None => line + chunk.len(),
         };
-        if all > STREAM_BYTES {
-            return Err(Broken::TooMuch("more than 64 MiB"));
+        if all > MAX_STREAM_BYTES {
+            return Err(StreamError::TooLarge("more than 64 MiB"));
         }
-        if line > LINE_BYTES {
-            return Err(Broken::TooMuch("a line of more than 4 MiB"));
+        if line > MAX_LINE_BYTES {
+            return Err(StreamError::TooLarge("a line of more than 4 MiB"));
         }
         Ok(chunk)
     })
 }
 
-/// The URL of an endpoint. The version is added where the base names none.
-fn join(base: &str, endpoint: &str) -> Result<Url, SetupError> {
+/// The URL of an endpoint. Adds `/v1` if the base URL names no version.
+fn endpoint_url(base: &str, endpoint: &str) -> Result<Url, SetupError> {
     let base = base.trim();
     let has_scheme = base.split_once("://").is_some_and(|(s, _)| s.bytes().all(|b| b.is_ascii_alphanumeric()));
     if !has_scheme {
-        // `user:password@host` is not repeated either.
+        // An error message must not repeat the password of `user:password@host`.
         let shown = base.rsplit('@').next().unwrap_or("");
         return Err(SetupError::NoScheme { url: shown.to_owned() });
     }
@@ -385,8 +387,8 @@ fn join(base: &str, endpoint: &str) -> Result<Url, SetupError> {
     Ok(url)
 }
 
-/// The host of a base URL, where it is not this machine.
-pub fn host_elsewhere(base_url: &str) -> Option<String> {
+/// The host of a base URL, unless it is this machine.
+pub fn remote_host(base_url: &str) -> Option<String> {
     let url = Url::parse(base_url.trim()).ok().filter(|url| !is_loopback(url))?;
     url.host_str().map(str::to_owned)
 }
@@ -396,44 +398,51 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// What the requests of one attempt came to.
+/// The use and the results of all requests of one call.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct CallTally {
     pub usage: Option<Usage>,
     pub request_ids: Vec<String>,
     pub model: Option<String>,
-    /// Why the last turn ended.
-    pub stop: Option<String>,
-    /// What nobody counted, by an estimate.
-    guessed: Usage,
-    /// What the last request took, where it was counted: the next one holds all of it again.
-    last: u64,
+    /// Why the model stopped in the last turn.
+    pub stop_reason: Option<String>,
+    /// Estimate of the tokens that the server did not count.
+    estimate: Usage,
+    /// Counted tokens of the last request. The next request contains all of them again.
+    last_total: u64,
 }
 
-impl Tally {
-    /// Looks whether the budget allows a request with this body; its size in tokens, about.
-    pub(super) fn begin(&self, body: &Value, terms: &Terms) -> Result<u64, CallFailure> {
-        if !terms.is_limited() {
+impl CallTally {
+    /// Checks that the budget allows a request with this body. Returns its estimated size in tokens.
+    pub(super) fn begin_request(&self, body: &Value, state: &CallState) -> Result<u64, CallFailure> {
+        if !state.is_limited() {
             return Ok(0);
         }
         let tokens = body.to_string().len() as u64 / BYTES_PER_TOKEN;
-        let next = Usage { input: tokens.max(self.last), output: EXPECTED_OUTPUT, ..Usage::default() };
-        terms.go_on(self.usage.unwrap_or_default().plus(self.guessed), next)?;
+        let next = Usage { input: tokens.max(self.last_total), output: EXPECTED_OUTPUT, ..Usage::default() };
+        state.check_next_request(self.usage.unwrap_or_default().plus(self.estimate), next)?;
         Ok(tokens)
     }
 
-    /// A request of about so many tokens ended, with so much written: what its server did not count is estimated.
-    pub(super) fn end(&mut self, counted: Option<Usage>, tokens: u64, written: usize, failure: Option<&CallFailure>) {
+    /// Ends a request with an estimated input of `tokens` and an output of `written` bytes. Estimates what the server did not
+    /// count.
+    pub(super) fn end_request(
+        &mut self,
+        counted: Option<Usage>,
+        tokens: u64,
+        written: usize,
+        failure: Option<&CallFailure>,
+    ) {
         if let Some(counted) = counted {
-            self.last = counted.total();
-        } else if failure.is_none_or(CallFailure::may_be_paid) {
+            self.last_total = counted.total();
+        } else if failure.is_none_or(CallFailure::may_be_billed) {
             let output = if tokens > 0 { written as u64 / BYTES_PER_TOKEN } else { 0 };
-            self.guessed = self.guessed.plus(Usage { input: tokens, output, ..Usage::default() });
+            self.estimate = self.estimate.plus(Usage { input: tokens, output, ..Usage::default() });
         }
     }
 
-    /// Adds what an answer took, also one that broke off (its tokens are paid for), and who gave it.
-    pub(super) fn add(&mut self, more: Option<Usage>, model: Option<&String>) {
+    /// Adds the tokens of an answer, also of one that broke off (they are paid for), and sets the model.
+    pub(super) fn add_usage(&mut self, more: Option<Usage>, model: Option<&String>) {
         if let Some(model) = model {
             self.model = Some(model.clone());
         }
@@ -443,28 +452,28 @@ impl Tally {
         }
     }
 
-    /// Takes in why a turn ended; that of the last one is the answer's.
-    pub(super) fn stopped(&mut self, stop: Option<&String>) {
-        self.stop = stop.cloned();
+    /// Sets the stop reason. That of the last turn is the answer's.
+    pub(super) fn set_stop_reason(&mut self, stop: Option<&String>) {
+        self.stop_reason = stop.cloned();
     }
 
-    /// Adds the server's name of a request.
-    pub(super) fn name(&mut self, request_id: Option<&String>) {
+    /// Adds the server's id of a request.
+    pub(super) fn add_request_id(&mut self, request_id: Option<&String>) {
         if let Some(id) = request_id.filter(|id| !self.request_ids.contains(id)) {
             self.request_ids.push(id.clone());
         }
     }
 
-    /// An estimate of what the server did not count.
+    /// Estimate of the tokens that the server did not count; `None` if it counted all.
     pub(super) fn estimated(&self) -> Option<Usage> {
-        Some(self.guessed).filter(|guessed| guessed.total() > 0)
+        Some(self.estimate).filter(|estimate| estimate.total() > 0)
     }
 
-    /// A failure with all tokens that the attempt took, and what the model tried to read outside the workspace.
-    pub(super) fn charge(&self, failure: CallFailure, reading: Reading) -> CallFailure {
+    /// Adds to a failure all tokens that the call used, and the paths outside the workspace that the model tried to read.
+    pub(super) fn add_to_failure(&self, failure: CallFailure, read_tool: ReadTool) -> CallFailure {
         let request_id = failure.request_id.clone().or_else(|| self.request_ids.last().cloned());
         let estimated = self.estimated().map(Box::new);
-        CallFailure { usage: self.usage, estimated, request_id, refused_reads: reading.finish().1, ..failure }
+        CallFailure { usage: self.usage, estimated, request_id, refused_reads: read_tool.finish().1, ..failure }
     }
 }
 
@@ -484,12 +493,12 @@ mod tests {
             ("https://host/v1/chat/completions", "https://host/v1/chat/completions"),
             ("http://[::1]:8080", "http://[::1]:8080/v1/chat/completions"),
         ] {
-            assert_eq!(join(base, "chat/completions").unwrap().as_str(), wanted, "{base}");
+            assert_eq!(endpoint_url(base, "chat/completions").unwrap().as_str(), wanted, "{base}");
         }
     }
 
     #[test]
-    fn a_base_url_that_cannot_be_used_is_refused_with_what_to_do() {
+    fn the_error_for_a_bad_base_url_names_the_problem_and_shows_no_secret() {
         for (base, word) in [
             ("localhost:11434", "http://localhost:11434"),
             ("api.example.com/v1", "https://api.example.com/v1"),
@@ -502,13 +511,13 @@ mod tests {
             ("https://host/v1?key=planted", "`?`"),
             ("https://host:x/v1?key=planted", "cannot be used"),
         ] {
-            let error = join(base, "messages").unwrap_err().to_string();
+            let error = endpoint_url(base, "messages").unwrap_err().to_string();
             assert!(error.contains(word) && !error.contains("planted"), "{base}: {error}");
         }
     }
 
     #[test]
-    fn only_events_with_content_hold_a_call() {
+    fn pings_and_empty_chunks_are_not_content() {
         for event in [
             "{}",
             "[]",

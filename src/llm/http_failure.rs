@@ -1,6 +1,6 @@
-//! What a server's refusal means: from status, headers, error body or a broken connection to a kind of failure.
+//! Classifies failed HTTP calls: from status, headers, error body or a broken connection to a kind of failure.
 //!
-//! Servers word their errors differently; what they have in common is looked at here, once for all of them.
+//! Servers word the same error differently. The rules for all of them are here, so that a provider needs none.
 
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -16,40 +16,40 @@ use serde_json::Value;
 
 use super::failure::{CallFailure, FailureKind};
 
-/// What remains to be done where the message says what to look at: another model would not help.
-const THEN: &str = "then resume";
-/// Characters of a server's own words that are kept.
-const KEPT_CHARS: usize = 600;
-/// Characters of a request's name that are kept.
-const NAME_CHARS: usize = 200;
+/// Advice after a message that already says what to change.
+const RESUME: &str = "then resume";
+/// Longest part of a server's message that is kept, in characters.
+const MAX_MESSAGE_CHARS: usize = 600;
+/// Longest part of a request id that is kept, in characters.
+const MAX_ID_CHARS: usize = 200;
 
-/// What stands outside of a body.
+/// Status and headers of a response, as far as failures need them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Envelope {
     pub status: u16,
     pub content_type: String,
     pub request_id: Option<String>,
-    pub wait: Option<Duration>,
+    pub retry_after: Option<Duration>,
     location: Option<String>,
 }
 
 impl Envelope {
-    pub(super) fn of(status: u16, headers: &HeaderMap, clock: Option<fn() -> SystemTime>) -> Self {
+    pub(super) fn new(status: u16, headers: &HeaderMap, clock: Option<fn() -> SystemTime>) -> Self {
         let get = |name: &str| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
         let request_id = get("request-id").or_else(|| get("x-request-id")).filter(|id| !id.is_empty());
         Self {
             status,
             content_type: get("content-type").unwrap_or("").to_ascii_lowercase(),
-            request_id: request_id.map(|id| id.chars().take(NAME_CHARS).collect()),
-            wait: wait(get("retry-after-ms"), get("retry-after"), get("date"), clock),
+            request_id: request_id.map(|id| id.chars().take(MAX_ID_CHARS).collect()),
+            retry_after: parse_retry_after(get("retry-after-ms"), get("retry-after"), get("date"), clock),
             location: get("location").map(str::to_owned),
         }
     }
 }
 
-/// How long the server asks to wait. A date is compared with the server's own clock, or with ours if it does not send its
-/// time.
-fn wait(
+/// How long the server asks to wait. A date is compared with the server's own clock (`Date`), or with ours if it does not
+/// send its time: the two clocks can differ.
+fn parse_retry_after(
     millis: Option<&str>,
     after: Option<&str>,
     date: Option<&str>,
@@ -64,31 +64,32 @@ fn wait(
         return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
     }
     let ours = || clock.and_then(|now| Timestamp::try_from(now()).ok());
-    let now = date.and_then(moment).or_else(ours)?;
-    let seconds = moment(after)?.as_second() - now.as_second();
+    let now = date.and_then(parse_http_date).or_else(ours)?;
+    let seconds = parse_http_date(after)?.as_second() - now.as_second();
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
-/// The three forms of an HTTP date (RFC 9110, section 5.6.7); all of them are in UTC.
-fn moment(text: &str) -> Option<Timestamp> {
+/// Parses the three forms of an HTTP date (RFC 9110, section 5.6.7). All of them are in UTC.
+fn parse_http_date(text: &str) -> Option<Timestamp> {
     let old = |form: &str| DateTime::strptime(form, text).ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
     let today = rfc2822::parse(text).ok().map(|at| at.timestamp());
     today.or_else(|| old("%A, %d-%b-%y %H:%M:%S GMT")).or_else(|| old("%a %b %e %H:%M:%S %Y"))
 }
 
-/// What an error body says, in whichever words.
+/// The content of an error body, independent of the server's format.
 #[derive(Debug, Default)]
-struct Said {
+struct ErrorBody {
     message: String,
-    /// Type, code and details in lower case: words to decide by.
-    words: String,
-    code: Option<u16>,
+    /// Type, code and details in lower case, for the classification.
+    codes: String,
+    status: Option<u16>,
     request_id: Option<String>,
-    numbers: Option<(u64, u64)>,
+    /// Tokens of the prompt and of the model's context.
+    context: Option<(u64, u64)>,
 }
 
-impl Said {
-    fn of(body: &Value) -> Self {
+impl ErrorBody {
+    fn from_json(body: &Value) -> Self {
         let error = body.get("error").unwrap_or(body);
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let message = text(error)
@@ -96,39 +97,41 @@ impl Said {
             .or_else(|| text(&body["message"]))
             .or_else(|| text(&body["detail"]))
             .unwrap_or_else(|| if error.is_null() { String::new() } else { error.to_string() });
-        let mut words = String::new();
+        let mut codes = String::new();
         for part in
             [&error["type"], &error["code"], &error["status"], &error["details"], &error["param"], &body["type"]]
         {
             if !part.is_null() {
-                let _ = write!(words, "{part} ");
+                let _ = write!(codes, "{part} ");
             }
         }
         let number = |names: [&str; 2]| names.iter().find_map(|n| error[*n].as_u64());
         Self {
-            code: status_of(&error["code"]).or_else(|| status_of(&body["code"])),
-            request_id: text(&body["request_id"]).map(|id| id.chars().take(NAME_CHARS).collect()),
-            numbers: number(["n_prompt_tokens", "prompt_tokens"]).zip(number(["n_ctx", "context_length"])),
-            words: words.to_ascii_lowercase(),
+            status: status_of(&error["code"]).or_else(|| status_of(&body["code"])),
+            request_id: text(&body["request_id"]).map(|id| id.chars().take(MAX_ID_CHARS).collect()),
+            context: number(["n_prompt_tokens", "prompt_tokens"]).zip(number(["n_ctx", "context_length"])),
+            codes: codes.to_ascii_lowercase(),
             message,
         }
     }
 }
 
-/// A code that is an HTTP status, as a number or as a text.
+/// An error code that is an HTTP status, as a number or as a string.
 fn status_of(code: &Value) -> Option<u16> {
     let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
     u16::try_from(number).ok().filter(|n| (100..600).contains(n))
 }
 
-/// The failure that an error status means. `body` is its text, or the beginning of it.
-pub(super) fn of_status(envelope: &Envelope, body: &str, url: &Url) -> CallFailure {
+/// The failure for an error status. `body` is the text of the response, or the beginning of it.
+pub(super) fn from_status(envelope: &Envelope, body: &str, url: &Url) -> CallFailure {
     let status = envelope.status;
-    let said = serde_json::from_str(body)
-        .map_or_else(|_| Said { message: plain(body), ..Said::default() }, |value| Said::of(&value));
-    let kind = match kind_of(Some(status), &said) {
-        // Who says when to come again does not wait for a payment.
-        FailureKind::Billing if status == 429 && envelope.wait.is_some() => FailureKind::RateLimit,
+    let said = serde_json::from_str(body).map_or_else(
+        |_| ErrorBody { message: plain_excerpt(body), ..ErrorBody::default() },
+        |value| ErrorBody::from_json(&value),
+    );
+    let kind = match classify(Some(status), &said) {
+        // A server that names a time to retry is not waiting for a payment.
+        FailureKind::Billing if status == 429 && envelope.retry_after.is_some() => FailureKind::RateLimit,
         kind => kind,
     };
     let mut message = format!("the server answered {status}");
@@ -140,73 +143,77 @@ pub(super) fn of_status(envelope: &Envelope, body: &str, url: &Url) -> CallFailu
             ": it sends the request on to {}, which is not followed; set the base URL to it",
             host.as_deref().unwrap_or("another path")
         );
-        remedy = Some(THEN);
+        remedy = Some(RESUME);
     }
     if status == 404 && kind == FailureKind::BadRequest {
         let _ = write!(message, ": it has nothing at {}; look at the base URL", url.path());
-        remedy = Some(THEN);
+        remedy = Some(RESUME);
     }
-    words(&mut message, &said);
+    append_details(&mut message, &said);
     CallFailure {
         status: Some(status),
-        wait: envelope.wait.filter(|_| kind.is_passing()),
+        retry_after: envelope.retry_after.filter(|_| kind.is_transient()),
         request_id: envelope.request_id.clone().or(said.request_id),
         remedy,
         ..CallFailure::new(kind, message)
     }
 }
 
-/// The failure that an error event inside a stream means.
-pub(super) fn of_event(event: &Value) -> CallFailure {
-    let said = Said::of(event);
-    let kind = kind_of(said.code, &said);
+/// The failure for an error event inside a stream.
+pub(super) fn from_event(event: &Value) -> CallFailure {
+    let said = ErrorBody::from_json(event);
+    let kind = classify(said.status, &said);
     let mut message = "the server broke the answer off".to_owned();
-    words(&mut message, &said);
+    append_details(&mut message, &said);
     CallFailure { request_id: said.request_id, ..CallFailure::new(kind, message) }
 }
 
-/// A success that is no stream of events. Some servers say so that they failed.
-pub(super) fn of_other_content(envelope: &Envelope, body: &str) -> CallFailure {
+/// The failure for a success status without a stream of events. Some servers report errors in this way.
+pub(super) fn from_other_content(envelope: &Envelope, body: &str) -> CallFailure {
     if let Ok(value) = serde_json::from_str::<Value>(body)
         && value.get("error").is_some_and(|e| !e.is_null())
     {
-        return CallFailure { status: Some(envelope.status), wait: envelope.wait, ..named(of_event(&value), envelope) };
+        return CallFailure {
+            status: Some(envelope.status),
+            retry_after: envelope.retry_after,
+            ..with_request_id(from_event(&value), envelope)
+        };
     }
     let kind = if envelope.content_type.is_empty() { "nothing that says what it is" } else { &envelope.content_type };
     let message = format!(
         "the server answered with {}, not with a stream of events; look at the base URL: {}",
         excerpt(kind),
-        plain(body)
+        plain_excerpt(body)
     );
     let failure = CallFailure::new(FailureKind::Malformed, message);
-    named(CallFailure { status: Some(envelope.status), remedy: Some(THEN), ..failure }, envelope)
+    with_request_id(CallFailure { status: Some(envelope.status), remedy: Some(RESUME), ..failure }, envelope)
 }
 
-/// A success that is no list of models.
-pub(super) fn of_no_list(envelope: &Envelope, url: &Url) -> CallFailure {
+/// The failure for a success status without a list of models.
+pub(super) fn from_no_list(envelope: &Envelope, url: &Url) -> CallFailure {
     let kind = if envelope.content_type.is_empty() { "nothing that says what it is" } else { &envelope.content_type };
     let message = format!("{} answers with {}, not with a list of models in JSON", url.path(), excerpt(kind));
     CallFailure { status: Some(envelope.status), ..CallFailure::new(FailureKind::Malformed, message) }
 }
 
-fn named(failure: CallFailure, envelope: &Envelope) -> CallFailure {
+fn with_request_id(failure: CallFailure, envelope: &Envelope) -> CallFailure {
     CallFailure { request_id: failure.request_id.or_else(|| envelope.request_id.clone()), ..failure }
 }
 
-fn words(message: &mut String, said: &Said) {
+fn append_details(message: &mut String, said: &ErrorBody) {
     if !said.message.trim().is_empty() {
         let _ = write!(message, ": {}", excerpt(&said.message));
     }
-    if let Some((prompt, context)) = said.numbers {
+    if let Some((prompt, context)) = said.context {
         let _ = write!(message, " ({prompt} tokens, the context has {context})");
     }
 }
 
-fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
+fn classify(status: Option<u16>, said: &ErrorBody) -> FailureKind {
     let message = said.message.to_ascii_lowercase();
-    let code = |words: &[&str]| words.iter().any(|w| said.words.contains(w));
+    let code = |words: &[&str]| words.iter().any(|w| said.codes.contains(w));
     let says = |words: &[&str]| words.iter().any(|w| message.contains(w));
-    // An unreadable status (a stream, a gateway) is replaced by what type and code say.
+    // An error inside a stream, or behind a gateway, has no usable status. Its type and code imply one.
     let status = status.filter(|s| !(200..300).contains(s)).unwrap_or_else(|| {
         let types = [
             ("overloaded", 529),
@@ -219,11 +226,12 @@ fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
             ("invalid_request", 400),
             ("timeout", 504),
         ];
-        types.iter().find(|(word, _)| said.words.contains(word)).map_or(500, |(_, status)| *status)
+        types.iter().find(|(word, _)| said.codes.contains(word)).map_or(500, |(_, status)| *status)
     });
+    // A spending cap comes with status 429 like a rate limit, but waiting does not lift it before the month ends.
     let spend_cap = code(&["enforced_spend_limit_reached"])
         || says(&["spend limit", "spending limit", "reached your specified api usage limits"]);
-    // Google says of both that a quota is used up; where it names a time, it is a limit of the rate.
+    // Google reports an exceeded quota for both a rate limit and billing. If it names a time, it is a rate limit.
     let for_now = code(&["resource_exhausted", "rate_limit"]) || says(&["please retry in", "try again in"]);
     let billing = code(&["billing", "insufficient_quota", "insufficient_credits"])
         || says(&["credit balance", "insufficient credits", "exceeded your current quota"]);
@@ -261,16 +269,16 @@ fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
     }
 }
 
-/// The failure that a server's silence means: nothing comes, or only signs of life.
-pub(super) fn of_silence(url: &Url, idle: Duration) -> CallFailure {
+/// The failure for a server that sends nothing, or only pings.
+pub(super) fn from_silence(url: &Url, idle: Duration) -> CallFailure {
     let host = url.host_str().unwrap_or("the server");
     CallFailure::new(FailureKind::Idle, format!("no content came from {host} for {} s", idle.as_secs_f64()))
 }
 
-/// The failure that a broken connection means.
-pub(super) fn of_transport(error: reqwest::Error, url: &Url, connect: Duration, idle: Duration) -> CallFailure {
+/// The failure for a broken connection.
+pub(super) fn from_transport(error: reqwest::Error, url: &Url, connect: Duration, idle: Duration) -> CallFailure {
     let error = error.without_url();
-    let what = chain(&error);
+    let what = with_causes(&error);
     let lower = what.to_ascii_lowercase();
     let host = url.host_str().unwrap_or("the server");
     let seconds = |time: Duration| time.as_secs_f64();
@@ -293,8 +301,8 @@ pub(super) fn of_transport(error: reqwest::Error, url: &Url, connect: Duration, 
     CallFailure::new(kind, message)
 }
 
-/// An error with its causes.
-pub(super) fn chain(error: &reqwest::Error) -> String {
+/// The message of an error with those of its causes.
+pub(super) fn with_causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -311,14 +319,14 @@ pub(super) fn chain(error: &reqwest::Error) -> String {
 pub(super) fn excerpt(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    match line.char_indices().nth(KEPT_CHARS) {
+    match line.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
 }
 
-/// What a body that is no JSON says; of a page only that it is one.
-fn plain(body: &str) -> String {
+/// The beginning of a body that is not JSON. An HTML page is only named as such.
+fn plain_excerpt(body: &str) -> String {
     let body = body.trim();
     if body.starts_with('<') { "(a page of HTML)".to_owned() } else { excerpt(body) }
 }
@@ -330,7 +338,7 @@ mod tests {
 
     fn failure(status: u16, body: &Value) -> CallFailure {
         let url = Url::parse("http://host/v1/messages").unwrap();
-        of_status(&Envelope::of(status, &HeaderMap::new(), None), &body.to_string(), &url)
+        from_status(&Envelope::new(status, &HeaderMap::new(), None), &body.to_string(), &url)
     }
 
     #[test]
@@ -425,14 +433,14 @@ mod tests {
             (json!({"error": {"code": "rate_limit_exceeded", "message": "later"}}), K::RateLimit),
             (json!({"error": "what"}), K::Server),
         ] {
-            assert_eq!(of_event(&event).kind, kind, "{event}");
+            assert_eq!(from_event(&event).kind, kind, "{event}");
         }
     }
 
     #[test]
     fn a_waiting_time_comes_in_seconds_in_milliseconds_or_as_a_time_of_day() {
         let now = Some("Fri, 20 Nov 2026 18:00:00 GMT");
-        let wait = |millis, after, date| super::wait(millis, after, date, None);
+        let wait = |millis, after, date| super::parse_retry_after(millis, after, date, None);
         let at = |seconds: f64| Some(Duration::from_secs_f64(seconds));
         assert_eq!(wait(None, Some("20"), None), at(20.0));
         assert_eq!(wait(None, Some("1.5"), None), at(1.5));
@@ -447,7 +455,7 @@ mod tests {
         assert_eq!(wait(None, Some("Fri Nov 20 18:01:30 2026"), now), at(90.0));
         assert_eq!(wait(None, Some("Fri, 20 Nov 2026 18:01:30 GMT"), None), None);
         let clock: fn() -> SystemTime = || SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_197_600);
-        let ours = |date| super::wait(None, Some("Fri, 20 Nov 2026 18:01:30 GMT"), date, Some(clock));
+        let ours = |date| super::parse_retry_after(None, Some("Fri, 20 Nov 2026 18:01:30 GMT"), date, Some(clock));
         assert_eq!((ours(None), ours(Some("no date"))), (at(90.0), at(90.0)));
     }
 
@@ -471,10 +479,10 @@ mod tests {
                 seconds.to_string(),
             ] {
                 let waits = [
-                    wait(None, Some(&text), now, None),
-                    wait(None, now, Some(&text), None),
-                    wait(Some(&text), None, now, None),
-                    wait(None, Some(&text), None, Some(|| SystemTime::UNIX_EPOCH - Duration::from_secs(1 << 40))),
+                    parse_retry_after(None, Some(&text), now, None),
+                    parse_retry_after(None, now, Some(&text), None),
+                    parse_retry_after(Some(&text), None, now, None),
+                    parse_retry_after(None, Some(&text), None, Some(|| SystemTime::UNIX_EPOCH - Duration::from_secs(1 << 40))),
                 ];
                 let _ = waits.map(|wait| wait.map(|wait| format!("{} s", wait.as_secs_f64().ceil())));
             }
@@ -485,9 +493,9 @@ mod tests {
     fn a_message_stays_on_one_line_and_short() {
         let long = format!("a\n\t{}\u{1b}[31m", "x".repeat(5000));
         let message = failure(400, &json!({"error": {"message": long}})).message;
-        assert!(message.chars().count() < KEPT_CHARS + 50 && !message.contains(['\n', '\u{1b}']), "{message}");
+        assert!(message.chars().count() < MAX_MESSAGE_CHARS + 50 && !message.contains(['\n', '\u{1b}']), "{message}");
         let url = Url::parse("http://host/v1/messages").unwrap();
-        let page = of_status(&Envelope::of(502, &HeaderMap::new(), None), "<html>bad gateway</html>", &url);
+        let page = from_status(&Envelope::new(502, &HeaderMap::new(), None), "<html>bad gateway</html>", &url);
         assert_eq!(
             (page.kind, page.message.as_str()),
             (FailureKind::Server, "the server answered 502: (a page of HTML)")

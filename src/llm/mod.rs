@@ -4,6 +4,8 @@
 
 mod anthropic;
 mod anthropic_stream;
+mod budget;
+mod call_state;
 mod caller;
 mod claude;
 mod claude_failure;
@@ -11,38 +13,40 @@ mod claude_login;
 mod claude_program;
 mod claude_reads;
 mod claude_stream;
-mod contract;
 mod failure;
-mod guarded;
 mod handoff;
 mod http;
 mod http_failure;
 mod openai;
 mod openai_stream;
 mod prices;
-mod reading;
+mod provider;
+mod read_tool;
 mod recording;
-mod renames;
+mod redacting;
+mod rename_watch;
 mod replay;
 mod secret;
-mod terms;
+mod usage;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};
-pub use caller::{Budget, Caller, Estimate, FailedCall, ModelSwitch, Models, Note, Pace, Place, RetryPolicy, Used};
-pub use claude::{CLAUDE_SURROUNDINGS, ClaudeCode, ClaudeLimits};
+pub use budget::{Budget, Estimate, Used};
+pub use call_state::{CallState, LeftOut};
+pub use caller::{CallEvent, CallPermit, CallTimer, Caller, FailedCall, ModelSwitch, Models, RetryPolicy};
+pub use claude::{CLAUDE_ENVIRONMENT, ClaudeCode, ClaudeLimits};
 pub use claude_login::{ClaudeCredential, ClaudeLogin};
 pub use claude_program::{ClaudeStatus, ClaudeVersion};
-pub use contract::{
-    Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Timing,
-    Usage,
-};
 pub use failure::{CallFailure, FailureKind};
-pub use guarded::Guarded;
 pub use handoff::Handoff;
-pub use http::{HttpSettings, SetupError, host_elsewhere};
+pub use http::{HttpSettings, SetupError, remote_host};
 pub use openai::{OpenAi, OpenAiSettings};
 pub use prices::{Price, PriceError, Prices};
+pub use provider::{
+    Answer, AnswerFuture, FileRead, LlmError, MAX_ANSWER_BYTES, ModelChoice, Offered, Provider, Request, RequestKey,
+    Timing,
+};
 pub use recording::{Recorded, Recording, RecordingError};
+pub use redacting::RedactingProvider;
 pub use replay::Replay;
-pub use secret::{Secret, SecretError, without_marked};
-pub use terms::{LeftOut, Terms};
+pub use secret::{Secret, SecretError, redact_marked_keys};
+pub use usage::Usage;

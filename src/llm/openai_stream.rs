@@ -1,13 +1,13 @@
-//! One turn of chat completions, put together from its chunks. What is not known is passed over.
+//! Assembles one turn of chat completions from its chunks. Unknown fields are skipped.
 
 use serde_json::{Value, json};
 
-use super::contract::Usage;
 use super::failure::CallFailure;
 use super::http::Events;
-use super::reading::Reading;
+use super::read_tool::ReadTool;
+use super::usage::Usage;
 
-/// Calls of tools that are put together in one turn.
+/// Maximum number of tool calls in one turn.
 const MAX_CALLS: usize = 256;
 
 /// A turn of the model.
@@ -22,7 +22,7 @@ pub(super) struct Turn {
     pub request_id: Option<String>,
 }
 
-/// A call of a tool, as far as it came.
+/// A tool call, as far as it arrived.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ToolCall {
     index: u64,
@@ -36,23 +36,23 @@ impl ToolCall {
         serde_json::from_str(&self.arguments).unwrap_or(Value::Null)
     }
 
-    /// Its result, as a message.
-    pub(super) fn answered(&self, reading: &mut Reading) -> Value {
-        let shown = reading.call(&self.name, &self.input());
-        // This API has no mark for a result that is an error.
+    /// Executes the call and returns the message with its result.
+    pub(super) fn execute(&self, read_tool: &mut ReadTool) -> Value {
+        let shown = read_tool.call(&self.name, &self.input());
+        // This API has no field for a failed tool call.
         let content = if shown.is_error { format!("error: {}", shown.text) } else { shown.text };
         json!({"role": "tool", "tool_call_id": self.id, "content": content})
     }
 }
 
 impl Turn {
-    /// The turn as it is sent back.
+    /// The turn as the next request sends it back.
     pub(super) fn message(&self) -> Value {
         let calls: Vec<Value> = self
             .calls
             .iter()
             .map(|call| {
-                // Servers read the arguments again; what is no JSON would fail the whole conversation.
+                // Servers parse the arguments again, and invalid JSON would fail the whole conversation.
                 let arguments = if call.input().is_object() { call.arguments.as_str() } else { "{}" };
                 json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
             })
@@ -60,14 +60,14 @@ impl Turn {
         json!({"role": "assistant", "content": self.text, "tool_calls": calls})
     }
 
-    fn chunk(&mut self, data: &Value) {
+    fn apply_chunk(&mut self, data: &Value) {
         if let Some(model) = data["model"].as_str() {
             self.model = Some(model.to_owned());
         }
-        self.count(&data["usage"]);
+        self.set_usage(&data["usage"]);
         let choice = &data["choices"][0];
         let delta = &choice["delta"];
-        // A text, or a list of parts.
+        // Some servers send a string, others a list of parts.
         match &delta["content"] {
             Value::String(text) => self.text.push_str(text),
             Value::Array(parts) => self.text.extend(parts.iter().filter_map(|part| part["text"].as_str())),
@@ -75,15 +75,16 @@ impl Turn {
         }
         self.refusal.push_str(delta["refusal"].as_str().unwrap_or(""));
         for piece in delta["tool_calls"].as_array().map_or(&[][..], Vec::as_slice) {
-            self.call(piece);
+            self.apply_call_piece(piece);
         }
         if let Some(finish) = choice["finish_reason"].as_str() {
             self.finish = Some(finish.to_owned());
         }
     }
 
-    /// A piece belongs to the call of its number; where servers give none, or the same to all, a new id is a new call.
-    fn call(&mut self, piece: &Value) {
+    /// Adds a piece to the call with its index. Some servers send no index, or the same one for all calls; then a new id
+    /// starts a new call.
+    fn apply_call_piece(&mut self, piece: &Value) {
         let id = piece["id"].as_str().filter(|id| !id.is_empty());
         let index = piece["index"].as_u64();
         let known = self.calls.iter().rposition(|call| match (index, id) {
@@ -112,9 +113,9 @@ impl Turn {
         }
     }
 
-    fn count(&mut self, usage: &Value) {
+    fn set_usage(&mut self, usage: &Value) {
         let Some(all) =
-            Usage::counted(&usage["prompt_tokens"], &usage["completion_tokens"], &Value::Null, &Value::Null)
+            Usage::from_counts(&usage["prompt_tokens"], &usage["completion_tokens"], &Value::Null, &Value::Null)
         else {
             return;
         };
@@ -123,14 +124,14 @@ impl Turn {
     }
 }
 
-/// Reads a turn up to its last event. What came before a failure stays in `turn`.
+/// Reads a turn up to its last event. On a failure, `turn` keeps what arrived before it.
 pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Result<(), CallFailure> {
     loop {
-        // Once it has said why it stopped it has said all: nobody waits long for the rest, or minds how it ends.
-        let event = if turn.finish.is_some() { events.last_words().await } else { events.next().await? };
+        // After the finish reason the answer is complete. The rest of the stream (usage, `[DONE]`) may be missing or broken.
+        let event = if turn.finish.is_some() { events.next_after_answer().await } else { events.next().await? };
         let Some(event) = event else { break };
         if event.data.trim() == "[DONE]" {
-            // Some servers leave the reason out; this mark ends an answer all the same.
+            // Some servers send no finish reason; `[DONE]` also ends an answer.
             turn.finish.get_or_insert_with(|| "stop".to_owned());
             return Ok(());
         }
@@ -138,11 +139,11 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
             return Err(events.malformed("an event of the answer is not JSON"));
         };
         if data.get("error").is_some_and(|e| !e.is_null()) || event.event == "error" {
-            return Err(events.error(&data));
+            return Err(events.error_event(&data));
         }
-        turn.chunk(&data);
+        turn.apply_chunk(&data);
     }
-    if turn.finish.is_some() { Ok(()) } else { Err(events.cut()) }
+    if turn.finish.is_some() { Ok(()) } else { Err(events.cut_stream()) }
 }
 
 #[cfg(test)]
@@ -152,7 +153,7 @@ mod tests {
     fn turn(pieces: &[Value]) -> Turn {
         let mut turn = Turn::default();
         for piece in pieces {
-            turn.chunk(&json!({"choices": [{"delta": {"tool_calls": [piece]}}]}));
+            turn.apply_chunk(&json!({"choices": [{"delta": {"tool_calls": [piece]}}]}));
         }
         turn
     }
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_put_together_however_a_server_numbers_them() {
+    fn tool_calls_are_assembled_with_any_numbering() {
         let call = |index: Value, id: Value, name: Value, arguments: Value| json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}});
         let null = Value::Null;
         let wanted = vec![("a", "Read", "{\"x\":1}"), ("b", "Read", "{}")];
@@ -193,11 +194,11 @@ mod tests {
     #[test]
     fn cached_tokens_are_counted_apart() {
         let mut turn = Turn::default();
-        turn.count(
+        turn.set_usage(
             &json!({"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 60}}),
         );
         assert_eq!(turn.usage, Some(Usage { input: 40, output: 7, cache_read: 60, cache_write: 0 }));
-        turn.count(&json!(null));
+        turn.set_usage(&json!(null));
         assert!(turn.usage.is_some());
     }
 }

@@ -1,19 +1,20 @@
-//! A recording: the answers of a run, one JSON object a line, in the order in which they came.
+//! Recordings: the answers of a run, one JSON object per line, in the order of their arrival.
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::contract::{Answer, FileRead, LONGEST_ANSWER, Request, RequestKey, Timing, Usage};
+use super::provider::{Answer, FileRead, MAX_ANSWER_BYTES, Request, RequestKey, Timing};
+use super::usage::Usage;
 use crate::files;
 use crate::journal::Sha;
 
-/// The longest line: JSON writes a control character with six, and the other fields have room beside the answer.
-const LONGEST_LINE: u64 = 8 * LONGEST_ANSWER;
+/// Longest line, in bytes. JSON needs six bytes for a control character, and the other fields need room as well.
+const MAX_LINE_BYTES: u64 = 8 * MAX_ANSWER_BYTES;
 
 fn too_long() -> String {
-    format!("an answer of more than {} MiB, which no answer needs", LONGEST_ANSWER >> 20)
+    format!("an answer of more than {} MiB, which no answer needs", MAX_ANSWER_BYTES >> 20)
 }
 
 /// One request and its answer.
@@ -21,22 +22,19 @@ fn too_long() -> String {
 pub struct Recorded {
     /// Version of the format.
     pub v: u32,
-    /// Which request.
     #[serde(flatten)]
     pub key: RequestKey,
-    /// The wording that was answered.
+    /// SHA-256 of role and prompt; see [`Request::wording`].
     pub wording: Sha,
-    /// The beginning of the prompt, for people who look for a request.
+    /// The beginning of the prompt, so that people can find a request.
     pub prompt_start: String,
-    /// What the model read.
+    /// The files that the model read.
     pub reads: Vec<FileRead>,
-    /// Tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// US dollars.
+    /// Cost in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Why the model stopped.
@@ -44,23 +42,22 @@ pub struct Recorded {
     pub stop_reason: Option<String>,
     /// The provider that gave the answer.
     pub provider: String,
-    /// It came when the decision that it was asked for had been made.
+    /// Whether it arrived after the decision that it was meant for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
-    /// The quick check of what it holds did not end in time.
+    /// Whether the quick check of its content ran out of time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub check_timed_out: bool,
-    /// What the clock decided at the nodes that ask no model. The first answer of a recording carries it for the whole
-    /// run; an older recording does not say.
+    /// Decisions by the clock at nodes that ask no model. The first answer holds them for the whole run; older recordings
+    /// have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timing: Vec<Timing>,
-    /// The answer.
     pub answer: String,
 }
 
 impl Recorded {
-    /// What a provider answered to a request.
-    pub fn of(request: &Request, answer: &Answer, provider: &str) -> Self {
+    /// The record of a provider's answer to a request.
+    pub fn new(request: &Request, answer: &Answer, provider: &str) -> Self {
         Self {
             v: 1,
             key: request.key.clone(),
@@ -80,51 +77,41 @@ impl Recorded {
     }
 }
 
-/// Why a recording cannot be used.
+/// A recording that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// The operating system refused.
+    /// A file operation failed.
     #[error("{what} the recording {path}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// The file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
     /// A line cannot be read.
     #[error("the recording {name}, line {line}, cannot be read: {what}")]
     Line {
-        /// The recording.
         name: String,
         /// The line, from 1.
         line: usize,
-        /// Why.
         what: String,
     },
-    /// The same request stands twice.
+    /// The recording has two answers to the same request.
     #[error("the recording {name} answers the same request twice ({key})")]
-    Twice {
-        /// The recording.
-        name: String,
-        /// The request.
-        key: String,
-    },
+    Twice { name: String, key: String },
 }
 
 /// All answers of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
-    /// Where it came from, for messages.
+    /// Its file name, for messages.
     pub name: String,
-    /// The answers.
     pub answers: Vec<Recorded>,
 }
 
 impl Recording {
-    /// Reads a recording's text.
+    /// Parses the text of a recording. `name` is used in messages.
     pub fn parse(name: &str, text: &str) -> Result<Self, RecordingError> {
         Self::read(name, text.as_bytes())
     }
@@ -135,10 +122,10 @@ impl Recording {
         for number in 1.. {
             let bad = |what: String| RecordingError::Line { name: name.to_owned(), line: number, what };
             let mut line = Vec::new();
-            if from.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(io)? == 0 {
+            if from.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut line).map_err(io)? == 0 {
                 break;
             }
-            if line.len() as u64 > LONGEST_LINE {
+            if line.len() as u64 > MAX_LINE_BYTES {
                 return Err(bad(too_long()));
             }
             if line.trim_ascii().is_empty() {
@@ -148,7 +135,7 @@ impl Recording {
             if recorded.v != 1 {
                 return Err(bad(format!("format version {} is not 1", recorded.v)));
             }
-            if recorded.answer.len() as u64 > LONGEST_ANSWER {
+            if recorded.answer.len() as u64 > MAX_ANSWER_BYTES {
                 return Err(bad(too_long()));
             }
             if answers.iter().any(|a| a.key == recorded.key) {
@@ -169,7 +156,7 @@ impl Recording {
         Self::read(&path.display().to_string(), BufReader::new(file))
     }
 
-    /// Its text.
+    /// The text of the recording.
     pub fn render(&self) -> String {
         let mut text = String::new();
         for answer in &self.answers {
@@ -203,13 +190,13 @@ mod tests {
             timing: Vec::new(),
             answer,
         };
-        let of = |length: u64| {
+        let recording = |length: u64| {
             let answer = "\u{1}".repeat(usize::try_from(length).expect("it fits"));
             Recording { name: "r".into(), answers: vec![recorded(answer)] }
         };
-        let longest = of(LONGEST_ANSWER);
+        let longest = recording(MAX_ANSWER_BYTES);
         assert!(Recording::parse("r", &longest.render()).expect("it is read") == longest);
-        let longer = Recording::parse("r", &of(LONGEST_ANSWER + 1).render()).expect_err("it is refused");
+        let longer = Recording::parse("r", &recording(MAX_ANSWER_BYTES + 1).render()).expect_err("it is refused");
         assert!(longer.to_string().contains("line 1"), "{longer}");
     }
 }

@@ -1,6 +1,6 @@
-//! Answers from a recording: deterministic, and a miss is an error that shows the nearest request.
+//! Answers from a recording. Replay is deterministic; a missing answer is an error that names the most similar request.
 
-use super::contract::{Answer, Asking, LlmError, Provider, Request, RequestKey, Timing};
+use super::provider::{Answer, AnswerFuture, LlmError, Provider, Request, RequestKey, Timing};
 use super::recording::{Recorded, Recording};
 use crate::process::Cancel;
 
@@ -45,7 +45,7 @@ impl Replay {
         })
     }
 
-    /// The request that shares most of the key; the node weighs more than the rest together.
+    /// The recorded request with the most similar key. The same node counts more than all other fields together.
     fn nearest(&self, request: &Request) -> Option<&Recorded> {
         self.recording.answers.iter().max_by_key(|a| {
             let same = |x: bool, weight: u32| if x { weight } else { 0 };
@@ -76,7 +76,7 @@ impl Provider for Replay {
         all.find(|timing| (timing.node.as_str(), timing.place, timing.attempt) == (node, place, attempt))
     }
 
-    fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> AnswerFuture<'a> {
         Box::pin(async move { self.find(request) })
     }
 }
@@ -133,10 +133,10 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_survives_its_text_and_answers_by_key() {
-        let again = Recording::parse("swap.jsonl", &recording().render()).unwrap();
-        assert_eq!(again, recording());
-        let replay = Replay::new(again, false);
+    fn a_recording_round_trips_and_answers_by_key() {
+        let parsed = Recording::parse("swap.jsonl", &recording().render()).unwrap();
+        assert_eq!(parsed, recording());
+        let replay = Replay::new(parsed, false);
         let fresh = replay.find(&request(key("formalize", 0, 1, "draft"))).unwrap();
         assert_eq!((fresh.text.as_str(), fresh.stale), ("one", false));
         let stale = replay.find(&request(key("formalize", 1, 1, "repair"))).unwrap();

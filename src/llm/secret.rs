@@ -1,24 +1,24 @@
-//! Keys and tokens: where they go, and how they are kept out of everything else.
+//! Keys and tokens, and how they are kept out of messages, logs and recordings.
 //!
-//! A secret is handed to the one header or the one variable that carries it. What a server, a program or a model gives
-//! back is cleaned of it before anyone sees it.
+//! A secret goes only into the header or the environment variable that carries it. Everything that a server, a program or
+//! a model returns is redacted before it is shown or stored.
 
 use std::fmt;
 
 use reqwest::header::HeaderValue;
 
-/// What stands in the place of a secret.
-const GONE: &str = "[key]";
-/// A secret shorter than this is a placeholder (`ollama`, `x`); pieces of it are not looked for.
-const REAL: usize = 8;
-/// How the keys and tokens of Anthropic begin. Those that Claude Code keeps for itself are unknown to us but for this.
-const MARK: &str = "sk-ant-";
+/// Replaces a secret in a text.
+const REDACTED: &str = "[key]";
+/// A secret with fewer bytes is a placeholder (`ollama`, `x`). Its pieces are not searched for.
+const MIN_SECRET_BYTES: usize = 8;
+/// Prefix of Anthropic's keys and tokens. It is all that we know about those that Claude Code keeps for itself.
+const ANTHROPIC_PREFIX: &str = "sk-ant-";
 
 /// A key or token. Its `Debug` shows nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// A key or token that cannot be one. It is not shown.
+/// A key or token that is not valid as one. The error does not show it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: the key {what}; set it again, without quotes and line breaks")]
 pub struct SecretError {
@@ -28,7 +28,7 @@ pub struct SecretError {
 }
 
 impl Secret {
-    /// Takes a key as it was set in the variable `name`. One that cannot stand in a header is refused.
+    /// Checks a key from the variable `name`: a key that cannot be sent in a header is an error.
     pub fn new(name: &str, key: &str) -> Result<Self, SecretError> {
         let what = if key.trim().is_empty() {
             "is empty"
@@ -44,55 +44,55 @@ impl Secret {
         Err(SecretError { name: name.to_owned(), what })
     }
 
-    /// For the one header that carries it.
-    pub(super) fn header(&self, before: &str) -> HeaderValue {
+    /// The header value that carries it, after a prefix such as `Bearer `.
+    pub(super) fn header(&self, prefix: &str) -> HeaderValue {
         let mut value =
-            HeaderValue::from_str(&format!("{before}{}", self.0)).expect("`new` takes only visible ASCII characters");
+            HeaderValue::from_str(&format!("{prefix}{}", self.0)).expect("`new` takes only visible ASCII characters");
         value.set_sensitive(true);
         value
     }
 
-    /// For the one variable of a child that carries it.
-    pub(super) fn show_to_child(&self) -> &str {
+    /// The value for the environment variable of a child process.
+    pub(super) fn reveal_to_child(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is long enough to be one, and no placeholder.
+    /// Whether it is long enough to be a secret and not a placeholder.
     pub fn is_real(&self) -> bool {
-        self.0.len() >= REAL
+        self.0.len() >= MIN_SECRET_BYTES
     }
 
-    /// Whether a text holds it as a whole. A placeholder is in many texts and says nothing.
-    pub fn is_in(&self, text: &str) -> bool {
+    /// Whether a text contains the whole secret. Always false for a placeholder, which occurs in many texts by chance.
+    pub fn occurs_in(&self, text: &str) -> bool {
         self.is_real() && text.contains(&self.0)
     }
 
-    /// The text without the secret as a whole: what a model wrote is not bent for a piece.
-    pub fn hide(&self, text: &str) -> String {
-        if self.is_in(text) { text.replace(&self.0, GONE) } else { text.to_owned() }
+    /// Redacts whole occurrences only, for a model's answer: redacting pieces could damage its text.
+    pub fn redact_whole(&self, text: &str) -> String {
+        if self.occurs_in(text) { text.replace(&self.0, REDACTED) } else { text.to_owned() }
     }
 
-    /// The text without the secret, and without pieces of it that are long enough to be of use to someone.
-    pub fn scrub(&self, text: &str) -> String {
+    /// Redacts the secret and every piece of it of at least [`MIN_SECRET_BYTES`] bytes, as in a shortened error message.
+    pub fn redact_pieces(&self, text: &str) -> String {
         let key = self.0.as_bytes();
         let bytes = text.as_bytes();
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
         let mut at = 0;
         while at < bytes.len() {
-            let length = if key.len() < REAL {
-                let alone = |b: Option<&u8>| b.is_none_or(|b| !b.is_ascii_alphanumeric());
+            let length = if key.len() < MIN_SECRET_BYTES {
+                let is_boundary = |b: Option<&u8>| b.is_none_or(|b| !b.is_ascii_alphanumeric());
                 let found = bytes[at..].starts_with(key)
-                    && alone(at.checked_sub(1).and_then(|i| bytes.get(i)))
-                    && alone(bytes.get(at + key.len()));
+                    && is_boundary(at.checked_sub(1).and_then(|i| bytes.get(i)))
+                    && is_boundary(bytes.get(at + key.len()));
                 if found { key.len() } else { 0 }
             } else {
-                (0..=key.len() - REAL).map(|i| common(&key[i..], &bytes[at..])).max().unwrap_or(0)
+                (0..=key.len() - MIN_SECRET_BYTES).map(|i| common_prefix(&key[i..], &bytes[at..])).max().unwrap_or(0)
             };
-            if length >= REAL.min(key.len()) {
-                // A key is ASCII, so both ends are ends of characters.
+            if length >= MIN_SECRET_BYTES.min(key.len()) {
+                // A key is ASCII, so both ends are character boundaries.
                 out.push_str(&text[from..at]);
-                out.push_str(GONE);
+                out.push_str(REDACTED);
                 at += length;
                 from = at;
             } else {
@@ -104,8 +104,8 @@ impl Secret {
     }
 }
 
-/// How many bytes both begin with.
-fn common(a: &[u8], b: &[u8]) -> usize {
+/// Length of the common prefix.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
@@ -115,13 +115,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A text without what is marked as a key or token of Anthropic, whosever it is.
-pub fn without_marked(text: &str) -> String {
+/// Redacts everything with the prefix of Anthropic's keys and tokens, whoever they belong to.
+pub fn redact_marked_keys(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(MARK) {
+    while let Some(at) = rest.find(ANTHROPIC_PREFIX) {
         out.push_str(&rest[..at]);
-        out.push_str(GONE);
+        out.push_str(REDACTED);
         let end = |c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_');
         rest = rest[at..].find(end).map_or("", |len| &rest[at + len..]);
     }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_cannot_stand_in_a_header_is_refused_without_being_shown() {
+    fn a_key_that_cannot_be_sent_in_a_header_is_an_error_that_does_not_show_it() {
         for (key, word) in [
             ("", "empty"),
             (" ", "empty"),
@@ -162,18 +162,18 @@ mod tests {
             ("sk-ant-*** ends 9-ab", "sk-ant-*** ends 9-ab"),
             ("", ""),
         ] {
-            assert_eq!(key.scrub(text), left);
+            assert_eq!(key.redact_pieces(text), left);
         }
         let placeholder = Secret::new("A_KEY", "x").unwrap();
-        assert_eq!(placeholder.scrub("an example: x"), "an example: [key]");
-        assert!(!placeholder.is_in("an example: x"));
-        assert_eq!(placeholder.hide("x' = x"), "x' = x");
+        assert_eq!(placeholder.redact_pieces("an example: x"), "an example: [key]");
+        assert!(!placeholder.occurs_in("an example: x"));
+        assert_eq!(placeholder.redact_whole("x' = x"), "x' = x");
     }
 
     #[test]
-    fn tokens_that_nobody_told_us_are_known_by_their_mark() {
+    fn unknown_tokens_are_recognised_by_their_prefix() {
         let text = "bearer sk-ant-oat01-AbC_9-x, and \"sk-ant-api03-zz\"; sk-ant-";
-        assert_eq!(without_marked(text), "bearer [key], and \"[key]\"; [key]");
-        assert_eq!(without_marked("nothing to hide"), "nothing to hide");
+        assert_eq!(redact_marked_keys(text), "bearer [key], and \"[key]\"; [key]");
+        assert_eq!(redact_marked_keys("nothing to hide"), "nothing to hide");
     }
 }

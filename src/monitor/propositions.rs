@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::labels::Labels;
 use crate::journal::Sha;
 use crate::llm::{ModelChoice, Request, RequestKey};
-use crate::prompt::{PromptError, PromptLibrary, json_object};
+use crate::prompt::{PromptError, PromptLibrary, extract_json_object};
 use crate::temporal::{Atom, Formula, Formulas};
 
 /// The kind of label atoms that a model judges: `model:polite`.
@@ -100,7 +100,7 @@ impl Propositions {
     /// Parses an answer: true or false for each name, and no other names. The error is written for the model, which gets
     /// it in the second request.
     pub fn parse_answer(&self, answer: &str) -> Result<Labels, String> {
-        let value = json_object(answer).map_err(|problem| problem.what)?.value;
+        let value = extract_json_object(answer).map_err(|problem| problem.what)?.value;
         let given = value.as_object().ok_or("the answer is no JSON object")?;
         if let Some(other) = given.keys().find(|name| !self.names().any(|known| **known == ***name)) {
             return Err(format!("it labels `{other}`, which was not asked"));

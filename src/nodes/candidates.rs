@@ -1,5 +1,6 @@
-//! Formalizations side by side: each is drafted, translated, parsed and quickly checked on a lifeline of its own; those
-//! that lead are given properties, and the best goes on. `formalize` decides by what it has received.
+//! Drafts several formalizations side by side. Each candidate is drafted, translated, parsed and quickly checked on a
+//! lifeline of its own; the leaders also get properties and a full check, and the run continues with the best. The
+//! decision uses only the results that `formalize` has received, because those are in its causal past.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,8 +9,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tracing::{Instrument as _, info, info_span};
 
-use super::desk::{Desk, tool_trouble};
-use super::intervene::taken_of;
+use super::acceptance::accept_chosen;
+use super::context::{NodeContext, halt_for_tool};
 use super::workspace::{current, diagnostics_text};
 use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Kind, Sha};
@@ -23,22 +24,22 @@ use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
-/// Once a good candidate is there, the others are waited for as long again as it took, and at least so long.
-const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+/// After the first good candidate, the others get as much time again as its answer took, and at least this much.
+const MIN_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether several formalizations are due: where nothing was formalized yet. What was begun or received before goes on,
-/// whatever is set since.
-pub(super) fn are_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
-    let nothing = view.artifact(file::SOURCE).is_none() && view.artifact(formalize::ANSWER).is_none();
+/// Whether this attempt drafts candidates: only if the run has no formalization yet. Candidates that were started
+/// continue, and a single draft that was received is kept, even if the setting has changed since.
+pub(super) fn should_draft_candidates(view: &RunView, attempt: &Attempt<'_>) -> bool {
+    let nothing_formalized = view.artifact(file::SOURCE).is_none() && view.artifact(formalize::ANSWER).is_none();
     let is_draft =
         |event: &RunEvent| event.try_as_answer_received_ref().is_some_and(|answer| answer.purpose == "draft");
     let received = || attempt.has(is_draft);
-    nothing && (view.candidates.contains_key(&view.rev) || (view.settings.candidates > 1 && !received()))
+    nothing_formalized && (view.candidates.contains_key(&view.rev) || (view.settings.candidates > 1 && !received()))
 }
 
-/// How long others are waited for once a good one has come that took so many seconds.
+/// How long to wait for the others after a good candidate whose answer took this many seconds.
 fn patience(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or_default().max(LEAST_PATIENCE)
+    Duration::try_from_secs_f64(seconds).unwrap_or_default().max(MIN_PATIENCE)
 }
 
 fn node_of(stage: Stage) -> NodeName {
@@ -48,51 +49,51 @@ fn node_of(stage: Stage) -> NodeName {
     }
 }
 
-/// What a candidate tells the one who decides.
-enum Word {
-    /// It has come so far.
+/// A candidate's message to the selection.
+enum CandidateMessage {
+    /// The stage is finished.
     Finished(Box<Candidate>),
-    /// It gives nothing.
+    /// The candidate stopped without a result.
     Halted(u32, Halt),
-    /// Its recording says that it came too late.
+    /// The recording says that its result came after the decision.
     Late(u32),
 }
 
-/// Candidates on their way, and what was received of them.
-struct Contest<'a, 'run> {
-    desk: &'run Desk,
+/// The candidates of one attempt, and the choice among them.
+struct CandidateSelection<'a, 'run> {
+    context: &'run NodeContext,
     view: &'a RunView,
     attempt: &'a Attempt<'run>,
     tasks: &'a BackgroundTasks<'run>,
-    /// How many were to be drafted when it began.
-    of: u32,
+    /// How many candidates the attempt was started with.
+    total: u32,
 }
 
 pub(super) async fn perform<'run>(
-    desk: &'run Desk,
+    context: &'run NodeContext,
     view: &RunView,
     attempt: &Attempt<'run>,
     tasks: &BackgroundTasks<'run>,
 ) -> Result<Product, NodeError> {
     if let Some(chosen) = attempt.recall(RunEvent::try_as_candidate_chosen_ref) {
-        let winner = received(attempt, chosen.chosen, None).ok_or_else(|| unknown(chosen.chosen))?;
+        let winner = received(attempt, chosen.chosen, None).ok_or_else(|| no_result(chosen.chosen))?;
         return Ok(product(&winner));
     }
     let begun = view.candidates.get(&view.rev).cloned().unwrap_or_default();
-    let of = if begun.total == 0 { view.settings.candidates } else { begun.total };
+    let total = if begun.of == 0 { view.settings.candidates } else { begun.of };
     let mut drafts = begun.begun();
     let named = attempt.recall(RunEvent::try_as_leaders_selected_ref);
     if named.is_none() {
-        drafts.extend(1..=of);
+        drafts.extend(1..=total);
     }
     let drafts: Vec<u32> = drafts.into_iter().collect();
-    let contest = Contest { desk, view, attempt, tasks, of };
+    let selection = CandidateSelection { context, view, attempt, tasks, total };
     let mut all = match named {
-        // Candidates that had not finished by then do not count.
+        // The leaders were chosen among these. Candidates that finished later would change the comparison.
         Some(named) => {
             named.received.iter().filter_map(|number| received(attempt, *number, Some(Stage::Formalization))).collect()
         }
-        None => contest.gather(&drafts, Stage::Formalization, &[]).await?,
+        None => selection.gather(&drafts, Stage::Formalization, &[]).await?,
     };
     let leaders = leaders(&all);
     if leaders.len() > 1 {
@@ -101,7 +102,7 @@ pub(super) async fn perform<'run>(
             let named = LeadersSelected { leaders: leaders.clone(), received };
             attempt.record(Kind::Choice, RunEvent::LeadersSelected(named))?;
         }
-        for further in contest.gather(&leaders, Stage::Properties, &all.clone()).await? {
+        for further in selection.gather(&leaders, Stage::Properties, &all.clone()).await? {
             all.retain(|one| one.candidate != further.candidate);
             all.push(further);
         }
@@ -109,45 +110,45 @@ pub(super) async fn perform<'run>(
     all.sort_by_key(|one| one.candidate);
     let leading: Vec<Candidate> = all.iter().filter(|one| one.stage == Stage::Properties).cloned().collect();
     let compared = if leading.is_empty() { &all } else { &leading };
-    let (winner, by) = best(compared).ok_or_else(|| unknown(0))?;
+    let (winner, by) = best(compared).ok_or_else(|| no_result(0))?;
     let chosen = Chosen {
         chosen: winner.candidate,
         criterion: by,
         received: all.iter().map(|one| (one.candidate, one.points())).collect(),
         missing: drafts.iter().copied().filter(|number| is_missing(*number, &all, &leaders)).collect(),
-        why: why(winner, &all),
+        why: reason(winner, &all),
     };
     info!(chosen = winner.candidate, of = all.len(), "candidate chosen");
-    let taken = taken_of(attempt, winner.candidate, &winner.answer)?;
+    let accepted = accept_chosen(attempt, winner.candidate, &winner.answer)?;
     let chosen = attempt.event(Kind::Choice, RunEvent::CandidateChosen(chosen));
-    let group = std::iter::once(chosen).chain(taken);
-    attempt.run.append(group.collect())?;
+    // One group, so that a crash cannot separate the choice from the acceptance of its answer.
+    attempt.run.append(std::iter::once(chosen).chain(accepted).collect())?;
     Ok(product(winner))
 }
 
-/// Whose result had not come: of a leader, with its properties.
+/// Whether a candidate's result had not arrived at the choice. A leader's result includes its properties.
 fn is_missing(number: u32, all: &[Candidate], leaders: &[u32]) -> bool {
     let leads = leaders.len() > 1 && leaders.contains(&number);
-    let come = |one: &Candidate| one.candidate == number && (!leads || one.stage == Stage::Properties);
-    !all.iter().any(come)
+    let arrived = |one: &Candidate| one.candidate == number && (!leads || one.stage == Stage::Properties);
+    !all.iter().any(arrived)
 }
 
-fn why(winner: &Candidate, all: &[Candidate]) -> String {
+fn reason(winner: &Candidate, all: &[Candidate]) -> String {
     let words = |one: &Candidate| format!("candidate {}: {}", one.candidate, one.words());
     let others: Vec<String> = all.iter().filter(|one| one.candidate != winner.candidate).map(words).collect();
-    let rest = if others.is_empty() { "no other had come".to_owned() } else { others.join("; ") };
+    let rest = if others.is_empty() { "no other had finished".to_owned() } else { others.join("; ") };
     format!("{}; {rest}", winner.words())
 }
 
-fn unknown(candidate: u32) -> NodeError {
+fn no_result(candidate: u32) -> NodeError {
     let message = match candidate {
-        0 => "no formalization came".to_owned(),
-        number => format!("candidate {number} was chosen, and the journal does not hold it"),
+        0 => "no candidate produced a formalization".to_owned(),
+        number => format!("candidate {number} was chosen, but the journal does not hold its result"),
     };
     Halt { reason: StopReason::Provider, message }.into()
 }
 
-/// What a candidate came to, in the words of an earlier start of this attempt; at this stage, or at its last.
+/// The result of a candidate from before a crash of this attempt: of this stage, or its last one.
 fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Option<Candidate> {
     let own = attempt.apart(candidate, None);
     own.recall(|event| {
@@ -156,7 +157,7 @@ fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Opti
     })
 }
 
-/// What the winner drafted, as the work of `formalize`.
+/// The winner's draft, as the product of `formalize`.
 fn product(winner: &Candidate) -> Product {
     let mut artifacts = BTreeMap::from([(formalize::ANSWER.to_owned(), winner.answer.clone())]);
     let Some(source) = &winner.source else {
@@ -170,58 +171,59 @@ fn product(winner: &Candidate) -> Product {
     Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing }
 }
 
-impl Contest<'_, '_> {
-    /// Sends candidates on their way, and receives what they come to: all of them, or those that come as long as the
-    /// first good one took, and as long again.
+impl CandidateSelection<'_, '_> {
+    /// Starts the candidates of a stage and receives their results: all of them, or those that arrive within
+    /// [`patience`] after the first good one.
     async fn gather(
         &self,
         candidates: &[u32],
         stage: Stage,
         drafted: &[Candidate],
     ) -> Result<Vec<Candidate>, NodeError> {
-        let (tell, mut words) = mpsc::unbounded_channel();
+        let (sender, mut messages) = mpsc::unbounded_channel();
         let (over, is_over) = watch::channel(false);
         let node = node_of(stage);
-        let late = |number: &u32| self.desk.comes_late(&self.attempt.apart(*number, Some(stage)), node);
-        // Where a recording was made with more of them, those that were in time there may not be among these.
+        let late = |number: &u32| self.context.comes_late(&self.attempt.apart(*number, Some(stage)), node);
+        // A recording of more candidates may call all of these late. Then none is held back, or nothing would arrive.
         let in_time = candidates.iter().any(|number| !late(number));
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
-        let mut come = Vec::new();
+        let mut arrived = Vec::new();
         for number in candidates {
             match received(self.attempt, *number, Some(stage)) {
-                Some(one) => _ = tell.send(Word::Finished(Box::new(one))),
+                Some(one) => _ = sender.send(CandidateMessage::Finished(Box::new(one))),
                 None => {
                     let drafted = drafted.iter().find(|one| one.candidate == *number).cloned();
-                    self.send(*number, drafted, tell.clone(), (is_over.clone(), in_time && late(number)))?;
+                    self.start(*number, drafted, sender.clone(), (is_over.clone(), in_time && late(number)))?;
                 }
             }
         }
         let mut until: Option<Instant> = None;
         let mut halted: Option<Halt> = None;
         while !open.is_empty() {
-            let word = match until {
-                None => words.recv().await,
-                Some(until) => match tokio::time::timeout_at(until, words.recv()).await {
-                    Ok(word) => word,
+            let message = match until {
+                None => messages.recv().await,
+                Some(until) => match tokio::time::timeout_at(until, messages.recv()).await {
+                    Ok(message) => message,
                     Err(_) => {
                         info!(?open, "the other candidates took too long");
                         break;
                     }
                 },
             };
-            match word {
+            match message {
                 None => break,
-                Some(Word::Finished(one)) => {
+                Some(CandidateMessage::Finished(one)) => {
                     open.remove(&one.candidate);
                     info!(candidate = one.candidate, ?stage, good = one.is_good(), "candidate received");
                     self.receive(&one, stage)?;
-                    if one.is_good() && until.is_none() && !self.desk.replays() {
+                    // A replay waits for all that were in time when it was recorded, however slow this machine is.
+                    if one.is_good() && until.is_none() && !self.context.is_replay() {
                         until = Some(Instant::now() + patience(one.seconds));
                     }
-                    come.push(*one);
+                    arrived.push(*one);
                 }
-                Some(Word::Late(number)) => _ = open.remove(&number),
-                Some(Word::Halted(number, halt)) => {
+                Some(CandidateMessage::Late(number)) => _ = open.remove(&number),
+                Some(CandidateMessage::Halted(number, halt)) => {
                     open.remove(&number);
                     if matches!(halt.reason, StopReason::Interrupted | StopReason::Deadline) {
                         return Err(halt.into());
@@ -230,16 +232,16 @@ impl Contest<'_, '_> {
                 }
             }
         }
-        // Whoever has not been asked is not asked any more; whoever came late comes now.
+        // Candidates that wait for their model call give up now; those that a recording calls late may start.
         let _ = over.send(true);
         match halted {
-            // What was promised was not given, and nothing can go on: it is asked for again when the run is resumed.
-            Some(halt) if !come.iter().any(|one| one.module.is_some()) => Err(halt.into()),
-            _ => Ok(come),
+            // A model call failed and no module was accepted. The run stops here, and a resumed run tries again.
+            Some(halt) if !arrived.iter().any(|one| one.module.is_some()) => Err(halt.into()),
+            _ => Ok(arrived),
         }
     }
 
-    /// `formalize` receives what a candidate came to.
+    /// Journals that `formalize` received a candidate's result, unless it did before a crash.
     fn receive(&self, one: &Candidate, stage: Stage) -> Result<(), NodeError> {
         let received = CandidateReceived { candidate: one.candidate, stage, points: one.points() };
         let is_this = |event: &RunEvent| {
@@ -253,23 +255,23 @@ impl Contest<'_, '_> {
         Ok(())
     }
 
-    /// Sends one on its way.
-    fn send(
+    /// Starts a candidate in the background. A candidate with a draft starts its second stage.
+    fn start(
         &self,
         number: u32,
         drafted: Option<Candidate>,
-        tell: mpsc::UnboundedSender<Word>,
+        sender: mpsc::UnboundedSender<CandidateMessage>,
         (over, is_late): (watch::Receiver<bool>, bool),
     ) -> Result<(), NodeError> {
         let stage = if drafted.is_none() { Stage::Formalization } else { Stage::Properties };
         let mut own = self.attempt.apart(number, Some(stage));
         own.over = Some(over);
         if let Some(one) = &drafted {
-            own.taken_before.extend(taken_of(self.attempt, number, &one.answer)?);
+            own.taken_before.extend(accept_chosen(self.attempt, number, &one.answer)?);
         }
         let here = self.attempt.run.view();
-        if here.candidates.get(&here.rev).is_none_or(|all| !all.unfinished.contains(&number)) {
-            let started = CandidateStarted { candidate: number, total: self.of };
+        if here.candidates.get(&here.rev).is_none_or(|all| !all.open.contains(&number)) {
+            let started = CandidateStarted { candidate: number, of: self.total };
             let (kind, event) = match stage {
                 Stage::Formalization => (Kind::Act, RunEvent::CandidateStarted(started)),
                 Stage::Properties => (Kind::Recv, RunEvent::LeaderNotified(started)),
@@ -277,29 +279,30 @@ impl Contest<'_, '_> {
             let begins = own.event(kind, event);
             own.run.append(vec![begins.received_from(self.attempt.lifeline)])?;
         }
-        let way = Way { desk: self.desk, view: self.view.clone(), is_late, tell };
+        let run = CandidateRun { context: self.context, view: self.view.clone(), is_late, sender };
         let span = info_span!("candidate", number, ?stage);
-        self.tasks.spawn(Box::pin(way.go(own, drafted).instrument(span)));
+        self.tasks.send(Box::pin(run.perform(own, drafted).instrument(span)));
         Ok(())
     }
 }
 
-/// A candidate's way.
-struct Way<'run> {
-    desk: &'run Desk,
+/// The work of one candidate in one stage.
+struct CandidateRun<'run> {
+    context: &'run NodeContext,
     view: RunView,
-    /// Its recording says that it came when the decision had been made.
+    /// Whether the recording says that its result came after the decision.
     is_late: bool,
-    tell: mpsc::UnboundedSender<Word>,
+    sender: mpsc::UnboundedSender<CandidateMessage>,
 }
 
-impl<'run> Way<'run> {
-    async fn go(mut self, mut attempt: Attempt<'run>, drafted: Option<Candidate>) -> Result<(), RunError> {
+impl<'run> CandidateRun<'run> {
+    async fn perform(mut self, mut attempt: Attempt<'run>, drafted: Option<Candidate>) -> Result<(), RunError> {
         let number = attempt.candidate;
-        let tell = self.tell.clone();
-        let left = self.desk.caller.left();
+        let sender = self.sender.clone();
+        let left = self.context.caller.time_left();
         if self.is_late && !attempt.has(RunEvent::is_answer_received) {
-            let _ = tell.send(Word::Late(number));
+            // It runs all the same, but after the decision: its events then stand in the journal where they were recorded.
+            let _ = sender.send(CandidateMessage::Late(number));
             let over = attempt.over.take();
             if let Some(mut over) = over
                 && over.wait_for(|over| *over).await.is_err()
@@ -310,7 +313,7 @@ impl<'run> Way<'run> {
         let work = async {
             let mut one = match drafted {
                 None => self.draft(&attempt).await?,
-                Some(drafted) => self.properties(&attempt, drafted).await?,
+                Some(drafted) => self.add_properties(&attempt, drafted).await?,
             };
             let seconds = |entry: &Entry| Some(entry.event.try_as_answer_received_ref()?.seconds);
             one.seconds = attempt.run.find_last(attempt.lifeline, seconds).unwrap_or(0.0);
@@ -320,37 +323,37 @@ impl<'run> Way<'run> {
         };
         let done = match left {
             None => work.await,
-            Some(left) => tokio::time::timeout(left, work).await.unwrap_or_else(|_| Err(late())),
+            Some(left) => tokio::time::timeout(left, work).await.unwrap_or_else(|_| Err(deadline())),
         };
-        let came = match done {
-            Ok(one) => Word::Finished(Box::new(one)),
+        let message = match done {
+            Ok(one) => CandidateMessage::Finished(Box::new(one)),
             Err(NodeError::Run(error)) => return Err(error),
             Err(NodeError::Halt(halt)) => {
-                // What it has answered stays, whatever became of the tools behind it.
+                // The answer is paid for and stays usable, even if a tool failed on it.
                 let answer =
                     |entry: &Entry| Some((entry.rev, entry.event.try_as_answer_received_ref()?.artifact.clone()));
                 let answered = attempt.run.find_last(attempt.lifeline, answer);
                 let answer = answered.filter(|(rev, _)| *rev == attempt.rev).map(|(_, answer)| answer);
                 let given_up = AbandonedCandidate { candidate: number, why: halt.message.clone(), answer };
                 attempt.record(Kind::Act, RunEvent::CandidateAbandoned(given_up))?;
-                Word::Halted(number, halt)
+                CandidateMessage::Halted(number, halt)
             }
         };
-        // Nobody listens once the decision has been made.
-        let _ = tell.send(came);
+        // The receiver is gone once the decision is made.
+        let _ = sender.send(message);
         Ok(())
     }
 
-    /// Drafted, translated, parsed and quickly checked.
+    /// Drafts a module, translates and parses it, and checks it quickly.
     async fn draft(&mut self, attempt: &Attempt<'run>) -> Result<Candidate, NodeError> {
         let number = attempt.candidate;
-        let answered = formalize::perform(self.desk, &self.view, attempt).await?;
-        let answer = answered.artifacts.get(formalize::ANSWER).cloned();
+        let drafted = formalize::perform(self.context, &self.view, attempt).await?;
+        let answer = drafted.artifacts.get(formalize::ANSWER).cloned();
         let mut one = Candidate {
             candidate: number,
             stage: Stage::Formalization,
-            answer: answer.ok_or_else(|| unknown(number))?,
-            source: answered.artifacts.get(file::SOURCE).cloned(),
+            answer: answer.ok_or_else(|| no_result(number))?,
+            source: drafted.artifacts.get(file::SOURCE).cloned(),
             module: None,
             properties: None,
             cfg: None,
@@ -358,13 +361,13 @@ impl<'run> Way<'run> {
             rank: None,
             step: None,
             seconds: 0.0,
-            why: answered.feedback.first().map(|open| open.text.clone()),
+            why: drafted.feedback.first().map(|open| open.text.clone()),
         };
         if one.source.is_none() {
             return Ok(one);
         }
-        self.view = self.view.advanced_by(&answered);
-        let validated = validate::perform(self.desk, &self.view, attempt).await?;
+        self.view = self.view.advanced_by(drafted);
+        let validated = validate::perform(self.context, &self.view, attempt).await?;
         match &validated.facts {
             Facts::Rejected { diagnostics } => one.why = Some(diagnostics_text(diagnostics)),
             _ => {
@@ -379,14 +382,14 @@ impl<'run> Way<'run> {
         Ok(one)
     }
 
-    /// The accepted module, with small values for its constants and without properties: whether it can be evaluated, moves
-    /// and does not get stuck. Where no values are known, why not.
+    /// Checks the accepted module with small constants and without properties: can it be evaluated, does it take a step,
+    /// does it deadlock? The inner error says why it was not checked, for example if no constants are known.
     async fn quick_check(&self, attempt: &Attempt<'_>) -> Result<Result<QuickCheck, String>, NodeError> {
         if let Some(quick) = attempt.recall(RunEvent::try_as_quick_check_finished_ref) {
             return Ok(Ok(quick.clone()));
         }
         let text = current(&self.view, attempt, file::VALIDATED)?.unwrap_or_default();
-        let Ok(module) = self.desk.shelf.module(&text) else { return Ok(Err("it cannot be read again".to_owned())) };
+        let Ok(module) = self.context.modules.parse(&text) else { return Ok(Err("it cannot be parsed".to_owned())) };
         if module.definition("Spec").is_none() {
             return Ok(Err("it defines no Spec".to_owned()));
         }
@@ -397,18 +400,18 @@ impl<'run> Way<'run> {
         let lines = constants.iter().map(|(name, value)| format!("CONSTANT {name} = {value}"));
         let cfg_text = std::iter::once("SPECIFICATION Spec".to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
         let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(Err("its constants have unusual names".to_owned())) };
-        let spec = SpecText { name: module.name.clone(), text, local_modules: Vec::new() };
-        let limits = self.desk.limits_of(attempt, NodeName::Formalize);
-        let cx = ToolContext { limits: &limits, progress: &|_| {}, ..self.desk.tools() };
+        let spec = SpecText { name: module.name.clone(), text, beside: Vec::new() };
+        let limits = self.context.check_limits(attempt, NodeName::Formalize);
+        let cx = ToolContext { limits: &limits, progress: &|_| {}, ..self.context.tool_context() };
         let request = CheckRequest { spec, cfg_text, cfg };
-        let checked = self.desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
-        let quick = summed_up(&checked.outcome, constants, attempt.keep(&checked.output)?);
+        let checked = self.context.toolchain.check(&request, &cx).await.map_err(|e| halt_for_tool(&e))?;
+        let quick = summarise(&checked.outcome, constants, attempt.keep(&checked.output)?);
         attempt.record(Kind::Act, RunEvent::QuickCheckFinished(quick.clone()))?;
         Ok(Ok(quick))
     }
 
-    /// A leader is given properties, and is checked with them.
-    async fn properties(&mut self, attempt: &Attempt<'run>, drafted: Candidate) -> Result<Candidate, NodeError> {
+    /// Generates properties for a leader, and checks it with them.
+    async fn add_properties(&mut self, attempt: &Attempt<'run>, drafted: Candidate) -> Result<Candidate, NodeError> {
         let number = attempt.candidate;
         let validated = Product {
             event: Event::Validated(Acceptance::Accepted),
@@ -419,8 +422,8 @@ impl<'run> Way<'run> {
             feedback: Vec::new(),
             facts: Facts::Nothing,
         };
-        self.view = self.view.advanced_by(&product(&drafted)).advanced_by(&validated);
-        let merged = generate_invariants::perform(self.desk, &self.view, attempt).await?;
+        self.view = self.view.advanced_by(product(&drafted)).advanced_by(validated);
+        let merged = generate_invariants::perform(self.context, &self.view, attempt).await?;
         let named = |name: &str| merged.artifacts.get(name).cloned();
         let mut one = Candidate {
             stage: Stage::Properties,
@@ -434,27 +437,27 @@ impl<'run> Way<'run> {
             return Ok(one);
         }
         one.module = named(file::MODULE).or(one.module);
-        self.view = self.view.advanced_by(&merged);
-        let checked = model_check::perform(self.desk, &self.view, attempt).await?;
+        self.view = self.view.advanced_by(merged);
+        let checked = model_check::perform(self.context, &self.view, attempt).await?;
         let output = checked.artifacts.get(file::OUTPUT).cloned();
         let check = |entry: &Entry| entry.event.try_as_check_finished_ref().map(|check| (**check).clone());
-        let record = attempt.run.find_last(attempt.lifeline, check).ok_or_else(|| unknown(number))?;
+        let record = attempt.run.find_last(attempt.lifeline, check).ok_or_else(|| no_result(number))?;
         let outcome = record.outcome.clone();
-        one.quick = output.map(|output| summed_up(&outcome, outcome.bounds.constants.clone(), output));
-        self.view.set_check(record);
-        self.view.reviews.rank = rank(&self.view, &outcome);
-        one.rank = Some(self.view.reviews.rank);
+        one.quick = output.map(|output| summarise(&outcome, outcome.bounds.constants.clone(), output));
+        self.view.checks.insert(self.view.rev, record);
+        self.view.standing = rank(&self.view, &outcome);
+        one.standing = Some(self.view.standing);
         one.step = self.view.step_here();
         Ok(one)
     }
 }
 
-fn late() -> NodeError {
+fn deadline() -> NodeError {
     Halt { reason: StopReason::Deadline, message: LlmError::Deadline.to_string() }.into()
 }
 
-fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output: Sha) -> QuickCheck {
-    // Values that we chose may be none that the module is made for.
+fn summarise(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output: Sha) -> QuickCheck {
+    // We chose the constants. An assumption that they violate says nothing about the module.
     let assumed = |v: &Violation| v.kind == ViolationKind::Assumption;
     if let Verdict::Violated { violated } | Verdict::Invalid { violated, .. } = &outcome.verdict
         && assumed(violated)
@@ -481,7 +484,7 @@ fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
     }
 }
 
-/// How a candidate with properties compares, before any review.
+/// The rank of a candidate with properties, before any review.
 fn rank(view: &RunView, outcome: &CheckOutcome) -> RevisionRank {
     let reached = |reached: &Reached| matches!(reached, Reached::Yes { .. });
     let has_witnesses = !outcome.witnesses.is_empty() && outcome.witnesses.iter().all(|w| reached(&w.reached));
@@ -501,9 +504,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_waited_for_as_long_as_the_good_one_took_also_after_a_crash() {
-        assert_eq!(patience(0.1), LEAST_PATIENCE);
+    fn patience_is_the_time_of_the_good_candidate_and_at_least_the_minimum() {
+        assert_eq!(patience(0.1), MIN_PATIENCE);
         assert_eq!(patience(95.0), Duration::from_secs(95));
-        assert_eq!(patience(f64::NAN), LEAST_PATIENCE);
+        assert_eq!(patience(f64::NAN), MIN_PATIENCE);
     }
 }

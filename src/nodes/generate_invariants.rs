@@ -1,22 +1,28 @@
-//! `TypeOK`, invariants, temporal properties, witnesses and the configuration, merged into the module and parsed.
+//! Generates `TypeOK`, invariants, temporal properties, witnesses and the configuration, merges them into the module,
+//! and parses the result.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, tool_trouble};
+use super::ask::{NodeRequest, record_normalisation};
+use super::context::{NodeContext, halt_for_tool};
 use super::inspection::{Inspection, recall_inspection, record_inspection};
-use super::survivors::survivors_file;
-use super::whole;
-use super::workspace::{current, diagnostics_text, feedback_file, numbered, offer_check};
+use super::mutants_text::survivors_file;
+use super::single_call;
+use super::workspace::{current, diagnostics_text, feedback_file, number_lines, offer_check};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
-use crate::prompt::{Sections, sections};
+use crate::prompt::{Sections, extract_sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 use crate::toolchain::{SpecText, lint_cfg};
 
 pub(super) const ANSWER: &str = "generate_invariants.answer";
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
+pub(super) async fn perform(
+    context: &NodeContext,
+    view: &RunView,
+    attempt: &Attempt<'_>,
+) -> Result<Product, NodeError> {
     let previous = current(view, attempt, ANSWER)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let has_feedback = view.open_for(NodeName::GenerateInvariants).next().is_some();
@@ -36,23 +42,24 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     };
     files.extend(on_trial.map(|mutants| ("survivors.md".to_owned(), survivors_file(mutants))));
     if let Some(previous) = previous {
-        files.push(("previous.md".to_owned(), numbered(&previous)));
+        files.push(("previous.md".to_owned(), number_lines(&previous)));
     }
     if purpose == "repair" {
         offer_check(view, &mut data, &mut files);
     }
-    let ask = Ask { data, files, ..Ask::at(NodeName::GenerateInvariants, purpose, attempt) };
-    let part = match whole::of_candidate(view, attempt, ANSWER)? {
-        None => whole::part(view, attempt, NodeName::GenerateInvariants, ANSWER)?,
+    let ask =
+        NodeRequest { template_data: data, files, ..NodeRequest::new(NodeName::GenerateInvariants, purpose, attempt) };
+    let part = match single_call::take_candidate_properties(view, attempt, ANSWER)? {
+        None => single_call::take_part(view, attempt, NodeName::GenerateInvariants, ANSWER)?,
         part => part,
     };
-    let reply = match part {
+    let answer = match part {
         Some(part) => part,
-        None => desk.ask(view, ask).await?,
+        None => context.ask(view, ask).await?,
     };
-    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
-    let read = match sections(&reply.text) {
-        Ok(read) => as_read(attempt, read)?,
+    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
+    let read = match extract_sections(&answer.text) {
+        Ok(read) => record_normalisation(attempt, read)?,
         Err(problem) => {
             return Ok(Product {
                 event: Event::Unreadable,
@@ -66,7 +73,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
         None => {
-            let (inspection, merged) = put_together(desk, &source, &read).await?;
+            let (inspection, merged) = merge_and_inspect(context, &source, &read).await?;
             record_inspection(attempt, "merge, translate and parse", &inspection, merged.as_ref())?;
             inspection
         }
@@ -74,7 +81,11 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     match inspection.module {
         Some(module) => {
             artifacts.insert(file::MODULE.to_owned(), attempt.keep(&module)?);
-            let covers = desk.shelf.module(&module).map(|module| covers(&module, &read.cfg)).unwrap_or_default();
+            let covers = context
+                .modules
+                .parse(&module)
+                .map(|module| covered_requirements(&module, &read.cfg))
+                .unwrap_or_default();
             Ok(Product {
                 event: Event::Merged(Acceptance::Accepted),
                 artifacts,
@@ -101,8 +112,13 @@ fn feedback(from: &str, text: String) -> Feedback {
     Feedback { node: NodeName::GenerateInvariants, from: from.to_owned(), text }
 }
 
-/// Merges by parse tree, looks up every name that the configuration lists, translates and parses.
-async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<(Inspection, Option<Merged>), NodeError> {
+/// Merges the answer into the module by parse tree, translates and parses the result, and looks up every name that the
+/// configuration lists.
+async fn merge_and_inspect(
+    context: &NodeContext,
+    source: &str,
+    read: &Sections,
+) -> Result<(Inspection, Option<Merged>), NodeError> {
     let sections = tla::Sections {
         invariants: &read.invariants,
         properties: &read.properties,
@@ -113,9 +129,10 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<(Ins
         Ok(merged) => merged,
         Err(diagnostics) => return Ok((Inspection { module: None, diagnostics }, None)),
     };
-    let mut inspection = desk.inspect(&merged.text).await.map_err(|e| tool_trouble(&e))?;
-    // The translation declares names of its own (`defaultInitValue`), so the translated module is asked where there is one.
-    let names = match desk.shelf.module(inspection.module.as_deref().unwrap_or(&merged.text)) {
+    let mut inspection = context.inspect(&merged.text).await.map_err(|e| halt_for_tool(&e))?;
+    // The translation declares names of its own (`defaultInitValue`), so the names are looked up in the translated module
+    // if there is one.
+    let names = match context.modules.parse(inspection.module.as_deref().unwrap_or(&merged.text)) {
         Ok(module) => check_cfg_names(&module, &merged.cfg),
         Err(_) => Vec::new(),
     };
@@ -128,7 +145,7 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<(Ins
     Ok((inspection, Some(merged)))
 }
 
-/// Requirements by property of a module and a configuration's text.
-pub fn covers(module: &Module, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
+/// The requirements that each property covers, by property name. Empty if the configuration cannot be parsed.
+pub fn covered_requirements(module: &Module, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
     Cfg::parse(cfg_text).map(|cfg| module.requirements_by_property(&cfg)).unwrap_or_default()
 }

@@ -1,62 +1,69 @@
-//! Documents to an informal specification with numbered requirements.
+//! Turns the documents into an informal specification with number_lines requirements.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, Reply, as_read};
-use super::whole;
-use super::workspace::{current, documents, exemplar_modules, feedback_file, is_changed, numbered};
+use super::ask::{NodeRequest, record_normalisation};
+use super::context::NodeContext;
+use super::sample::NodeAnswer;
+use super::single_call;
+use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Document, Problem, Readable, Requirement, fences, look_up, lost_requirements, normalise, outside_fences, parts,
-    requirements,
+    Document, Problem, Readable, Requirement, check_places, fences, malformed_requirements, normalise, outside_fences,
+    parse_requirements, split_answer,
 };
 
 const ANSWER: &str = "informal_spec.answer";
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
+pub(super) async fn perform(
+    context: &NodeContext,
+    view: &RunView,
+    attempt: &Attempt<'_>,
+) -> Result<Product, NodeError> {
     let documents = documents(view, attempt)?;
-    let asked_again = view.state.unreadable;
+    let is_retry = view.state.unreadable;
     let answer = current(view, attempt, ANSWER)?;
-    // What was sent back for its places is what is to be mended, and not the version before it.
-    let sent_back = answer.as_deref().filter(|_| asked_again).and_then(|answer| read(answer).ok());
+    // An answer that was sent back for wrong places is the text to correct, not the version before it.
+    let sent_back = answer.as_deref().filter(|_| is_retry).and_then(|answer| read(answer).ok());
     let previous = match sent_back {
         Some(read) => Some(read.value.0),
         None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
     let flaw_open = view.state.repaired && view.open_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
-    let as_whole = previous.is_none() && whole::is_due(view, attempt);
+    let is_single_call = previous.is_none() && single_call::is_due(view, attempt);
     let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
-        "changed": is_changed(view, attempt)?,
+        "changed": has_marked_changes(view, attempt)?,
     });
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {
-        files.push(("previous.md".to_owned(), numbered(&previous)));
+        files.push(("previous.md".to_owned(), number_lines(&previous)));
         let open = feedback_file(view.open_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {
         "draft"
     };
-    let mut ask = Ask { files, docs: true, ..Ask::at(NodeName::InformalSpec, purpose, attempt) };
-    if as_whole {
+    let mut ask =
+        NodeRequest { files, offers_documents: true, ..NodeRequest::new(NodeName::InformalSpec, purpose, attempt) };
+    if is_single_call {
         data["exemplars"] = json!(exemplar_modules(view));
-        (ask.purpose, ask.exemplars) = (whole::PURPOSE, true);
-        (ask.role, ask.prompt) = ("whole/role".to_owned(), "whole/draft".to_owned());
+        (ask.purpose, ask.offers_exemplars) = (single_call::PURPOSE, true);
+        (ask.role_template, ask.prompt_template) = ("whole/role".to_owned(), "whole/draft".to_owned());
     }
-    let reply = desk.ask(view, Ask { data, ..ask }).await?;
-    let whole = as_whole.then(|| reply.sha.clone());
-    let (answer, read) = if as_whole { own_part(attempt, reply)? } else { (reply.sha, read(&reply.text)) };
+    let reply = context.ask(view, NodeRequest { template_data: data, ..ask }).await?;
+    let all_parts = is_single_call.then(|| reply.sha.clone());
+    let (answer, read) = if is_single_call { take_own_part(attempt, reply)? } else { (reply.sha, read(&reply.text)) };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer)]);
-    match read.and_then(|read| placed(read, &documents, asked_again)) {
+    match read.and_then(|read| require_places(read, &documents, is_retry)) {
         Ok(read) => {
-            // The other parts were made from this one: without it they are not used.
-            artifacts.extend(whole.map(|sha| (whole::ANSWER.to_owned(), sha)));
-            let (text, requirements) = as_read(attempt, read)?;
+            // The other parts were derived from this one, so they are used only if it could be read.
+            artifacts.extend(all_parts.map(|sha| (single_call::ANSWER.to_owned(), sha)));
+            let (text, requirements) = record_normalisation(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
             let other_concerns = other_concerns(&text);
             let facts = Facts::Informal { requirements, other_concerns };
@@ -77,9 +84,9 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
 
 type Read = Result<Readable<(String, Vec<Requirement>)>, Problem>;
 
-/// This node's part of an answer that drafts all at once; the whole answer where it has none.
-fn own_part(attempt: &Attempt<'_>, whole: Reply) -> Result<(Sha, Read), NodeError> {
-    let mut parts = parts(&whole.text);
+/// This node's part of a single answer for all nodes; the whole answer if the part is missing.
+fn take_own_part(attempt: &Attempt<'_>, whole: NodeAnswer) -> Result<(Sha, Read), NodeError> {
+    let mut parts = split_answer(&whole.text);
     match parts.informal {
         Ok(text) => {
             let read = read(&text).map(|mut read| {
@@ -98,9 +105,9 @@ fn read(answer: &str) -> Read {
     if text != answer {
         normalised.push("line ends or a byte-order mark".to_owned());
     }
-    // Some models put the whole document into one fence.
-    if requirements(&outside_fences(&text)).is_empty()
-        && let Some(fence) = fences(&text).into_iter().find(|f| !requirements(&f.body).is_empty())
+    // Some models put the whole document into one code fence.
+    if parse_requirements(&outside_fences(&text)).is_empty()
+        && let Some(fence) = fences(&text).into_iter().find(|f| !parse_requirements(&f.body).is_empty())
     {
         text = fence.body;
         normalised.push("the whole specification inside a fence".to_owned());
@@ -108,13 +115,13 @@ fn read(answer: &str) -> Read {
     if text.trim().is_empty() {
         return Err(Problem::new("the answer is empty"));
     }
-    let found = requirements(&text);
+    let found = parse_requirements(&text);
     if found.is_empty() {
         return Err(Problem::new(
-            "there is no numbered requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
+            "there is no number_lines requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
         ));
     }
-    let lost = lost_requirements(&text);
+    let lost = malformed_requirements(&text);
     if !lost.is_empty() {
         return Err(Problem::new(format!(
             "these lines look like requirements and are not counted: {}",
@@ -127,14 +134,15 @@ fn read(answer: &str) -> Read {
     Ok(Readable { value: (text, found), normalised })
 }
 
-/// Looks up where the requirements say they stand. Wrong places are asked for once more, then taken with a mark.
-fn placed(
+/// Checks that the places which the requirements cite exist. Wrong places are sent back once; the second time they are
+/// accepted with a mark.
+fn require_places(
     mut read: Readable<(String, Vec<Requirement>)>,
     documents: &[Document],
-    is_last: bool,
+    is_retry: bool,
 ) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
-    let wrong = look_up(&mut read.value.1, documents);
-    if wrong.is_empty() || is_last {
+    let wrong = check_places(&mut read.value.1, documents);
+    if wrong.is_empty() || is_retry {
         return Ok(read);
     }
     let list = wrong.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
@@ -168,6 +176,6 @@ mod tests {
         assert_eq!(other_concerns(GOOD), ["Fees: docs/a.md:3"]);
         assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().value.0, GOOD);
         assert!(read("").unwrap_err().what.contains("empty"));
-        assert!(read("I cannot help with that.").unwrap_err().what.contains("no numbered requirement"));
+        assert!(read("I cannot help with that.").unwrap_err().what.contains("no number_lines requirement"));
     }
 }

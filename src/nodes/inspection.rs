@@ -1,36 +1,36 @@
-//! Translator and parser, and what they say of a module.
+//! Inspects a module: runs the PlusCal translator and the parser on it and collects their diagnostics.
 
-use super::desk::Desk;
+use super::context::NodeContext;
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, NodeError, RunError, RunEvent, ToolFinished};
 use crate::tla::{Diagnostic, Merged, Stage, forbidden_blocks};
 use crate::toolchain::{ParseOutcome, SpecText, ToolError, Translation};
 
-impl Desk {
-    /// Translates and parses a module, and says what both say of it. A module that makes one of them break, or that it
-    /// cannot decide, is rejected with that: its author can mend it, and nobody else can.
+impl NodeContext {
+    /// Translates and parses a module. A module on which a tool fails is rejected with the tool's error as diagnostic,
+    /// because only its author can correct it.
     pub async fn inspect(&self, text: &str) -> Result<Inspection, ToolError> {
         match self.translate_and_parse(text).await {
             Err(error) if error.is_caused_by_input() => {
-                let said = Diagnostic { stage: Stage::Parse, line: 0, column: 0, message: error.to_string() };
-                Ok(Inspection { module: None, diagnostics: vec![said] })
+                let failure = Diagnostic { stage: Stage::Parse, line: 0, column: 0, message: error.to_string() };
+                Ok(Inspection { module: None, diagnostics: vec![failure] })
             }
             other => other,
         }
     }
 
     async fn translate_and_parse(&self, text: &str) -> Result<Inspection, ToolError> {
-        let cx = self.tools();
-        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, local_modules: Vec::new() };
+        let cx = self.tool_context();
+        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, beside: Vec::new() };
         let forbidden = forbidden_blocks(text);
-        // Without a module the parser has more to say.
+        // Without a module header, the parser's diagnostics are more useful.
         if !forbidden.is_empty() && text.contains("MODULE") {
-            return Ok(Inspection { module: None, diagnostics: quoted(forbidden, text) });
+            return Ok(Inspection { module: None, diagnostics: quote_lines(forbidden, text) });
         }
         let source = spec(text.to_owned());
         let module = match self.toolchain.translate(&source, &cx).await? {
             Translation::Rejected(diagnostics) => {
-                return Ok(Inspection { module: None, diagnostics: quoted(diagnostics, text) });
+                return Ok(Inspection { module: None, diagnostics: quote_lines(diagnostics, text) });
             }
             Translation::NoAlgorithm => source,
             Translation::Translated(text) => spec(text),
@@ -38,22 +38,21 @@ impl Desk {
         Ok(match self.toolchain.parse(&module, &cx).await? {
             ParseOutcome::Accepted { .. } => Inspection { module: Some(module.text), diagnostics: Vec::new() },
             ParseOutcome::Rejected(diagnostics) => {
-                Inspection { module: None, diagnostics: quoted(diagnostics, &module.text) }
+                Inspection { module: None, diagnostics: quote_lines(diagnostics, &module.text) }
             }
         })
     }
 }
 
-/// What translator and parser say of a module.
+/// The result of translating and parsing a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// The module with its translation, where both accept it.
+    /// The module with its translation, if both tools accept it.
     pub module: Option<String>,
-    /// What they object to.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Journals an inspection, with what a merge did before it; the module itself goes into the store.
+/// Journals an inspection, and the merge before it if there was one. The module itself goes into the artifact store.
 pub(super) fn record_inspection(
     attempt: &Attempt<'_>,
     tool: &str,
@@ -73,7 +72,7 @@ pub(super) fn record_inspection(
     Ok(())
 }
 
-/// The inspection of this attempt from before a crash.
+/// The inspection that this attempt journaled before a crash.
 pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspection>, NodeError> {
     let Some(inspected) = attempt.recall(RunEvent::try_as_tool_finished_ref) else { return Ok(None) };
     let module = inspected.module.as_ref().map(|sha| attempt.run.store().text(sha));
@@ -81,8 +80,9 @@ pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspecti
     Ok(Some(Inspection { module, diagnostics: inspected.diagnostics.clone() }))
 }
 
-/// Each diagnostic with the line it speaks of: the reader may have the text without its translation.
-fn quoted(mut diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
+/// Quotes in each diagnostic the line that it refers to: a model sees the text without its translation, where line numbers
+/// differ.
+fn quote_lines(mut diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
     for diagnostic in &mut diagnostics {
         if let Some(line) = diagnostic.line.checked_sub(1).and_then(|i| text.lines().nth(i)) {
             let line = line.trim();

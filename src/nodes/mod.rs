@@ -1,33 +1,36 @@
-//! The six nodes at work, one file each; they never import each other. What they share is the desk: asking a model
-//! and keeping what it answered.
+//! The nodes of the pipeline, one file each; they never import each other, except that `candidates` runs others on its
+//! candidates. They share the context, requests to models, and the inspection of modules.
 
+mod acceptance;
+mod ask;
 mod candidates;
-mod crew;
-mod desk;
-mod facts;
+mod context;
+mod dispatcher;
 mod formalize;
 mod generate_invariants;
 mod informal_spec;
 mod inspection;
-mod intervene;
-mod label;
+mod intervention;
+mod labelling;
 mod model_check;
-mod predict;
+mod module_cache;
+mod mutants;
+mod mutants_text;
+mod prediction;
 mod recording;
 mod review;
+mod review_facts;
 mod review_text;
+mod sample;
 mod second_reading;
-mod shelf;
-mod strengthen;
-mod survivors;
+mod single_call;
 mod timing;
 mod validate;
-mod whole;
 mod workspace;
 
-pub use crew::Crew;
-pub use desk::Desk;
-pub use generate_invariants::covers;
+pub use context::NodeContext;
+pub use dispatcher::NodeDispatcher;
+pub use generate_invariants::covered_requirements;
 pub use inspection::Inspection;
-pub use recording::recording_of;
-pub use shelf::Shelf;
+pub use module_cache::ModuleCache;
+pub use recording::build_recording;

@@ -1,9 +1,9 @@
-//! The model checker.
+//! Runs the model checker, and further runs that probe a violation.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::desk::{Desk, tool_trouble};
+use super::context::{NodeContext, halt_for_tool};
 use super::workspace::current;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{
@@ -12,20 +12,24 @@ use crate::pipeline::{
 use crate::tla::{Cfg, Reached, WitnessOutcome, asserting_definitions, checked_texts};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
+pub(super) async fn perform(
+    context: &NodeContext,
+    view: &RunView,
+    attempt: &Attempt<'_>,
+) -> Result<Product, NodeError> {
     let output = match attempt.recall(RunEvent::try_as_check_finished_ref) {
         Some(check) => check.output.clone(),
-        None => check(desk, view, attempt).await?,
+        None => check(context, view, attempt).await?,
     };
     Ok(Product {
-        event: Event::Checked,
+        event: Event::CheckReport,
         artifacts: BTreeMap::from([(file::OUTPUT.to_owned(), output)]),
         feedback: Vec::new(),
         facts: Facts::Nothing,
     })
 }
 
-async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha, NodeError> {
+async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha, NodeError> {
     let (Some(module_sha), Some(cfg_sha)) = (view.artifact(file::MODULE), view.artifact(file::CFG)) else {
         return Err(Halt {
             reason: StopReason::Tool,
@@ -41,20 +45,21 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         message: format!("the accepted module cannot be read back: {what}"),
     };
     let cfg = Cfg::parse(&cfg_text).map_err(|d| unreadable(d.to_string()))?;
-    let module = desk.shelf.module(&text).map_err(|e| unreadable(e.to_string()))?;
-    let checked_names = checked_texts(&module, &cfg);
+    let module = context.modules.parse(&text).map_err(|e| unreadable(e.to_string()))?;
+    let checked_names = CheckReport::of(&module, &cfg);
     let asserting_definitions = asserting_definitions(&module, &cfg);
-    let timing = desk.timing(attempt);
+    let timing = context.timing(attempt);
+    // Witnesses that were not decided in time when the run was recorded are not tried in the replay.
     let is_late = |name: &String| timing.is_some_and(|timing| timing.timed_out.contains(name));
     let all_witnesses = cfg.witnesses.clone();
     let witnesses = all_witnesses.iter().filter(|name| !is_late(name)).cloned().collect();
     let cfg = Cfg { witnesses, ..cfg };
     let request =
-        CheckRequest { spec: SpecText { name: module.name.clone(), text, local_modules: Vec::new() }, cfg_text, cfg };
-    let limits = desk.limits_of(attempt, NodeName::GenerateInvariants);
-    let cx = ToolContext { limits: &limits, ..desk.tools() };
+        CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
+    let limits = context.check_limits(attempt, NodeName::GenerateInvariants);
+    let cx = ToolContext { limits: &limits, ..context.tool_context() };
     let began = Instant::now();
-    let mut checked = desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
+    let mut checked = context.toolchain.check(&request, &cx).await.map_err(|e| halt_for_tool(&e))?;
     let outcome = &mut checked.outcome;
     let timed_out = outcome.verdict.is_timed_out() || outcome.witnesses.iter().any(|w| w.timed_out);
     if timed_out && timing.is_some_and(|timing| !timing.out_of_time) {
@@ -70,7 +75,7 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         let place = place.min(outcome.witnesses.len());
         outcome.witnesses.insert(place, WitnessOutcome { name, reached, timed_out: true });
     }
-    let probed = desk.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| tool_trouble(&e))?;
+    let probed = context.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| halt_for_tool(&e))?;
     if let Some(probed) = probed {
         checked.outcome.probes = Some(probed.probes);
         checked.output.push_str(&probed.output);
@@ -86,6 +91,6 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         asserting_definitions,
     };
     attempt.record(Kind::Act, RunEvent::CheckFinished(Box::new(record)))?;
-    desk.write_record(attempt)?;
+    context.write_recording(attempt)?;
     Ok(output)
 }

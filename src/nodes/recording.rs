@@ -1,18 +1,18 @@
-//! A run's answers as a recording, read from its journal.
+//! Builds a recording of a run's answers from its journal.
 
 use crate::journal::{ArtifactStore, StoreError, is_apart};
 use crate::llm::{Recorded, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
 use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, lifeline_of};
 
-/// The answers of the line of revisions that led to where the run stands. Each revision of it is one pass, as in a run
-/// without branches: a branch counts its passes from 0, and would overwrite what it came from.
-pub fn recording_of(entries: &[Entry], store: &ArtifactStore) -> Result<Recording, StoreError> {
+/// The answers of the revisions that led to the current one. They are number_lines as in a run without branches: a branch
+/// counts its passes from 0, so its own numbers would overwrite the answers of the revision that it started from.
+pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recording, StoreError> {
     let mut recording = Recording::default();
-    let line = line(entries);
+    let lineage = lineage(entries);
     let received = entries.iter().filter_map(|entry| Some((entry, entry.event.try_as_answer_received_ref()?)));
     for (entry, answer) in received {
-        let Some(pass) = line.iter().position(|rev| *rev == entry.rev) else { continue };
+        let Some(pass) = lineage.iter().position(|rev| *rev == entry.rev) else { continue };
         let sent = entries.iter().find(|e| e.seq == answer.request);
         let Some(sent) = sent.and_then(|entry| entry.event.try_as_request_sent_ref()) else { continue };
         let stop_reason = |facts: &Option<AnswerFacts>| facts.as_ref().and_then(|facts| facts.stop_reason.clone());
@@ -28,7 +28,7 @@ pub fn recording_of(entries: &[Entry], store: &ArtifactStore) -> Result<Recordin
             stop_reason: stop_reason(&answer.answer).or_else(|| stop_reason(&answer.pending_answer)),
             provider: answer.provider.clone(),
             late: is_late(entry, &sent.key.node, entries),
-            check_timed_out: timed_out(entry, &sent.key.node, entries),
+            check_timed_out: check_timed_out(entry, &sent.key.node, entries),
             timing: Vec::new(),
             answer: store.text(&answer.artifact)?,
         };
@@ -38,14 +38,14 @@ pub fn recording_of(entries: &[Entry], store: &ArtifactStore) -> Result<Recordin
         }
     }
     if let Some(first) = recording.answers.first_mut() {
-        first.timing = entries.iter().filter_map(|entry| timing_of(entry, &line)).collect();
+        first.timing = entries.iter().filter_map(|entry| timing_of(entry, &lineage)).collect();
     }
     Ok(recording)
 }
 
-/// What the clock decided in an attempt of a node that asks no model.
-fn timing_of(entry: &Entry, line: &[u32]) -> Option<Timing> {
-    let place = line.iter().position(|rev| *rev == entry.rev)?;
+/// The clock's decisions in an attempt of a node that asks no model.
+fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
+    let place = lineage.iter().position(|rev| *rev == entry.rev)?;
     let (out_of_time, timed_out, unjudged) = match &entry.event {
         RunEvent::CheckFinished(check) if entry.lifeline == NodeName::ModelCheck.name() => {
             let late = check.outcome.witnesses.iter().filter(|witness| witness.timed_out);
@@ -68,8 +68,7 @@ fn timing_of(entry: &Entry, line: &[u32]) -> Option<Timing> {
     })
 }
 
-/// Whether the choice that a candidate's answer was drafted for was made without it: it came later, or what followed
-/// from it did.
+/// Whether the choice among the candidates was made without this answer, because it or the check of it came too late.
 fn is_late(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     let stage = stage_of(node);
     let here = || entries.iter().filter(|entry| entry.rev == answer.rev);
@@ -90,8 +89,8 @@ fn stage_of(node: &str) -> Stage {
     }
 }
 
-/// Whether the quick check of a candidate's answer ended for want of time.
-fn timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
+/// Whether the quick check of a candidate's answer ran out of time.
+fn check_timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     let here = entries.iter().filter(|entry| entry.rev == answer.rev && entry.lifeline == answer.lifeline);
     let stage = stage_of(node);
     let is_timed_out = |event: &RunEvent| match event {
@@ -102,9 +101,9 @@ fn timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     is_apart(&answer.lifeline) && here.map(|entry| &entry.event).any(is_timed_out)
 }
 
-/// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one
-/// that its branch names.
-fn line(entries: &[Entry]) -> Vec<u32> {
+/// The revisions that led to the last one, including it. A revision follows the one before it, or the one that its branch
+/// starts from.
+fn lineage(entries: &[Entry]) -> Vec<u32> {
     let mut line: Vec<u32> = Vec::new();
     let mut known: Vec<Vec<u32>> = Vec::new();
     for entry in entries {

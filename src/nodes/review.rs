@@ -1,34 +1,40 @@
-//! The semantic review: a structured answer, judged by the guards.
+//! The semantic review: asks a model for a structured review and lets the guards decide on it.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, schema_of};
-use super::facts::{Subject, unread};
-use super::review_text::{quotes, review_text, source};
-use super::workspace::{current, documents, feedback_file, is_changed, numbered};
+use super::ask::{NodeRequest, record_normalisation};
+use super::context::{NodeContext, parse_schema};
+use super::review_facts::{ReviewSubject, unread_files};
+use super::review_text::{issue_origin, quotes, review_text};
+use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, NodeError, NodeName, Product, Review, ReviewFacts,
     ReviewVerdict, RevisionRank, RunView, file,
 };
-use crate::prompt::{Document, Problem, Readable, json_object, show_invisible};
+use crate::prompt::{Document, Problem, Readable, extract_json_object, show_invisible};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
-/// What [`Review`] reads, for models that can be held to a shape.
+/// JSON schema of [`Review`], for models that can be constrained to one.
 const SCHEMA: &str = include_str!("review_schema.json");
-/// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
-const OUTPUT_BYTES: usize = 12_000;
+/// Raw checker output beyond this size, in bytes, is cut in the middle: verdict, counts and trace are in `check.md`
+/// anyway.
+const MAX_OUTPUT_BYTES: usize = 12_000;
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
+pub(super) async fn perform(
+    context: &NodeContext,
+    view: &RunView,
+    attempt: &Attempt<'_>,
+) -> Result<Product, NodeError> {
     let module = current(view, attempt, file::MODULE)?;
     let cfg = current(view, attempt, file::CFG)?;
-    let parsed = module.as_deref().and_then(|text| desk.shelf.module(text).ok());
+    let parsed = module.as_deref().and_then(|text| context.modules.parse(text).ok());
     let informal = current(view, attempt, file::INFORMAL)?;
-    let subject = Subject::of(view, parsed, cfg.as_deref(), informal.as_deref().unwrap_or_default());
+    let subject = ReviewSubject::new(view, parsed, cfg.as_deref(), informal.as_deref().unwrap_or_default());
     let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
     let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
     let check_text = match (subject.fresh_check(), view.check()) {
@@ -42,40 +48,47 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         None => None,
     };
     let check_sha = Sha::of(&check_text);
-    let before = subject.approval(None, Vec::new());
+    let before = subject.approval_facts(None, Vec::new());
     let judgement = attempt.run.judge(view, &before, None)?;
     let mut files = vec![
-        ("facts.md".to_owned(), subject.text(&before, &judgement)),
+        ("facts.md".to_owned(), subject.facts_text(&before, &judgement)),
         ("informal_spec.md".to_owned(), informal),
         ("Spec.tla".to_owned(), shown_module.clone()),
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data =
-        json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?, "objective": objective(view)});
+    let data = json!({"has_output": output.is_some(), "changed": has_marked_changes(view, attempt)?, "objective": objective_data(view)});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
-    let again = view.open_for(NodeName::Review).next().is_some();
+    let sent_back = view.open_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
     let purpose = match previous {
-        Some(previous) if again => {
-            files.push(("previous.md".to_owned(), numbered(&previous)));
+        Some(previous) if sent_back => {
+            files.push(("previous.md".to_owned(), number_lines(&previous)));
             files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::Review), "")));
             "repair"
         }
         _ => "draft",
     };
-    let schema = Some(schema_of(SCHEMA));
-    let ask = Ask { data, files, docs: true, schema, ..Ask::at(NodeName::Review, purpose, attempt) };
-    let reply = desk.ask(view, ask).await?;
+    let schema = Some(parse_schema(SCHEMA));
+    let ask = NodeRequest {
+        template_data: data,
+        files,
+        offers_documents: true,
+        schema,
+        ..NodeRequest::new(NodeName::Review, purpose, attempt)
+    };
+    let answer = context.ask(view, ask).await?;
     let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
-    // Who was recorded read the check of that run: what a check says holds times, so no other run repeats its words.
-    let check_sha = Some(&check_sha).filter(|_| !reply.replayed);
-    let unread =
-        unread(&reply.reads, &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", check_sha)]);
-    let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
-    match read(&reply.text) {
+    // A recorded reader read the check of the recorded run. Its text contains times, so this run's text differs.
+    let check_sha = Some(&check_sha).filter(|_| !answer.replayed);
+    let unread = unread_files(
+        &answer.reads,
+        &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", check_sha)],
+    );
+    let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
+    match read(&answer.text) {
         Ok(review) => {
-            let review = as_read(attempt, review)?;
+            let review = record_normalisation(attempt, review)?;
             let mut product = judge(attempt, &subject, review, unread, &documents(view, attempt)?, artifacts)?;
             if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
                 let refused = (
@@ -87,12 +100,12 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             }
             Ok(product)
         }
-        Err(problem) => unreadable(attempt, &subject, problem, unread, artifacts),
+        Err(problem) => unreadable_product(attempt, &subject, problem, unread, artifacts),
     }
 }
 
-/// What the revision under review is to come nearer to; null where the run has no objective.
-fn objective(view: &RunView) -> serde_json::Value {
+/// The objective that the revision should come nearer to, for the prompt; null if the run has none.
+fn objective_data(view: &RunView) -> serde_json::Value {
     let (Some(objective), Some(owed)) = (view.objective(), view.owed_after(view.parent)) else { return json!(null) };
     let before = view.parent.and_then(|n| Some((n, view.objective_step(n)?)));
     json!({
@@ -109,19 +122,19 @@ fn best_inconclusive(view: &RunView, here: RevisionRank) -> bool {
     view.best(Some(here)).is_some_and(|(_, best)| best.inconclusive)
 }
 
-/// A readable review under the guards.
+/// Lets the guards decide on a review.
 fn judge(
     attempt: &Attempt<'_>,
-    subject: &Subject<'_>,
+    subject: &ReviewSubject<'_>,
     review: Review,
     unread: Vec<String>,
     documents: &[Document],
     artifacts: BTreeMap<String, Sha>,
 ) -> Result<Product, NodeError> {
-    let facts = subject.approval(Some(&review), unread.clone());
-    let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw(&review, documents, unread));
+    let facts = subject.approval_facts(Some(&review), unread.clone());
+    let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw_facts(&review, documents, unread));
     let judgement = attempt.run.judge(subject.view, &facts, flaw_facts.as_ref())?;
-    let rank = subject.rank(&judgement, Some(&review));
+    let standing = subject.rank(&judgement, Some(&review));
     let routing = ReviewFacts {
         verdict: review.verdict,
         earliest: review.earliest(),
@@ -129,8 +142,8 @@ fn judge(
         flaw: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
         best_inconclusive: best_inconclusive(subject.view, rank),
         objective_lost: false,
-        // That is asked where the approval is about to be journaled.
-        violates_policy: false,
+        // The run decides this later, when it is about to journal the approval.
+        broken: false,
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {
@@ -142,9 +155,9 @@ fn judge(
                 text: format!("{why}\n\nThe review said: {}", review.summary),
             });
         }
-        // The violation is what the claim rests on: the second reader decides what follows from it.
+        // The second reader decides on this claim, so no node gets feedback on the violation yet.
         ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: None, .. } => {}
-        // What the next review is told speaks of this one: where another node works first, it is told nothing.
+        // Feedback for the review would refer to this review. Another node works first and changes what is reviewed.
         ReviewFacts { verdict: ReviewVerdict::Revise, earliest: Some(_), approval: Some(clause), .. }
             if clause.node() == NodeName::Review => {}
         ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
@@ -164,20 +177,20 @@ fn judge(
     })
 }
 
-/// A review that cannot be read: nothing is accepted by it.
-fn unreadable(
+/// The product of a review that cannot be read, which accepts nothing.
+fn unreadable_product(
     attempt: &Attempt<'_>,
-    subject: &Subject<'_>,
+    subject: &ReviewSubject<'_>,
     problem: Problem,
     unread: Vec<String>,
     artifacts: BTreeMap<String, Sha>,
 ) -> Result<Product, NodeError> {
-    let facts = subject.approval(None, unread);
+    let facts = subject.approval_facts(None, unread);
     let judgement = attempt.run.judge(subject.view, &facts, None)?;
-    let rank = subject.rank(&judgement, None);
+    let standing = subject.rank(&judgement, None);
     let clause = judgement.approval();
     let feedback = if subject.view.state.unreadable {
-        // The next review starts afresh: what the guard has for it stands in its facts.
+        // The next review starts anew, and `facts.md` tells it which clauses refuse.
         let clause = clause.filter(|clause| clause.node() != NodeName::Review);
         clause.map(|clause| guard_feedback(clause, &facts)).into_iter().collect()
     } else {
@@ -194,9 +207,9 @@ fn unreadable(
 }
 
 fn read(answer: &str) -> Result<Readable<Review>, Problem> {
-    let Readable { mut value, mut normalised } = json_object(answer)?;
+    let Readable { mut value, mut normalised } = extract_json_object(answer)?;
     for issue in value["issues"].as_array_mut().into_iter().flatten() {
-        // The word stands for its absence.
+        // Some models write the string "null" for a missing value.
         if issue["blame"] == "null" {
             issue["blame"] = serde_json::Value::Null;
             normalised.push("`blame` given as the word \"null\"".to_owned());
@@ -218,7 +231,7 @@ fn read(answer: &str) -> Result<Readable<Review>, Problem> {
 fn issue_feedback(issue: &Issue) -> Feedback {
     Feedback {
         node: issue.node(),
-        from: source(issue),
+        from: issue_origin(issue),
         text: format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion),
     }
 }
@@ -228,16 +241,17 @@ fn guard_feedback(clause: ApprovalClause, facts: &crate::pipeline::ApprovalFacts
 }
 
 fn cut_middle(text: &str) -> String {
-    if text.len() <= OUTPUT_BYTES {
+    if text.len() <= MAX_OUTPUT_BYTES {
         return text.to_owned();
     }
-    let at = |mut i: usize| {
+    // Slicing inside a character would panic.
+    let floor = |mut i: usize| {
         while !text.is_char_boundary(i) {
             i -= 1;
         }
         i
     };
-    let (head, tail) = (at(OUTPUT_BYTES / 2), at(text.len() - OUTPUT_BYTES / 2));
+    let (head, tail) = (floor(MAX_OUTPUT_BYTES / 2), floor(text.len() - MAX_OUTPUT_BYTES / 2));
     format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
 }
 
@@ -264,9 +278,9 @@ mod tests {
 
     #[test]
     fn a_long_output_is_cut_in_the_middle_and_says_so() {
-        let text = "ä".repeat(OUTPUT_BYTES);
+        let text = "ä".repeat(MAX_OUTPUT_BYTES);
         let cut = cut_middle(&text);
-        assert!(cut.len() < OUTPUT_BYTES + 100 && cut.contains("bytes left out"));
+        assert!(cut.len() < MAX_OUTPUT_BYTES + 100 && cut.contains("bytes left out"));
         assert_eq!(cut_middle("short"), "short");
     }
 }

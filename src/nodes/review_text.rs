@@ -1,13 +1,13 @@
-//! A review for a person: `review.md`.
+//! Writes `review.md`, the review for a person.
 
 use std::fmt::Write as _;
 
 use crate::pipeline::{Issue, Quotes, Review, ReviewVerdict};
-use crate::prompt::{Document, line_of};
+use crate::prompt::{Document, cited_line};
 use crate::tla::{CheckOutcome, with_checker};
 
-/// Characters of a quoted line.
-const QUOTED: usize = 160;
+/// Longest quotation of a line, in characters.
+const MAX_QUOTE: usize = 160;
 
 /// The lines of the documents that a review cites.
 pub(super) fn quotes(review: &Review, documents: &[Document]) -> Quotes {
@@ -16,30 +16,30 @@ pub(super) fn quotes(review: &Review, documents: &[Document]) -> Quotes {
     let steps = flaw.steps.iter().map(|s| (&s.file, s.line));
     let cited = flaw.unfair.iter().chain(&flaw.bound).map(|c| (&c.file, c.line));
     for (file, line) in steps.chain(cited) {
-        let Some(text) = line_of(documents, file, line) else { continue };
+        let Some(text) = cited_line(documents, file, line) else { continue };
         let text = text.trim();
-        let short: String = text.chars().take(QUOTED).collect();
+        let short: String = text.chars().take(MAX_QUOTE).collect();
         let mark = if short.len() < text.len() { "\u{2026}" } else { "" };
         quotes.0.insert(Quotes::place(file, line), short + mark);
     }
     quotes
 }
 
-/// Where an issue comes from, with its severity and category.
-pub(super) fn source(issue: &Issue) -> String {
-    format!("review ({}, {})", name(&issue.severity), name(&issue.category))
+/// The origin of an issue, with its severity and category.
+pub(super) fn issue_origin(issue: &Issue) -> String {
+    format!("review ({}, {})", serialised_name(&issue.severity), serialised_name(&issue.category))
 }
 
-/// The name of a severity or category as it stands in a review.
-fn name(value: &impl serde::Serialize) -> String {
+/// The serialised name of a severity or category.
+fn serialised_name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Why the guard on approval and that on flaws refuse, in words.
-pub(super) type Refused = (Option<String>, Option<String>);
+/// Why the approval guard and the flaw guard refuse, in words.
+pub(super) type RefusalReasons = (Option<String>, Option<String>);
 
-/// What became of the verdict: a reviewer can only ask for an approval or claim a flaw.
-fn heading(review: &Review, (approval, flaw): Refused) -> String {
+/// The verdict and what the guards made of it: a reviewer can only propose an approval or a flaw.
+fn heading(review: &Review, (approval, flaw): RefusalReasons) -> String {
     match review.verdict {
         ReviewVerdict::Approved => match approval {
             Some(why) => format!("approved by the reviewer, refused by the guard: {why}"),
@@ -54,14 +54,19 @@ fn heading(review: &Review, (approval, flaw): Refused) -> String {
     }
 }
 
-/// The review, with what the guards say of it and with what stands in the lines that it cites.
-pub(super) fn review_text(review: &Review, refused: Refused, quotes: &Quotes, check: Option<&CheckOutcome>) -> String {
+/// The text of the review, with the guards' decisions and quotations of the lines that it cites.
+pub(super) fn review_text(
+    review: &Review,
+    refused: RefusalReasons,
+    quotes: &Quotes,
+    check: Option<&CheckOutcome>,
+) -> String {
     let heading = with_checker(heading(review, refused), check);
     let mut text = format!("# Review: {heading}\n\n{}\n", review.summary.trim());
     if !review.issues.is_empty() {
         text.push_str("\n## Issues\n\n");
         for issue in &review.issues {
-            let _ = writeln!(text, "- {} (for {}): {}", source(issue), issue.node(), issue.description.trim());
+            let _ = writeln!(text, "- {} (for {}): {}", issue_origin(issue), issue.node(), issue.description.trim());
             if !issue.suggestion.trim().is_empty() {
                 let _ = writeln!(text, "  Suggestion: {}", issue.suggestion.trim());
             }

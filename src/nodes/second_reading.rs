@@ -1,22 +1,24 @@
-//! The second, independent reader of a flaw sees only documents, requirement and trace.
+//! The second reading: an independent reader of a claimed flaw, who sees only the documents, the requirement and the
+//! trace.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, schema_of};
-use super::facts::enlarged;
-use super::workspace::{current, numbered};
+use super::ask::{NodeRequest, record_normalisation};
+use super::context::{NodeContext, parse_schema};
+use super::review_facts::compare_larger_bounds;
+use super::workspace::{current, number_lines};
 use crate::journal::Kind;
 use crate::pipeline::{
     AnswerUnreadable, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, file,
 };
-use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
+use crate::prompt::{Problem, Readable, Requirement, extract_json_object, marked_changes};
 use crate::tla::{UNLIMITED_WIDTH, probe_lines, trace_table};
 
 const ANSWER: &str = "second_reading.answer";
-/// What [`Opinion`] reads, for models that can be held to a shape.
+/// JSON schema of [`Opinion`], for models that can be constrained to one.
 const SCHEMA: &str = include_str!("second_reading_schema.json");
 
 #[derive(Deserialize)]
@@ -26,14 +28,18 @@ struct Opinion {
     why: String,
 }
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
-    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
-    let requirement = flaw.and_then(|f| view.specification.requirements.iter().find(|r| r.id == f.requirement));
+pub(super) async fn perform(
+    context: &NodeContext,
+    view: &RunView,
+    attempt: &Attempt<'_>,
+) -> Result<Product, NodeError> {
+    let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
+    let requirement = flaw.and_then(|f| view.requirements.iter().find(|r| r.id == f.requirement));
     let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
     let trace = trace.map(|t| trace_table(t, UNLIMITED_WIDTH)).unwrap_or_default();
-    // After a repair the documents alone no longer say which protocol this is.
+    // After a repair the protocol differs from the documents.
     let changes = match current(view, attempt, file::INFORMAL)? {
-        Some(informal) if view.state.repaired => changes(&informal),
+        Some(informal) if view.state.repaired => marked_changes(&informal),
         _ => Vec::new(),
     };
     let (which, listed) = if changes.is_empty() {
@@ -50,37 +56,37 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         requirement.map_or("", |r| &r.text),
         trace.trim_end(),
     );
-    claim.push_str(&besides(view));
+    claim.push_str(&recheck_section(view));
     let mut files = vec![("claim.md".to_owned(), claim.clone())];
     let mut prompt = "review/second_reading".to_owned();
-    // The answer before this one stands as it was given: what could not be read of it is found again.
+    // Reading the previous answer again gives the problem that the model has to correct.
     if view.state.unreadable
         && let Some(previous) = current(view, attempt, ANSWER)?
         && let Err(problem) = read(&previous)
     {
-        files.push(("previous.md".to_owned(), numbered(&previous)));
+        files.push(("previous.md".to_owned(), number_lines(&previous)));
         files.push(("feedback.md".to_owned(), format!("# Still open\n\n{}\n", problem.what)));
         prompt.push_str("_repair");
     }
-    let ask = Ask {
-        role: "review/second_reading_role".to_owned(),
-        prompt,
-        data: json!({"changed": !changes.is_empty()}),
+    let ask = NodeRequest {
+        role_template: "review/second_reading_role".to_owned(),
+        prompt_template: prompt,
+        template_data: json!({"changed": !changes.is_empty()}),
         files,
-        docs: true,
-        schema: Some(schema_of(SCHEMA)),
-        ..Ask::at(NodeName::Review, "second_reading", attempt)
+        offers_documents: true,
+        schema: Some(parse_schema(SCHEMA)),
+        ..NodeRequest::new(NodeName::Review, "second_reading", attempt)
     };
-    let reply = desk.ask(view, ask).await?;
-    let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
-    let best_inconclusive = view.best(Some(view.reviews.rank)).is_some_and(|(_, best)| best.inconclusive);
-    let opinion = match read(&reply.text) {
-        Ok(opinion) => as_read(attempt, opinion)?,
+    let answer = context.ask(view, ask).await?;
+    let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
+    let best_inconclusive = view.best(Some(view.standing)).is_some_and(|(_, best)| best.inconclusive);
+    let opinion = match read(&answer.text) {
+        Ok(opinion) => record_normalisation(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {
             attempt.record(Kind::Act, RunEvent::AnswerUnreadable(AnswerUnreadable { why: problem.what }))?;
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
-        // Whoever cannot be understood twice has not agreed.
+        // After two unreadable answers the claim counts as not confirmed.
         Err(problem) => Opinion { agrees: false, why: format!("it could not be read: {}", problem.what) },
     };
     let feedback = if opinion.agrees {
@@ -104,12 +110,12 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     })
 }
 
-/// What further runs of the checker showed of the violation, and the lines that the claim cites for it.
-fn besides(view: &RunView) -> String {
+/// The results of further checks of the violation, and the lines that the claim cites.
+fn recheck_section(view: &RunView) -> String {
     let check = view.check().map(|c| &c.outcome);
     let mut lines = check.map(probe_lines).unwrap_or_default();
-    let open = check.map(|check| enlarged(check, true).open).unwrap_or_default();
-    // Sets and numbers of the module have a line of their own, all together.
+    let open = check.map(|check| compare_larger_bounds(check, true).open).unwrap_or_default();
+    // `probe_lines` already has one line for all sets and numbers of the module.
     let missing = |line: &String| !lines.contains(line) && !line.ends_with(": not checked with more");
     let open: Vec<String> = open.into_iter().filter(missing).collect();
     lines.extend(open);
@@ -127,7 +133,7 @@ fn besides(view: &RunView) -> String {
 }
 
 fn read(answer: &str) -> Result<Readable<Opinion>, Problem> {
-    let Readable { value, normalised } = json_object(answer)?;
+    let Readable { value, normalised } = extract_json_object(answer)?;
     let value = Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))?;
     Ok(Readable { value, normalised })
 }

@@ -1,26 +1,31 @@
-//! The PlusCal translator and SANY, and whether the module declares the names that it was asked for.
+//! Validates the module: the PlusCal translator and SANY must accept it, and it must declare the names that the settings
+//! require.
 
 use std::collections::BTreeMap;
 
-use super::desk::{Desk, tool_trouble};
+use super::context::{NodeContext, halt_for_tool};
 use super::inspection::{recall_inspection, record_inspection};
 use super::workspace::{current, diagnostics_text};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::tla::{Diagnostic, parsed_by};
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
+pub(super) async fn perform(
+    context: &NodeContext,
+    view: &RunView,
+    attempt: &Attempt<'_>,
+) -> Result<Product, NodeError> {
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
         None => {
-            let inspection = desk.inspect(&source).await.map_err(|e| tool_trouble(&e))?;
+            let inspection = context.inspect(&source).await.map_err(|e| halt_for_tool(&e))?;
             record_inspection(attempt, "translate and parse", &inspection, None)?;
             inspection
         }
     };
     let missing = match &inspection.module {
         Some(module) => {
-            desk.shelf.module(module).map(|m| view.settings.interface_names.missing(&m)).unwrap_or_default()
+            context.modules.parse(module).map(|m| view.settings.interface_names.missing(&m)).unwrap_or_default()
         }
         None => Vec::new(),
     };
@@ -44,7 +49,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             })
         }
         None => Ok(rejected(
-            parsed_by(desk.toolchain.checker()).trim_start_matches("the "),
+            parsed_by(context.toolchain.checker()).trim_start_matches("the "),
             &format!(
                 "The module was rejected. Lines and columns refer to the module with its translation.\n\n{}",
                 diagnostics_text(&inspection.diagnostics)

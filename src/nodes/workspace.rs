@@ -1,5 +1,5 @@
-//! The files that a model can read at a request, and the texts that prompts quote: documents, current artifacts, open
-//! feedback, diagnostics.
+//! Lays out the files that a model can read with a request, and writes the texts in them: documents, current artifacts,
+//! open feedback, diagnostics.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::files;
 use crate::llm::Offered;
 use crate::pipeline::{Attempt, Feedback, NodeError, RunError, RunView, file};
-use crate::prompt::{Document, changes, index, index_path};
+use crate::prompt::{Document, index_path, marked_changes, render_index};
 use crate::tla::{Diagnostic, UNLIMITED_WIDTH, outcome_text};
 
-/// Writes the files of a request into the workspace and removes all others. `docs` and `exemplars` say whether the
-/// run's documents and exemplars are among them.
+/// Writes the files of a request into the workspace and removes all others. `docs` and `exemplars` add the run's documents
+/// and exemplars.
 pub(super) fn lay_out(
     view: &RunView,
     attempt: &Attempt<'_>,
@@ -24,7 +24,7 @@ pub(super) fn lay_out(
 ) -> Result<Vec<Offered>, NodeError> {
     if docs {
         let documents = documents(view, attempt)?;
-        files.push((index_path(documents.iter().map(|d| d.path.as_str())), index(&documents)));
+        files.push((index_path(documents.iter().map(|d| d.path.as_str())), render_index(&documents)));
         files.extend(documents.into_iter().map(|d| (format!("docs/{}", d.path), d.text)));
     }
     if exemplars {
@@ -35,29 +35,29 @@ pub(super) fn lay_out(
     }
     let root = attempt.workspace();
     let wanted: BTreeSet<PathBuf> = files.iter().map(|(path, _)| root.join(path)).collect();
-    clear(&root, &wanted).map_err(|source| trouble_at("clear", &root, source))?;
+    clear(&root, &wanted).map_err(|source| io_error("clear", &root, source))?;
     files.iter().map(|(path, text)| offer(attempt, path, text)).collect()
 }
 
-/// Lays a file out in the workspace.
+/// Writes a file into the workspace, unless it already has this content.
 pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Offered, NodeError> {
     let root = attempt.workspace();
-    let at = root.join(path);
+    let target = root.join(path);
     let sha = attempt.keep(text)?;
-    if !files::read(&at, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
-        let dir = at.parent().unwrap_or(&root);
-        std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
-        std::fs::write(&at, text).map_err(|source| trouble_at("write", &at, source))?;
+    if !files::read(&target, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
+        let dir = target.parent().unwrap_or(&root);
+        std::fs::create_dir_all(dir).map_err(|source| io_error("create the folder", dir, source))?;
+        std::fs::write(&target, text).map_err(|source| io_error("write", &target, source))?;
     }
     let shared = path.starts_with("docs/") || path.starts_with("exemplars/");
     Ok(Offered { path: path.to_owned(), sha, bytes: text.len() as u64, shared })
 }
 
-/// Takes a file out of the workspace again.
+/// Removes a file from the workspace.
 pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), NodeError> {
-    let at = attempt.workspace().join(path);
-    match std::fs::remove_file(&at) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(trouble_at("remove", &at, source).into()),
+    let target = attempt.workspace().join(path);
+    match std::fs::remove_file(&target) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(io_error("remove", &target, source).into()),
         _ => Ok(()),
     }
 }
@@ -83,8 +83,8 @@ pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Resu
     Ok(attempt.run.current_text(view, name)?)
 }
 
-/// A text with line numbers, for repair prompts.
-pub(super) fn numbered(text: &str) -> String {
+/// The text with line numbers, for repair prompts.
+pub(super) fn number_lines(text: &str) -> String {
     let width = text.lines().count().to_string().len();
     text.lines().enumerate().fold(String::new(), |mut out, (i, line)| {
         let _ = writeln!(out, "{:>width$} | {line}", i + 1);
@@ -92,8 +92,8 @@ pub(super) fn numbered(text: &str) -> String {
     })
 }
 
-/// Open feedback as a file; what `otherwise` says where there is none.
-pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, otherwise: &str) -> String {
+/// The text of `feedback.md`: the open feedback, or `if_none`.
+pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, if_none: &str) -> String {
     let mut text = String::from("# Still open\n");
     let mut any = false;
     for item in open {
@@ -101,12 +101,12 @@ pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, otherw
         let _ = writeln!(text, "\n## From: {}\n\n{}", item.from, item.text.trim());
     }
     if !any {
-        let _ = writeln!(text, "\n{otherwise}");
+        let _ = writeln!(text, "\n{if_none}");
     }
     text
 }
 
-/// Offers the last check as `check.md`, and says to the prompt whether there is one and whether it is of what stands now.
+/// Adds the last check as `check.md`. Sets `has_check` and `check_is_older` in the prompt's data.
 pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(String, String)>) {
     let fresh = view.fresh_check();
     data["has_check"] = json!(view.check().is_some());
@@ -123,10 +123,10 @@ pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(Str
     files.push(("check.md".to_owned(), text));
 }
 
-/// Whether the protocol in the current informal specification is marked as changed after a flaw, as `changed`.
-pub(super) fn is_changed(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, NodeError> {
+/// Whether the current informal specification marks steps of the protocol as changed after a flaw.
+pub(super) fn has_marked_changes(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, NodeError> {
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
-    Ok(view.state.repaired && !changes(&informal).is_empty())
+    Ok(view.state.repaired && !marked_changes(&informal).is_empty())
 }
 
 /// Diagnostics as a list.
@@ -137,7 +137,7 @@ pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
     })
 }
 
-fn trouble_at(what: &'static str, path: &Path, source: std::io::Error) -> RunError {
+fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> RunError {
     RunError::Io { what, path: path.to_owned(), source }
 }
 
@@ -150,7 +150,7 @@ fn clear(root: &Path, wanted: &BTreeSet<PathBuf>) -> std::io::Result<()> {
     for entry in walkdir::WalkDir::new(root).contents_first(true).min_depth(1) {
         let entry = entry.map_err(std::io::Error::other)?;
         if entry.file_type().is_dir() {
-            // Only empty folders go; the others hold something that is wanted.
+            // Fails for a folder that is not empty, because that one holds a wanted file.
             let _ = std::fs::remove_dir(entry.path());
         } else if !entry.file_type().is_file() || !wanted.contains(entry.path()) {
             std::fs::remove_file(entry.path())?;

@@ -1,8 +1,8 @@
-//! A cancel signal that many may hold.
+//! A cancel signal that several tasks can share.
 
 use tokio::sync::watch;
 
-/// Cloned freely; once [`Cancel::cancel`] was called on any clone, all are cancelled.
+/// A cancel signal. After [`Cancel::cancel`] on any clone, all clones are cancelled.
 #[derive(Debug, Clone)]
 pub struct Cancel {
     sender: std::sync::Arc<watch::Sender<bool>>,
@@ -15,25 +15,23 @@ impl Default for Cancel {
 }
 
 impl Cancel {
-    /// A signal that was not given yet.
     pub fn new() -> Self {
         Self { sender: std::sync::Arc::new(watch::Sender::new(false)) }
     }
 
-    /// Gives the signal.
+    /// Cancels all clones.
     pub fn cancel(&self) {
         self.sender.send_replace(true);
     }
 
-    /// Whether it was given.
     pub fn is_cancelled(&self) -> bool {
         *self.sender.borrow()
     }
 
-    /// Waits until it is given.
+    /// Waits until it is cancelled.
     pub async fn cancelled(&self) {
         let mut receiver = self.sender.subscribe();
-        // The sender lives in `self`, so waiting ends only with the signal.
-        let _ = receiver.wait_for(|given| *given).await;
+        // The sender lives in `self`, so the wait can only end by cancellation.
+        let _ = receiver.wait_for(|cancelled| *cancelled).await;
     }
 }

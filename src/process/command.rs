@@ -1,8 +1,8 @@
-//! Running one child to its end.
+//! Runs one child process to its end.
 //!
-//! A child lives in a process group of its own, and the whole group ends with it: on deadline, flood and cancel by
-//! SIGTERM and after a grace by SIGKILL; when the child exits, the future is dropped or our own process is killed by
-//! SIGKILL at once. A process that leaves the group (`setsid`) is not reached.
+//! A child runs in its own process group, and the whole group ends with it. On a deadline, too much output or a cancel the
+//! group gets SIGTERM, and SIGKILL after a grace period. If the child exits, the future is dropped or our own process is
+//! killed, it gets SIGKILL at once. A process that leaves the group (`setsid`) survives.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -20,19 +20,18 @@ use tracing::{debug, info};
 use super::Cancel;
 use super::watch::{Group, SHELL};
 
-/// How long a group may take between SIGTERM and SIGKILL, unless the caller says otherwise.
+/// Default time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long to read on after the child has exited: only a process that left the group can still hold the pipes.
+/// Time to read on after the child has exited. Only a process that left the group can still hold the pipes open.
 const DRAIN: Duration = Duration::from_millis(500);
-/// Output kept unless the caller says otherwise.
+/// Default limit of the output, in bytes.
 const OUTPUT_CAP: u64 = 64 << 20;
-/// A line longer than this reaches the callback in pieces.
-const LONGEST_LINE: usize = 1 << 20;
-/// Bytes of an argument that diagnostics show.
-const LONGEST_ARG: usize = 200;
+/// A line longer than this, in bytes, reaches the callback in pieces.
+const MAX_LINE: usize = 1 << 20;
+/// Longest argument that the log shows, in bytes.
+const MAX_LOGGED_ARG: usize = 200;
 
-/// A child to run. Its environment is empty but for what [`Command::env`] gives; its standard input is empty but for
-/// what [`Command::stdin`] gives.
+/// A child process to run. Environment and standard input are empty unless [`Command::env`] and [`Command::stdin`] set them.
 #[derive(Debug, Clone)]
 pub struct Command {
     program: PathBuf,
@@ -49,22 +48,21 @@ pub struct Command {
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// By itself, with this status.
+    /// It exited with this status.
     Exited(i32),
-    /// By a signal that we did not send.
+    /// It was killed by a signal that we did not send.
     Signalled(i32),
-    /// We ended it: its time was up.
+    /// We ended it at its deadline.
     DeadlineExceeded,
-    /// We ended it: it wrote more than its cap.
+    /// We ended it because its output exceeded the cap.
     OutputFlood,
-    /// We ended it: the caller cancelled.
+    /// We ended it because the caller cancelled.
     Cancelled,
 }
 
-/// A child that is no more.
+/// The result of a child process.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// How it ended.
     pub status: Status,
     /// Standard output, up to the cap.
     pub stdout: Vec<u8>,
@@ -74,38 +72,23 @@ pub struct Ended {
     pub wall: Duration,
 }
 
-/// A child that could not be run. How a child ended is never an error here.
+/// A child process that could not be run. The way in which it ends is never an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProcessError {
-    /// The system did not start it.
+    /// The system could not start it.
     #[error("start {program}")]
-    Start {
-        /// Its path.
-        program: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Start { program: PathBuf, source: io::Error },
     /// Its log file could not be written.
     #[error("write the log {path}")]
-    Log {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Log { path: PathBuf, source: io::Error },
     /// Reading its output or waiting for it failed.
     #[error("follow {program}")]
-    Follow {
-        /// Its path.
-        program: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Follow { program: PathBuf, source: io::Error },
 }
 
 impl Command {
-    /// A child that runs `program`, which is a path: no search path is consulted.
+    /// A child that runs the program at this path. The search path is not used.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -141,21 +124,21 @@ impl Command {
         self
     }
 
-    /// Sets the folder that it starts in.
+    /// Sets its working folder.
     #[must_use]
     pub fn cwd(mut self, folder: impl AsRef<Path>) -> Self {
         self.cwd = Some(folder.as_ref().to_owned());
         self
     }
 
-    /// Gives it standard input, which is closed behind the last byte.
+    /// Sets its standard input, which is closed after the last byte.
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = Some(bytes.into());
         self
     }
 
-    /// Sets its wall time; without one it may run for ever.
+    /// Sets its wall-time limit. Without one it can run forever.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
@@ -176,7 +159,7 @@ impl Command {
         self
     }
 
-    /// Copies all it writes into a file, as it comes.
+    /// Copies its output into a file while it runs.
     #[must_use]
     pub fn log(mut self, file: impl AsRef<Path>) -> Self {
         self.log = Some(file.as_ref().to_owned());
@@ -184,7 +167,7 @@ impl Command {
     }
 
     /// The command line, for messages and logs.
-    pub fn line(&self) -> String {
+    pub fn command_line(&self) -> String {
         let mut line = self.program.to_string_lossy().into_owned();
         for arg in &self.args {
             line.push(' ');
@@ -193,7 +176,7 @@ impl Command {
         line
     }
 
-    /// Runs it to its end. `on_line` sees each line of standard output as it comes, without its line end.
+    /// Runs it to its end. Calls `on_line` with each line of standard output as it arrives, without its line end.
     ///
     /// Dropping the future kills the whole group.
     pub async fn run(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
@@ -208,7 +191,7 @@ impl Command {
         })?;
         let pid = child.id();
         info!(program = %self.program.display(), pid, arguments = self.args.len(), "process started");
-        debug!(pid, arguments = ?self.short_args(), folder = ?self.cwd, deadline = ?self.deadline, "process");
+        debug!(pid, arguments = ?self.loggable_args(), folder = ?self.cwd, deadline = ?self.deadline, "process");
         let mut group = Some(group);
         let mut input = child.stdin.take();
         let mut unsent: &[u8] = self.stdin.as_deref().unwrap_or_default();
@@ -217,10 +200,11 @@ impl Command {
             Pipe::new(child.stderr.take().map(|p| Box::new(p) as Box<dyn AsyncRead + Send + Unpin>)),
         ];
         let mut lines = Lines::default();
-        let mut left = self.output_cap;
-        let mut why: Option<Status> = None;
+        let mut remaining = self.output_cap;
+        // Why we end it, if we do.
+        let mut ended_by_us: Option<Status> = None;
         let mut exit: Option<ExitStatus> = None;
-        // `None` is never: a timer that does not run.
+        // A deadline that overflows the clock is as good as none.
         let mut alarm = self.deadline.and_then(|d| started.checked_add(d));
         let cancelled = cancel.cancelled();
         tokio::pin!(cancelled);
@@ -232,7 +216,7 @@ impl Command {
                 read = stderr.read(), if stderr.is_open() => (1, read),
                 status = child.wait(), if exit.is_none() => {
                     exit = Some(status.map_err(|source| self.follow_error(source))?);
-                    // What it left behind ends.
+                    // Dropping the group kills the processes that the child left behind.
                     group = None;
                     alarm = Some(Instant::now() + DRAIN);
                     continue;
@@ -241,8 +225,8 @@ impl Command {
                     if exit.is_some() {
                         break;
                     }
-                    alarm = if why.is_none() {
-                        why = Some(Status::DeadlineExceeded);
+                    alarm = if ended_by_us.is_none() {
+                        ended_by_us = Some(Status::DeadlineExceeded);
                         signal(group.as_ref(), Signal::TERM);
                         Some(Instant::now() + self.grace)
                     } else {
@@ -251,8 +235,8 @@ impl Command {
                     };
                     continue;
                 }
-                () = &mut cancelled, if why.is_none() && exit.is_none() => {
-                    why = Some(Status::Cancelled);
+                () = &mut cancelled, if ended_by_us.is_none() && exit.is_none() => {
+                    ended_by_us = Some(Status::Cancelled);
                     signal(group.as_ref(), Signal::TERM);
                     alarm = Some(Instant::now() + self.grace);
                     continue;
@@ -260,7 +244,7 @@ impl Command {
                 written = write_some(&mut input, unsent), if input.is_some() => {
                     match written {
                         Ok(n) if n > 0 && n < unsent.len() => unsent = &unsent[n..],
-                        // A child that does not read its input is no error: its status tells.
+                        // A child that does not read its input is no error. Its exit status decides.
                         Ok(_) | Err(_) => input = None,
                     }
                     continue;
@@ -272,8 +256,8 @@ impl Command {
                 pipe.close();
                 continue;
             }
-            let kept = usize::try_from(left).map_or(count, |left| left.min(count));
-            left -= kept as u64;
+            let kept = usize::try_from(remaining).map_or(count, |remaining| remaining.min(count));
+            remaining -= kept as u64;
             let bytes = pipe.keep(kept);
             if let Some((path, file)) = &mut log {
                 file.write_all(bytes).map_err(|source| log_error(path, source))?;
@@ -281,17 +265,17 @@ impl Command {
             if which == 0 {
                 lines.feed(bytes, on_line);
             }
-            if kept < count && why.is_none() && exit.is_none() {
-                why = Some(Status::OutputFlood);
+            if kept < count && ended_by_us.is_none() && exit.is_none() {
+                ended_by_us = Some(Status::OutputFlood);
                 signal(group.as_ref(), Signal::TERM);
                 alarm = Some(Instant::now() + self.grace);
             }
         }
-        lines.end(on_line);
-        let status = why.unwrap_or_else(|| match exit.map(|e| (e.code(), e.signal())) {
+        lines.flush(on_line);
+        let status = ended_by_us.unwrap_or_else(|| match exit.map(|e| (e.code(), e.signal())) {
             Some((Some(code), _)) => Status::Exited(code),
             Some((None, Some(signal))) => Status::Signalled(signal),
-            // Not reached: the loop ends with an exit status, and a status holds a code or a signal.
+            // Unreachable: the loop ends with an exit status, which has a code or a signal.
             Some((None, None)) | None => Status::Signalled(0),
         });
         let [stdout, stderr] = pipes.map(|p| p.kept);
@@ -300,12 +284,15 @@ impl Command {
         Ok(Ended { status, stdout, stderr, wall })
     }
 
-    /// The arguments for diagnostics. A long one, or one of several lines, may hold a text for a model: only its length
-    /// is shown.
-    fn short_args(&self) -> Vec<String> {
+    /// The arguments for the log. A long or multi-line argument can contain a text for a model, so only its length is shown.
+    fn loggable_args(&self) -> Vec<String> {
         let short = |arg: &OsString| {
             let text = arg.to_string_lossy();
-            if text.len() > LONGEST_ARG || text.contains('\n') { format!("({} bytes)", arg.len()) } else { text.into() }
+            if text.len() > MAX_LOGGED_ARG || text.contains('\n') {
+                format!("({} bytes)", arg.len())
+            } else {
+                text.into()
+            }
         };
         self.args.iter().map(short).collect()
     }
@@ -381,7 +368,7 @@ impl Pipe {
         }
     }
 
-    /// Keeps the first `count` bytes of what was read last, and shows them.
+    /// Keeps the first `count` bytes of the last read and returns them.
     fn keep(&mut self, count: usize) -> &[u8] {
         self.kept.extend_from_slice(&self.buffer[..count]);
         &self.buffer[..count]
@@ -397,13 +384,13 @@ impl Lines {
     fn feed(&mut self, bytes: &[u8], on_line: &mut (dyn FnMut(&str) + Send)) {
         for piece in bytes.split_inclusive(|b| *b == b'\n') {
             self.partial.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || self.partial.len() >= LONGEST_LINE {
-                self.end(on_line);
+            if piece.ends_with(b"\n") || self.partial.len() >= MAX_LINE {
+                self.flush(on_line);
             }
         }
     }
 
-    fn end(&mut self, on_line: &mut (dyn FnMut(&str) + Send)) {
+    fn flush(&mut self, on_line: &mut (dyn FnMut(&str) + Send)) {
         if !self.partial.is_empty() {
             let line = String::from_utf8_lossy(&self.partial);
             on_line(line.trim_end_matches(['\n', '\r']));

@@ -1,5 +1,5 @@
-//! The only place that starts a child: own process group, clean environment, deadline, cancel, TERM then KILL, nothing
-//! left behind even when we are killed, a closed result type. It knows nothing of Java, models or specifications.
+//! Starts child processes, each in its own process group and with a clean environment, under a deadline and a cancel
+//! signal. Nothing is left behind even if our own process is killed. It knows nothing of Java, models or specifications.
 
 mod cancel;
 mod command;

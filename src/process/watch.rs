@@ -1,8 +1,8 @@
-//! What happens when our own process is no more.
+//! Cleans up after our own process, even if it is killed.
 //!
-//! SIGKILL gives no chance to clean up, and a parent-death signal can only be asked for between fork and exec, which
-//! needs `unsafe`. But the kernel closes what a dead process held: a shell that reads from a pipe whose other end only
-//! we hold is woken by our end, whatever ended us.
+//! SIGKILL leaves no chance to clean up, and a parent-death signal can only be requested between fork and exec, which needs
+//! `unsafe`. But the kernel closes the files of a dead process: a shell that reads from a pipe whose other end only we hold
+//! wakes up when we end, whatever the cause.
 
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Where the shell is, on every system we know.
+/// The shell. POSIX leaves its path open, but every system we know has it here.
 pub(super) const SHELL: &str = "/bin/sh";
 
-/// Waits for our end. Signals that are meant for those it watches must not end it.
+/// Waits until our process ends. Signals to the group are meant for the children and must not end the shell.
 const WAIT: &str = "trap '' TERM INT HUP QUIT; read -r end;";
 
-/// A shell in a process group of its own. The group ends with this value.
+/// A shell in its own process group. Dropping this value kills the group.
 #[derive(Debug)]
 struct Watch(Child);
 
@@ -49,7 +49,7 @@ impl Watch {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group() {
-            // It fails only where nobody is left to receive the signal.
+            // It fails only if no process of the group is left.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -57,16 +57,16 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Before its id can be given to anyone else: not yet waited for, the shell keeps the group's id in use.
+        // Kill before waiting: until the shell is waited for, its id is in use and cannot belong to another group.
         self.signal(Signal::KILL);
         let _ = self.0.wait();
     }
 }
 
-/// A process group that children may join. All of it ends with this value, and with our process.
+/// A process group for children. It is killed when this value is dropped or our process ends.
 ///
-/// The shell leads the group and is there before any child: whenever we die, whoever has joined is killed. A child that
-/// is just being started holds the pipe until it has joined.
+/// The shell leads the group and exists before any child, so every child that has joined is killed whenever we die. A child
+/// that is just being started keeps the pipe open until it has joined.
 #[derive(Debug)]
 pub(super) struct Group(Watch);
 
@@ -75,7 +75,6 @@ impl Group {
         Watch::start("kill -s KILL 0", &[]).map(Self)
     }
 
-    /// Its number.
     pub(super) fn id(&self) -> i32 {
         self.0.group().map_or(0, |pid| pid.as_raw_nonzero().get())
     }
@@ -85,7 +84,7 @@ impl Group {
     }
 }
 
-/// A private folder, removed with this value, and with our process.
+/// A private folder. It is removed when this value is dropped or our process ends.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -93,13 +92,13 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder in `parent` whose name begins with `prefix`.
+    /// Creates a folder in `parent` whose name begins with `prefix`.
     pub fn new(parent: &Path, prefix: &str) -> io::Result<Self> {
-        // Who wrote into it is killed at the same moment, so the first attempt may come too early.
+        // Processes that write into the folder are killed at the same moment, so the first attempt can come too early.
         const REMOVE: &str = "n=0; while [ -e \"$1\" ] && [ $n -lt 50 ]; do rm -rf -- \"$1\"; n=$((n+1)); \
                               [ -e \"$1\" ] && sleep 0.1; done";
         let made = tempfile::Builder::new().prefix(prefix).make_in(std::path::absolute(parent)?, |path| {
-            // The watch first: there is no instant at which the folder is there and nobody would remove it.
+            // The watch first, so that at no moment the folder exists without a process that removes it.
             let watch = Watch::start(REMOVE, &[path.as_os_str()])?;
             DirBuilder::new().mode(0o700).create(path)?;
             Ok(watch)
@@ -116,8 +115,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Who wrote into it may still be dying, and puts a file where all were just removed. The watch ends after this,
-        // so that it takes over where we are killed on the way.
+        // A process that writes into the folder may still be dying and create a file after the others were removed. The watch
+        // is dropped after this, so it takes over if we are killed meanwhile.
         for _ in 0..50 {
             match std::fs::remove_dir_all(&self.path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => std::thread::sleep(Duration::from_millis(20)),
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_goes_though_somebody_still_writes_into_it() {
+    fn a_folder_is_removed_although_threads_still_write_into_it() {
         let dir = tempfile::tempdir().expect("a folder");
         let scratch = Scratch::new(dir.path(), "s-").expect("a scratch folder");
         let path = scratch.path().to_owned();

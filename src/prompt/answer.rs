@@ -1,87 +1,67 @@
-//! Reading a model's answer. What can be read beyond doubt is read; all else is a [`Problem`] that quotes what is wrong.
+//! Reads a model's answer. Unambiguous deviations from the required form are accepted; anything else is a [`Problem`] that
+//! quotes the error.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::spelling::{Kind, Lexer, spelt};
+use super::problem::{Problem, Readable, quote};
+use super::spelling::{Kind, Lexer, correct_spelling};
 use super::strict_json::Strict;
 
-/// What a model is told when its answer could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
-    /// In words, with a quotation.
-    pub what: String,
-}
-
-impl Problem {
-    /// A problem in these words.
-    pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into() }
-    }
-}
-
-/// Something read from an answer, and what had to be set aside to read it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Readable<T> {
-    /// What was read.
-    pub value: T,
-    /// What was normalised, in words; empty where the answer was as asked.
-    pub normalised: Vec<String>,
-}
-
-/// A fenced block.
+/// A fenced code block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
-    /// What stands behind the opening fence, lower case.
+    /// The words after the opening fence, in lower case.
     pub info: String,
-    /// What stands between the fences.
+    /// The text between the fences.
     pub body: String,
     /// Whether it was closed.
     pub closed: bool,
-    /// The marks of the opening fence.
+    /// The backquotes or tildes of the opening fence.
     pub mark: String,
-    /// Where it begins in the text.
-    pub at: usize,
+    /// Its start in the text, as a byte offset.
+    pub start: usize,
 }
 
 impl Fence {
-    /// Whether this is one of the words behind the opening fence.
+    /// Whether `name` is one of the words after the opening fence.
     pub(super) fn is_named(&self, name: &str) -> bool {
         self.info.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
     }
 
-    /// Whether a module begins in it.
+    /// Whether it contains the header of a TLA+ module.
     pub(super) fn has_module(&self) -> bool {
         has_header(&self.body)
     }
 
-    /// As it stood in the answer.
+    /// The block as it was in the answer.
     pub(super) fn render(&self) -> String {
         let end = if self.closed { format!("{}\n", self.mark) } else { String::new() };
         format!("{}{}\n{}{end}", self.mark, self.info, self.body)
     }
 }
 
-/// Line ends and marks of the encoding.
+/// Normalises line ends and removes byte-order marks.
 pub fn normalise(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    // Pieces that were put together bring their marks with them.
+    // An answer that was joined from pieces can have a mark at the start of each.
     text.trim_start_matches('\u{feff}').replace("\n\u{feff}", "\n")
 }
 
-/// Both, with what was done.
-fn normalised(answer: &str) -> (String, Vec<String>) {
+/// Normalises, with a note if anything changed.
+fn normalise_with_notes(answer: &str) -> (String, Vec<String>) {
     let text = normalise(answer);
     let notes = if text == answer { Vec::new() } else { vec!["line ends or a byte-order mark".to_owned()] };
     (text, notes)
 }
 
-/// All fenced blocks, in order. A fence is closed by one at least as long, of the same mark (CommonMark, section 4.5).
+/// All fenced blocks, in order. A fence is closed by one of the same character that is at least as long (CommonMark, section
+/// 4.5).
 pub fn fences(text: &str) -> Vec<Fence> {
     split(text).0
 }
 
-/// What stands outside of all fences.
+/// The text outside all fences.
 pub(crate) fn outside_fences(text: &str) -> String {
     split(text).1
 }
@@ -100,11 +80,11 @@ fn split(text: &str) -> (Vec<Fence>, String) {
         let length = mark.map_or(0, |mark| trimmed.chars().take_while(|c| *c == mark).count());
         let rest = &trimmed[length..];
         match &mut open {
-            // Behind back-ticks none may follow: that is code within a line.
+            // A backquote after the opening backquotes means inline code, not a fence (CommonMark, section 4.5).
             None if length >= 3 && !(mark == Some('`') && rest.contains('`')) => {
                 let info = rest.trim().to_ascii_lowercase();
                 let mark = trimmed[..length].to_owned();
-                open = Some(Fence { info, body: String::new(), closed: false, mark, at: begin });
+                open = Some(Fence { info, body: String::new(), closed: false, mark, start: begin });
             }
             None => {
                 outside.push_str(line);
@@ -128,29 +108,22 @@ fn split(text: &str) -> (Vec<Fence>, String) {
     (found, outside)
 }
 
-/// The inside of a fence that holds a whole answer with fences of its own, and nothing that is asked for itself.
-pub(super) fn unwrapped(text: &str) -> Option<String> {
+/// The content of a fence around the whole answer, if it has the required fences inside.
+pub(super) fn unwrap_outer_fence(text: &str) -> Option<String> {
     let mut all = fences(text);
     let fence = all.pop().filter(|_| all.is_empty())?;
     let is_prose = ["", "markdown", "md", "text"].contains(&fence.info.as_str());
     (fence.closed && is_prose && fences(&fence.body).iter().any(is_section)).then_some(fence.body)
 }
 
-/// The first words of a text, for quoting.
-pub(super) fn quote(text: &str) -> String {
-    let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
-    let short: String = line.chars().take(80).collect();
-    if short.len() < line.len() { format!("\"{short}…\"") } else { format!("\"{short}\"") }
-}
-
-/// The one TLA+ module named `name` that an answer holds, without prose around it.
-pub fn module(answer: &str, name: &str) -> Result<Readable<String>, Problem> {
-    let (text, mut notes) = normalised(answer);
+/// Extracts the one TLA+ module named `name` from an answer.
+pub fn extract_module(answer: &str, name: &str) -> Result<Readable<String>, Problem> {
+    let (text, mut notes) = normalise_with_notes(answer);
     let (blocks, outside) = split(&text);
     let fenced: Vec<&Fence> = blocks.iter().filter(|f| f.has_module()).collect();
     let mut modules = Vec::new();
     for fence in &fenced {
-        modules.extend(modules_of(&fence.body).map_err(|problem| {
+        modules.extend(find_modules(&fence.body).map_err(|problem| {
             let open = if fence.closed { "" } else { ", and its fence is not closed" };
             Problem::new(format!("{}{open}", problem.what))
         })?);
@@ -159,7 +132,7 @@ pub fn module(answer: &str, name: &str) -> Result<Readable<String>, Problem> {
         }
     }
     if has_header(&outside) {
-        modules.extend(modules_of(&outside)?);
+        modules.extend(find_modules(&outside)?);
         notes.push("a module without a fence".to_owned());
     }
     if modules.is_empty() {
@@ -192,43 +165,43 @@ pub fn module(answer: &str, name: &str) -> Result<Readable<String>, Problem> {
     if first.name != name {
         return Err(Problem::new(format!("the module is named {}; it must be named {name}", first.name)));
     }
-    let (mut spelt, more) = spelt(vec![first.text])
+    let (mut corrected, more) = correct_spelling(vec![first.text])
         .map_err(|problem| Problem::new(format!("the module cannot be read: {}", problem.what)))?;
     notes.extend(more);
-    Ok(Readable { value: spelt.remove(0), normalised: notes })
+    Ok(Readable { value: corrected.remove(0), normalised: notes })
 }
 
-/// A module with its header and its end.
-struct Found {
+/// A module with its header and terminator.
+struct FoundModule {
     name: String,
     text: String,
 }
 
-/// More than anybody needs to see.
-const MANY: usize = 20;
+/// Maximum number of modules that are searched for.
+const MAX_MODULES: usize = 20;
 
-/// All modules of a text, one behind the other; those inside another belong to it.
-fn modules_of(text: &str) -> Result<Vec<Found>, Problem> {
+/// All modules of a text. A nested module belongs to the module around it.
+fn find_modules(text: &str) -> Result<Vec<FoundModule>, Problem> {
     let mut found = Vec::new();
     let mut rest = text;
-    while let Some((name, start)) = header(rest) {
-        if found.len() == MANY {
-            return Err(Problem::new(format!("the answer holds more than {MANY} modules; answer with one")));
+    while let Some((name, start)) = find_header(rest) {
+        if found.len() == MAX_MODULES {
+            return Err(Problem::new(format!("the answer holds more than {MAX_MODULES} modules; answer with one")));
         }
         let here = &rest[start..];
-        let end = end_of(here).map_err(|at| breaks_off(&name, here, at))?;
+        let end = module_end(here).map_err(|comment| truncated(&name, here, comment))?;
         let mut text = here[..end].to_owned();
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        found.push(Found { name, text });
+        found.push(FoundModule { name, text });
         rest = &here[end..];
     }
     Ok(found)
 }
 
-/// Where the module that begins a text ends, or where the comment begins that never does.
-fn end_of(text: &str) -> Result<usize, Option<usize>> {
+/// The end of the module at the start of a text. If it has none, the start of the unclosed comment, if there is one.
+fn module_end(text: &str) -> Result<usize, Option<usize>> {
     let mut lexer = Lexer::new(text);
     let mut depth = 0usize;
     while let Some(range) = lexer.line() {
@@ -250,7 +223,7 @@ fn end_of(text: &str) -> Result<usize, Option<usize>> {
     Err(lexer.comment)
 }
 
-fn breaks_off(name: &str, text: &str, comment: Option<usize>) -> Problem {
+fn truncated(name: &str, text: &str, comment: Option<usize>) -> Problem {
     let last = text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("");
     let within = comment.map_or(String::new(), |at| {
         format!(" of its own: the comment that begins {} does not end", quote(&text[at..]))
@@ -258,7 +231,7 @@ fn breaks_off(name: &str, text: &str, comment: Option<usize>) -> Problem {
     Problem::new(format!("module {name} breaks off after {}: there is no terminator (`====`){within}", quote(last)))
 }
 
-/// Spaces at the ends of lines and the length of the terminator make no difference.
+/// Whether two modules are the same except for trailing spaces and the length of the terminator.
 fn is_same(one: &str, two: &str) -> bool {
     let lines = |text: &str| -> Vec<String> {
         text.lines().map(|l| if is_end(l) { "====".to_owned() } else { l.trim_end().to_owned() }).collect()
@@ -277,8 +250,8 @@ pub(super) fn difference(one: &str, two: &str) -> (String, String) {
     }
 }
 
-/// Name and place of the first module header.
-fn header(text: &str) -> Option<(String, usize)> {
+/// Name and byte offset of the first module header.
+fn find_header(text: &str) -> Option<(String, usize)> {
     let mut at = 0;
     text.split_inclusive('\n').find_map(|line| {
         at += line.len();
@@ -287,7 +260,7 @@ fn header(text: &str) -> Option<(String, usize)> {
 }
 
 pub(super) fn has_header(text: &str) -> bool {
-    header(text).is_some()
+    find_header(text).is_some()
 }
 
 fn header_name(line: &str) -> Option<String> {
@@ -301,7 +274,7 @@ fn is_end(line: &str) -> bool {
     line.len() >= 4 && line.chars().all(|c| c == '=')
 }
 
-/// The four sections that `generate_invariants` answers with.
+/// The four sections of an answer of `generate_invariants`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sections {
     /// `TypeOK` and the other invariants, as definitions.
@@ -314,24 +287,25 @@ pub struct Sections {
     pub cfg: String,
 }
 
-/// What stands on the opening fences.
-const NAMES: [&str; 4] = ["invariants", "properties", "witnesses", "cfg"];
+/// The names of the sections on the opening fences.
+const SECTION_NAMES: [&str; 4] = ["invariants", "properties", "witnesses", "cfg"];
 
-/// Which section a fence holds, by the words behind it.
-fn section_of(fence: &Fence) -> Option<usize> {
+/// The index of the section that a fence holds, by the words after its opening.
+fn section_index(fence: &Fence) -> Option<usize> {
     let words: Vec<&str> = fence.info.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    NAMES.iter().position(|n| words.iter().any(|w| w == n || (*n == "properties" && *w == "temporal")))
+    SECTION_NAMES.iter().position(|n| words.iter().any(|w| w == n || (*n == "properties" && *w == "temporal")))
 }
 
 /// Whether a fence holds one of the four sections.
 pub(super) fn is_section(fence: &Fence) -> bool {
-    section_of(fence).is_some()
+    section_index(fence).is_some()
 }
 
-/// The four fenced sections of an answer: `invariants`, `properties`, `witnesses`, `cfg` on the opening fences.
-pub fn sections(answer: &str) -> Result<Readable<Sections>, Problem> {
-    let (mut text, mut notes) = normalised(answer);
-    if let Some(inner) = unwrapped(&text) {
+/// Extracts the four fenced sections of an answer: `invariants`, `properties`, `witnesses`, `cfg`. Properties may be missing
+/// or empty.
+pub fn extract_sections(answer: &str) -> Result<Readable<Sections>, Problem> {
+    let (mut text, mut notes) = normalise_with_notes(answer);
+    if let Some(inner) = unwrap_outer_fence(&text) {
         text = inner;
         notes.push("the whole answer inside a fence".to_owned());
     }
@@ -345,19 +319,22 @@ pub fn sections(answer: &str) -> Result<Readable<Sections>, Problem> {
     }
     let mut found: [Option<String>; 4] = [const { None }; 4];
     for fence in &fences {
-        let Some(i) = section_of(fence) else {
+        let Some(i) = section_index(fence) else {
             notes.push(format!("a fenced block that is no section ({})", quote(&fence.info)));
             continue;
         };
         if !fence.closed {
-            return Err(Problem::new(format!("the section `{}` breaks off: its fence is not closed", NAMES[i])));
+            return Err(Problem::new(format!(
+                "the section `{}` breaks off: its fence is not closed",
+                SECTION_NAMES[i]
+            )));
         }
         match &found[i] {
             Some(first) if *first != fence.body => {
                 let (one, two) = difference(first, &fence.body);
                 return Err(Problem::new(format!(
                     "the section `{}` stands twice with different content: where one says {one}, the other says {two}",
-                    NAMES[i]
+                    SECTION_NAMES[i]
                 )));
             }
             _ => found[i] = Some(fence.body.clone()),
@@ -366,24 +343,24 @@ pub fn sections(answer: &str) -> Result<Readable<Sections>, Problem> {
     let missing: Vec<&str> = [0, 2, 3]
         .into_iter()
         .filter(|i| found[*i].as_ref().is_none_or(|s| s.trim().is_empty()))
-        .map(|i| NAMES[i])
+        .map(|i| SECTION_NAMES[i])
         .collect();
     if !missing.is_empty() {
         return Err(Problem::new(format!("these sections are missing or empty: {}", missing.join(", "))));
     }
     let found = found.into_iter().map(Option::unwrap_or_default).collect();
-    let (spelt, more) =
-        spelt(found).map_err(|problem| Problem::new(format!("the sections cannot be read: {}", problem.what)))?;
+    let (corrected, more) = correct_spelling(found)
+        .map_err(|problem| Problem::new(format!("the sections cannot be read: {}", problem.what)))?;
     notes.extend(more);
-    let mut spelt = spelt.into_iter();
-    let mut next = || spelt.next().unwrap_or_default();
+    let mut corrected = corrected.into_iter();
+    let mut next = || corrected.next().unwrap_or_default();
     let value = Sections { invariants: next(), properties: next(), witnesses: next(), cfg: next() };
     Ok(Readable { value, normalised: notes })
 }
 
-/// The one JSON object of an answer, fenced or bare.
-pub fn json_object(answer: &str) -> Result<Readable<Value>, Problem> {
-    let (text, mut notes) = normalised(answer);
+/// Extracts the one JSON object of an answer, with or without a fence.
+pub fn extract_json_object(answer: &str) -> Result<Readable<Value>, Problem> {
+    let (text, mut notes) = normalise_with_notes(answer);
     let blocks = fences(&text);
     let fenced: Vec<&Fence> = blocks.iter().filter(|f| f.body.trim_start().starts_with('{')).collect();
     let value = match fenced.as_slice() {
@@ -392,9 +369,9 @@ pub fn json_object(answer: &str) -> Result<Readable<Value>, Problem> {
             bare_object(&text, &mut notes)?
         }
         [first, rest @ ..] => {
-            let value = parsed(first.body.trim(), &mut notes)?;
+            let value = parse_strict(first.body.trim(), &mut notes)?;
             for other in rest {
-                if parsed(other.body.trim(), &mut Vec::new()).ok().as_ref() != Some(&value) {
+                if parse_strict(other.body.trim(), &mut Vec::new()).ok().as_ref() != Some(&value) {
                     return Err(Problem::new(format!(
                         "the answer holds {} JSON objects, one that begins {} and one that begins {}; answer with one",
                         fenced.len(),
@@ -412,12 +389,12 @@ pub fn json_object(answer: &str) -> Result<Readable<Value>, Problem> {
     Ok(Readable { value, normalised: notes })
 }
 
-fn parsed(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
+fn parse_strict(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
     let mut error = match serde_json::from_str(text) {
         Ok(Strict(value)) => return Ok(value),
         Err(error) => error,
     };
-    // With no straight quote in it, the others can only stand for them.
+    // If the text has no straight quote, the typographic ones can only mean straight ones.
     if !text.contains('"') {
         match serde_json::from_str(&text.replace(['“', '”', '„', '‟'], "\"")) {
             Ok(Strict(value)) => {
@@ -431,13 +408,13 @@ fn parsed(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
     Err(Problem::new(format!("the JSON cannot be read: {error}, in the line {place}")))
 }
 
-/// Where an object seems to begin: braces stand in prose and in sets as well.
+/// The offset at which an object seems to start. Braces also occur in prose and in TLA+ sets, so a quote or `}` must follow.
 fn object_start(text: &str) -> Option<usize> {
     let begins = |at: &usize| text[at + 1..].trim_start().starts_with(['"', '“', '”', '„', '}']);
     text.match_indices('{').map(|(at, _)| at).find(begins)
 }
 
-/// The one object in a text without fences, whatever is said before and after it.
+/// Extracts the one object from a text without fences, ignoring the prose around it.
 fn bare_object(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
     let Some(from) = object_start(text) else {
         return Err(Problem::new(match (text.trim().is_empty(), text.find('{')) {
@@ -452,7 +429,7 @@ fn bare_object(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
     let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Strict>();
     let Some(Ok(Strict(value))) = stream.next() else {
         let to = rest.rfind('}').map_or(rest.len(), |at| at + 1);
-        return parsed(&rest[..to], notes);
+        return parse_strict(&rest[..to], notes);
     };
     let after = &rest[stream.byte_offset()..];
     match object_start(after) {
@@ -484,14 +461,14 @@ mod tests {
                 MODULE.replace("====", "=============================================================")
             ),
         ] {
-            let read = module(&answer, "Spec").unwrap_or_else(|p| panic!("{answer}: {}", p.what));
+            let read = extract_module(&answer, "Spec").unwrap_or_else(|p| panic!("{answer}: {}", p.what));
             assert!(read.value.starts_with("---- MODULE Spec"), "{answer}");
             assert_eq!(read.value.lines().count(), 3);
         }
     }
 
     #[test]
-    fn what_cannot_be_read_beyond_doubt_is_a_problem_in_words() {
+    fn an_ambiguous_answer_is_a_problem_in_words() {
         for (answer, expected) in [
             (String::new(), "empty"),
             ("I am sorry, I cannot do this.".to_owned(), "begins \"I am sorry"),
@@ -501,7 +478,7 @@ mod tests {
             (format!("```\n{MODULE}```\n```\n{}```", MODULE.replace('1', "2")), "2 different modules"),
             (format!("{MODULE}{}", MODULE.replace("Spec", "Other")), "two modules"),
         ] {
-            let problem = module(&answer, "Spec").unwrap_err();
+            let problem = extract_module(&answer, "Spec").unwrap_err();
             assert!(problem.what.contains(expected), "{answer:?}: {}", problem.what);
         }
     }
@@ -509,7 +486,7 @@ mod tests {
     #[test]
     fn sections_are_found_by_their_fences_and_never_guessed() {
         let good = "```tla invariants\nTypeOK == TRUE\n```\n```tla properties\n```\n``` witnesses\nW == x = 1\n```\n```cfg\nINVARIANT TypeOK\n```";
-        let read = sections(good).unwrap().value;
+        let read = extract_sections(good).unwrap().value;
         assert_eq!(read.cfg, "INVARIANT TypeOK\n");
         assert_eq!(read.properties, "");
         for (answer, expected) in [
@@ -519,20 +496,25 @@ mod tests {
             (good.trim_end_matches('`').to_owned(), "`cfg` breaks off"),
             (format!("{good}\n```cfg\nINVARIANT Other\n```"), "stands twice"),
         ] {
-            let problem = sections(&answer).unwrap_err();
+            let problem = extract_sections(&answer).unwrap_err();
             assert!(problem.what.contains(expected), "{answer:?}: {}", problem.what);
         }
     }
 
     #[test]
-    fn a_verdict_is_an_object_and_never_a_word_in_a_text() {
-        assert_eq!(json_object("```json\n{\"verdict\":\"revise\"}\n```").unwrap().value["verdict"], "revise");
-        assert_eq!(json_object("So: {\"a\":1} indeed").unwrap().value["a"], 1);
-        assert!(json_object("APPROVED").unwrap_err().what.contains("no JSON object"));
-        assert!(json_object("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```").unwrap_err().what.contains("2 JSON objects"));
+    fn a_json_object_is_never_guessed_from_words() {
+        assert_eq!(extract_json_object("```json\n{\"verdict\":\"revise\"}\n```").unwrap().value["verdict"], "revise");
+        assert_eq!(extract_json_object("So: {\"a\":1} indeed").unwrap().value["a"], 1);
+        assert!(extract_json_object("APPROVED").unwrap_err().what.contains("no JSON object"));
+        assert!(
+            extract_json_object("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```")
+                .unwrap_err()
+                .what
+                .contains("2 JSON objects")
+        );
         for twice in ["{\"a\":1,\"a\":1}", "So: {\"a\":[{\"b\":1,\"b\":2}]}", "```\n{“a”: 1, “a”: 2}\n```"] {
-            assert!(json_object(twice).unwrap_err().what.contains("duplicate key"), "{twice}");
+            assert!(extract_json_object(twice).unwrap_err().what.contains("duplicate key"), "{twice}");
         }
-        assert!(json_object("{\"verdict\": approved}").unwrap_err().what.contains("cannot be read"));
+        assert!(extract_json_object("{\"verdict\": approved}").unwrap_err().what.contains("cannot be read"));
     }
 }

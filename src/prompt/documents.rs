@@ -1,4 +1,4 @@
-//! Protocol documentation: a file or a folder, in a stable order, with everything that was left out reported.
+//! Reads protocol documentation from a file or a folder, in a stable order, and reports every file that it skips.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,64 +10,52 @@ use crate::files;
 
 /// File endings that are read as documents.
 const ENDINGS: [&str; 6] = ["md", "mdx", "txt", "rst", "html", "adoc"];
-/// A larger file is skipped: no model reads it, and a specification of one concern does not need it.
+/// Larger files are skipped: they exceed the context of any model.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// One document.
+/// A document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// Path below the folder that was given, with `/`.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 
-/// A file that was not taken, and why.
+/// A skipped file, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub struct Skipped {
     /// Path below the folder that was given.
     pub path: String,
-    /// Why.
     pub reason: String,
 }
 
 /// All documents of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Documents {
-    /// In the order of their paths.
+    /// Sorted by path.
     pub files: Vec<Document>,
-    /// What was left out.
     pub skipped: Vec<Skipped>,
 }
 
-/// Why there are no documents to work with.
+/// Why the documents cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentsError {
     /// The path does not exist.
     #[error("{path} does not exist; give a document or a folder of documents")]
-    Missing {
-        /// The path.
-        path: PathBuf,
-    },
-    /// Nothing was readable as a document.
+    Missing { path: PathBuf },
+    /// The folder contains no document.
     #[error("{path} holds no document ({endings}); skipped: {skipped}")]
     None {
-        /// The path.
         path: PathBuf,
-        /// What would count.
+        /// The accepted file endings.
         endings: String,
-        /// What was there.
+        /// The skipped files, in words.
         skipped: String,
     },
     /// A file cannot be read.
     #[error("cannot read {path}: {source}; make it readable or move it out of the folder")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
 }
 
 /// Reads a file or every document of a folder, sorted by path.
@@ -82,9 +70,9 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
     let mut documents = Documents::default();
     if meta.is_file() {
         let name = Path::new(root.file_name().unwrap_or("document".as_ref()));
-        take(root, name, meta.len(), Wanted::Whatever, &mut documents)?;
+        add_document(root, name, meta.len(), Endings::Any, &mut documents)?;
     } else {
-        // Whoever wrote the documents may have put links into them: what they lead to elsewhere is not for a model.
+        // The documents may come from someone else. A link in them could send any file of the user to a model.
         let inside = std::fs::canonicalize(root)
             .map_err(|source| DocumentsError::Unreadable { path: root.to_owned(), source })?;
         let leaves = |entry: &walkdir::DirEntry| {
@@ -102,7 +90,7 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
                 }
                 Ok(entry)
                     if entry.depth() > 0
-                        && let Some(reason) = no_documentation(&entry) =>
+                        && let Some(reason) = skip_reason_by_name(&entry) =>
                 {
                     documents.skipped.push(Skipped { path: relative(root, entry.path()), reason: reason.into() });
                     if entry.file_type().is_dir() {
@@ -110,7 +98,7 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
                     }
                 }
                 Ok(entry) if entry.file_type().is_dir() => {
-                    if holds_a_run(entry.path()) {
+                    if is_run_folder(entry.path()) {
                         let path = match relative(root, entry.path()) {
                             path if path.is_empty() => ".".to_owned(),
                             path => path,
@@ -123,7 +111,7 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
                     if entry.file_type().is_file() {
                         let bytes = entry.metadata().map_or(0, |m| m.len());
                         let name = entry.path().strip_prefix(root).unwrap_or(entry.path());
-                        take(entry.path(), name, bytes, Wanted::ByEnding, &mut documents)?;
+                        add_document(entry.path(), name, bytes, Endings::Known, &mut documents)?;
                     } else {
                         let path = relative(root, entry.path());
                         documents.skipped.push(Skipped { path, reason: "not a regular file".into() });
@@ -135,7 +123,7 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
                 }
                 Err(e) => {
                     let path = e.path().unwrap_or(root).to_owned();
-                    // A dangling link is nothing to read; everything else may hide a document.
+                    // A dangling link has no content. Any other error could hide a document.
                     if std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_symlink()) {
                         let reason = "a link that leads nowhere".into();
                         documents.skipped.push(Skipped { path: relative(root, &path), reason });
@@ -161,17 +149,24 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    /// A file that was named itself may end as it likes.
-    Whatever,
-    ByEnding,
+enum Endings {
+    /// For a file that the user names directly.
+    Any,
+    /// For files in a folder.
+    Known,
 }
 
-fn take(path: &Path, below: &Path, bytes: u64, wanted: Wanted, into: &mut Documents) -> Result<(), DocumentsError> {
+fn add_document(
+    path: &Path,
+    below: &Path,
+    bytes: u64,
+    endings: Endings,
+    into: &mut Documents,
+) -> Result<(), DocumentsError> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let name = shown(below);
+    let name = display_path(below);
     let mut skip = |reason: String| into.skipped.push(Skipped { path: name.clone(), reason });
-    if wanted == Wanted::ByEnding && !ENDINGS.contains(&ending.as_str()) {
+    if endings == Endings::Known && !ENDINGS.contains(&ending.as_str()) {
         skip("not a document by its ending".into());
         return Ok(());
     }
@@ -200,8 +195,9 @@ fn take(path: &Path, below: &Path, bytes: u64, wanted: Wanted, into: &mut Docume
     Ok(())
 }
 
-/// Why an entry is no documentation by its name. Tools keep their own files there, such as the READMEs of packages.
-fn no_documentation(entry: &walkdir::DirEntry) -> Option<&'static str> {
+/// Why an entry is not documentation, by its name. Tools keep their own files in such folders, for example the READMEs of
+/// packages.
+fn skip_reason_by_name(entry: &walkdir::DirEntry) -> Option<&'static str> {
     let (name, is_folder) = (entry.file_name(), entry.file_type().is_dir());
     match name.as_encoded_bytes().first() {
         Some(b'.') if is_folder => Some("a hidden folder"),
@@ -210,22 +206,23 @@ fn no_documentation(entry: &walkdir::DirEntry) -> Option<&'static str> {
     }
 }
 
-/// What a run has written is no documentation, whoever put its folder among the documents.
-fn holds_a_run(folder: &Path) -> bool {
+/// Whether this is the folder of a run, whose files are not documentation.
+fn is_run_folder(folder: &Path) -> bool {
     folder.join("journal.jsonl").is_file() && folder.join("artifacts").is_dir()
 }
 
-/// A name that can stand in a prompt, an index and a line of output, and is told apart from every other.
+/// Whether a name is UTF-8 without control characters, so that it is unique and readable in a prompt, an index and a line of
+/// output.
 fn is_plain(path: &Path) -> bool {
     path.to_str().is_some_and(|name| !name.chars().any(char::is_control))
 }
 
 fn relative(root: &Path, path: &Path) -> String {
-    shown(path.strip_prefix(root).unwrap_or(path))
+    display_path(path.strip_prefix(root).unwrap_or(path))
 }
 
-/// A path with `/`, for people: control characters are shown, not sent to the terminal.
-fn shown(path: &Path) -> String {
+/// A path with `/` for display. Control characters are escaped, so that they do not reach the terminal.
+fn display_path(path: &Path) -> String {
     let path = path.components().map(|c| c.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
     path.chars().fold(String::new(), |mut out, c| {
         if c.is_control() {
@@ -237,8 +234,8 @@ fn shown(path: &Path) -> String {
     })
 }
 
-/// Where the index of these documents stands in the workspace: `docs/INDEX.md`, or beside a document of that name. Letter
-/// case does not tell files apart everywhere.
+/// The path of the index in the workspace: `docs/INDEX.md`, or another name if a document has this one. The comparison
+/// ignores case, because some file systems do.
 pub fn index_path<'a>(documents: impl Iterator<Item = &'a str>) -> String {
     let taken: Vec<String> = documents.map(str::to_lowercase).collect();
     let is_taken = |name: &String| taken.contains(&name.to_lowercase());
@@ -251,8 +248,8 @@ pub fn index_path<'a>(documents: impl Iterator<Item = &'a str>) -> String {
     format!("docs/{name}")
 }
 
-/// An index of the documents: file, size, and headings with the lines they span.
-pub fn index(documents: &[Document]) -> String {
+/// The text of the index: file, size, and headings with the lines that they span.
+pub fn render_index(documents: &[Document]) -> String {
     let mut out = String::from("# Documents\n");
     for document in documents {
         let lines = document.text.lines().count();
@@ -320,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_document_is_reported_and_skipped() {
+    fn files_that_are_no_documents_are_skipped_and_reported() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::create_dir(at("sub")).unwrap();
@@ -355,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn no_documents_is_an_error_that_says_what_would_count() {
+    fn a_folder_without_documents_is_an_error_that_lists_the_endings() {
         let dir = tempfile::tempdir().unwrap();
         assert!(read_documents(dir.path()).unwrap_err().to_string().contains(".md .mdx .txt"));
         let missing = read_documents(&dir.path().join("x")).unwrap_err();
@@ -368,7 +365,7 @@ mod tests {
         let rst = "Title\n=====\n\ntext\n\nPart\n----\n\nmore\n".to_owned();
         let html = "<h1>Top</h1>\n<p>x</p>\n<h2 id=\"k\">Key</h2>\n".to_owned();
         let doc = |path: &str, text: &String| Document { path: path.into(), text: text.clone() };
-        let index = index(&[doc("a.md", &text), doc("b.rst", &rst), doc("c.html", &html)]);
+        let index = render_index(&[doc("a.md", &text), doc("b.rst", &rst), doc("c.html", &html)]);
         for expected in
             ["- 1-9: One", "  - 3-7: Two", "  - 8-9: Three", "- 1-9: Title", "- 6-9: Part", "- 1-3: Top", "- 3-3: Key"]
         {

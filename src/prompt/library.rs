@@ -1,4 +1,4 @@
-//! The prompt templates: compiled in, and overridden file by file from a folder.
+//! The prompt templates. They are compiled in, and files of a folder can override single ones.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::files;
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
-        /// Name and text of every template, as it stands in `prompts/`.
+        /// Name and text of every template in `prompts/`.
         const BUILT_IN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../prompts/", $name, ".md.hbs")))),*];
     };
 }
@@ -44,10 +44,10 @@ templates![
     "label/step",
 ];
 
-/// What a template may ask for: once with something in it, and once with as little as there can be. A template is
-/// rendered with both before a run begins, so that a misspelt name does not stop a run that has cost money.
+/// Sample data for a template: once with every value set, and once with as few as possible. Each template is rendered with
+/// both before a run begins, so that a misspelt name does not stop a run that has already cost money.
 fn samples(name: &str) -> [Value; 2] {
-    let (full, least) = match name {
+    let (full, minimal) = match name {
         "informal_spec/draft" | "informal_spec/repair" => (
             json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": true, "changed": true}),
             json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false}),
@@ -106,43 +106,29 @@ fn samples(name: &str) -> [Value; 2] {
         ),
         _ => (json!({}), json!({})),
     };
-    [full, least]
+    [full, minimal]
 }
 
-/// Why a prompt cannot be used.
+/// A prompt that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
     /// The folder does not exist.
     #[error("{path} is no folder; --prompts takes a folder with files such as formalize/draft.md.hbs")]
-    NoFolder {
-        /// The path.
-        path: PathBuf,
-    },
+    NoFolder { path: PathBuf },
     /// A file cannot be read.
     #[error("cannot read the prompt {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// A template is not well-formed.
     #[error("the prompt {name} is not a well-formed handlebars template: {source}")]
     Template {
-        /// Its name or path.
+        /// Its name, or its path if it overrides a built-in one.
         name: String,
-        /// Why not.
         source: Box<handlebars::TemplateError>,
     },
-    /// A template asks for what it is not given.
+    /// A template refers to a value that the data lacks.
     #[error("the prompt {name} cannot be rendered: {source}")]
-    Render {
-        /// Its name.
-        name: String,
-        /// Why not.
-        source: Box<handlebars::RenderError>,
-    },
+    Render { name: String, source: Box<handlebars::RenderError> },
 }
 
 /// A template in use.
@@ -150,7 +136,6 @@ pub enum PromptError {
 pub struct Template {
     /// Its name, such as `formalize/draft`.
     pub name: &'static str,
-    /// Its text.
     pub text: String,
     /// Whether it differs from the built-in one.
     pub own: bool,
@@ -164,7 +149,7 @@ pub struct PromptLibrary {
 }
 
 impl PromptLibrary {
-    /// The built-in prompts, with those that `dir` holds in their place.
+    /// Loads the built-in templates, replaced by those in `dir`, and renders each with sample data.
     pub fn load(dir: Option<&Path>) -> Result<Self, PromptError> {
         let mut engine = Handlebars::new();
         engine.set_strict_mode(true);
@@ -206,7 +191,7 @@ impl PromptLibrary {
         &self.templates
     }
 
-    /// Renders a template. A name that the data lacks is an error, not an empty string.
+    /// Renders a template. A missing value is an error, not an empty string.
     pub fn render(&self, name: &str, data: &impl Serialize) -> Result<String, PromptError> {
         self.engine
             .render(name, data)

@@ -1,24 +1,26 @@
-//! Prompts and answers as text: documents and exemplars in, templates rendered, answers read back.
+//! Prompts and answers as text: reads documents and exemplars, renders templates, and reads answers.
 //!
-//! It knows no provider, no tool and no node: template names are paths, and what an answer means is the caller's.
+//! It knows no provider, tool or node: template names are paths, and the caller interprets the answers.
 
 mod answer;
+mod cited_places;
 mod documents;
 mod exemplars;
-mod invisible;
+mod invisible_characters;
 mod library;
-mod place;
+mod problem;
 mod requirements;
+mod single_answer;
 mod spelling;
 mod strict_json;
-mod whole;
 
 pub(crate) use answer::outside_fences;
-pub use answer::{Fence, Problem, Readable, Sections, fences, json_object, module, normalise, sections};
-pub use documents::{Document, Documents, DocumentsError, Skipped, index, index_path, read_documents};
+pub use answer::{Fence, Sections, extract_json_object, extract_module, extract_sections, fences, normalise};
+pub use cited_places::{check_places, cited_line};
+pub use documents::{Document, Documents, DocumentsError, Skipped, index_path, read_documents, render_index};
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
-pub use invisible::{escape_invisible_json, show_invisible};
+pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
-pub use place::{line_of, look_up};
-pub use requirements::{Requirement, changes, lost_requirements, requirements};
-pub use whole::{Parts, parts};
+pub use problem::{Problem, Readable};
+pub use requirements::{Requirement, malformed_requirements, marked_changes, parse_requirements};
+pub use single_answer::{AnswerParts, split_answer};

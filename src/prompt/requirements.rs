@@ -1,4 +1,4 @@
-//! The numbered requirements of an informal specification, and what it marks as changed in the protocol.
+//! Parses the numbered requirements of an informal specification, and the steps that it marks as changed.
 
 use std::sync::LazyLock;
 
@@ -6,22 +6,21 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One requirement, with its place in the documents.
+/// A requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Requirement {
     /// `R1`, `R2`, …
     pub id: String,
-    /// Where the documents say so, as written: `docs/swap.md:12-14`.
+    /// The cited place in the documents, as written: `docs/swap.md:12-14`.
     pub place: Option<String>,
-    /// What it says.
     pub text: String,
-    /// What is not right about the place, where it was looked up in the documents.
+    /// The error in the place, if it was looked up and is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misplaced: Option<String>,
 }
 
 impl Requirement {
-    /// Its place, with what is not right about it.
+    /// The place, with its error if it has one.
     pub fn place_words(&self) -> String {
         match (&self.place, &self.misplaced) {
             (None, _) => "no place given".to_owned(),
@@ -31,11 +30,11 @@ impl Requirement {
     }
 }
 
-/// Reads lines such as `R1 [docs/swap.md:12-14] The product never decreases.`; a bullet, bold marks, a table bar or a
-/// colon around the number are accepted. The first line that defines a number counts.
-pub fn requirements(text: &str) -> Vec<Requirement> {
+/// Parses lines such as `R1 [docs/swap.md:12-14] The product never decreases.`. Accepts a bullet, bold marks, a table bar or
+/// a colon around the number. If several lines define the same number, the first one counts.
+pub fn parse_requirements(text: &str) -> Vec<Requirement> {
     let mut found: Vec<Requirement> = Vec::new();
-    for requirement in section(text).into_iter().filter_map(requirement) {
+    for requirement in requirement_lines(text).into_iter().filter_map(parse_requirement) {
         if !found.iter().any(|r| r.id == requirement.id) {
             found.push(requirement);
         }
@@ -43,17 +42,17 @@ pub fn requirements(text: &str) -> Vec<Requirement> {
     found
 }
 
-/// What looks like a requirement and is none of those that [`requirements`] reads, each line with the reason: another
-/// text under a number that is taken, or a number that is written in another way.
-pub fn lost_requirements(text: &str) -> Vec<String> {
-    let found = requirements(text);
+/// Lines that look like a requirement but are not read by [`parse_requirements`], each with the reason: the number is taken
+/// by another text, or it is not in the required form.
+pub fn malformed_requirements(text: &str) -> Vec<String> {
+    let found = parse_requirements(text);
     let mut lost = Vec::new();
-    for line in section(text) {
-        let written = LIKE_ONE.captures(line).and_then(|number| number[1].parse::<u32>().ok());
+    for line in requirement_lines(text) {
+        let written = REQUIREMENT_LIKE.captures(line).and_then(|number| number[1].parse::<u32>().ok());
         let Some(id) = written.map(|number| format!("R{number}")) else { continue };
-        let reason = match (found.iter().find(|r| r.id == id), requirement(line)) {
+        let reason = match (found.iter().find(|r| r.id == id), parse_requirement(line)) {
             (None, _) => "write the number as `R1 [docs/file.md:12-14] text`",
-            // With the same place it is the same requirement, spoken of once more.
+            // A line with the same place or text refers to the same requirement again.
             (Some(first), Some(again))
                 if again.place.is_some() && again.place != first.place && again.text != first.text =>
             {
@@ -66,14 +65,15 @@ pub fn lost_requirements(text: &str) -> Vec<String> {
     lost
 }
 
-/// A line that begins like a requirement: `R 3`, `Req4`, `1. R5`, `R2,`.
-static LIKE_ONE: LazyLock<Regex> = LazyLock::new(|| {
+/// The start of a line that looks like a requirement: `R 3`, `Req4`, `1. R5`, `R2,`.
+static REQUIREMENT_LIKE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^[\s\-*+|#>_`]*(?:\d+[.)]\s*)?[\s*_`]*R(?:eq(?:uirement)?)?[.\s#-]*(\d{1,4})\b")
         .expect("a valid pattern")
 });
 
-/// The lines below each heading "Requirements", if there is one: elsewhere `R3` only speaks of a requirement.
-fn section(text: &str) -> Vec<&str> {
+/// The lines below each heading "Requirements", or all lines if there is no such heading. Elsewhere `R3` only refers to a
+/// requirement.
+fn requirement_lines(text: &str) -> Vec<&str> {
     let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
     let is_heading =
         |line: &str| level(line) > 0 && line.trim_start_matches('#').trim().eq_ignore_ascii_case("requirements");
@@ -81,7 +81,7 @@ fn section(text: &str) -> Vec<&str> {
         return text.lines().collect();
     }
     let mut lines = Vec::new();
-    // The level of the heading that is open.
+    // The level of the open heading.
     let mut depth = None;
     for line in text.lines() {
         if is_heading(line) {
@@ -95,36 +95,35 @@ fn section(text: &str) -> Vec<&str> {
     lines
 }
 
-/// What is marked `CHANGED:`, whole: each list item or paragraph in which the mark stands, with the lines that go on with
-/// it.
-pub fn changes(text: &str) -> Vec<String> {
+/// The passages with the mark `CHANGED:`: whole list items or paragraphs, with their continuation lines.
+pub fn marked_changes(text: &str) -> Vec<String> {
     let mut passages: Vec<String> = Vec::new();
-    let mut goes_on = false;
+    let mut continues = false;
     for line in text.lines() {
         let line = line.trim_end();
         match passages.last_mut() {
             _ if line.is_empty() => {}
-            Some(passage) if goes_on && !begins_item(line) => {
+            Some(passage) if continues && !starts_item(line) => {
                 passage.push('\n');
                 passage.push_str(line);
             }
             _ => passages.push(line.to_owned()),
         }
-        goes_on = !line.is_empty();
+        continues = !line.is_empty();
     }
     passages.retain(|passage| passage.contains("CHANGED:"));
     passages
 }
 
-/// Whether a line begins a list item, a row or a heading.
-fn begins_item(line: &str) -> bool {
+/// Whether a line starts a list item, a table row or a heading.
+fn starts_item(line: &str) -> bool {
     let line = line.trim_start();
     let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
     line.starts_with(['-', '*', '+', '#', '|'])
         || (after_number.len() < line.len() && after_number.starts_with(['.', ')']))
 }
 
-fn requirement(line: &str) -> Option<Requirement> {
+fn parse_requirement(line: &str) -> Option<Requirement> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*+|#>_`".contains(c));
     let digits = line.strip_prefix('R')?;
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -158,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requirements_are_read_in_the_ways_that_models_write_them() {
+    fn requirements_are_parsed_in_all_notations_of_models() {
         let text = "# Requirements\n\
             R1 [docs/swap.md:12-14] The product never decreases.\n\
             - **R2** (`docs/swap.md:20`): No balance is negative.\n\
@@ -167,7 +166,7 @@ mod tests {
             R1, R2 and R3 together are safety.\n\
             R2 again [docs/x.md:1] is not a second one.\n\
             Rx is none, R12b is none, Router is none.\n";
-        let found = requirements(text);
+        let found = parse_requirements(text);
         let ids: Vec<&str> = found.iter().map(|r| r.id.as_str()).collect();
         assert_eq!(ids, ["R1", "R2", "R3", "R4"]);
         assert_eq!(found[0].place.as_deref(), Some("docs/swap.md:12-14"));
@@ -176,29 +175,29 @@ mod tests {
         assert_eq!(found[1].text, "No balance is negative.");
         assert_eq!(found[2].text, "Tokens are conserved.");
         assert_eq!(found[3].place, None);
-        assert_eq!(requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
-        assert_eq!(requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
+        assert_eq!(parse_requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
+        assert_eq!(parse_requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
     }
 
     #[test]
-    fn what_is_marked_as_changed_is_taken_whole() {
+    fn marked_changes_are_whole_passages() {
         let text = "## Steps\n- Add: CHANGED: by two;\n  it replaces\n\n- Stop: as it was\n1. Go: CHANGED: new.\n2. Stay.\n\n\
             Some words\nCHANGED: here.\n\nMore.\n";
         assert_eq!(
-            changes(text),
+            marked_changes(text),
             ["- Add: CHANGED: by two;\n  it replaces", "1. Go: CHANGED: new.", "Some words\nCHANGED: here."]
         );
-        assert!(changes("What was changed? Nothing.").is_empty());
+        assert!(marked_changes("What was changed? Nothing.").is_empty());
     }
 
     #[test]
-    fn a_line_that_looks_like_a_requirement_and_is_not_read_as_one_is_lost() {
+    fn lines_that_only_look_like_requirements_are_reported() {
         let text = "# T\n## Requirements\nR1 [a.md:1] One.\nR1 [a.md:2] Another.\nR2, [a.md:3] two.\nR 3 [a.md:4] Three.\n\
             Req4: Four.\n1. R5 [a.md:6] Five.\nR1, R6 and more.\nR1 again.\nRouter 7 is none.\n## Other\nR9, no.\n\
             ## Requirements\nR6 [a.md:7] Six.\n";
-        let ids: Vec<String> = requirements(text).into_iter().map(|r| r.id).collect();
+        let ids: Vec<String> = parse_requirements(text).into_iter().map(|r| r.id).collect();
         assert_eq!(ids, ["R1", "R6"]);
-        let lost = lost_requirements(text);
+        let lost = malformed_requirements(text);
         assert_eq!(lost.len(), 5, "{lost:#?}");
         assert!(lost[0].contains("R1 [a.md:2] Another.") && lost[0].contains("taken"), "{lost:#?}");
         for (line, start) in lost[1..].iter().zip(["`R2,", "`R 3", "`Req4", "`1. R5"]) {
@@ -207,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_requirement_elsewhere_does_not_make_one() {
+    fn a_reference_elsewhere_is_not_a_requirement() {
         let text = "# T\n## Steps\nR9: not here\n## Requirements\nR1 [a.md:1] One.\n### More\nR2 [a.md:2] Two.\n\
             ## Open points\n- R3 was dropped: the documents do not demand it.\n";
-        let ids: Vec<String> = requirements(text).into_iter().map(|r| r.id).collect();
+        let ids: Vec<String> = parse_requirements(text).into_iter().map(|r| r.id).collect();
         assert_eq!(ids, ["R1", "R2"]);
     }
 }

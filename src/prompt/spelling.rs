@@ -1,28 +1,28 @@
-//! TLA+ as a model may have misspelt it on the way: HTML entities and typographic quotes. What they stand for is put in
-//! their place where nothing else can be meant; where they stand beside what they stand for, nobody can tell.
+//! Corrects HTML entities and typographic quotes in TLA+ text from a model. It replaces them if they can mean only one thing.
+//! If an entity occurs together with the operator that it stands for, the text is ambiguous and is a problem.
 
 use std::ops::Range;
 
-use super::answer::{Problem, quote};
+use super::problem::{Problem, quote};
 
-/// What a byte of TLA+ text belongs to.
+/// The kind of text that a byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A `PlusCal` algorithm is code as well, though it stands in a comment.
+    /// TLA+ or a `PlusCal` algorithm, although the latter is inside a comment.
     Code,
     Comment,
     Text,
 }
 
-/// Tells code, comments and strings apart, line by line.
+/// Distinguishes code, comments and strings, line by line.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
     algorithm: bool,
-    /// The kind of each byte that was passed.
+    /// The kind of each byte up to the current position.
     pub(super) kinds: Vec<Kind>,
-    /// Where the comment begins that is open.
+    /// Start of the open comment.
     pub(super) comment: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0, depth: 0, algorithm: false, kinds: Vec::new(), comment: None }
     }
 
-    /// Passes a line, with its end.
+    /// Reads the next line, including its line end.
     pub(super) fn line(&mut self) -> Option<Range<usize>> {
         let begin = self.at;
         let end = self.text[begin..].find('\n').map_or(self.text.len(), |i| begin + i + 1);
@@ -73,7 +73,7 @@ impl<'a> Lexer<'a> {
         Some(begin..end)
     }
 
-    /// Bytes; within a character the kind goes on.
+    /// Advances by `bytes`, and to the next character boundary.
     fn take(&mut self, bytes: usize, kind: Kind) {
         self.at += bytes;
         while !self.text.is_char_boundary(self.at) {
@@ -82,7 +82,7 @@ impl<'a> Lexer<'a> {
         self.kinds.resize(self.at, kind);
     }
 
-    /// Whether the comment that begins here holds the algorithm.
+    /// Whether the comment that starts here contains the algorithm.
     fn begins_algorithm(&self) -> bool {
         let text = &self.text[self.at..];
         let (mut depth, mut at) = (0usize, 0);
@@ -106,7 +106,7 @@ fn names_algorithm(comment: &str) -> bool {
         || comment.split("--fair").skip(1).any(|rest| rest.trim_start().starts_with("algorithm"))
 }
 
-/// The length of the string that begins a text: up to its end, or that of the line.
+/// The length of the string at the start of a text. It ends at its quote or at the end of the line.
 fn string_end(text: &str) -> usize {
     let mut escaped = false;
     for (i, c) in text.char_indices().skip(1) {
@@ -138,20 +138,20 @@ const ENTITIES: [(&str, &str); 8] = [
 const DOUBLE: [char; 4] = ['“', '”', '„', '‟'];
 const SINGLE: [char; 4] = ['‘', '’', '‚', '‛'];
 
-/// Parts of one answer as they were meant, and what was normalised for that.
-pub(super) fn spelt(parts: Vec<String>) -> Result<(Vec<String>, Vec<String>), Problem> {
+/// Corrects the parts of one answer. Returns them with notes on the corrections.
+pub(super) fn correct_spelling(parts: Vec<String>) -> Result<(Vec<String>, Vec<String>), Problem> {
     let mut normalised = Vec::new();
-    let parts = match entity(&parts) {
+    let parts = match find_entity(&parts) {
         None => parts,
         Some((place, found)) => {
-            if let Some((raw, operator)) = raw(&parts) {
+            if let Some((raw, operator)) = find_raw_operator(&parts) {
                 return Err(Problem::new(format!(
                     "it holds both `{found}`, in the line {place}, and `{operator}` itself, in the line {raw}: write \
                      every operator as it is, and no HTML entity"
                 )));
             }
-            let parts: Vec<String> = parts.iter().map(|text| decoded(text)).collect();
-            if let Some((place, found)) = entity(&parts) {
+            let parts: Vec<String> = parts.iter().map(|text| decode_entities(text)).collect();
+            if let Some((place, found)) = find_entity(&parts) {
                 return Err(Problem::new(format!(
                     "it is escaped more than once: `{found}` is left in the line {place}"
                 )));
@@ -160,15 +160,15 @@ pub(super) fn spelt(parts: Vec<String>) -> Result<(Vec<String>, Vec<String>), Pr
             parts
         }
     };
-    let straight: Vec<String> = parts.iter().map(|text| straightened(text)).collect::<Result<_, _>>()?;
+    let straight: Vec<String> = parts.iter().map(|text| straighten_quotes(text)).collect::<Result<_, _>>()?;
     if straight != parts {
         normalised.push("typographic quotes".to_owned());
     }
     Ok((straight, normalised))
 }
 
-/// Places in code at which `find` finds something: the quoted line, and what it is.
-fn in_code<'a>(parts: &[String], find: impl Fn(&str) -> Option<&'a str>) -> Option<(String, &'a str)> {
+/// The first match of `find` in code: the quoted line, and the match.
+fn find_in_code<'a>(parts: &[String], find: impl Fn(&str) -> Option<&'a str>) -> Option<(String, &'a str)> {
     parts.iter().find_map(|text| {
         let kinds = kinds(text);
         let at = |(i, _): (usize, char)| (kinds[i] == Kind::Code).then(|| find(&text[i..]).map(|found| (i, found)))?;
@@ -182,16 +182,16 @@ fn line_at(text: &str, at: usize) -> &str {
     text[begin..].lines().next().unwrap_or("")
 }
 
-fn entity(parts: &[String]) -> Option<(String, &'static str)> {
-    in_code(parts, |rest| ENTITIES.iter().map(|(entity, _)| *entity).find(|entity| rest.starts_with(entity)))
+fn find_entity(parts: &[String]) -> Option<(String, &'static str)> {
+    find_in_code(parts, |rest| ENTITIES.iter().map(|(entity, _)| *entity).find(|entity| rest.starts_with(entity)))
 }
 
-/// What would have been escaped too, had the text been escaped.
-fn raw(parts: &[String]) -> Option<(String, &'static str)> {
-    in_code(parts, |rest| ["<", ">"].into_iter().find(|operator| rest.starts_with(operator)))
+/// An operator that would be escaped if the whole text had been escaped.
+fn find_raw_operator(parts: &[String]) -> Option<(String, &'static str)> {
+    find_in_code(parts, |rest| ["<", ">"].into_iter().find(|operator| rest.starts_with(operator)))
 }
 
-fn decoded(text: &str) -> String {
+fn decode_entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
@@ -211,8 +211,8 @@ fn decoded(text: &str) -> String {
     out + rest
 }
 
-/// With straight quotes in code. In comments and strings they are what was written.
-fn straightened(text: &str) -> Result<String, Problem> {
+/// Replaces typographic quotes in code by straight ones. Comments and strings stay as they are.
+fn straighten_quotes(text: &str) -> Result<String, Problem> {
     if !text.contains(DOUBLE) && !text.contains(SINGLE) {
         return Ok(text.to_owned());
     }
@@ -244,7 +244,7 @@ fn straightened(text: &str) -> Result<String, Problem> {
                 out.push('"');
                 skip = i + c.len_utf8() + end + inside[end..].chars().next().map_or(0, char::len_utf8);
             }
-            // A prime stands behind what it primes.
+            // After an operand, the quote is a prime.
             Kind::Code if c == '’' && out.ends_with(|c: char| c.is_alphanumeric() || "_)]}'".contains(c)) => {
                 out.push('\'');
             }
@@ -268,15 +268,15 @@ mod tests {
     use super::*;
 
     fn one(text: &str) -> Result<(String, Vec<String>), String> {
-        spelt(vec![text.to_owned()]).map(|(mut parts, notes)| (parts.remove(0), notes)).map_err(|p| p.what)
+        correct_spelling(vec![text.to_owned()]).map(|(mut parts, notes)| (parts.remove(0), notes)).map_err(|p| p.what)
     }
 
     #[test]
-    fn entities_are_decoded_where_no_operator_stands_beside_them() {
+    fn entities_are_decoded_if_no_raw_operator_occurs() {
         let text = "(* --algorithm a\n  either x := x &lt; 2 /\\ y &gt;= 1 or skip; \\* a &amp;lt; b\n*)\nz == &lt;&lt;x, &quot;a&quot;&gt;&gt;\n";
         let meant = "(* --algorithm a\n  either x := x < 2 /\\ y >= 1 or skip; \\* a &lt; b\n*)\nz == <<x, \"a\">>\n";
         assert_eq!(one(text).unwrap(), (meant.to_owned(), vec!["HTML entities".to_owned()]));
-        // What is written in comments and strings is what was meant.
+        // Comments and strings are not changed.
         for same in ["x == 1 < 2 \\* not &lt;", "x == \"&lt;\" \\o y", "(* &lt; *) x == y > 2", "a & b", "x == y"] {
             assert_eq!(one(same).unwrap(), (same.to_owned(), Vec::new()));
         }
@@ -286,12 +286,12 @@ mod tests {
             "{both}"
         );
         assert!(one("x == y &amp;lt; 2").unwrap_err().contains("more than once"));
-        let far = spelt(vec!["x == y &lt; 2".into(), "z == x > 3".into()]).unwrap_err().what;
+        let far = correct_spelling(vec!["x == y &lt; 2".into(), "z == x > 3".into()]).unwrap_err().what;
         assert!(far.contains("both"), "{far}");
     }
 
     #[test]
-    fn typographic_quotes_are_straightened_where_they_can_only_be_quotes() {
+    fn typographic_quotes_are_straightened_if_unambiguous() {
         let text = "x’ = “Done” \\* it’s “so”\ny == \"he said “hi”\" \\o „a“\n";
         let meant = "x' = \"Done\" \\* it’s “so”\ny == \"he said “hi”\" \\o \"a\"\n";
         assert_eq!(one(text).unwrap(), (meant.to_owned(), vec!["typographic quotes".to_owned()]));

@@ -1,11 +1,11 @@
-//! JSON objects without duplicate keys: readers differ on which of two values counts.
+//! Parses JSON and rejects duplicate keys, because readers differ on which of two values counts.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// A value whose objects hold each name once.
+/// A JSON value whose objects have no duplicate keys.
 pub(super) struct Strict(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Strict {

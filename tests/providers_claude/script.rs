@@ -52,7 +52,7 @@ fn the_child_gets_what_it_needs_and_nothing_else() {
     let mut variables = names.map(|name| (OsString::from(name), OsString::from("/usr/bin:/bin"))).to_vec();
     variables.push(temporary);
     let asked = |login: ClaudeLogin| {
-        let claude = ClaudeCode::new(program.clone(), login).surroundings(variables.clone());
+        let claude = ClaudeCode::new(program.clone(), login).environment(variables.clone());
         assert_eq!(failure(ask(&claude, &scene.request("THE-PROMPT"))).kind, Kind::Killed);
         std::fs::read_to_string(&report).unwrap()
     };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tlaforge::llm::{
-    Answer, Asking, Budget, Caller, ModelChoice, Models, Pace, Prices, Provider, Request, RequestKey, RetryPolicy,
-    Usage, Used,
+    Answer, AnswerFuture, Budget, CallTimer, Caller, ModelChoice, Models, Prices, Provider, Request, RequestKey,
+    RetryPolicy, Usage, Used,
 };
 use tlaforge::process::Cancel;
 
@@ -241,7 +241,7 @@ impl Provider for Renames {
         "renames"
     }
 
-    fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> Asking<'a> {
+    fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> AnswerFuture<'a> {
         let usage = Some(Usage { input: 1_000_000, ..Usage::default() });
         let model = Some("of-another-name".to_owned());
         let (text, reads, refused_reads, request_ids) = Default::default();
@@ -265,7 +265,7 @@ impl Provider for Renames {
 /// Time that does not pass.
 struct Still;
 
-impl Pace for Still {
+impl CallTimer for Still {
     fn pause(&self, _: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(std::future::ready(()))
     }
@@ -274,7 +274,7 @@ impl Pace for Still {
         0.0
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         None
     }
 }

@@ -13,7 +13,7 @@ struct Clock {
     left: Option<Duration>,
 }
 
-impl Pace for Clock {
+impl CallTimer for Clock {
     fn pause(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.waited.lock().unwrap().push(time.as_secs_f64());
         Box::pin(std::future::ready(()))
@@ -23,7 +23,7 @@ impl Pace for Clock {
         0.5
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.left
     }
 }
@@ -31,7 +31,7 @@ impl Pace for Clock {
 /// What came of a call through the caller.
 struct Called {
     result: Result<tlaforge::llm::Answer, LlmError>,
-    notes: Vec<Note>,
+    notes: Vec<CallEvent>,
     waited: Vec<f64>,
     models: Vec<String>,
     estimate: Option<Estimate>,
@@ -49,7 +49,7 @@ fn call(api: Api, replies: Vec<Reply>, fallback: Option<&str>, budget: Budget, l
         budget,
         Prices::load(None).unwrap(),
         2,
-        Arc::clone(&clock) as Arc<dyn Pace>,
+        Arc::clone(&clock) as Arc<dyn CallTimer>,
     );
     let mut notes = Vec::new();
     let started = Instant::now();
@@ -63,8 +63,9 @@ fn call(api: Api, replies: Vec<Reply>, fallback: Option<&str>, budget: Budget, l
     Called { result, notes, waited, models, estimate, took }
 }
 
-fn kinds(notes: &[Note]) -> Vec<Kind> {
-    let kind = |note: &Note| if let Note::Failed(FailedCall { kind, .. }) = note { Some(*kind) } else { None };
+fn kinds(notes: &[CallEvent]) -> Vec<Kind> {
+    let kind =
+        |note: &CallEvent| if let CallEvent::Failed(FailedCall { kind, .. }) = note { Some(*kind) } else { None };
     notes.iter().filter_map(kind).collect()
 }
 
@@ -89,7 +90,7 @@ fn what_passes_is_tried_again_as_late_as_the_server_asks() {
         assert_eq!(done.waited, [7.5, 126.0, 189.0, 252.0]);
         let told = format!("{:?}", done.notes);
         assert!(!told.contains("planted"), "{told}");
-        let Note::Failed(FailedCall { usage: Some(usage), cost_usd: Some(cost), .. }) = &done.notes[3] else {
+        let CallEvent::Failed(FailedCall { usage: Some(usage), cost_usd: Some(cost), .. }) = &done.notes[3] else {
             panic!("{:?}", done.notes[3]);
         };
         assert_eq!(*usage, Usage { input: 100, output: 10, ..Usage::default() });
@@ -133,7 +134,7 @@ fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
                 Budget::default(),
                 Prices::load(None).unwrap(),
                 1,
-                Arc::clone(&clock) as Arc<dyn Pace>,
+                Arc::clone(&clock) as Arc<dyn CallTimer>,
             );
             let dir = tempfile::tempdir().unwrap();
             let mut notes = Vec::new();
@@ -151,7 +152,7 @@ fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
             assert_eq!(*clock.waited.lock().unwrap(), waits, "{name}");
             assert_eq!(server.posts().len(), waits.len() + 1, "{name}");
             for (i, note) in notes.iter().enumerate() {
-                let Note::Failed(FailedCall { kind, status, attempt, wait_seconds, usage, .. }) = note else {
+                let CallEvent::Failed(FailedCall { kind, status, attempt, wait_seconds, usage, .. }) = note else {
                     panic!("{note:?}")
                 };
                 assert_eq!((*kind, *status, *attempt as usize), (s.kind, s.status, i + 1), "{name}");
@@ -174,7 +175,7 @@ fn a_server_that_is_not_there_is_not_waited_for_as_one_that_is_busy() {
             Budget::default(),
             Prices::load(None).unwrap(),
             1,
-            Arc::clone(&clock) as Arc<dyn Pace>,
+            Arc::clone(&clock) as Arc<dyn CallTimer>,
         );
         let dir = tempfile::tempdir().unwrap();
         let (asked, cancel) = (request(&dir), Cancel::new());
@@ -190,7 +191,7 @@ impl Provider for Slow {
     fn name(&self) -> &'static str {
         "slow"
     }
-    fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> tlaforge::llm::Asking<'a> {
+    fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> tlaforge::llm::AnswerFuture<'a> {
         Box::pin(async {
             let now = self.0.0.fetch_add(1, Ordering::SeqCst) + 1;
             self.0.1.fetch_max(now, Ordering::SeqCst);
@@ -234,7 +235,7 @@ impl Provider for Parrot {
         "parrot"
     }
 
-    fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> tlaforge::llm::Asking<'a> {
+    fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> tlaforge::llm::AnswerFuture<'a> {
         let said = format!("{KEY} and sk-ant-unknown-1");
         let ids = vec![said.clone()];
         Box::pin(async move {
@@ -261,7 +262,7 @@ impl Provider for Parrot {
 
 #[test]
 fn behind_the_guard_no_key_comes_out_whatever_a_provider_repeats() {
-    let guarded = tlaforge::llm::Guarded::new(Box::new(Parrot), vec![Secret::new("A_KEY", KEY).unwrap()]);
+    let guarded = tlaforge::llm::RedactingProvider::new(Box::new(Parrot), vec![Secret::new("A_KEY", KEY).unwrap()]);
     let dir = tempfile::tempdir().unwrap();
     let mut request = request(&dir);
     let answer = ask(&guarded, &request).unwrap();
@@ -296,7 +297,7 @@ fn after_three_overloads_another_model_is_asked() {
         let answer = done.result.unwrap();
         assert_eq!(answer.model.as_deref(), Some("claude-haiku-4-5"));
         assert!((answer.cost_usd.unwrap() - 0.00015).abs() < 1e-9, "at the price of who answered");
-        assert!(matches!(&done.notes[3], Note::Switched(ModelSwitch { to, .. }) if to == "claude-haiku-4-5"));
+        assert!(matches!(&done.notes[3], CallEvent::Switched(ModelSwitch { to, .. }) if to == "claude-haiku-4-5"));
         assert_eq!(done.waited.len(), 2);
     }
 }
@@ -341,8 +342,11 @@ fn a_budget_ends_a_model_that_reads_on_and_on_and_what_it_took_is_told() {
         // Two turns at 30 cents are one too many for a third.
         assert_eq!(done.models.len(), 2, "{what}");
         assert!(what.starts_with("the run has cost $0.60") && what.ends_with("the limit is $0.7"), "{what}");
-        let [Note::Failed(FailedCall { kind, usage: Some(usage), cost_usd: Some(cost), wait_seconds: None, .. })] =
-            &done.notes[..]
+        let [
+            CallEvent::Failed(FailedCall {
+                kind, usage: Some(usage), cost_usd: Some(cost), wait_seconds: None, ..
+            }),
+        ] = &done.notes[..]
         else {
             panic!("{:?}", done.notes);
         };
@@ -353,7 +357,7 @@ fn a_budget_ends_a_model_that_reads_on_and_on_and_what_it_took_is_told() {
         let done = call(api, vec![Reply::reads(&["a.md"]).uncounted()], None, budget, None);
         assert!(matches!(&done.result, Err(LlmError::Budget { flag: "--max-tokens", .. })), "{:?}", done.result);
         assert!((2..12).contains(&done.models.len()), "{}", done.models.len());
-        let Note::Failed(FailedCall { usage: None, estimated: Some(estimated), .. }) = &done.notes[0] else {
+        let CallEvent::Failed(FailedCall { usage: None, estimated: Some(estimated), .. }) = &done.notes[0] else {
             panic!("{:?}", done.notes);
         };
         assert!((500..6_000).contains(&estimated.usage.input), "{estimated:?}");
@@ -424,7 +428,8 @@ fn tries_that_broke_off_uncounted_are_estimated_against_a_budget() {
         for (reply, kind) in [(cut(), Kind::CutStream), (Reply::status(200, "not a stream"), Kind::Malformed)] {
             let budget = Budget { tokens: Some(1_000_000), ..Budget::default() };
             let done = call(api, vec![reply.clone(), Reply::text("there")], None, budget, None);
-            let Note::Failed(FailedCall { kind: is, usage: None, estimated: Some(estimated), .. }) = &done.notes[0]
+            let CallEvent::Failed(FailedCall { kind: is, usage: None, estimated: Some(estimated), .. }) =
+                &done.notes[0]
             else {
                 panic!("{:?}", done.notes);
             };
@@ -444,7 +449,7 @@ fn tries_that_broke_off_uncounted_are_estimated_against_a_budget() {
             Budget { tokens: Some(9_000), ..Budget::default() },
             None,
         );
-        assert!(matches!(&done.notes[0], Note::Failed(FailedCall { estimated: None, .. })), "{:?}", done.notes);
+        assert!(matches!(&done.notes[0], CallEvent::Failed(FailedCall { estimated: None, .. })), "{:?}", done.notes);
     }
 }
 
@@ -453,7 +458,8 @@ fn the_time_that_a_server_asks_for_is_told_where_it_is_not_waited_for() {
     for api in BOTH {
         let reply = error(429, "rate_limit_error", "slow").header("retry-after", "900");
         let done = call(api, vec![reply], None, Budget::default(), None);
-        let Note::Failed(FailedCall { message, wait_seconds: None, asked_seconds: Some(asked), .. }) = &done.notes[0]
+        let CallEvent::Failed(FailedCall { message, wait_seconds: None, asked_seconds: Some(asked), .. }) =
+            &done.notes[0]
         else {
             panic!("{:?}", done.notes);
         };
@@ -462,7 +468,8 @@ fn the_time_that_a_server_asks_for_is_told_where_it_is_not_waited_for() {
         assert!(failure(done.result).to_string().contains("it asks to wait 900 s; wait and resume"));
         let reply = error(429, "rate_limit_error", "slow").header("retry-after", "7");
         let done = call(api, vec![reply, Reply::text("there")], None, Budget::default(), None);
-        let Note::Failed(FailedCall { message, asked_seconds: Some(_), wait_seconds: Some(_), .. }) = &done.notes[0]
+        let CallEvent::Failed(FailedCall { message, asked_seconds: Some(_), wait_seconds: Some(_), .. }) =
+            &done.notes[0]
         else {
             panic!("{:?}", done.notes);
         };
@@ -479,7 +486,7 @@ fn what_is_left_out_for_a_server_is_noted_with_its_words() {
             Reply::text("there"),
         ]);
         let caller = Caller::new(
-            Box::new(tlaforge::llm::Guarded::new(api.provider(settings(&server.url())), Vec::new())),
+            Box::new(tlaforge::llm::RedactingProvider::new(api.provider(settings(&server.url())), Vec::new())),
             Models::default(),
             RetryPolicy::default(),
             Budget::default(),
@@ -493,7 +500,7 @@ fn what_is_left_out_for_a_server_is_noted_with_its_words() {
         let cancel = Cancel::new();
         let answer = runtime().block_on(caller.call(&asked, &Used::default, &cancel, &mut |note| notes.push(note)));
         assert_eq!(answer.unwrap().text, "there");
-        let [Note::LeftOut(left)] = &notes[..] else { panic!("{notes:?}") };
+        let [CallEvent::LeftOut(left)] = &notes[..] else { panic!("{notes:?}") };
         assert_eq!(left.part, "the JSON schema of the answer");
         assert!(left.said.contains(said) && !left.said.contains("planted"), "{left:?}");
     }

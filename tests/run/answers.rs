@@ -2,7 +2,7 @@
 //! same; all else is refused with the place.
 
 use proptest::prelude::*;
-use tlaforge::prompt::{json_object, module, parts, sections};
+use tlaforge::prompt::{extract_json_object, extract_module, extract_sections, split_answer};
 
 /// The lines of a module: operators, strings, an algorithm in its comment, banners that look like ends.
 fn body() -> impl Strategy<Value = Vec<String>> {
@@ -83,11 +83,11 @@ proptest! {
         let module_text = text("Spec", &lines);
         let one = format!("{open}{module_text}{close}");
         let all = if twice { format!("{before}{one}{after}{one}") } else { format!("{before}{one}{after}") };
-        let read = module(&encoded(&all, encoding), "Spec").map_err(|p| TestCaseError::fail(p.what))?;
+        let read = extract_module(&encoded(&all, encoding), "Spec").map_err(|p| TestCaseError::fail(p.what))?;
         prop_assert_eq!(&read.value, &module_text);
         prop_assert_eq!(read.normalised.is_empty(), encoding == (false, false) && !twice);
         // And what was read is read as it stands.
-        let again = module(&read.value, "Spec").map_err(|p| TestCaseError::fail(p.what))?;
+        let again = extract_module(&read.value, "Spec").map_err(|p| TestCaseError::fail(p.what))?;
         prop_assert_eq!(again.value, module_text);
     }
 
@@ -97,7 +97,7 @@ proptest! {
     ) {
         let module_text = text("Spec", &[lines, vec![more]].concat());
         let all = format!("{before}{open}{}{close}", escaped(&module_text));
-        let read = module(&encoded(&all, encoding), "Spec").map_err(|p| TestCaseError::fail(p.what))?;
+        let read = extract_module(&encoded(&all, encoding), "Spec").map_err(|p| TestCaseError::fail(p.what))?;
         prop_assert_eq!(read.value, module_text);
         prop_assert!(read.normalised.iter().any(|n| n == "HTML entities"));
     }
@@ -105,7 +105,7 @@ proptest! {
     #[test]
     fn a_module_that_is_half_escaped_is_refused_with_the_place(lines in body(), one in operators(), two in operators()) {
         let all = text("Spec", &[lines, vec![escaped(&one), two]].concat());
-        let problem = module(&all, "Spec").unwrap_err().what;
+        let problem = extract_module(&all, "Spec").unwrap_err().what;
         prop_assert!(problem.contains("it holds both") && problem.contains("in the line"), "{}", problem);
     }
 
@@ -122,7 +122,7 @@ proptest! {
             1 => format!("{before}{open}{one}{two}{close}"),
             _ => format!("{one}\n{two}"),
         };
-        let problem = module(&all, "Spec").unwrap_err().what;
+        let problem = extract_module(&all, "Spec").unwrap_err().what;
         let named: &[&str] = if other { &["Spec", "Other"] } else { &["different modules named Spec", "New == 77"] };
         prop_assert!(named.iter().all(|n| problem.contains(n)), "{}\n{}", problem, all);
     }
@@ -135,7 +135,7 @@ proptest! {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place")]
         let at = from + ((to - from) as f64 * cut) as usize;
         for all in [module_text[..at].to_owned(), format!("{open}{}", &module_text[..at])] {
-            let problem = module(&all, "Spec").unwrap_err().what;
+            let problem = extract_module(&all, "Spec").unwrap_err().what;
             prop_assert!(problem.contains("breaks off after"), "{}\n{}", problem, all);
         }
     }
@@ -153,7 +153,7 @@ proptest! {
         };
         let all = format!("{before}{}", names.into_iter().zip(&bodies).map(fenced).collect::<String>());
         let all = if wrapped { format!("`````markdown\n{all}`````\n") } else { all };
-        let read = sections(&encoded(&all, encoding)).map_err(|p| TestCaseError::fail(p.what))?;
+        let read = extract_sections(&encoded(&all, encoding)).map_err(|p| TestCaseError::fail(p.what))?;
         let value = [read.value.invariants, read.value.properties, read.value.witnesses, read.value.cfg];
         prop_assert_eq!(value, bodies);
         prop_assert_eq!(read.normalised.is_empty(), encoding == (false, false) && !escape && !wrapped);
@@ -167,7 +167,7 @@ proptest! {
         let value = serde_json::json!({"verdict": words, "issues": [{"n": n}], "flaw": null});
         let json = format!("{value:#}\n");
         let all = if bare { format!("{before}{json}{after}") } else { format!("{before}{open}{json}{close}{after}") };
-        let read = json_object(&encoded(&all, encoding)).map_err(|p| TestCaseError::fail(p.what))?;
+        let read = extract_json_object(&encoded(&all, encoding)).map_err(|p| TestCaseError::fail(p.what))?;
         prop_assert_eq!(read.value, value);
         prop_assert_eq!(read.normalised.is_empty(), encoding == (false, false) && !bare);
     }
@@ -180,7 +180,7 @@ proptest! {
         ]), 0..60),
     ) {
         let all = pieces.concat();
-        let _ = (module(&all, "Spec"), sections(&all), json_object(&all), parts(&all));
+        let _ = (extract_module(&all, "Spec"), extract_sections(&all), extract_json_object(&all), split_answer(&all));
     }
 }
 
@@ -190,7 +190,7 @@ fn a_second_module_behind_the_first_is_never_passed_over() {
     for all in
         [format!("```tla\n{one}{two}```\n"), format!("{one}{two}"), format!("{one}Corrected:\n```tla\n{two}```\n")]
     {
-        let problem = module(&all, "Spec").unwrap_err().what;
+        let problem = extract_module(&all, "Spec").unwrap_err().what;
         assert!(problem.contains("\"x == 1\"") && problem.contains("\"x == 2\""), "{all}\n{problem}");
     }
 }
@@ -198,9 +198,9 @@ fn a_second_module_behind_the_first_is_never_passed_over() {
 #[test]
 fn a_banner_in_a_comment_is_no_end_and_a_comment_without_one_is_quoted() {
     let banner = "---- MODULE Spec ----\n(*\n=====\n Title\n=====\n*)\nx == 1\n====\n";
-    assert_eq!(module(banner, "Spec").unwrap().value, banner);
+    assert_eq!(extract_module(banner, "Spec").unwrap().value, banner);
     let open = banner.replace("*)\n", "");
-    let problem = module(&open, "Spec").unwrap_err().what;
+    let problem = extract_module(&open, "Spec").unwrap_err().what;
     assert!(problem.contains("the comment that begins \"(*\" does not end"), "{problem}");
 }
 
@@ -212,10 +212,10 @@ fn an_object_within_a_broken_one_is_not_taken_for_it() {
         ("I think {\"a\": 1, \"b\" 2} is it", "in the line \"{\"a\": 1, \"b\" 2}\""),
         ("{“verdict”: \"revise\"}", "cannot be read"),
     ] {
-        let problem = json_object(all).unwrap_err().what;
+        let problem = extract_json_object(all).unwrap_err().what;
         assert!(problem.contains(expected), "{all}: {problem}");
     }
-    let curly = json_object("{“verdict”: “revise”, “issues”: []}").unwrap();
+    let curly = extract_json_object("{“verdict”: “revise”, “issues”: []}").unwrap();
     assert_eq!(curly.value["verdict"], "revise");
     assert!(curly.normalised.iter().any(|n| n == "typographic quotes"));
 }
@@ -236,7 +236,13 @@ fn two_megabytes_of_anything_are_read_in_passing() {
     ] {
         let all = piece.repeat((2 << 20) / piece.len());
         let module_text = format!("---- MODULE Spec ----\n{all}====\n");
-        let _ = (module(&all, "Spec"), module(&module_text, "Spec"), sections(&all), json_object(&all), parts(&all));
+        let _ = (
+            extract_module(&all, "Spec"),
+            extract_module(&module_text, "Spec"),
+            extract_sections(&all),
+            extract_json_object(&all),
+            split_answer(&all),
+        );
     }
     assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
 }

@@ -7,7 +7,7 @@ use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project;
 use serde_json::{Value, json};
 use tlaforge::pipeline::Review;
-use tlaforge::prompt::json_object;
+use tlaforge::prompt::extract_json_object;
 
 fn schema(name: &str) -> Value {
     let path = project().join("src/nodes").join(name);
@@ -171,7 +171,7 @@ fn every_recorded_review_and_second_reading_is_as_the_schemas_say() {
                 ("review", _) => (0, "review_schema.json"),
                 _ => continue,
             };
-            let answer = json_object(recorded["answer"].as_str().unwrap()).unwrap().value;
+            let answer = extract_json_object(recorded["answer"].as_str().unwrap()).unwrap().value;
             assert_eq!(complaint(&schema(name), &answer), None, "{}", entry.path().display());
             seen[at] += 1;
         }

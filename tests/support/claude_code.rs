@@ -106,7 +106,7 @@ pub fn limits() -> ClaudeLimits {
 pub fn provider(program: PathBuf, login: ClaudeLogin, url: &str) -> ClaudeCode {
     let variables = [("ANTHROPIC_BASE_URL", url), ("PATH", "/usr/bin:/bin"), ("NO_PROXY", "127.0.0.1")];
     let variables = variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    ClaudeCode::new(program, login).surroundings(variables).limits(limits())
+    ClaudeCode::new(program, login).environment(variables).limits(limits())
 }
 
 pub fn by_key(program: PathBuf, server: &ModelServer) -> ClaudeCode {

@@ -1,11 +1,10 @@
-//! Characters that change how a text looks without being seen: bidirectional controls, zero-width and tag characters. A
-//! document or a model can use them to show a reader another text than a tool reads.
+//! Makes invisible characters visible: bidirectional controls, zero-width and tag characters. A document or a model can use
+//! them so that a person sees a different text than a tool reads.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a character is invisible or reorders its neighbours. Spaces, line ends and joiners between letters of a script
-/// that needs them are not told apart: a zero-width joiner counts.
+/// Whether a character is invisible or reorders its neighbours. A zero-width joiner counts even in scripts that need it.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,

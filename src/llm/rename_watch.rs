@@ -1,11 +1,11 @@
-//! Whether a file came by rename. Its times do not tell: a rename right after the last write falls into the same tick,
-//! and a change of mode looks like one. Linux tells what happens in a folder; elsewhere, or where it cannot be watched,
-//! nothing is known to have come by rename.
+//! Detects whether a file was put into place by a rename. Its time stamps cannot show it: a rename right after the last
+//! write falls into the same clock tick, and a change of mode looks the same. Linux reports the events of a folder
+//! (inotify). On other systems, or if the folder cannot be watched, no rename is detected.
 
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::Renames;
+pub(super) use linux::RenameWatch;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -16,16 +16,16 @@ mod linux {
 
     use super::Path;
 
-    /// Watches one name in a folder.
+    /// Watches one file name in a folder.
     #[derive(Debug)]
-    pub(in super::super) struct Renames {
+    pub(in super::super) struct RenameWatch {
         watch: Option<OwnedFd>,
         name: &'static str,
         renamed: bool,
     }
 
-    impl Renames {
-        pub(in super::super) fn of(folder: &Path, name: &'static str) -> Self {
+    impl RenameWatch {
+        pub(in super::super) fn new(folder: &Path, name: &'static str) -> Self {
             let events = WatchFlags::MOVED_TO
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::CREATE
@@ -36,12 +36,13 @@ mod linux {
             Self { watch: watch.ok(), name, renamed: false }
         }
 
-        /// Whether a rename is the last thing that happened to the name.
-        pub(in super::super) fn renamed(&mut self) -> bool {
+        /// Whether a rename was the last event for the name.
+        pub(in super::super) fn was_renamed(&mut self) -> bool {
             let Some(watch) = &self.watch else { return false };
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut events = Reader::new(watch, &mut buffer);
             while let Ok(event) = events.next() {
+                // After an overflow events are missing, so the last one is unknown.
                 if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
                     self.renamed = false;
                 } else if event.file_name().is_some_and(|name| name.to_bytes() == self.name.as_bytes()) {
@@ -53,18 +54,18 @@ mod linux {
     }
 }
 
-/// Without a watch.
+/// Without inotify, no rename is detected.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug)]
-pub(super) struct Renames;
+pub(super) struct RenameWatch;
 
 #[cfg(not(target_os = "linux"))]
-impl Renames {
-    pub(super) fn of(_folder: &Path, _name: &'static str) -> Self {
+impl RenameWatch {
+    pub(super) fn new(_folder: &Path, _name: &'static str) -> Self {
         Self
     }
 
-    pub(super) fn renamed(&mut self) -> bool {
+    pub(super) fn was_renamed(&mut self) -> bool {
         false
     }
 }

@@ -1,11 +1,11 @@
-//! What the tools and the journal say of the specification under review. The guards are decided on these facts; the
-//! reviewer reads them, and adds nothing to them but the names that a review may accept.
+//! Collects the facts about the specification under review from the tools and the journal. The guards decide on these
+//! facts. The reviewer reads them, and can add only the names of items that a review may accept.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::survivors::mutants_facts;
+use super::mutants_text::mutants_facts;
 use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
@@ -13,7 +13,7 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, Citation, FlawFacts, Judgement, Review, RevisionRank,
     RunView, WitnessState,
 };
-use crate::prompt::{Document, changes};
+use crate::prompt::{Document, marked_changes};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
     ASSERTION, Cfg, Change, ChangeKind, CheckOutcome, Checker, ConstantProbe, DEADLOCK, Module, ProbeResult, Reached,
@@ -21,28 +21,28 @@ use crate::tla::{
     unlisted_actions,
 };
 
-/// What is under review.
-pub(super) struct Subject<'a> {
+/// The specification under review.
+pub(super) struct ReviewSubject<'a> {
     pub view: &'a RunView,
     /// The merged module, parsed.
     pub module: Option<Arc<Module>>,
     /// The configuration, parsed.
     pub cfg: Option<Cfg>,
-    /// What the informal specification marks as changed.
+    /// Steps that the informal specification marks as changed.
     pub changes: Vec<String>,
 }
 
-impl<'a> Subject<'a> {
-    pub(super) fn of(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>, informal: &str) -> Self {
-        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()), changes: changes(informal) }
+impl<'a> ReviewSubject<'a> {
+    pub(super) fn new(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>, informal: &str) -> Self {
+        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()), changes: marked_changes(informal) }
     }
 
-    /// The last check, where it was of exactly this module and configuration.
+    /// The last check, if it was of exactly this module and configuration.
     pub(super) fn fresh_check(&self) -> Option<&'a CheckOutcome> {
         self.view.fresh_check()
     }
 
-    /// Lines that make the check weaker, as they must be named to be accepted.
+    /// Lines that weaken the check, in the wording that a review has to repeat to accept them.
     fn weakening_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(cfg) = &self.cfg {
@@ -52,7 +52,7 @@ impl<'a> Subject<'a> {
             if cfg.check_deadlock == Some(false) {
                 lines.push("CHECK_DEADLOCK FALSE".into());
             }
-            // What is explored is the whole of `Spec`, and every definition means what it says.
+            // A check is at full strength only if it explores `Spec` itself, with every definition as the module has it.
             match (&cfg.specification, &cfg.init, &cfg.next) {
                 (Some(spec), ..) if spec == "Spec" => {}
                 (Some(spec), ..) => lines.push(format!("SPECIFICATION {spec}")),
@@ -61,8 +61,8 @@ impl<'a> Subject<'a> {
                     lines.extend(next.iter().map(|n| format!("NEXT {n}")));
                 }
             }
-            lines.extend(self.replaced());
-            lines.extend(self.empty_constants());
+            lines.extend(self.replacement_lines());
+            lines.extend(self.empty_constant_lines());
         }
         if let Some(module) = &self.module {
             let impure = impure_operators(&module.name, &module.source, self.cfg.as_ref());
@@ -79,29 +79,29 @@ impl<'a> Subject<'a> {
     }
 
     /// The lines of the configuration that replace a definition of the module, by another one or by a value.
-    fn replaced(&self) -> Vec<String> {
+    fn replacement_lines(&self) -> Vec<String> {
         let (Some(cfg), Some(module)) = (&self.cfg, &self.module) else { return Vec::new() };
         let replaces = |(name, _): &(&String, &String)| !module.declares_constant(name);
         cfg.constants.iter().filter(replaces).map(assignment).collect()
     }
 
-    /// The lines that give a constant the value `{}`: every formula about all elements of an empty set is true. What is
-    /// empty by a definition is seen when definitions are expanded.
-    fn empty_constants(&self) -> Vec<String> {
+    /// The lines that give a constant the value `{}`, for which every universally quantified formula is true. Sets that
+    /// are empty by definition are found by the expansion of definitions.
+    fn empty_constant_lines(&self) -> Vec<String> {
         let is_empty = |(_, value): &(&String, &String)| value.split_whitespace().collect::<String>() == "{}";
         self.cfg.iter().flat_map(|cfg| cfg.constants.iter().filter(is_empty).map(assignment)).collect()
     }
 
     /// The facts of the approval guard. Without a review nothing is accepted.
-    pub(super) fn approval(&self, review: Option<&Review>, unread: Vec<String>) -> ApprovalFacts {
+    pub(super) fn approval_facts(&self, review: Option<&Review>, unread: Vec<String>) -> ApprovalFacts {
         let state = &self.view.state;
         let check = self.fresh_check();
         let listed: Vec<&String> =
             check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
         let checked: Vec<&String> = check.map(|c| c.checked_names().collect()).unwrap_or_default();
-        // A number that no requirement has covers nothing.
-        let exists = |id: &String| self.view.specification.requirements.iter().any(|r| r.id == *id);
-        // Where a step is always possible, the absence of a deadlock shows nothing.
+        // A property can name a requirement that does not exist.
+        let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
+        // If a step is always enabled by construction, the absence of a deadlock shows nothing.
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked && c.bounds.always_enabled.is_empty());
         let asserts = check.is_some() && self.view.check().is_some_and(CheckRecord::asserts);
         let is_checked = |name: &String| {
@@ -115,7 +115,7 @@ impl<'a> Subject<'a> {
                 .chain(&cfg.witnesses)
                 .filter_map(|name| {
                     let replaced = cfg.constants.get(name).map(|by| format!("the configuration replaces it: {by}"));
-                    // One that was checked in the initial states only covers nothing, whatever it says.
+                    // A property that is checked only in the initial states covers nothing, so it is not examined.
                     let covers_nothing = check.is_some_and(|check| check.is_initial_only(name));
                     let by_definition = || constantly_true_under(module, cfg, name).filter(|_| !covers_nothing);
                     let why = replaced.or_else(by_definition);
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
             _ => Vec::new(),
         };
         let dead_actions = check.and_then(|c| c.coverage.as_ref()).map(|coverage| {
-            // An action of a set without elements is not even listed.
+            // The coverage does not list an action whose parameter ranges over an empty set.
             let listed = |label: &str| coverage.iter().any(|a| a.name() == label);
             let labels = self.module.iter().flat_map(|m| {
                 let labels = m.algorithm.iter().flat_map(|a| &a.labels).map(|l| l.name.clone());
@@ -184,7 +184,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The facts of the flaw guard.
-    pub(super) fn flaw(&self, review: &Review, documents: &[Document], unread: Vec<String>) -> FlawFacts {
+    pub(super) fn flaw_facts(&self, review: &Review, documents: &[Document], unread: Vec<String>) -> FlawFacts {
         let Some(flaw) = &review.flaw else { return FlawFacts::default() };
         let check = self.fresh_check();
         let violated = check.and_then(|c| match &c.verdict {
@@ -197,11 +197,11 @@ impl<'a> Subject<'a> {
         let property = name.filter(|name| name.eq_ignore_ascii_case(&flaw.property)).unwrap_or(&flaw.property);
         let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
         let cited = |citation: &Option<Citation>| {
-            citation.as_ref().is_some_and(|c| is_a_line(&c.file, c.line, documents) && !c.why.trim().is_empty())
+            citation.as_ref().is_some_and(|c| line_exists(&c.file, c.line, documents) && !c.why.trim().is_empty())
         };
-        let bounds = check.map(|c| enlarged(c, cited(&flaw.bound))).unwrap_or_default();
+        let bounds = check.map(|c| compare_larger_bounds(c, cited(&flaw.bound))).unwrap_or_default();
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
-        // These hide violations and cause none.
+        // Such bounds can hide a violation but cannot cause one.
         let hides = |line: &String| {
             check.is_some_and(|c| {
                 c.bounds.initial_state_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line)
@@ -219,7 +219,7 @@ impl<'a> Subject<'a> {
                 && self.view.specification.requirements.iter().any(|r| r.id == flaw.requirement),
             property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),
             changed_since: changed_since.unwrap_or_default(),
-            only_bounds: weakening.into_iter().chain(bounds.alone).collect(),
+            only_bounds: weakening.into_iter().chain(bounds.sole_causes).collect(),
             open_bounds: bounds.open,
             unfair_lasso: lasso && !still_there && !cited(&flaw.unfair),
             under_fairness: lasso.then(|| match fair {
@@ -233,7 +233,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// How this revision compares with others.
+    /// The rank of this revision among the others.
     pub(super) fn rank(&self, judgement: &Judgement, review: Option<&Review>) -> RevisionRank {
         let not_vacuous = [
             ApprovalClause::Moved,
@@ -255,14 +255,13 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// `facts.md`: what the reviewer is shown.
-    ///
-    /// `judgement` is that of `facts`, with which nothing is accepted yet.
-    pub(super) fn text(&self, facts: &ApprovalFacts, judgement: &Judgement) -> String {
+    /// The text of `facts.md` for the reviewer. `judgement` must be made from `facts`, before any review has accepted
+    /// anything.
+    pub(super) fn facts_text(&self, facts: &ApprovalFacts, judgement: &Judgement) -> String {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
-        // Before the first check only the settings of the run say which tools parse.
-        let chosen = if self.view.settings.command_line["checker"] == Checker::Embedded.id() {
+        // Before the first check, only the settings say which parser the run uses.
+        let chosen = if self.view.settings.surroundings["checker"] == Checker::Embedded.id() {
             Checker::Embedded
         } else {
             Checker::Tlc
@@ -303,27 +302,28 @@ impl<'a> Subject<'a> {
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",
         );
-        list(&mut text, facts.weakening_lines.iter().map(|l| l.line.clone()));
+        write_list(&mut text, facts.weakening_lines.iter().map(|l| l.line.clone()));
         text.push_str(
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
-        list(&mut text, self.view.changes().iter().map(describe));
+        write_list(&mut text, self.view.changes().iter().map(describe_change));
         if let Some(strengthened) = self.view.strengthened() {
             let _ = write!(text, "\n{}", mutants_facts(&strengthened));
         }
-        self.violation(&mut text);
+        self.write_violation(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
-        // Without a check of what stands there, what a check would show says nothing of its own.
-        let says = |c: &&ApprovalClause| self.fresh_check().is_some() || !c.rests_on_the_check();
-        let open = ApprovalClause::ALL.iter().filter(says).filter(|c| !judgement.holds(**c)).map(|c| c.words(facts));
-        list(&mut text, open);
+        // Without a fresh check, clauses about its results would only repeat that it is missing.
+        let is_relevant = |c: &&ApprovalClause| self.fresh_check().is_some() || !c.rests_on_the_check();
+        let open =
+            ApprovalClause::ALL.iter().filter(is_relevant).filter(|c| !judgement.holds(**c)).map(|c| c.words(facts));
+        write_list(&mut text, open);
         text
     }
 }
 
-impl Subject<'_> {
-    /// What is violated, under the name that `flaw.property` gives it, and what a flaw needs beyond its steps.
-    fn violation(&self, text: &mut String) {
+impl ReviewSubject<'_> {
+    /// Writes the violation, the name for it in `flaw.property`, and what a flaw must cite besides its steps.
+    fn write_violation(&self, text: &mut String) {
         let Some(check) = self.fresh_check() else { return };
         let Verdict::Violated { violated } = &check.verdict else { return };
         text.push_str("\n## Violation\n\n");
@@ -352,10 +352,10 @@ impl Subject<'_> {
                  `\"unfair\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
             );
         }
-        let alone = enlarged(check, true).alone;
-        if !alone.is_empty() {
+        let sole_causes = compare_larger_bounds(check, true).sole_causes;
+        if !sole_causes.is_empty() {
             text.push_str("- no flaw can rest on a violation that a bound alone causes\n");
-        } else if !enlarged(check, false).alone.is_empty() {
+        } else if !compare_larger_bounds(check, false).sole_causes.is_empty() {
             text.push_str(
                 "- the deadlock gives way to a larger bound: a flaw needs a line of the documents that grants the bound: \
                  `\"bound\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
@@ -364,13 +364,13 @@ impl Subject<'_> {
     }
 }
 
-/// An assignment of the configuration, as it is written there.
+/// An assignment in the syntax of the configuration.
 fn assignment((name, value): (&String, &String)) -> String {
     let sign = if value.starts_with("<-") { "" } else { "= " };
     format!("{name} {sign}{value}")
 }
 
-fn list(text: &mut String, items: impl Iterator<Item = String>) {
+fn write_list(text: &mut String, items: impl Iterator<Item = String>) {
     let before = text.len();
     for item in items {
         let _ = writeln!(text, "- {item}");
@@ -380,7 +380,7 @@ fn list(text: &mut String, items: impl Iterator<Item = String>) {
     }
 }
 
-fn describe(change: &Change) -> String {
+fn describe_change(change: &Change) -> String {
     let text = |t: &Option<String>| t.clone().unwrap_or_else(|| "nothing".into());
     match change.kind {
         ChangeKind::Vanished => format!("`{}` VANISHED; it was: `{}`", change.name, text(&change.was)),
@@ -391,26 +391,26 @@ fn describe(change: &Change) -> String {
     }
 }
 
-/// What larger bounds do to a violation.
+/// The effect of larger bounds on a violation.
 #[derive(Default)]
-pub(super) struct Enlarged {
-    /// The bound alone causes it.
-    pub alone: Vec<String>,
-    /// Not decided.
+pub(super) struct LargerBounds {
+    /// Bounds that alone cause the violation.
+    pub sole_causes: Vec<String>,
+    /// Bounds whose effect is not decided.
     pub open: Vec<String>,
 }
 
-/// What the check of larger constants showed. A deadlock that comes later with a larger constant is one that the bound
-/// causes unless the documents grant the bound (`bound_granted`).
-pub(super) fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
+/// Compares the violation with the checks of larger constants. If a deadlock comes later with a larger constant, the bound
+/// causes it, unless the documents grant the bound (`bound_granted`).
+pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -> LargerBounds {
     let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
     let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
-    let larger = check.probes.as_ref().map(|probes| probes.larger_constants.as_slice()).unwrap_or_default();
-    let mut found = Enlarged::default();
+    let larger = check.probes.as_ref().map(|probes| probes.larger.as_slice()).unwrap_or_default();
+    let mut found = LargerBounds::default();
     for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
         match larger.iter().find(|l| l.constant == *name) {
-            Some(l) if l.result == ProbeResult::Holds => found.alone.push(l.sentence(states)),
-            Some(l) if deadlock && l.needs_longer_trace(states) && !bound_granted => found.alone.push(format!(
+            Some(l) if l.again == Again::Gone => found.sole_causes.push(l.sentence(states)),
+            Some(l) if deadlock && l.needs_longer_trace(states) && !bound_granted => found.sole_causes.push(format!(
                 "{}, and no line of the documents that grants the bound is cited in `flaw.bound`",
                 l.sentence(states)
             )),
@@ -424,24 +424,25 @@ pub(super) fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
     found
 }
 
-/// Whether the review maps a step of the trace to a line that exists in the documents.
+/// Whether the review maps a step of the trace to an existing line of the documents.
 fn is_mapped(step: usize, review: &Review, documents: &[Document]) -> bool {
     let mut steps = review.flaw.iter().flat_map(|f| &f.steps);
-    steps.any(|s| s.step == step && is_a_line(&s.file, s.line, documents))
+    steps.any(|s| s.step == step && line_exists(&s.file, s.line, documents))
 }
 
-fn is_a_line(file: &str, line: usize, documents: &[Document]) -> bool {
+fn line_exists(file: &str, line: usize, documents: &[Document]) -> bool {
     let name = file.trim_start_matches("./");
     let name = name.strip_prefix("docs/").unwrap_or(name);
     documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&line))
 }
 
-/// Of these files and wordings, those of which the model did not read every line. `None` stands for any wording.
-pub(super) fn unread(reads: &[FileRead], wanted: &[(&str, Option<&Sha>)]) -> Vec<String> {
+/// The wanted files of which the model did not read every line. A file counts only with the given content; `None` accepts
+/// any content.
+pub(super) fn unread_files(reads: &[FileRead], wanted: &[(&str, Option<&Sha>)]) -> Vec<String> {
     let unread = |(path, sha): &(&str, Option<&Sha>)| {
-        let mut of_it = reads.iter().filter(|r| r.path == *path && sha.is_none_or(|sha| r.sha == *sha)).peekable();
-        let opened = of_it.peek().is_some();
-        let whole = of_it.any(|r| r.whole);
+        let mut own_reads = reads.iter().filter(|r| r.path == *path && sha.is_none_or(|sha| r.sha == *sha)).peekable();
+        let opened = own_reads.peek().is_some();
+        let whole = own_reads.any(|r| r.whole);
         (!whole).then(|| if opened { format!("{path} (only in part)") } else { (*path).to_owned() })
     };
     wanted.iter().filter_map(unread).collect()
@@ -452,21 +453,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_when_every_line_of_this_wording_was() {
+    fn a_file_counts_as_read_only_if_every_line_of_this_content_was_read() {
         let (now, before) = (Sha::of("now"), Sha::of("before"));
         let read = |path: &str, sha: &Sha, whole| FileRead { path: path.into(), sha: sha.clone(), whole };
         let wanted = [("Spec.tla", Some(&now)), ("check.md", Some(&now))];
-        let of = |reads: &[FileRead]| unread(reads, &wanted).join(", ");
-        assert_eq!(of(&[]), "Spec.tla, check.md");
+        let unread_names = |reads: &[FileRead]| unread_files(reads, &wanted).join(", ");
+        assert_eq!(unread_names(&[]), "Spec.tla, check.md");
         assert_eq!(
-            of(&[read("Spec.tla", &now, false), read("check.md", &before, true)]),
+            unread_names(&[read("Spec.tla", &now, false), read("check.md", &before, true)]),
             "Spec.tla (only in part), check.md"
         );
         assert_eq!(
-            of(&[read("Spec.tla", &now, false), read("Spec.tla", &now, true), read("check.md", &now, true)]),
+            unread_names(&[read("Spec.tla", &now, false), read("Spec.tla", &now, true), read("check.md", &now, true)]),
             ""
         );
-        assert_eq!(unread(&[read("check.md", &before, false)], &[("check.md", None)]), ["check.md (only in part)"]);
-        assert!(unread(&[read("check.md", &before, true)], &[("check.md", None)]).is_empty());
+        assert_eq!(
+            unread_files(&[read("check.md", &before, false)], &[("check.md", None)]),
+            ["check.md (only in part)"]
+        );
+        assert!(unread_files(&[read("check.md", &before, true)], &[("check.md", None)]).is_empty());
     }
 }

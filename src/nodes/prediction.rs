@@ -1,27 +1,30 @@
-//! Prediction: how probable it is that a rule will be violated, where an answer that violates none is taken. Either the
-//! model says several times how the run goes on, and the rules are asked of that, or it is asked for the probability.
+//! Prediction: the probability that a rule is violated later, if an answer that violates none is accepted. Either the
+//! model writes several possible continuations of the run, on which the rules are evaluated, or it estimates the
+//! probability itself.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Sample, Seen, prompt_trouble};
-use super::intervene::{as_if_taken, taken_record};
+use super::acceptance::{accept_at_taker, records_if_accepted};
+use super::context::{NodeContext, halt_for_template};
+use super::sample::{RuleVisibility, Sample};
 use super::workspace::{offer, withdraw};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
-use crate::monitor::{PredictionMethod, Prediction};
-use crate::pipeline::{AnswerAccepted, AnswerFacts, AnswerReceived, Attempt, NodeError, Predicted, RunEvent};
-use crate::prompt::json_object;
-use crate::temporal::PrefixVerdict;
+use crate::monitor::{How, Prediction};
+use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerAccepted, Attempt, NodeError, Predicted, RunEvent};
+use crate::prompt::extract_json_object;
+use crate::temporal::RevisionRank;
 
-/// An answer as a file.
+/// The workspace file with the answer that is judged.
 const ANSWER: &str = "answer.md";
+/// The workspace file with the request that it answers.
 const REQUEST: &str = "request.md";
 
-impl Desk {
-    /// The rules that are predicted to be violated (or to come to the pattern that the policy names) after this answer,
-    /// with the probability. What was predicted is journaled.
+impl NodeContext {
+    /// The rules that are predicted to be violated after this answer, or to show the pattern of verdicts that the policy
+    /// names, each with its probability. Journals the prediction.
     pub(super) async fn predict(
         &self,
         request: &Request,
@@ -29,45 +32,45 @@ impl Desk {
         prediction: &Prediction,
         attempt: &Attempt<'_>,
     ) -> Result<BTreeMap<String, f64>, NodeError> {
-        let undecided = attempt.run.foresee(as_if_taken(sample, attempt), attempt.taken_before.len())?;
+        let undecided = attempt.run.foresee(records_if_accepted(sample, attempt), attempt.taken_before.len())?;
         if undecided.is_empty() {
             return Ok(BTreeMap::new());
         }
         let candidate = request.key.candidate;
         let mut estimates: BTreeMap<String, f64> = BTreeMap::new();
-        let samples = if prediction.method == PredictionMethod::Ask { 1 } else { prediction.samples };
-        let mut said = Vec::new();
+        let samples = if prediction.how == How::Ask { 1 } else { prediction.samples };
+        let mut received = Vec::new();
         for number in 0..samples {
-            let asked = self.ahead(request, sample, prediction, (number, &undecided), attempt)?;
-            let answer = self.sample(asked, attempt, Seen::IfTaken).await?;
+            let asked = self.prediction_request(request, sample, prediction, (number, &undecided), attempt)?;
+            let answer = self.sample(asked, attempt, RuleVisibility::OnceAccepted).await?;
             let share = |holds: bool| if holds { 1.0 / f64::from(samples) } else { 0.0 };
-            match prediction.method {
-                PredictionMethod::Ask => estimates.extend(probabilities(&answer.reply.text, &undecided)),
-                PredictionMethod::Sampling => {
-                    let mut records = as_if_taken(sample, attempt);
-                    for text in answers(&answer.reply.text, prediction.steps) {
+            match prediction.how {
+                How::Ask => estimates.extend(probabilities(&answer.answer.text, &undecided)),
+                How::Sampling => {
+                    let mut records = records_if_accepted(sample, attempt);
+                    for text in continuation(&answer.answer.text, prediction.steps) {
                         let text = attempt.keep(&text)?;
-                        let told =
+                        let facts =
                             AnswerFacts { text: text.clone(), tools: Vec::new(), stop_reason: None, labels: None };
                         let taken = AnswerAccepted {
-                            // For what it would be asked is not known.
+                            // The request that it would answer is unknown.
                             purpose: String::new(),
                             candidate: 0,
                             artifact: text,
                             provider: self.caller.name().to_owned(),
                             reads: Vec::new(),
-                            answer: told,
+                            answer: facts,
                         };
-                        records.push(taken_record(taken, attempt));
+                        records.push(accept_at_taker(taken, attempt));
                     }
                     for (rule, verdicts) in attempt.run.foresee(records, attempt.taken_before.len())? {
                         *estimates.entry(rule).or_default() += share(prediction.matches(&verdicts));
                     }
                 }
             }
-            said.push(answer.received);
+            received.push(answer.received);
         }
-        // Whoever is asked again must not find there what others have answered.
+        // The next request of this node must not be able to read the answer that it may replace.
         for path in [REQUEST, ANSWER] {
             withdraw(attempt, path)?;
         }
@@ -84,18 +87,19 @@ impl Desk {
                 steps: prediction.steps,
                 threshold: prediction.threshold,
                 estimates: estimates.clone(),
-                calls: u32::try_from(said.len()).unwrap_or(u32::MAX),
-                cost_usd: said.iter().map(AnswerReceived::cost).sum(),
-                tokens: said.iter().map(AnswerReceived::tokens).sum(),
+                calls: u32::try_from(received.len()).unwrap_or(u32::MAX),
+                cost_usd: received.iter().map(AnswerReceived::cost).sum(),
+                tokens: received.iter().map(AnswerReceived::tokens).sum(),
             };
             attempt.record(Kind::Act, RunEvent::Predicted(predicted))?;
         }
+        // Ten shares of 0.1 add up to slightly less than 1.
         estimates.retain(|_, estimate| *estimate >= prediction.threshold - f64::EPSILON);
         Ok(estimates)
     }
 
-    /// The request for one look ahead.
-    fn ahead(
+    /// The request for one continuation, or for the probabilities.
+    fn prediction_request(
         &self,
         request: &Request,
         sample: &Sample,
@@ -115,10 +119,10 @@ impl Desk {
         let mut offered = request.offered.clone();
         offered.retain(|file| file.path != ANSWER && file.path != REQUEST);
         offered.push(offer(attempt, REQUEST, &request.prompt)?);
-        offered.push(offer(attempt, ANSWER, &sample.reply.text)?);
-        let temperature = match prediction.method {
-            PredictionMethod::Sampling => Some(prediction.temperature),
-            PredictionMethod::Ask => request.choice.temperature,
+        offered.push(offer(attempt, ANSWER, &sample.answer.text)?);
+        let temperature = match prediction.how {
+            How::Sampling => Some(prediction.temperature),
+            How::Ask => request.choice.temperature,
         };
         Ok(Request {
             key: RequestKey {
@@ -126,7 +130,7 @@ impl Desk {
                 candidate: request.key.candidate * prediction.samples + number,
                 ..request.key.clone()
             },
-            prompt: self.prompts.render(&format!("policy/{purpose}"), &data).map_err(|e| prompt_trouble(&e))?,
+            prompt: self.prompts.render(&format!("policy/{purpose}"), &data).map_err(|e| halt_for_template(&e))?,
             offered,
             choice: ModelChoice { temperature, ..request.choice.clone() },
             schema: None,
@@ -135,20 +139,20 @@ impl Desk {
     }
 }
 
-/// The answers that are said to come next, at most so many; what cannot be read foresees nothing.
-fn answers(text: &str, steps: u32) -> Vec<String> {
-    let Ok(read) = json_object(text) else { return Vec::new() };
+/// The next answers of a continuation, at most `steps`. A continuation that cannot be read is empty.
+fn continuation(text: &str, steps: u32) -> Vec<String> {
+    let Ok(read) = extract_json_object(text) else { return Vec::new() };
     let all = read.value["answers"].as_array().cloned().unwrap_or_default();
     let texts = all.iter().filter_map(|answer| answer.as_str().map(str::to_owned));
     texts.take(usize::try_from(steps).unwrap_or(usize::MAX)).collect()
 }
 
-/// The probabilities that are said of the rules; of a rule of which nothing readable is said, nothing is predicted.
+/// The probability that the model gives for each rule. Rules without a readable number from 0 to 1 are left out.
 fn probabilities<T>(text: &str, rules: &BTreeMap<String, T>) -> Vec<(String, f64)> {
-    let Ok(read) = json_object(text) else { return Vec::new() };
-    let of = |rule: &String| {
-        let said = read.value["violated"][rule.as_str()].as_f64()?;
-        (0.0..=1.0).contains(&said).then(|| (rule.clone(), said))
+    let Ok(read) = extract_json_object(text) else { return Vec::new() };
+    let probability = |rule: &String| {
+        let probability = read.value["violated"][rule.as_str()].as_f64()?;
+        (0.0..=1.0).contains(&probability).then(|| (rule.clone(), probability))
     };
-    rules.keys().filter_map(of).collect()
+    rules.keys().filter_map(probability).collect()
 }

@@ -1,12 +1,12 @@
-//! The mutants of the specification, judged by its own properties, so that those which go unnoticed can be told to the
-//! model that writes the properties.
+//! Tests the properties with mutants of the specification, so that the model that writes the properties can be shown the
+//! mutants that survive.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 
-use super::desk::{Desk, tool_trouble};
+use super::context::{NodeContext, halt_for_tool};
 use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
@@ -18,27 +18,31 @@ use crate::pipeline::{
 use crate::tla::{Cfg, Module, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
 
-/// So many mutants at most are drawn: a run waits for them.
+/// Maximum number of mutants in the sample. The run waits until all are judged.
 const SAMPLE: usize = 60;
-/// What the draw begins with: the same mutants in every run of the same text.
+/// Seed of the sample: the same text always gives the same mutants.
 const SEED: u64 = 0;
-/// No mutant is begun after so long.
-const TIME: Duration = Duration::from_secs(180);
-/// The name of the file, for the names of mutants.
+/// No mutant is started after this time.
+const TIME_LIMIT: Duration = Duration::from_secs(180);
+/// The file name in the names of mutants.
 const FILE: &str = "Spec.tla";
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
-    // Properties on trial are measured by the mutants that were judged before them.
+pub(super) async fn perform(
+    context: &NodeContext,
+    view: &RunView,
+    attempt: &Attempt<'_>,
+) -> Result<Product, NodeError> {
+    // Properties on trial are judged on the same mutants as before, so that the kills can be compared.
     let before = view.strengthening.as_ref().filter(|_| view.state.on_trial).map(|s| &s.now);
     let judged = match attempt.recall(RunEvent::try_as_mutants_judged_ref) {
         Some(known) => known.judged.clone(),
         None => {
             let judged = match why_not_judged(view.fresh_check()) {
                 Some(why) => Judged::skipped(why),
-                None => judge(desk, view, attempt, before).await?,
+                None => judge(context, view, attempt, before).await?,
             };
             attempt.record(Kind::Act, RunEvent::MutantsJudged(judged.clone().into()))?;
-            desk.write_record(attempt)?;
+            context.write_recording(attempt)?;
             judged
         }
     };
@@ -52,20 +56,20 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     })
 }
 
-/// A mutant that is to be judged, or what is known of it.
-enum Wanted {
+/// A mutant to judge, or one whose outcome is known.
+enum SampledMutant {
     Judge(Mutant),
     Known(JudgedMutant),
 }
 
 async fn judge(
-    desk: &Desk,
+    context: &NodeContext,
     view: &RunView,
     attempt: &Attempt<'_>,
     before: Option<&Judged>,
 ) -> Result<Judged, NodeError> {
     let began = Instant::now();
-    let timing = desk.timing(attempt);
+    let timing = context.timing(attempt);
     if timing.is_some_and(|timing| timing.out_of_time) {
         let why = "the specification was not decided in time when this was recorded";
         return Ok(Judged { out_of_time: true, ..Judged::skipped(why) });
@@ -79,23 +83,23 @@ async fn judge(
     };
     let all = mutants(&module, &cfg);
     let (made, wanted) = match before {
-        Some(before) => (before.generated, again(before, all)),
+        Some(before) => (before.made, same_mutants(before, all)),
         None => {
             let made = all.len();
             let selection = Selection { sample: Some(SAMPLE), seed: SEED, ..Selection::default() };
-            (made, selection.of(all, &source).into_iter().map(Wanted::Judge).collect())
+            (made, selection.of(all, &source).into_iter().map(SampledMutant::Judge).collect())
         }
     };
 
-    let tools = desk.quick.as_deref().unwrap_or(&*desk.toolchain);
-    let time = if timing.is_some() { desk.replay_limit() } else { desk.limits.check.min(TIME) };
-    let limits = Limits { check: time, ..desk.limits.clone() };
-    let cx = ToolContext { limits: &limits, cancel: &desk.cancel, progress: &|_| {} };
-    let spec = SpecText { name: module.name.clone(), text: source, local_modules: Vec::new() };
+    let tools = context.mutant_toolchain.as_deref().unwrap_or(&*context.toolchain);
+    let time = if timing.is_some() { context.replay_limit() } else { context.limits.check.min(TIME_LIMIT) };
+    let limits = Limits { check: time, ..context.limits.clone() };
+    let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
+    let spec = SpecText { name: module.name.clone(), text: source, beside: Vec::new() };
     let (subject, baseline) = match Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx).await {
         Ok(prepared) => prepared,
-        Err(BaselineError::Tool(error)) if error.is_fatal() => return Err(tool_trouble(&error).into()),
-        // The run does not rest on its mutants: what cannot judge them says why, and the run goes on.
+        Err(BaselineError::Tool(error)) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
+        // No result of the run depends on mutants: the event says why there are none, and the run continues.
         Err(why) => {
             let outcome = if let BaselineError::Bad { outcome, .. } = &why { outcome.as_ref() } else { None };
             let out_of_time = outcome.is_some_and(|outcome| outcome.verdict.is_timed_out());
@@ -103,19 +107,19 @@ async fn judge(
         }
     };
     let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };
-    let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(TIME) };
+    let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(TIME_LIMIT) };
     let limits = limits_of_one(&limits, time);
-    let cx = ToolContext { limits: &limits, cancel: &desk.cancel, progress: &|_| {} };
+    let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
     let (judge, cx) = (&judge, &cx);
-    let one = |(place, wanted): (usize, Wanted)| async move {
+    let one = |(place, wanted): (usize, SampledMutant)| async move {
         let mutant = match wanted {
-            Wanted::Known(known) => return (place, Ok(known)),
-            Wanted::Judge(mutant) => mutant,
+            SampledMutant::Known(known) => return (place, Ok(known)),
+            SampledMutant::Judge(mutant) => mutant,
         };
         let name = mutant.name(FILE);
         let is_late = match timing {
             Some(timing) => timing.unjudged.contains(&name),
-            None => began.elapsed() > TIME && !desk.replays(),
+            None => began.elapsed() > TIME_LIMIT && !context.is_replay(),
         };
         if is_late {
             return (place, Err((name, None)));
@@ -123,10 +127,10 @@ async fn judge(
         if timing.is_some_and(|timing| timing.timed_out.contains(&name)) {
             return (place, Ok(timed_out(judge.subject, &mutant)));
         }
-        (place, judged(judge, &mutant, cx).await.map_err(|error| (name, Some(error))))
+        (place, judge_mutant(judge, &mutant, cx).await.map_err(|error| (name, Some(error))))
     };
-    // Drawn once more, so that where the time is up it is not always the end of the module that is left out.
-    let mut wanted: Vec<(usize, Wanted)> = wanted.into_iter().enumerate().collect();
+    // In random order, so that a time limit does not always leave out the end of the module.
+    let mut wanted: Vec<(usize, SampledMutant)> = wanted.into_iter().enumerate().collect();
     fastrand::Rng::with_seed(SEED).shuffle(&mut wanted);
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut runs = stream::iter(wanted.into_iter().map(one)).buffer_unordered(jobs);
@@ -136,8 +140,8 @@ async fn judge(
             Ok(judged) => {
                 found.insert(place, judged);
             }
-            Err((_, Some(error))) if error.is_fatal() => return Err(tool_trouble(&error).into()),
-            // A tool that breaks on a mutant has shown nothing about it.
+            Err((_, Some(error))) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
+            // A tool that fails on a mutant shows nothing about it.
             Err((name, _)) => {
                 unjudged.insert(place, name);
             }
@@ -147,19 +151,20 @@ async fn judge(
     Ok(Judged { generated: made, seed: SEED, mutants, unjudged_count: unjudged.len(), unjudged, ..Judged::default() })
 }
 
-/// The mutants of before, to be judged by other properties. What is invalid or equivalent stays so.
-fn again(before: &Judged, all: Vec<Mutant>) -> Vec<Wanted> {
+/// The mutants of an earlier judgement, to be judged with other properties. Invalid and equivalent ones stay so, whatever
+/// the properties.
+fn same_mutants(before: &Judged, all: Vec<Mutant>) -> Vec<SampledMutant> {
     let mut by_name: BTreeMap<String, Mutant> = all.into_iter().map(|mutant| (mutant.name(FILE), mutant)).collect();
     let wanted = |known: &JudgedMutant| match (known.outcome, by_name.remove(&known.name)) {
-        (Outcome::Equivalent | Outcome::Invalid, _) => Wanted::Known(known.clone()),
-        (_, Some(mutant)) => Wanted::Judge(mutant),
-        // The properties depend on the place of the flaw now: they would change with it.
-        (_, None) => Wanted::Known(JudgedMutant { outcome: Outcome::Inconclusive, ..known.clone() }),
+        (Outcome::Equivalent | Outcome::Invalid, _) => SampledMutant::Known(known.clone()),
+        (_, Some(mutant)) => SampledMutant::Judge(mutant),
+        // The mutant is gone because its change would now alter the properties as well.
+        (_, None) => SampledMutant::Known(JudgedMutant { outcome: Outcome::Inconclusive, ..known.clone() }),
     };
     before.mutants.iter().map(wanted).collect()
 }
 
-async fn judged(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<JudgedMutant, ToolError> {
+async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<JudgedMutant, ToolError> {
     let judged = judge.judge(mutant, cx).await?;
     Ok(JudgedMutant {
         outcome: judged.outcome,
@@ -169,7 +174,7 @@ async fn judged(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) -> Res
     })
 }
 
-/// A mutant that was not judged to the end in time.
+/// A mutant whose check did not end in time.
 fn timed_out(subject: &Subject, mutant: &Mutant) -> JudgedMutant {
     let touches = requirements_touched(&subject.module, &subject.cfg, &mutant.definition);
     JudgedMutant {

@@ -1,4 +1,4 @@
-//! What is said of mutants that go unnoticed: to the model that writes the properties, and to the reviewer.
+//! Describes surviving mutants to the model that writes the properties, and to the reviewer.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use crate::mutation::Outcome;
 use crate::pipeline::{JudgedMutant, Round, Strengthened, Strengthening};
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
-/// More hints than these are not given.
-const HINTS: usize = 20;
+/// Maximum number of mutants listed per kind of hint.
+const MAX_HINTS: usize = 20;
 
-/// `survivors.md`: the evidence.
+/// The text of `survivors.md`: the surviving mutants.
 pub(super) fn survivors_file(mutants: &Strengthening) -> String {
     let now = &mutants.now;
     let survivors: Vec<&JudgedMutant> = now.of(Outcome::Survived).collect();
@@ -20,17 +20,17 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
          there in its place.\n",
         now.tally().words()
     );
-    text.push_str(&by_definition(&survivors));
+    text.push_str(&list_by_definition(&survivors));
     let mut hints = |outcome: Outcome, heading: &str| {
         let all: Vec<&JudgedMutant> = now.of(outcome).filter(|m| m.noticed_by.is_empty()).collect();
         if all.is_empty() {
             return;
         }
         let _ = writeln!(text, "\n# {heading}\n");
-        for mutant in all.iter().take(HINTS) {
+        for mutant in all.iter().take(MAX_HINTS) {
             let _ = writeln!(text, "- `{}` {}", mutant.definition, mutant.what);
         }
-        if let Some(more) = all.len().checked_sub(HINTS).filter(|more| *more > 0) {
+        if let Some(more) = all.len().checked_sub(MAX_HINTS).filter(|more| *more > 0) {
             let _ = writeln!(text, "- and {more} more");
         }
     };
@@ -76,13 +76,13 @@ pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
             "\nThese still go unnoticed. Whether a requirement forbids one of them is for you to judge: where one does, its \
              property says less than the requirement.\n",
         );
-        text.push_str(&by_definition(&surviving.iter().collect::<Vec<_>>()));
+        text.push_str(&list_by_definition(&surviving.iter().collect::<Vec<_>>()));
     }
     text
 }
 
-/// Grouped by where they sit, in the order of the source.
-fn by_definition(mutants: &[&JudgedMutant]) -> String {
+/// Lists mutants grouped by definition, in the order of the source.
+fn list_by_definition(mutants: &[&JudgedMutant]) -> String {
     let mut text = String::new();
     let mut seen: Vec<&str> = Vec::new();
     for first in mutants {
@@ -109,8 +109,8 @@ fn by_definition(mutants: &[&JudgedMutant]) -> String {
 
 fn rounds_text(rounds: &[Round]) -> String {
     let mut text = String::new();
-    for (at, round) in rounds.iter().enumerate() {
-        let _ = writeln!(text, "- round {}: {}", at + 1, round.why);
+    for (index, round) in rounds.iter().enumerate() {
+        let _ = writeln!(text, "- round {}: {}", index + 1, round.why);
         let Some(violated) = &round.violated else { continue };
         let covers = if violated.covers.is_empty() { "nothing".to_owned() } else { violated.covers.join(", ") };
         let _ = writeln!(

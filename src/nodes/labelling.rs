@@ -1,7 +1,8 @@
-//! Labels of an answer that is held: where rules speak of what a model has to judge, each answer is labelled before anybody
-//! asks what the rules would come to with it. An answer with labels is no answer of the run: no rule sees it as one.
+//! Labels: if rules refer to propositions that a model has to judge, each answer is labelled before the rules are
+//! evaluated with it. The labeller's own answers are not answers of the run, and rules never see them.
 
-use super::desk::{Desk, Sample, Seen, prompt_trouble};
+use super::context::{NodeContext, halt_for_template};
+use super::sample::{RuleVisibility, Sample};
 use crate::journal::{Kind, is_apart};
 use crate::llm::{Request, RequestKey};
 use crate::monitor::labels::Labels;
@@ -10,9 +11,9 @@ use crate::pipeline::{
     AnswerLabels, AnswerReceived, Attempt, Halt, Labelled, NodeError, RunError, RunEvent, StopReason,
 };
 
-impl Desk {
-    /// Labels an answer, unless one that reads the same was labelled before in this run. What cannot be read is asked once
-    /// more; then the run stops, for nothing is known of the answer. A run that goes on asks again.
+impl NodeContext {
+    /// Labels an answer, or reuses the labels that the same text got earlier in this run. If the labels cannot be read,
+    /// the model is asked once more; then the run stops, because the rules cannot be evaluated. A resumed run asks again.
     pub(super) async fn label(
         &self,
         request: &Request,
@@ -24,9 +25,10 @@ impl Desk {
             return Ok(());
         }
         let tools = sample.received.pending_answer.as_ref().map(|facts| facts.tools.clone()).unwrap_or_default();
-        let step = StepText { text: sample.reply.text.clone(), tools };
+        let step = StepText { text: sample.answer.text.clone(), tools };
         let (asked, judged) = (propositions.sha(), step.sha());
-        // What candidates side by side were given depends on who came first: each asks for itself.
+        // Labels of other candidates are not reused: which of them finished first depends on the clock, and a replay must
+        // send the same requests.
         let entries = attempt.run.entries();
         let mine = entries.iter().rev().filter(|e| e.lifeline == attempt.lifeline || !is_apart(&e.lifeline));
         let mut labelled = mine.filter_map(|entry| entry.event.try_as_labelled_ref());
@@ -34,9 +36,9 @@ impl Desk {
         let given = match before {
             Some(before) => before.given.clone(),
             None => {
-                let (labels, answers) = self.labels(request, &step, &propositions, attempt).await?;
-                let who = answers.last().and_then(|answer| answer.model.clone());
-                let by = who.or_else(|| self.caller.choice(LABEL_NODE).model);
+                let (labels, answers) = self.request_labels(request, &step, &propositions, attempt).await?;
+                let answering = answers.last().and_then(|answer| answer.model.clone());
+                let by = answering.or_else(|| self.caller.choice(LABEL_NODE).model);
                 let given = AnswerLabels {
                     labels: labels.truths().map(ToString::to_string).collect(),
                     propositions: asked,
@@ -60,15 +62,15 @@ impl Desk {
         Ok(())
     }
 
-    /// Asks for the labels; all answers with them.
-    async fn labels(
+    /// Asks for the labels, and returns them with all answers that it took to get them.
+    async fn request_labels(
         &self,
         request: &Request,
         step: &StepText,
         propositions: &Propositions,
         attempt: &Attempt<'_>,
     ) -> Result<(Labels, Vec<AnswerReceived>), NodeError> {
-        // Whoever labels has nothing to read but the step.
+        // An empty folder: the labeller sees the step in its prompt and nothing else.
         let workspace = request.workspace.join(LABEL_NODE);
         std::fs::create_dir_all(&workspace).map_err(|source| RunError::Io {
             what: "create the folder",
@@ -89,14 +91,14 @@ impl Desk {
                     .is_some_and(|answer| answer.purpose == purpose && answer.candidate == request.key.candidate)
             });
             let prompt = LabelingPrompt::new(&self.prompts, propositions, step, problem.as_deref());
-            let asked = prompt.map_err(|e| prompt_trouble(&e))?.request(
+            let asked = prompt.map_err(|e| halt_for_template(&e))?.request(
                 RequestKey { purpose: purpose.clone(), ..request.key.clone() },
                 0,
                 self.caller.choice(LABEL_NODE),
                 &workspace,
             );
-            let answer = self.sample(asked, attempt, Seen::IfTaken).await?;
-            let read = propositions.parse_answer(&answer.reply.text);
+            let answer = self.sample(asked, attempt, RuleVisibility::OnceAccepted).await?;
+            let read = propositions.read(&answer.answer.text);
             answers.push(answer.received);
             match read {
                 Ok(labels) => return Ok((labels, answers)),
@@ -107,6 +109,6 @@ impl Desk {
                 Err(wrong) => problem = Some(wrong),
             }
         }
-        unreachable!("it ends with labels or stops")
+        unreachable!("the loop returns labels or an error")
     }
 }

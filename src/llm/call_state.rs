@@ -1,41 +1,41 @@
-//! What holds for one call beside the request: what it may still use, and what its server turned out not to take.
+//! The state of one call besides its request: the budget that is left for it, and the parts of the request that its server
+//! refused.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::caller::{Budget, Used};
-use super::contract::Usage;
+use super::budget::{Budget, Used};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Price;
+use super::usage::Usage;
 
-/// Tokens of an answer, for the estimate before a request.
+/// Assumed length of an answer in tokens, for the estimate before a request.
 pub(super) const EXPECTED_OUTPUT: u64 = 4_000;
-/// Bytes of text that make a token, about, for estimates.
+/// Average bytes of text per token, for estimates.
 pub(super) const BYTES_PER_TOKEN: u64 = 4;
 
-/// A part of a request that its server refused, and that is left out from then on.
+/// A part of a request that the server refused and that is left out from then on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// The part.
     pub part: String,
-    /// What the server said of it.
+    /// The server's message.
     pub said: String,
 }
 
-/// What a budget does not allow.
+/// A violation of the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Overdraft {
-    /// What is spent, what comes next, and the limit.
+    /// The use so far, the next request, and the limit, in words.
     pub what: String,
-    /// The limit's flag.
+    /// The command-line flag of the limit.
     pub flag: &'static str,
 }
 
-/// The terms of one call.
+/// The state of one call.
 #[derive(Debug, Default)]
-pub struct Terms {
+pub struct CallState {
     budget: Budget,
     used: Used,
     price: Option<Price>,
@@ -43,14 +43,14 @@ pub struct Terms {
     left_out: Mutex<Vec<LeftOut>>,
 }
 
-impl Terms {
-    /// `used` is what the run had used before the call; `price` is that of the model that is asked.
+impl CallState {
+    /// `used` is the use of the run before the call; `price` is the price of the model that is asked.
     pub(super) fn new(budget: Budget, used: Used, price: Option<Price>) -> Self {
         Self { budget, used, price, ..Self::default() }
     }
 
-    /// Whether the budget allows what comes next, by an estimate, when the call has taken so much.
-    pub(super) fn allow(&self, taken: Usage, next: Usage) -> Result<(), Overdraft> {
+    /// Checks that the budget allows a request with the estimated usage `next`, if the call has used `taken` so far.
+    pub(super) fn check_budget(&self, taken: Usage, next: Usage) -> Result<(), Overdraft> {
         if let Some(limit) = self.budget.tokens {
             let (used, next) = (self.used.tokens.saturating_add(taken.total()), next.total());
             if used.saturating_add(next) > limit {
@@ -65,7 +65,7 @@ impl Terms {
             }
         }
         if let Some(limit) = self.budget.cost_usd {
-            let cost = |usage: &Usage| self.price.map_or(0.0, |price| price.of(usage));
+            let cost = |usage: &Usage| self.price.map_or(0.0, |price| price.cost_of(usage));
             let (used, next) = (self.used.cost_usd + cost(&taken), cost(&next));
             if used + next > limit {
                 let others = match self.used.expected_usd {
@@ -81,40 +81,40 @@ impl Terms {
         Ok(())
     }
 
-    /// The same for one more request of a call that is under way: it ends the call.
-    pub(super) fn go_on(&self, taken: Usage, next: Usage) -> Result<(), CallFailure> {
-        self.allow(taken, next).map_err(|overdraft| {
+    /// Checks the budget before one more request of a call that is under way. An error ends the call.
+    pub(super) fn check_next_request(&self, taken: Usage, next: Usage) -> Result<(), CallFailure> {
+        self.check_budget(taken, next).map_err(|overdraft| {
             let failure = CallFailure::new(FailureKind::Budget, overdraft.what.clone());
             let _ = self.overdraft.set(overdraft);
             failure
         })
     }
 
-    /// Whether there is a limit at all.
+    /// Whether the budget has any limit.
     pub(super) fn is_limited(&self) -> bool {
         self.budget != Budget::default()
     }
 
-    /// What ended the call, where the budget did.
+    /// The violation that ended the call, if the budget did.
     pub(super) fn overdraft(&self) -> Option<&Overdraft> {
         self.overdraft.get()
     }
 
-    /// Notes a part that the server refused.
+    /// Records a part that the server refused.
     pub(super) fn leave_out(&self, part: &str, refusal: &CallFailure) {
         let (part, said) = (part.to_owned(), refusal.message.clone());
         self.left_out.lock().unwrap_or_else(PoisonError::into_inner).push(LeftOut { part, said });
     }
 
-    /// What was left out, for the journal.
+    /// Returns the parts that were left out since the last call, for the journal.
     pub(super) fn take_left_out(&self) -> Vec<LeftOut> {
         std::mem::take(&mut *self.left_out.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Cleans the server's words.
-    pub(super) fn clean(&self, scrub: impl Fn(&str) -> String) {
+    /// Redacts the server's messages.
+    pub(super) fn redact(&self, redact: impl Fn(&str) -> String) {
         for one in self.left_out.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            one.said = scrub(&one.said);
+            one.said = redact(&one.said);
         }
     }
 }

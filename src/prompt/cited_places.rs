@@ -1,29 +1,29 @@
-//! Places in the documents, as a model writes them: `docs/swap.md:12-14`, several of them, with marks around them.
+//! Checks the places in the documents that a model cites, such as `docs/swap.md:12-14`, also several of them and with marks
+//! around them.
 
 use super::documents::Document;
 use super::requirements::Requirement;
 
-/// What is known of a place.
+/// The result of looking up a place.
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
     /// All its lines exist.
-    There,
-    /// It names no line of a document: nothing to look up.
-    Nowhere,
-    /// It names what is not there: in a word, and in full.
-    Wrong(&'static str, String),
+    Found,
+    /// It names no line of a document.
+    NoLine,
+    /// It names a document or line that does not exist: in short, and in full.
+    Missing(&'static str, String),
 }
 
-/// Looks up the place of each requirement and marks what is not right about it. What is wrong comes back in words, for
-/// whoever wrote it.
-pub fn look_up(requirements: &mut [Requirement], documents: &[Document]) -> Vec<String> {
+/// Looks up the place of each requirement and marks the wrong ones in it. Returns the errors in words for the model.
+pub fn check_places(requirements: &mut [Requirement], documents: &[Document]) -> Vec<String> {
     let mut wrong = Vec::new();
     for requirement in requirements {
         let Some(place) = &requirement.place else { continue };
-        requirement.misplaced = match look(place, documents) {
-            Place::There => None,
-            Place::Nowhere => Some("names no line of a document".to_owned()),
-            Place::Wrong(word, why) => {
+        requirement.misplaced = match look_up_place(place, documents) {
+            Place::Found => None,
+            Place::NoLine => Some("names no line of a document".to_owned()),
+            Place::Missing(word, why) => {
                 wrong.push(format!("{} [{place}]: {why}", requirement.id));
                 Some(word.to_owned())
             }
@@ -32,30 +32,30 @@ pub fn look_up(requirements: &mut [Requirement], documents: &[Document]) -> Vec<
     wrong
 }
 
-/// The line of a document, as it stands there; `docs/` before its name or not.
-pub fn line_of<'a>(documents: &'a [Document], file: &str, line: usize) -> Option<&'a str> {
+/// The text of a line of a document. The file name may start with `docs/`.
+pub fn cited_line<'a>(documents: &'a [Document], file: &str, line: usize) -> Option<&'a str> {
     let name = file.trim_start_matches("./");
     let name = name.strip_prefix("docs/").unwrap_or(name);
     let document = documents.iter().find(|d| d.path == name)?;
     document.text.lines().nth(line.checked_sub(1)?)
 }
 
-fn look(place: &str, documents: &[Document]) -> Place {
+fn look_up_place(place: &str, documents: &[Document]) -> Place {
     let mut rest = place;
     let mut last: Option<&Document> = None;
-    let mut found = Place::Nowhere;
+    let mut found = Place::NoLine;
     while !rest.is_empty() {
-        let (file, lines, after) = match named(rest, documents) {
+        let (file, lines, after) = match leading_document(rest, documents) {
             Some((document, behind)) => {
                 last = Some(document);
-                let (lines, after) = range(behind);
+                let (lines, after) = line_range(behind);
                 (Ok(document), lines, after)
             }
             None => {
                 let (part, after) = rest.split_once([',', ';', '&']).unwrap_or((rest, ""));
                 // `docs/a.md:12-14, 20`: further lines of the same document.
-                match (range(part).0, last) {
-                    (Some(lines), Some(document)) if begins_with_number(part) => (Ok(document), Some(lines), after),
+                match (line_range(part).0, last) {
+                    (Some(lines), Some(document)) if starts_with_number(part) => (Ok(document), Some(lines), after),
                     _ => (Err(part), None, after),
                 }
             }
@@ -65,15 +65,15 @@ fn look(place: &str, documents: &[Document]) -> Place {
                 let count = document.text.lines().count();
                 if from == 0 || from > to || to > count {
                     let why = format!("docs/{} has {count} lines", document.path);
-                    return Place::Wrong("no such lines", why);
+                    return Place::Missing("no such lines", why);
                 }
-                found = Place::There;
+                found = Place::Found;
             }
             (Ok(_), None) => {}
             (Err(part), _) => {
-                if let Some(name) = unknown(part) {
+                if let Some(name) = unknown_document(part) {
                     let why = format!("there is no document {name}; `docs/` holds what the index lists");
-                    return Place::Wrong("no such document", why);
+                    return Place::Missing("no such document", why);
                 }
             }
         }
@@ -82,54 +82,54 @@ fn look(place: &str, documents: &[Document]) -> Place {
     found
 }
 
-/// The document that the text begins with, and what comes behind its name.
-fn named<'a, 'b>(text: &'b str, documents: &'a [Document]) -> Option<(&'a Document, &'b str)> {
+/// The document whose name starts the text, and the text after the name. The longest name counts.
+fn leading_document<'a, 'b>(text: &'b str, documents: &'a [Document]) -> Option<(&'a Document, &'b str)> {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || "`\"'(<".contains(c));
     let text = text.strip_prefix("and ").or(text.strip_prefix("see ")).unwrap_or(text);
     let text = text.trim_start_matches('`').trim_start_matches("./");
-    let ends = |behind: &&str| behind.chars().next().is_none_or(|c| !c.is_alphanumeric() && !"/._-".contains(c));
+    let is_name_end = |behind: &&str| behind.chars().next().is_none_or(|c| !c.is_alphanumeric() && !"/._-".contains(c));
     documents
         .iter()
         .filter_map(|d| {
             let behind = [Some(text), text.strip_prefix("docs/")].into_iter().flatten();
-            let behind = behind.filter_map(|t| t.strip_prefix(d.path.as_str())).find(ends);
+            let behind = behind.filter_map(|t| t.strip_prefix(d.path.as_str())).find(is_name_end);
             behind.map(|behind| (d, behind))
         })
         .max_by_key(|(d, _)| d.path.len())
 }
 
-fn begins_with_number(part: &str) -> bool {
+fn starts_with_number(part: &str) -> bool {
     part.trim_start().trim_start_matches("and ").starts_with(|c: char| c.is_ascii_digit() || c == 'L')
 }
 
-/// The lines that are named behind a document's name, and what comes after them.
-fn range(text: &str) -> (Option<(usize, usize)>, &str) {
+/// The range of lines after a document's name, and the text after the range.
+fn line_range(text: &str) -> (Option<(usize, usize)>, &str) {
     let mut at = text.trim_start_matches(|c: char| c.is_whitespace() || "`:#,(".contains(c));
     at = at.strip_prefix("and ").unwrap_or(at);
     for word in ["lines", "line", "L"] {
         at = at.strip_prefix(word).unwrap_or(at).trim_start();
     }
-    let Some((from, rest)) = number(at) else { return (None, text) };
+    let Some((from, rest)) = leading_number(at) else { return (None, text) };
     let dash = rest.trim_start().strip_prefix(['-', '\u{2013}', '\u{2014}']);
-    let to = dash.map(|r| r.trim_start().trim_start_matches('L')).and_then(number);
+    let to = dash.map(|r| r.trim_start().trim_start_matches('L')).and_then(leading_number);
     let (to, rest) = to.unwrap_or((from, rest));
-    // A column, a closing mark: whatever it is up to the next part names no line.
+    // A column or a closing mark may follow. Nothing up to the next part names a line.
     let next = rest.find([',', ';', '&']).or_else(|| rest.find(" and ")).unwrap_or(rest.len());
     (Some((from, to)), &rest[next..])
 }
 
-fn number(text: &str) -> Option<(usize, &str)> {
+fn leading_number(text: &str) -> Option<(usize, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    // A number too large for anything is larger than every document.
+    // A number that overflows is larger than every document.
     (end > 0).then(|| (text[..end].parse().unwrap_or(usize::MAX), &text[end..]))
 }
 
-/// What looks like the name of a document, and is of none.
-fn unknown(part: &str) -> Option<String> {
+/// A word that looks like the name of a document but is none.
+fn unknown_document(part: &str) -> Option<String> {
     let word = part.split_whitespace().find(|w| w.contains("docs/") || w.contains('.') || w.contains(':'))?;
     let word = word.trim_matches(|c: char| "`\"'()<>".contains(c));
     let (name, lines) = match word.find([':', '#']) {
-        Some(at) => (&word[..at], begins_with_number(&word[at + 1..])),
+        Some(at) => (&word[..at], starts_with_number(&word[at + 1..])),
         None => (word, false),
     };
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_looked_up_in_the_ways_that_models_write_it() {
+    fn places_are_looked_up_in_all_notations_of_models() {
         for place in [
             "docs/a.md:1-3",
             "a.md:3",
@@ -165,10 +165,10 @@ mod tests {
             "docs/a.md:2:14",
             "docs/a.md:2 (safety)",
         ] {
-            assert_eq!(look(place, &documents()), Place::There, "{place}");
+            assert_eq!(look_up_place(place, &documents()), Place::Found, "{place}");
         }
         for place in ["\u{a7}3", "", "Section 3.2", "docs/a.md", "safety", "RFC 9110, sec. 4.b", "p. 3"] {
-            assert_eq!(look(place, &documents()), Place::Nowhere, "{place}");
+            assert_eq!(look_up_place(place, &documents()), Place::NoLine, "{place}");
         }
         for (place, word) in [
             ("docs/a.md:4", "no such lines"),
@@ -185,16 +185,16 @@ mod tests {
             ("docs/nosuch.md", "no such document"),
             ("nosuch.html", "no such document"),
         ] {
-            assert!(matches!(look(place, &documents()), Place::Wrong(w, _) if w == word), "{place}");
+            assert!(matches!(look_up_place(place, &documents()), Place::Missing(w, _) if w == word), "{place}");
         }
     }
 
     #[test]
     fn a_line_is_found_with_and_without_its_folder() {
-        assert_eq!(line_of(&documents(), "docs/a.md", 2), Some("2"));
-        assert_eq!(line_of(&documents(), "a.md", 3), Some("3"));
+        assert_eq!(cited_line(&documents(), "docs/a.md", 2), Some("2"));
+        assert_eq!(cited_line(&documents(), "a.md", 3), Some("3"));
         for (file, line) in [("a.md", 0), ("a.md", 4), ("b.md", 1)] {
-            assert_eq!(line_of(&documents(), file, line), None);
+            assert_eq!(cited_line(&documents(), file, line), None);
         }
     }
 }

@@ -1,0 +1,59 @@
+//! Records that accept an answer. Rules see an answer that was held back only with such a record (`answer_taken`).
+
+use super::sample::Sample;
+use crate::journal::{Kind, Sha};
+use crate::pipeline::{AnswerAccepted, Attempt, Halt, NodeError, Record, RunEvent, StopReason, lifeline_of};
+
+/// The record that accepts an answer; `None` if the rules saw the answer on arrival.
+pub(super) fn acceptance_record(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
+    let taken = AnswerAccepted::of(&sample.received, sample.labels.clone())?;
+    Some(accept_at_taker(taken, attempt))
+}
+
+/// A record on the lifeline that accepts the answers of this attempt: a candidate's answer is accepted by the node that
+/// it drafts for.
+pub(super) fn accept_at_taker(taken: AnswerAccepted, attempt: &Attempt<'_>) -> Record {
+    let record = attempt.event(Kind::Act, RunEvent::AnswerAccepted(taken));
+    Record { lifeline: attempt.taker.to_owned(), ..record }
+}
+
+/// The events that would follow if the answer were accepted now.
+pub(super) fn records_if_accepted(sample: &Sample, attempt: &Attempt<'_>) -> Vec<Record> {
+    attempt.taken_before.iter().cloned().chain(acceptance_record(sample, attempt)).collect()
+}
+
+/// The record that ends the decision about an answer. A candidate's answer is only offered: rules see it if the
+/// candidate is chosen.
+pub(super) fn accept_or_offer(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
+    if attempt.candidate == 0 {
+        return acceptance_record(sample, attempt);
+    }
+    let taken = AnswerAccepted::of(&sample.received, sample.labels.clone())?;
+    Some(attempt.event(Kind::Act, RunEvent::AnswerOffered(taken.into())))
+}
+
+/// The record that accepts an answer of the candidate that was chosen; `None` if the answer is not on its lifeline,
+/// because it is a part of another answer.
+pub(super) fn accept_chosen(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, NodeError> {
+    let lifeline = lifeline_of(candidate);
+    let offered = attempt.run.find_last(lifeline, |entry| match &entry.event {
+        RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerAccepted::from(offered.clone())),
+        _ => None,
+    });
+    let received = || {
+        attempt.run.find_last(lifeline, |entry| match &entry.event {
+            RunEvent::AnswerReceived(received) if received.artifact == *answer => AnswerAccepted::of(received, None),
+            _ => None,
+        })
+    };
+    let Some(taken) = offered.or_else(received) else { return Ok(None) };
+    let required = attempt.run.labels();
+    if !required.is_empty() && taken.answer.labels.as_ref().is_none_or(|labels| labels.asked != required.sha()) {
+        let message = format!(
+            "an answer of candidate {candidate} lacks labels that the policy's rules refer to; continue with the policy \
+             that it was drafted under, or start a new run with this one"
+        );
+        return Err(Halt { reason: StopReason::Settings, message }.into());
+    }
+    Ok(Some(attempt.event(Kind::Act, RunEvent::AnswerAccepted(taken))))
+}
