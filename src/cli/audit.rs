@@ -100,7 +100,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         let bytes = log.whole()?;
         let lines = || Cursor::new(&bytes);
         let judged = if is_list { LabelPlan::of_list(auditor.plan(), &bytes) } else { LabelPlan::of_lines(auditor.plan(), &mut lines(), options) };
-        let judged = judged.map_err(|e| failure(&e))?;
+        let judged = judged.map_err(|e| failure(&e.into()))?;
         let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
         let (known, labelling) = label_log(&args.labels, &whole, &judged, &labels).await?;
         let auditor = auditor.clone().with_labels(known);
@@ -196,17 +196,17 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &AuditReport, verificatio
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }
-    for what in &again.open {
+    for what in &verification.unverified {
         print_message(&format!("warning: {log}: not computed again: {what}"));
     }
     match args.format {
         Format::Text => {
-            print_result(&(objections_text(again) + &laws_text(&log, audited)));
+            print_result(&(objections_text(verification) + &laws_text(&log, audited)));
         }
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
-            object["objections"] = json!(again.objections);
-            object["not_computed_again"] = json!(again.open);
+            object["objections"] = json!(verification.objections);
+            object["not_computed_again"] = json!(verification.unverified);
             print_json_line(&object);
         }
     }

@@ -18,7 +18,7 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::RunLock;
 use crate::monitor::RunObjective;
-use crate::pipeline::{self, Idle, Interface, Outcome, Rules, Run, RunView};
+use crate::pipeline::{self, Interface, Outcome, Rules, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
@@ -73,8 +73,7 @@ pub(super) async fn create_run(
     cancel: Cancel,
 ) -> Result<(Run, Preparation), Failure> {
     refuse_existing(&job.out)?;
-    let idle = Idle::of(settings.strengthen, settings.candidates);
-    let policy = job.policy.as_deref().map(|path| PolicyFile::read(path, &idle)).transpose()?;
+    let policy = job.policy.as_deref().map(|path| PolicyFile::read(path)).transpose()?;
     let documents = match job.docs {
         DocumentSource::Path(path) if is_folder_of(&job.out, &path) => {
             return Err(Failure::usage(format!(
@@ -139,7 +138,7 @@ pub(super) async fn create_run(
         exemplars: Vec::new(),
         prompts: prompts_in_use(&desk.prompts),
         policy: None,
-        surroundings: settings_to_journal(settings, &prepared),
+        command_line: settings_to_journal(settings, &prepared),
     };
     for document in &documents.files {
         started.docs.push(keep(&document.path, &document.text)?);
@@ -170,7 +169,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         // Killed within its first line: nothing was begun.
         return refuse_strangers(out);
     }
-    let view = RunView::of(&events);
+    let view = RunView::from_entries(&events);
     Err(occupied(out, &view))
 }
 

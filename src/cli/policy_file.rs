@@ -21,12 +21,12 @@ pub(super) struct PolicyFile {
 impl PolicyFile {
     /// Reads it, and finds out what is wrong with it in a run in which these are idle: nothing has been made or paid for
     /// yet.
-    pub(super) fn read(path: &Path, idle: &Idle) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
         let text = read_policy_text(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
         refuse_secrets(&name, &text)?;
-        let rules = admit(&text, idle).map_err(|e| cannot(&e).hint(hint_for(&e)))?;
+        let rules = admit(&text).map_err(|e| cannot(&e).hint(hint_for(&e)))?;
         if rules.not_compared() > 0 {
             let pairs = counted(rules.not_compared(), "pair");
             print_message(&format!(

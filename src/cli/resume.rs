@@ -57,16 +57,13 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
     let objective = read_objective(args.forge.objective.as_deref())?;
-    let (recorded, flags) = (recorded(&view.settings.surroundings)?, args.forge.layer());
+    let (recorded, flags) = (recorded(&view.settings.command_line)?, args.forge.layer());
     let mut settings = settings_of(&recorded, &flags)?;
     check_provider_name(&settings.provider)?;
     make_paths_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
-    // Of a run that does not go on, nobody is asked for anything.
-    let is_over = args.from.is_none() && view.finished.as_ref().is_some_and(|f| f.outcome != Outcome::Stopped);
-    let idle = if is_over { Idle::default() } else { Idle::from(&view, strengthen, settings.candidates) };
-    let policy = args.forge.policy.as_deref().map(|path| PolicyFile::read(path, &idle)).transpose()?;
+    let policy = args.forge.policy.as_deref().map(|path| PolicyFile::read(path)).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(
@@ -97,12 +94,12 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     };
     if let Some(from) = &args.from {
         refuse_untrusted_journal(&recorded, &flags, &settings)?;
-        let answers = answers(&settings, &view.settings.surroundings)?;
+        let answers = answers(&settings, &view.settings.command_line)?;
         let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let mut changed = changed(&prepared)?;
         changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
         let is_straight = start_branch(&run, &prepared.context, from, args.at.as_deref(), changed).await?;
-        if let Some(path) = prepared.context.record.as_ref().filter(|_| !is_straight) {
+        if let Some(path) = prepared.context.recording_path.as_ref().filter(|_| !is_straight) {
             display.note(&format!(
                 "{} will hold the answers that led here, but a replay of it does not end as this branch ends: no \
                  recording holds what a person edited, or that a branch began elsewhere than the review sent it",
@@ -133,7 +130,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Ok(exit_status(finished.outcome, finished.reason));
     }
     refuse_untrusted_journal(&recorded, &flags, &settings)?;
-    let answers = answers(&settings, &view.settings.surroundings)?;
+    let answers = answers(&settings, &view.settings.command_line)?;
     let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
     let mut changed = changed(&prepared)?;
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;

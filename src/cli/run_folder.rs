@@ -8,12 +8,12 @@ use super::failure::Failure;
 use super::progress::Display;
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, StoreError};
-use crate::pipeline::{self, Outcome, Run, RunError, Surroundings, WatchError};
+use crate::pipeline::{self, Outcome, Run, RunError, RunEnvironment, WatchError};
 
 /// Opens the run folder with everything that watches it.
 pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
     let watcher = display.clone();
-    let surroundings = Surroundings {
+    let surroundings = RunEnvironment {
         clock: clock(),
         observer: Some(Box::new(move |event| watcher.event(event))),
         crash: crash_point_from_env()?,
@@ -67,7 +67,7 @@ const RESTORE: &str = "what the run rests on is not as it was written: restore t
 /// Brings the visible files in line with the journal, and tells which of them are not what the run made.
 pub(super) fn update_visible_files(run: &Run, display: &Display) -> Result<(), Failure> {
     let approved =
-        run.view().finished.is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
+        run.view().finished.as_ref().is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
     let not_this = if approved { "; it is not what was approved" } else { "" };
     for path in pipeline::reconcile(run).map_err(|e| run_failure(&e))? {
         display.note(&format!("{} was edited by hand and was left as it is{not_this}", path.display()));

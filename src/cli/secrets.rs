@@ -19,7 +19,7 @@ pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
         let Some(secret) = nonempty_variable(name).and_then(|value| Secret::new(name, value.trim()).ok()) else {
             continue;
         };
-        if secret.is_in(text) {
+        if secret.occurs_in(text) {
             return Err(Failure::usage(format!("{place} holds the value of {name}, which would come into files"))
                 .hint(format!("take it out: the key is read from {name}, and needed nowhere else")));
         }
@@ -30,13 +30,13 @@ pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
 /// A text without the keys that are set; placeholders stay.
 pub(super) fn hide_secrets(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
-    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.hide(&text)))
+    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.redact_whole(&text)))
 }
 
 /// A message of trouble, which may quote what was read: also without pieces of keys.
 pub(super) fn scrub_secrets(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
-    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.scrub(&text)))
+    redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.redact_pieces(&text)))
 }
 
 /// The key in a variable. It is named in what goes wrong, and never shown.

@@ -279,7 +279,7 @@ fn letters_of_group(metrics: &[&SampledMetric<'_>], predicates: &[NumberedPredic
         for NumberedPredicate { number, robustness, is_free } in predicates {
             if *is_free {
                 open.extend(sample.has_all(robustness.quantities()).then_some(*number));
-            } else if robustness.is_met(&sample) {
+            } else if robustness.is_satisfied(&sample) {
                 holds.insert(*number);
             }
         }

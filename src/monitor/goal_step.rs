@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::temporal::Judged;
+use crate::temporal::PredicateResult;
 
 /// The value of a predicate at one revision.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +17,7 @@ pub struct PredicateValue {
 }
 
 impl PredicateValue {
-    pub(super) fn named(Judged { name, holds, robustness }: Judged<'_>) -> (String, Self) {
+    pub(super) fn named(PredicateResult { name, holds, robustness }: PredicateResult<'_>) -> (String, Self) {
         (name.to_owned(), Self { holds, robustness: finite(robustness) })
     }
 }

@@ -72,7 +72,7 @@ pub enum RuleError {
     Formula { parameter: &'static str, source: ParseError },
     /// A formula with an operator that the reading of the rule does not have.
     #[error("the parameter `{parameter}`: {source}")]
-    Refused { parameter: &'static str, source: Refused },
+    Refused { parameter: &'static str, source: UnsupportedError },
 }
 
 impl RuleError {

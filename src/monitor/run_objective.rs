@@ -14,8 +14,8 @@ use super::goal_step::{FirstStep, GoalStep, PredicateValue, finite};
 use super::metric_domain::{MetricDomain, Range};
 use super::objective_config::{ConfigError, Format, RewardSettings};
 use crate::temporal::{
-    Atom, Dfa, Formulas, Letter, Limits, Objective, ObjectiveError, Owed, Predicate, Progression, Record, Robustness,
-    RobustnessError, Stepped, Value,
+    Atom, Dfa, Formulas, Letter, Limits, Objective, ObjectiveError, Residual, Predicate, Progression, Record, Robustness,
+    RobustnessError, StepResult, Value,
 };
 
 /// Limits of the automaton: more than a goal over a handful of revisions needs, and built in milliseconds.
@@ -224,10 +224,10 @@ impl RunObjective {
         for record in trace {
             let mut first = objective.clone();
             first.reset(None);
-            let nearness = first.step_on_partial(record, &rewards).nearness;
+            let nearness = first.step_with_missing(record, &rewards).nearness;
             let alone =
                 FirstStep { distance: distance(&first), nearness: finite(nearness).filter(|_| !requires_nothing) };
-            let Stepped { predicates, reward, nearness } = objective.step_on_partial(record, &rewards);
+            let StepResult { predicates, reward, nearness } = objective.step_with_missing(record, &rewards);
             let predicates = predicates.into_iter().map(PredicateValue::named).collect();
             total_reward = f64::clamp(total_reward + reward, f64::MIN, f64::MAX);
             steps.push(GoalStep {
@@ -285,11 +285,11 @@ impl RunObjective {
     }
 }
 
-fn owed_in_words(progression: &mut Progression, owed: Owed) -> String {
+fn owed_in_words(progression: &mut Progression, owed: Residual) -> String {
     match progression.prefix_verdict(owed) {
         crate::temporal::PrefixVerdict::Satisfied => "nothing: the goal is reached".to_owned(),
         crate::temporal::PrefixVerdict::Violated => "the goal cannot be reached any more".to_owned(),
-        crate::temporal::PrefixVerdict::Undecided => progression.words(owed),
+        crate::temporal::PrefixVerdict::Undecided => progression.in_words(owed),
     }
 }
 
@@ -326,7 +326,7 @@ fn check_measurable(robustness: &Robustness, metrics: &[MetricDomain]) -> Result
     if let Some(name) = robustness.quantities().iter().find(|q| metrics.iter().all(|metric| metric.name != **q)) {
         return Err(GoalError::Metric { text: text(), name: name.clone() });
     }
-    let is_finite = |value: &f64| match robustness.of(&AllEqual(*value)) {
+    let is_finite = |value: &f64| match robustness.evaluate(&AllEqual(*value)) {
         Ok(robustness) => robustness.is_finite(),
         Err(RobustnessError::Undefined { .. }) => false,
         Err(_) => true,

@@ -101,8 +101,8 @@ pub struct StepReport {
 pub struct RuleState {
     name: Arc<str>,
     /// The whole formula, as before the first step.
-    fresh: Owed,
-    owed: Owed,
+    fresh: Residual,
+    owed: Residual,
     standing: PrefixVerdict,
     violations: u64,
     satisfactions: u64,
@@ -276,7 +276,7 @@ impl Monitor {
         }
     }
 
-    fn add_witness(&mut self, at: usize, before: Owed, after: Owed, context: &mut StepContext<'_>) {
+    fn add_witness(&mut self, at: usize, before: Residual, after: Residual, context: &mut StepContext<'_>) {
         if self.limits.entries == 0 {
             self.rules[at].witness.dropped += 1;
             return;
@@ -350,7 +350,7 @@ impl Monitor {
     /// The rules by their debt, the greatest first; rules with the same debt keep their order.
     pub fn rank(&mut self) -> Vec<(Arc<str>, ResidualCost)> {
         let mut ranked: Vec<(Arc<str>, ResidualCost)> =
-            self.rules.iter().map(|rule| (Arc::clone(&rule.name), self.progression.debt(rule.owed))).collect();
+            self.rules.iter().map(|rule| (Arc::clone(&rule.name), self.progression.cost(rule.owed))).collect();
         ranked.sort_by_key(|(_, debt)| std::cmp::Reverse(*debt));
         ranked
     }

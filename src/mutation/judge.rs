@@ -263,7 +263,7 @@ impl Judge<'_> {
         cx: &ToolContext<'_>,
     ) -> Result<Found, ToolError> {
         let mut again = Vec::new();
-        if let Some(text) = label.listed_names() {
+        if let Some(text) = label.listed() {
             let spec = SpecText { text, ..request.spec.clone() };
             again.push(CheckRequest { spec, ..request.clone() });
         }

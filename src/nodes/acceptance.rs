@@ -48,7 +48,7 @@ pub(super) fn accept_chosen(attempt: &Attempt<'_>, candidate: u32, answer: &Sha)
     };
     let Some(taken) = offered.or_else(received) else { return Ok(None) };
     let required = attempt.run.labels();
-    if !required.is_empty() && taken.answer.labels.as_ref().is_none_or(|labels| labels.asked != required.sha()) {
+    if !required.is_empty() && taken.answer.labels.as_ref().is_none_or(|labels| labels.propositions != required.sha()) {
         let message = format!(
             "an answer of candidate {candidate} lacks labels that the policy's rules refer to; continue with the policy \
              that it was drafted under, or start a new run with this one"

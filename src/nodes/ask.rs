@@ -123,7 +123,7 @@ impl NodeContext {
 /// Journals what the reader of an answer had to correct or set aside, and returns the value that it read.
 pub(super) fn record_normalisation<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, NodeError> {
     if !read.normalised.is_empty() && !attempt.has(RunEvent::is_answer_normalised) {
-        let normalised = AnswerNormalised { what: read.normalised };
+        let normalised = AnswerNormalised { removed: read.normalised };
         attempt.record(Kind::Act, RunEvent::AnswerNormalised(normalised))?;
     }
     Ok(read.value)

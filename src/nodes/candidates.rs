@@ -80,7 +80,7 @@ pub(super) async fn perform<'run>(
         return Ok(product(&winner));
     }
     let begun = view.candidates.get(&view.rev).cloned().unwrap_or_default();
-    let total = if begun.of == 0 { view.settings.candidates } else { begun.of };
+    let total = if begun.total == 0 { view.settings.candidates } else { begun.total };
     let mut drafts = begun.begun();
     let named = attempt.recall(RunEvent::try_as_leaders_selected_ref);
     if named.is_none() {
@@ -270,8 +270,8 @@ impl CandidateSelection<'_, '_> {
             own.taken_before.extend(accept_chosen(self.attempt, number, &one.answer)?);
         }
         let here = self.attempt.run.view();
-        if here.candidates.get(&here.rev).is_none_or(|all| !all.open.contains(&number)) {
-            let started = CandidateStarted { candidate: number, of: self.total };
+        if here.candidates.get(&here.rev).is_none_or(|all| !all.unfinished.contains(&number)) {
+            let started = CandidateStarted { candidate: number  , total: self.total };
             let (kind, event) = match stage {
                 Stage::Formalization => (Kind::Act, RunEvent::CandidateStarted(started)),
                 Stage::Properties => (Kind::Recv, RunEvent::LeaderNotified(started)),
@@ -281,7 +281,7 @@ impl CandidateSelection<'_, '_> {
         }
         let run = CandidateRun { context: self.context, view: self.view.clone(), is_late, sender };
         let span = info_span!("candidate", number, ?stage);
-        self.tasks.send(Box::pin(run.perform(own, drafted).instrument(span)));
+        self.tasks.spawn(Box::pin(run.perform(own, drafted).instrument(span)));
         Ok(())
     }
 }
@@ -366,7 +366,7 @@ impl<'run> CandidateRun<'run> {
         if one.source.is_none() {
             return Ok(one);
         }
-        self.view = self.view.advanced_by(drafted);
+        self.view = self.view.advanced_by(&drafted);
         let validated = validate::perform(self.context, &self.view, attempt).await?;
         match &validated.facts {
             Facts::Rejected { diagnostics } => one.why = Some(diagnostics_text(diagnostics)),
@@ -400,7 +400,7 @@ impl<'run> CandidateRun<'run> {
         let lines = constants.iter().map(|(name, value)| format!("CONSTANT {name} = {value}"));
         let cfg_text = std::iter::once("SPECIFICATION Spec".to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
         let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(Err("its constants have unusual names".to_owned())) };
-        let spec = SpecText { name: module.name.clone(), text, beside: Vec::new() };
+        let spec = SpecText { name: module.name.clone(), text, local_modules: Vec::new() };
         let limits = self.context.check_limits(attempt, NodeName::Formalize);
         let cx = ToolContext { limits: &limits, progress: &|_| {}, ..self.context.tool_context() };
         let request = CheckRequest { spec, cfg_text, cfg };
@@ -422,7 +422,7 @@ impl<'run> CandidateRun<'run> {
             feedback: Vec::new(),
             facts: Facts::Nothing,
         };
-        self.view = self.view.advanced_by(product(&drafted)).advanced_by(validated);
+        self.view = self.view.advanced_by(&product(&drafted)).advanced_by(&validated);
         let merged = generate_invariants::perform(self.context, &self.view, attempt).await?;
         let named = |name: &str| merged.artifacts.get(name).cloned();
         let mut one = Candidate {
@@ -437,16 +437,16 @@ impl<'run> CandidateRun<'run> {
             return Ok(one);
         }
         one.module = named(file::MODULE).or(one.module);
-        self.view = self.view.advanced_by(merged);
+        self.view = self.view.advanced_by(&merged);
         let checked = model_check::perform(self.context, &self.view, attempt).await?;
         let output = checked.artifacts.get(file::OUTPUT).cloned();
         let check = |entry: &Entry| entry.event.try_as_check_finished_ref().map(|check| (**check).clone());
         let record = attempt.run.find_last(attempt.lifeline, check).ok_or_else(|| no_result(number))?;
         let outcome = record.outcome.clone();
         one.quick = output.map(|output| summarise(&outcome, outcome.bounds.constants.clone(), output));
-        self.view.checks.insert(self.view.rev, record);
-        self.view.standing = rank(&self.view, &outcome);
-        one.standing = Some(self.view.standing);
+        self.view.set_check(record);
+        self.view.reviews.rank = rank(&self.view, &outcome);
+        one.rank = Some(self.view.reviews.rank);
         one.step = self.view.step_here();
         Ok(one)
     }

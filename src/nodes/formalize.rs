@@ -34,7 +34,7 @@ pub(super) async fn perform(
     let mut files = vec![("informal_spec.md".to_owned(), informal)];
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), number_lines(&previous)));
-        let otherwise = if view.rejected.is_empty() {
+        let otherwise = if view.specification.diagnostics.is_empty() {
             "`informal_spec.md` has a new version: bring the module in line with it.".to_owned()
         } else {
             format!("The module was not accepted:\n\n{}", diagnostics_text(&view.specification.diagnostics))

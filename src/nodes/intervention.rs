@@ -11,7 +11,7 @@ use super::context::{NodeContext, halt_for_template};
 use super::sample::{NodeAnswer, RuleVisibility, Sample};
 use crate::journal::Kind;
 use crate::llm::Request;
-use crate::monitor::{Intervening, Intervention};
+use crate::monitor::{InterventionSettings, Intervention};
 use crate::pipeline::{AnswerReceived, Attempt, Forecast, Foreseen, Intervened, NodeError, Record, RunEvent, Sampled};
 
 /// An answer, and the verdicts of the rules if it were accepted.
@@ -41,7 +41,7 @@ impl NodeContext {
         &self,
         request: Request,
         attempt: &Attempt<'_>,
-        intervening: &Intervening,
+        intervening: &InterventionSettings,
     ) -> Result<NodeAnswer, NodeError> {
         let first = self.sample_and_forecast(request.clone(), intervening, attempt).await?;
         let Some((rule, intervention)) = first.required_intervention() else {
@@ -78,7 +78,7 @@ impl NodeContext {
     async fn sample_and_forecast(
         &self,
         request: Request,
-        intervening: &Intervening,
+        intervening: &InterventionSettings,
         attempt: &Attempt<'_>,
     ) -> Result<ForecastSample, NodeError> {
         let mut sample = self.sample(request.clone(), attempt, RuleVisibility::OnceAccepted).await?;
@@ -104,7 +104,7 @@ impl NodeContext {
         first: &Request,
         candidate: u32,
         intervention: Intervention,
-        intervening: &Intervening,
+        intervening: &InterventionSettings,
         (violated, attempt): (&[Foreseen], &Attempt<'_>),
     ) -> Result<Request, NodeError> {
         let mut request = first.clone();
@@ -116,7 +116,7 @@ impl NodeContext {
         match (intervention, &intervening.fallback_model) {
             (Intervention::Resample, _) => request.choice.temperature = Some(intervening.temperature),
             (Intervention::Inject, _) => {
-                let rules = violated.iter().map(|rule| json!({"means": rule.means, "owed": rule.owed}));
+                let rules = violated.iter().map(|rule| json!({"means": rule.meaning, "owed": rule.owed}));
                 request.prompt = render("policy/inject", rules.collect())?;
             }
             (Intervention::Switch, Some(model)) => request.choice.model = Some(model.clone()),
@@ -151,7 +151,7 @@ impl InterventionCause<'_> {
         let before = self.before.iter().map(|violated| violated.rule.clone());
         let intervened = Intervened {
             rule: self.rule.rule.clone(),
-            which: self.intervention,
+            intervention: self.intervention,
             purpose: self.purpose.to_owned(),
             calls: u32::try_from(further.len()).unwrap_or(u32::MAX),
             candidate: best.sample.received.candidate,

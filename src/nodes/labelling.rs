@@ -98,7 +98,7 @@ impl NodeContext {
                 &workspace,
             );
             let answer = self.sample(asked, attempt, RuleVisibility::OnceAccepted).await?;
-            let read = propositions.read(&answer.answer.text);
+            let read = propositions.parse_answer(&answer.answer.text);
             answers.push(answer.received);
             match read {
                 Ok(labels) => return Ok((labels, answers)),

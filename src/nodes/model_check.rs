@@ -22,7 +22,7 @@ pub(super) async fn perform(
         None => check(context, view, attempt).await?,
     };
     Ok(Product {
-        event: Event::CheckReport,
+        event: Event::Checked,
         artifacts: BTreeMap::from([(file::OUTPUT.to_owned(), output)]),
         feedback: Vec::new(),
         facts: Facts::Nothing,
@@ -46,7 +46,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     };
     let cfg = Cfg::parse(&cfg_text).map_err(|d| unreadable(d.to_string()))?;
     let module = context.modules.parse(&text).map_err(|e| unreadable(e.to_string()))?;
-    let checked_names = CheckReport::of(&module, &cfg);
+    let checked_names = checked_texts(&module, &cfg);
     let asserting_definitions = asserting_definitions(&module, &cfg);
     let timing = context.timing(attempt);
     // Witnesses that were not decided in time when the run was recorded are not tried in the replay.
@@ -55,7 +55,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     let witnesses = all_witnesses.iter().filter(|name| !is_late(name)).cloned().collect();
     let cfg = Cfg { witnesses, ..cfg };
     let request =
-        CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
+        CheckRequest { spec: SpecText { name: module.name.clone(), text, local_modules: Vec::new() }, cfg_text, cfg };
     let limits = context.check_limits(attempt, NodeName::GenerateInvariants);
     let cx = ToolContext { limits: &limits, ..context.tool_context() };
     let began = Instant::now();

@@ -83,7 +83,7 @@ async fn judge(
     };
     let all = mutants(&module, &cfg);
     let (made, wanted) = match before {
-        Some(before) => (before.made, same_mutants(before, all)),
+        Some(before) => (before.generated, same_mutants(before, all)),
         None => {
             let made = all.len();
             let selection = Selection { sample: Some(SAMPLE), seed: SEED, ..Selection::default() };
@@ -95,7 +95,7 @@ async fn judge(
     let time = if timing.is_some() { context.replay_limit() } else { context.limits.check.min(TIME_LIMIT) };
     let limits = Limits { check: time, ..context.limits.clone() };
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
-    let spec = SpecText { name: module.name.clone(), text: source, beside: Vec::new() };
+    let spec = SpecText { name: module.name.clone(), text: source, local_modules: Vec::new() };
     let (subject, baseline) = match Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx).await {
         Ok(prepared) => prepared,
         Err(BaselineError::Tool(error)) if error.is_fatal() => return Err(halt_for_tool(&error).into()),

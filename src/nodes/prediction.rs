@@ -12,10 +12,10 @@ use super::sample::{RuleVisibility, Sample};
 use super::workspace::{offer, withdraw};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
-use crate::monitor::{How, Prediction};
+use crate::monitor::{PredictionMethod, Prediction};
 use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerAccepted, Attempt, NodeError, Predicted, RunEvent};
 use crate::prompt::extract_json_object;
-use crate::temporal::RevisionRank;
+use crate::temporal::PrefixVerdict;
 
 /// The workspace file with the answer that is judged.
 const ANSWER: &str = "answer.md";
@@ -38,15 +38,15 @@ impl NodeContext {
         }
         let candidate = request.key.candidate;
         let mut estimates: BTreeMap<String, f64> = BTreeMap::new();
-        let samples = if prediction.how == How::Ask { 1 } else { prediction.samples };
+        let samples = if prediction.method == PredictionMethod::Ask { 1 } else { prediction.samples };
         let mut received = Vec::new();
         for number in 0..samples {
             let asked = self.prediction_request(request, sample, prediction, (number, &undecided), attempt)?;
             let answer = self.sample(asked, attempt, RuleVisibility::OnceAccepted).await?;
             let share = |holds: bool| if holds { 1.0 / f64::from(samples) } else { 0.0 };
-            match prediction.how {
-                How::Ask => estimates.extend(probabilities(&answer.answer.text, &undecided)),
-                How::Sampling => {
+            match prediction.method {
+                PredictionMethod::Ask => estimates.extend(probabilities(&answer.answer.text, &undecided)),
+                PredictionMethod::Sampling => {
                     let mut records = records_if_accepted(sample, attempt);
                     for text in continuation(&answer.answer.text, prediction.steps) {
                         let text = attempt.keep(&text)?;
@@ -120,9 +120,9 @@ impl NodeContext {
         offered.retain(|file| file.path != ANSWER && file.path != REQUEST);
         offered.push(offer(attempt, REQUEST, &request.prompt)?);
         offered.push(offer(attempt, ANSWER, &sample.answer.text)?);
-        let temperature = match prediction.how {
-            How::Sampling => Some(prediction.temperature),
-            How::Ask => request.choice.temperature,
+        let temperature = match prediction.method {
+            PredictionMethod::Sampling => Some(prediction.temperature),
+            PredictionMethod::Ask => request.choice.temperature,
         };
         Ok(Request {
             key: RequestKey {

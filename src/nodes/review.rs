@@ -134,7 +134,7 @@ fn judge(
     let facts = subject.approval_facts(Some(&review), unread.clone());
     let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw_facts(&review, documents, unread));
     let judgement = attempt.run.judge(subject.view, &facts, flaw_facts.as_ref())?;
-    let standing = subject.rank(&judgement, Some(&review));
+    let rank = subject.rank(&judgement, Some(&review));
     let routing = ReviewFacts {
         verdict: review.verdict,
         earliest: review.earliest(),
@@ -143,7 +143,7 @@ fn judge(
         best_inconclusive: best_inconclusive(subject.view, rank),
         objective_lost: false,
         // The run decides this later, when it is about to journal the approval.
-        broken: false,
+        violates_policy: false,
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {
@@ -187,7 +187,7 @@ fn unreadable_product(
 ) -> Result<Product, NodeError> {
     let facts = subject.approval_facts(None, unread);
     let judgement = attempt.run.judge(subject.view, &facts, None)?;
-    let standing = subject.rank(&judgement, None);
+    let rank = subject.rank(&judgement, None);
     let clause = judgement.approval();
     let feedback = if subject.view.state.unreadable {
         // The next review starts anew, and `facts.md` tells it which clauses refuse.

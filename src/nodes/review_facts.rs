@@ -100,7 +100,7 @@ impl<'a> ReviewSubject<'a> {
             check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
         let checked: Vec<&String> = check.map(|c| c.checked_names().collect()).unwrap_or_default();
         // A property can name a requirement that does not exist.
-        let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
+        let exists = |id: &String| self.view.specification.requirements.iter().any(|r| r.id == *id);
         // If a step is always enabled by construction, the absence of a deadlock shows nothing.
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked && c.bounds.always_enabled.is_empty());
         let asserts = check.is_some() && self.view.check().is_some_and(CheckRecord::asserts);
@@ -261,7 +261,7 @@ impl<'a> ReviewSubject<'a> {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
         // Before the first check, only the settings say which parser the run uses.
-        let chosen = if self.view.settings.surroundings["checker"] == Checker::Embedded.id() {
+        let chosen = if self.view.settings.command_line["checker"] == Checker::Embedded.id() {
             Checker::Embedded
         } else {
             Checker::Tlc
@@ -405,11 +405,11 @@ pub(super) struct LargerBounds {
 pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -> LargerBounds {
     let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
     let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
-    let larger = check.probes.as_ref().map(|probes| probes.larger.as_slice()).unwrap_or_default();
+    let larger = check.probes.as_ref().map(|probes| probes.larger_constants.as_slice()).unwrap_or_default();
     let mut found = LargerBounds::default();
     for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
         match larger.iter().find(|l| l.constant == *name) {
-            Some(l) if l.again == Again::Gone => found.sole_causes.push(l.sentence(states)),
+            Some(l) if l.result == ProbeResult::Holds => found.sole_causes.push(l.sentence(states)),
             Some(l) if deadlock && l.needs_longer_trace(states) && !bound_granted => found.sole_causes.push(format!(
                 "{}, and no line of the documents that grants the bound is cited in `flaw.bound`",
                 l.sentence(states)

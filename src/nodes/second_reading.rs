@@ -33,8 +33,8 @@ pub(super) async fn perform(
     view: &RunView,
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
-    let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
-    let requirement = flaw.and_then(|f| view.requirements.iter().find(|r| r.id == f.requirement));
+    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
+    let requirement = flaw.and_then(|f| view.specification.requirements.iter().find(|r| r.id == f.requirement));
     let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
     let trace = trace.map(|t| trace_table(t, UNLIMITED_WIDTH)).unwrap_or_default();
     // After a repair the protocol differs from the documents.
@@ -79,7 +79,7 @@ pub(super) async fn perform(
     };
     let answer = context.ask(view, ask).await?;
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
-    let best_inconclusive = view.best(Some(view.standing)).is_some_and(|(_, best)| best.inconclusive);
+    let best_inconclusive = view.best(Some(view.reviews.rank)).is_some_and(|(_, best)| best.inconclusive);
     let opinion = match read(&answer.text) {
         Ok(opinion) => record_normalisation(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {

@@ -36,7 +36,7 @@ pub(super) fn take_candidate_properties(
         return Ok(None);
     };
     if !attempt.has(RunEvent::is_part_taken) {
-        let part = PartTaken { of: Some(sha.clone()), artifact: sha.clone() };
+        let part = PartTaken { whole_answer: Some(sha.clone()), artifact: sha.clone() };
         let part = attempt.event(Kind::Act, RunEvent::PartTaken(part));
         let accepted = match view.chosen() {
             Some(one) => accept_chosen(attempt, one.candidate, &sha)?,
@@ -74,14 +74,14 @@ pub(super) fn take_part(
     let of = view.artifact(ANSWER).cloned();
     let Some(text) = part else {
         if !attempt.has(RunEvent::is_part_missing) {
-            let missing = PartMissing { of, why: why.to_owned() };
+            let missing = PartMissing { whole_answer: of, why: why.to_owned() };
             attempt.record(Kind::Act, RunEvent::PartMissing(missing))?;
         }
         return Ok(None);
     };
     let sha = attempt.keep(&text)?;
     if !attempt.has(RunEvent::is_part_taken) {
-        let part = PartTaken { of, artifact: sha.clone() };
+        let part = PartTaken { whole_answer: of, artifact: sha.clone() };
         attempt.record(Kind::Act, RunEvent::PartTaken(part))?;
     }
     Ok(Some(part_answer(text, sha)))

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::tla::{CheckOutcome, Checker, Lasso, Verdict, WITHOUT_JAVA, unreached};
+use crate::tla::{CheckOutcome, Checker, Lasso, Verdict, WITHOUT_JAVA, describe_unreached};
 
 /// The object that others build on (design, section 9).
 pub fn check_json(outcome: &CheckOutcome) -> Value {
     let (violated, reason) = match &outcome.verdict {
-        Verdict::Holds => (None, unreached(outcome)),
+        Verdict::Holds => (None, describe_unreached(outcome)),
         Verdict::Violated { violated } => (Some(violated), None),
         Verdict::Invalid { violated, reason, .. } => (Some(violated), Some(reason.clone())),
         Verdict::Inconclusive { reason, .. } => (None, Some(reason.clone())),

@@ -34,7 +34,7 @@ impl Actions {
         if module.definition("PrintT").is_some() {
             return Err("the module defines `PrintT`".to_owned());
         }
-        let disjuncts = Disjuncts::of(&module, &request.cfg, &prefix)?;
+        let disjuncts = Disjuncts::split(&module, &request.cfg, &prefix)?;
         let variables: Vec<String> = module.variables.iter().map(|variable| variable.name.clone()).collect();
         let model_values = model_values(&request.cfg, &module);
         // Inside the module that name would mean the definition, not the model value that the trace prints.
@@ -59,7 +59,7 @@ impl Actions {
             taken: u64::from(taken.contains(&index)),
             distinct: 0,
             place: action.place,
-            at_least: taken.contains(&index),
+            is_lower_bound: taken.contains(&index),
         });
         merge_by_label(coverage_entries)
     }
@@ -84,7 +84,7 @@ fn merge_by_label(all: impl Iterator<Item = ActionCoverage>) -> Vec<ActionCovera
         match found.iter_mut().find(|known| known.action == action.action) {
             Some(known) => {
                 known.taken = known.taken.max(action.taken);
-                known.at_least |= action.at_least;
+                known.is_lower_bound |= action.is_lower_bound;
             }
             None => found.push(action),
         }

@@ -29,8 +29,8 @@ pub(super) fn check_bounds(request: &CheckRequest) -> Bounds {
     match find_verdict_limits(&spec.name, &spec.text, &spec.local_modules, cfg) {
         Ok(limits) => {
             let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
-            bounds.initial_state_properties = limits.initial_state_properties;
-            bounds.initial_state_parts = limits.initial_state_parts.into_iter().map(line).collect();
+            bounds.initial_state_properties = limits.initial_only;
+            bounds.initial_state_parts = limits.initial_parts.into_iter().map(line).collect();
             let specification = cfg.specification.as_deref().unwrap_or_default();
             let line = |assumption: String| format!("{specification} assumes {assumption}");
             bounds.assumptions = limits.assumptions.into_iter().map(line).collect();

@@ -248,7 +248,7 @@ impl Session<'_> {
     async fn check_behaviour_exists(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
         let cfg = &self.request.cfg;
         let run = self.run(&plan::behaviour_existence(&self.request.spec, cfg)).await?;
-        let undecided = |why: &str, out_of_time: bool| Verdict::Inconclusive {
+        let undecided = |why: &str, timed_out: bool| Verdict::Inconclusive {
             reason: format!(
                 "whether any behaviour satisfies the specification was not decided ({}): {why}",
                 assumptions.join("; ")
@@ -322,8 +322,8 @@ impl Session<'_> {
             return Ok((WitnessOutcome::undecided(name, why), String::new()));
         };
         let (run, output) = self.execute(&plan).await?;
-        let out_of_time = run.verdict.is_timed_out();
-        Ok((WitnessOutcome { name: name.to_owned(), reached: reached_verdict(run), out_of_time }, output))
+        let timed_out = run.verdict.is_timed_out();
+        Ok((WitnessOutcome { name: name.to_owned(), reached: reached_verdict(run), timed_out }, output))
     }
 }
 

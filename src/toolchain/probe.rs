@@ -34,12 +34,12 @@ pub(crate) async fn probe(
     for (constant, value) in &request.cfg.constants {
         let Some(value) = value.parse::<i64>().ok().and_then(|n| n.checked_add(1)) else { continue };
         let value = value.to_string();
-        let again = prober.recheck_with_constant(constant, &value).await?;
-        larger.push(Larger { constant: constant.clone(), value, again });
+        let result = prober.recheck_with_constant(constant, &value).await?;
+        larger.push(ConstantProbe { constant: constant.clone(), value, result });
     }
     let module = Module::parse(&request.spec.text).ok();
     let unprobed_bounds = unprobed_bounds(module.as_ref(), &request.cfg);
-    Ok(Some(ProbeReport { probes: Probes { weak_fairness, larger, unprobed_bounds }, output: prober.session.output }))
+    Ok(Some(ProbeReport { probes: Probes { weak_fairness, larger_constants: larger, unprobed_bounds }, output: prober.session.output }))
 }
 
 struct Prober<'a> {
@@ -51,33 +51,33 @@ struct Prober<'a> {
 
 impl Prober<'_> {
     async fn recheck_under_fairness(&mut self) -> Result<FairnessProbe, ToolError> {
-        let undecided = |why: String| FairnessProbe::of(Vec::new(), Vec::new(), Again::Undecided(why));
+        let undecided = |why: String| FairnessProbe::new(Vec::new(), Vec::new(), ProbeResult::Inconclusive(why));
         let (Ok(module), Some(property)) = (Module::parse(&self.session.request.spec.text), &self.violated.name) else {
             return Ok(undecided("it is not known which property is violated".to_owned()));
         };
-        let fairness = match WeakFairness::of(&module, &self.session.request.cfg) {
+        let fairness = match WeakFairness::derive(&module, &self.session.request.cfg) {
             Ok(fairness) => fairness,
             Err(why) => return Ok(undecided(why)),
         };
         let cfg = &self.session.request.cfg;
         let plan = plan::under_weak_fairness(&self.session.request.spec, cfg, property, &fairness);
-        let again = self.recheck(&plan, cfg).await?;
-        Ok(FairnessProbe::of(fairness.actions, fairness.whole, again))
+        let result = self.recheck(&plan, cfg).await?;
+        Ok(FairnessProbe::new(fairness.actions, fairness.unsplit_actions, result))
     }
 
-    async fn recheck_with_constant(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {
+    async fn recheck_with_constant(&mut self, constant: &str, value: &str) -> Result<ProbeResult, ToolError> {
         let mut cfg = self.session.request.cfg.clone();
         cfg.constants.insert(constant.to_owned(), value.to_owned());
         let Some(plan) = plan::single_violation(&cfg, self.violated) else {
-            return Ok(Again::Undecided("no run can search for this violation alone".to_owned()));
+            return Ok(ProbeResult::Inconclusive("no run can search for this violation alone".to_owned()));
         };
         self.recheck(&RunPlan { label: format!("with {constant} = {value}"), ..plan }, &cfg).await
     }
 
-    async fn recheck(&mut self, plan: &RunPlan, cfg: &Cfg) -> Result<Again, ToolError> {
+    async fn recheck(&mut self, plan: &RunPlan, cfg: &Cfg) -> Result<ProbeResult, ToolError> {
         Ok(match self.session.run_in_time_left(plan, &mut self.left).await? {
             Ok(run) => self.judge(run, cfg),
-            Err(why) => Again::Undecided(why),
+            Err(why) => ProbeResult::Inconclusive(why),
         })
     }
 
@@ -85,13 +85,13 @@ impl Prober<'_> {
         let constrained = !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty());
         match run.verdict {
             Verdict::Violated { violated } if self.is_same_violation(&violated) => {
-                Again::Still { states: run.parsed.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
+                ProbeResult::StillViolated { states: run.parsed.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
             }
             Verdict::Violated { violated } => {
-                Again::Undecided(format!("it ended with another violation: {}", violated.description()))
+                ProbeResult::Inconclusive(format!("it ended with another violation: {}", violated.description()))
             }
             Verdict::Holds if constrained && run.parsed.liveness => {
-                Again::Undecided("a constraint can hide violations of temporal properties".to_owned())
+                ProbeResult::Inconclusive("a constraint can hide violations of temporal properties".to_owned())
             }
             Verdict::Holds => ProbeResult::Holds,
             Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => ProbeResult::Inconclusive(reason),

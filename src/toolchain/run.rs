@@ -156,7 +156,7 @@ pub(crate) async fn run(
     for said in [&mut ended.stdout, &mut ended.stderr] {
         *said = hide(&String::from_utf8_lossy(said)).into_bytes();
     }
-    Ok(ToolRun { ended, command_line: hide(&command.line()), read_back_text, folder_full })
+    Ok(ToolRun { ended, command_line: hide(&command.command_line()), read_back_text, folder_full })
 }
 
 struct Folder {

@@ -3,7 +3,7 @@
 
 use crate::pluscal;
 use crate::tla::semantic::{analyze, check_comparisons, rewrite_for_checker};
-use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_of_check};
+use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_for_check};
 
 use super::bounds::configured_bounds;
 use super::lint::lint_spec;
@@ -56,7 +56,7 @@ pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
         if cfg.gives_no_behaviour() && module.variable_names().is_empty() && extends_variables(spec, &module) {
             return Some(refused(request, "no behaviour is given, and an extended module may have variables"));
         }
-        let unfit = check_cfg_names_of_check(&module, &named);
+        let unfit = check_cfg_names_for_check(&module, &named);
         let unfit = if unfit.is_empty() { find_non_state_invariants(request, &module) } else { unfit };
         if !unfit.is_empty() {
             return Some(CheckOutcome::rejected(Checker::Embedded, configured_bounds(&request.cfg), unfit));

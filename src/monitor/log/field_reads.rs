@@ -51,7 +51,7 @@ impl FieldReads {
                     self.extras.insert(key.to_owned());
                 }
             }
-            Atom::Each(_, Term::Field(path), _) => {
+            Atom::Quantified(_, Term::Field(path), _) => {
                 self.by_name.entry(path.to_string()).or_default().quantified = true;
                 terms.remove(0);
             }
@@ -86,10 +86,10 @@ impl FieldReads {
         self.any_atoms.get(name).cloned().unwrap_or_else(|| format!("any({name}, …)"))
     }
 
-    fn add_single(&mut self, name: &str, formulas: &Formulas, test: Option<Test>) {
+    fn add_single(&mut self, name: &str, formulas: &Formulas, test: Option<ValueTest>) {
         self.by_name.entry(name.to_owned()).or_default().single = true;
         if let Some(test) = test.filter(|_| !self.any_atoms.contains_key(name)) {
-            let atom = Atom::Each(Quantifier::Any, Term::Field(name.into()), test);
+            let atom = Atom::Quantified(Quantifier::Any, Term::Field(name.into()), test);
             self.any_atoms.insert(name.to_owned(), formulas.atom_text(&atom));
         }
     }

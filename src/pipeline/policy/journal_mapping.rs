@@ -9,14 +9,14 @@ use crate::pipeline::machine::lifelines;
 
 /// Where a run's journal has what formulas speak of; what `mapping` says counts instead.
 pub fn journal_mapping(mapping: Mapping) -> Mapping {
-    let mapping = mapping.over(Shape::Journal);
+    let mapping = mapping.with_shape_defaults(Shape::Journal);
     let told = |field: &str| format!("data.answer.{field}");
     Mapping {
         tool_call: mapping.tool_call.or_else(|| Some(vec![told("tools")])),
-        text_kept: Some(told("text")),
+        stored_text: Some(told("text")),
         stop_reason: mapping.stop_reason.or_else(|| Some(vec![told("stop_reason")])),
         model_labels: Some(told("labels")),
-        model_asked: Some(["answer.asked".to_owned(), "answer.by".to_owned()]),
+        model_label_source: Some(["answer.asked".to_owned(), "answer.by".to_owned()]),
         lifelines: mapping.lifelines.or_else(|| Some(lifelines().map(str::to_owned).collect())),
         ..mapping
     }

@@ -68,7 +68,7 @@ impl Watch {
     }
 
     pub(in crate::pipeline) fn new(policy: Admitted, sha: Sha, store: &ArtifactStore) -> Self {
-        let follower = policy.follower.with_texts(kept_texts(store.clone()));
+        let follower = policy.follower.with_text_store(kept_texts(store.clone()));
         Self {
             follower,
             intervening: policy.intervening,
@@ -271,7 +271,7 @@ impl Watch {
                 verdict: verdict.name().to_owned(),
                 meaning: self.means(rule),
                 owed,
-                why: ahead.follower.why(&rule.id),
+                why: ahead.follower.first_failure(&rule.id),
                 forbade_approval: false,
                 never_evaluated: ahead.follower.was_evaluated(&rule.id) == Some(false),
                 untrusted: ahead.untrusted(rule),
@@ -288,8 +288,8 @@ impl Watch {
         Violation {
             rule: rule.id.clone(),
             severity: rule.severity.name().to_owned(),
-            formula: self.follower.formula(rule),
-            meaning: self.follower.means(rule),
+            formula: self.follower.formula_text(rule),
+            meaning: self.follower.describe(rule),
             description: rule.description.clone(),
             culprit,
             why,

@@ -31,6 +31,6 @@ impl CheckRecord {
     pub fn asserts(&self) -> bool {
         let violated =
             matches!(&self.outcome.verdict, Verdict::Violated { violated } if violated.property() == Some(ASSERTION));
-        violated || self.asserting_definitions.iter().any(|action| self.outcome.took(action))
+        violated || self.asserting_definitions.iter().any(|action| self.outcome.was_taken(action))
     }
 }

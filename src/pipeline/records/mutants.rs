@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mutation::Outcome;
-use crate::tla::{CheckOutcome, Verdict, unreached, verdict_sentence};
+use crate::tla::{CheckOutcome, Verdict, describe_unreached, verdict_sentence};
 
 /// What became of the mutants of a specification (`mutants_judged`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -169,7 +169,7 @@ pub struct Strengthened {
 /// Why mutants cannot be judged by a check: what they are judged by has to hold.
 pub fn why_not_judged(check: Option<&CheckOutcome>) -> Option<String> {
     let Some(check) = check else { return Some("what stands was not checked".to_owned()) };
-    match (&check.verdict, check.complete(), unreached(check)) {
+    match (&check.verdict, check.is_complete(), describe_unreached(check)) {
         (Verdict::Holds, true, None) => None,
         (Verdict::Holds, false, None) => Some("the check did not explore everything".to_owned()),
         _ => Some(verdict_sentence(check)),

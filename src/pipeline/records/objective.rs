@@ -112,7 +112,7 @@ impl RunView {
         let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.objective_progress.metrics_of(r.revision)));
         let now = growing_metrics(next.checked_sub(1), &self.spent_total());
-        objective.least(&known, &Continuation { behind: steps.last(), now: &now, highest })
+        objective.min_revisions(&known, &Continuation { last_step: steps.last(), current_values: &now, max_revision: highest })
     }
 
     /// Whether an objective is lost by the line that ends there alone, whatever was spent.
@@ -120,8 +120,8 @@ impl RunView {
         let known = known_metrics();
         let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.objective_progress.metrics_of(r.revision)));
-        let anew = Continuation { behind: steps.last(), now: &Metrics::default(), highest: None };
-        objective.least(&known, &anew).is_none()
+        let anew = Continuation { last_step: steps.last(), current_values: &Metrics::default(), max_revision: None };
+        objective.min_revisions(&known, &anew).is_none()
     }
 
     /// What of an objective only grows, in words; empty where nothing of it does.

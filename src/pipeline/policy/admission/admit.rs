@@ -18,7 +18,7 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
     let mut formulas = Formulas::new();
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
     let known = KnownLabels::new(&labels, HashMap::new());
-    let auditor = Auditor::labelled(formulas, rules, journal_mapping(log), known)?.tolerating_lists();
+    let auditor = Auditor::new_with_labels(formulas, rules, journal_mapping(log), known)?.tolerating_lists();
     Ok(Admitted { follower: LiveAudit::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
 }
 
@@ -52,7 +52,7 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     }
     for rule in &policy.rules {
         known(&formulas, rule)?;
-        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.how == PredictionMethod::Sampling);
+        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.method == PredictionMethod::Sampling);
         if let Some(name) = rule.model_propositions(&formulas).first().filter(|_| samples && rule.intervention.is_some()) {
             return Err(AdmissionError::Foreseen { line: rule.line, rule: rule.id.clone(), name: name.to_string() });
         }
