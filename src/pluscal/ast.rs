@@ -1,37 +1,34 @@
-//! The algorithm as it stands after parsing: macros expanded, missing labels added, statements in steps.
+//! The algorithm after parsing: macros are expanded, missing labels added, and statements grouped into steps.
 //!
-//! The shape is that of the grammar in the PlusCal manuals; `LabelIf` and `LabelEither` are the `if` and `either` with
-//! a label or a jump inside, which the translation breaks into steps of their own.
+//! The structure follows the grammar in the PlusCal manuals and the class `pcal.AST` of the reference. `LabelIf` and
+//! `LabelEither` are the `if` and `either` with a label inside, which the translation splits into several actions.
 
 use super::expr::Expr;
 use super::position::Position;
 
-/// An algorithm.
 #[derive(Debug, Clone)]
 pub(super) struct Algorithm {
     pub name: String,
-    /// `fair algorithm`: weak fairness of the whole next-state action (of each process where there are some).
+    /// `--fair algorithm`: weak fairness of the whole next-state action.
     pub fair: bool,
-    /// Global variables.
     pub variables: Vec<Variable>,
-    /// The text of `define`.
+    /// The content of the `define` block.
     pub define: Option<Expr>,
     pub procedures: Vec<Procedure>,
     pub body: Body,
-    /// A `goto` occurs, or one to `Done` (for a `goto` after a `call` the reference compares the procedure's name).
     pub has_goto: bool,
+    /// There is a `goto Done`. For a `goto` after a `call`, the reference compares the procedure's name with `Done`.
     pub has_goto_done: bool,
-    /// A variable, parameter or local variable is declared without a value, so that `defaultInitValue` is needed.
+    /// A variable or parameter is declared without a value, so `defaultInitValue` is needed.
     pub has_default_value: bool,
-    /// `pc` may not be left out whatever the bodies look like: a label has a `+` or `-`, or the module asks for a
-    /// version before 1.5.
+    /// `pc` must not be left out: a label has a `+` or `-`, or the module asks for a version before 1.5.
     pub keeps_pc: bool,
-    /// The module asks for a version before 1.5: a uniprocess algorithm counts as one that ends, even if it is
+    /// The module asks for a version before 1.5, in which a uniprocess algorithm counts as terminating even if it is a
     /// `while TRUE`.
     pub is_before_1_5: bool,
 }
 
-/// What an algorithm does.
+/// The behaviour of an algorithm.
 #[derive(Debug, Clone)]
 pub(super) enum Body {
     /// A uniprocess algorithm.
@@ -47,17 +44,16 @@ pub(super) enum Binding {
     In,
 }
 
-/// A declared variable.
 #[derive(Debug, Clone)]
 pub(super) struct Variable {
     pub name: String,
     pub position: Position,
     pub binding: Binding,
-    /// `None` where no value is given.
+    /// `None` if no value is given.
     pub value: Option<Expr>,
 }
 
-/// The fairness of a process: what stands before it, otherwise what the option `-wf` or `-sf` gives it.
+/// The fairness of a process, from its keyword or otherwise from the option `-wf` or `-sf`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fairness {
     Unfair,
@@ -65,26 +61,26 @@ pub(super) enum Fairness {
     Strong,
 }
 
-/// A process or a set of them.
+/// A process or a process set.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     pub name: String,
     pub position: Position,
     pub fairness: Fairness,
     pub binding: Binding,
-    /// Its identifier, or the set of them.
+    /// The identifier of the process, or the set of identifiers.
     pub id: Expr,
     pub variables: Vec<Variable>,
     pub body: Vec<Step>,
     /// Labels written `l:-` and `l:+`.
     pub minus_labels: Vec<String>,
     pub plus_labels: Vec<String>,
-    /// Names of the procedures that it calls itself, not by way of a macro.
+    /// Names of the procedures that its body calls, without calls in macros.
     pub calls: Vec<String>,
 }
 
-/// A procedure. To the last one of a uniprocess algorithm the labels with `-` and `+` and the calls of the algorithm's
-/// own body are counted too, as the reference does.
+/// A procedure. As in the reference, the last procedure of a uniprocess algorithm also gets the labels with `-` and `+`
+/// and the calls of the algorithm's own body.
 #[derive(Debug, Clone)]
 pub(super) struct Procedure {
     pub name: String,
@@ -97,7 +93,7 @@ pub(super) struct Procedure {
     pub calls: Vec<String>,
 }
 
-/// A label with all that is done in its atomic step, up to the next label.
+/// A label with the statements of its atomic step, up to the next label.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub label: String,
@@ -105,7 +101,7 @@ pub(super) struct Step {
     pub statements: Vec<Statement>,
 }
 
-/// A statement with its place. `macro_at` is the call of the macro that it came from.
+/// A statement. `macro_position` is the position of the macro call that it comes from.
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
     pub position: Position,
@@ -118,19 +114,19 @@ pub(super) struct Statement {
 pub(super) struct Assignment {
     pub position: Position,
     pub variable: String,
-    /// What follows the variable on the left: `[i].x`. Empty for a plain variable.
+    /// The part of the left-hand side after the variable: `[i].x`. Empty for a plain variable.
     pub subscript: Expr,
     pub value: Expr,
 }
 
-/// A branch with labels inside: what is done before the first label, then the labelled steps.
+/// A branch that may contain labels: the statements before the first label, then the labelled steps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Branch {
     pub unlabeled: Vec<Statement>,
     pub labeled: Vec<Step>,
 }
 
-/// The statements.
+/// The kinds of statements.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     While {
@@ -139,7 +135,7 @@ pub(super) enum Kind {
     },
     /// `x := e || y := f`.
     Assign(Vec<Assignment>),
-    /// No label is inside. A call, return or goto may end it where nothing follows it in its step.
+    /// An `if` without a label inside. A branch may end in a call, return or goto if nothing follows in the step.
     If {
         test: Expr,
         then: Vec<Statement>,
@@ -167,7 +163,7 @@ pub(super) enum Kind {
         procedure: String,
         arguments: Vec<Expr>,
     },
-    /// `from` is the procedure that the statement stands in; empty where it was written in a macro or stands in none.
+    /// `from` is the procedure that contains the statement; empty if it comes from a macro or is outside of procedures.
     Return {
         from: String,
     },

@@ -1,5 +1,5 @@
-//! From steps to actions: `while`, jumps, calls and branches with labels become tests of `pc`, assignments to `pc` and
-//! `stack`, and actions of their own.
+//! Splits steps into actions, like the class `pcal.PcalTranslate` of the reference (`Explode`): `while`, jumps, calls and
+//! branches with labels become tests of `pc`, assignments to `pc` and `stack`, and separate actions.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::expr::{Expr, Token, TokenKind};
 use super::names::error;
 use super::position::Position;
 
-/// One action of the translation: what is done from a label to the next.
+/// One action of the translation: from a label to the next.
 #[derive(Debug)]
 pub(super) struct Action {
     pub label: String,
@@ -18,7 +18,7 @@ pub(super) struct Action {
     pub conjuncts: Vec<Conjunct>,
 }
 
-/// What an action is made of.
+/// A conjunct of an action.
 #[derive(Debug)]
 pub(super) enum Conjunct {
     Assign { position: Position, macro_position: Option<Position>, assignments: Vec<Assignment> },
@@ -31,35 +31,35 @@ pub(super) enum Conjunct {
     Skip,
 }
 
-/// An algorithm as actions; the bodies of the algorithm it was made from are empty now.
+/// The actions of an algorithm.
 #[derive(Debug)]
 pub(super) struct Exploded {
-    /// In the order of the procedures.
+    /// The actions of each procedure.
     pub procedures: Vec<Vec<Action>>,
-    /// In the order of the processes; one, for a uniprocess algorithm.
+    /// The actions of each process; a single entry for a uniprocess algorithm.
     pub bodies: Vec<Vec<Action>>,
 }
 
 /// Whether `pc` can be left out, and whether a finished algorithm may stutter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Control {
-    /// No variable `pc`: every process is one `while TRUE` with a single label.
+pub(super) struct ControlFlow {
+    /// The translation has no variable `pc`, because every process is one `while TRUE` with a single label.
     pub omit_pc: bool,
-    /// Some process never ends, so that there is no `Terminating` and no `Termination`.
+    /// Some process never ends, so the translation has no `Terminating` and no `Termination`.
     pub endless: bool,
 }
 
-impl Control {
-    pub(super) fn of(algorithm: &Algorithm) -> Self {
+impl ControlFlow {
+    pub(super) fn analyze(algorithm: &Algorithm) -> Self {
         let mut omit_pc = algorithm.procedures.is_empty() && !algorithm.keeps_pc && !algorithm.has_goto;
         let mut endless = match &algorithm.body {
             Body::Single(steps) => {
-                let found = Self::of_steps(steps);
+                let found = Self::analyze_steps(steps);
                 omit_pc &= found.omit_pc;
                 found.endless && !algorithm.is_before_1_5
             }
             Body::Processes(processes) => processes.iter().fold(false, |endless, process| {
-                let found = Self::of_steps(&process.body);
+                let found = Self::analyze_steps(&process.body);
                 omit_pc &= found.omit_pc;
                 endless | found.endless
             }),
@@ -70,7 +70,7 @@ impl Control {
         Self { omit_pc, endless }
     }
 
-    fn of_steps(steps: &[Step]) -> Self {
+    fn analyze_steps(steps: &[Step]) -> Self {
         let ends = Self { omit_pc: false, endless: false };
         let [step] = steps else {
             return if steps.is_empty() { Self { omit_pc: true, endless: true } } else { ends };
@@ -81,13 +81,13 @@ impl Control {
         if !test.is_one_token() || test.first().is_none_or(|token| token.text != "TRUE") {
             return ends;
         }
-        let broken = |statement: &Statement| matches!(statement.kind, Kind::LabelIf { .. } | Kind::LabelEither(_));
-        Self { omit_pc: body.labeled.is_empty() && !body.unlabeled.iter().any(broken), endless: true }
+        let has_labels = |statement: &Statement| matches!(statement.kind, Kind::LabelIf { .. } | Kind::LabelEither(_));
+        Self { omit_pc: body.labeled.is_empty() && !body.unlabeled.iter().any(has_labels), endless: true }
     }
 }
 
-/// Takes the bodies out of the algorithm and breaks them into actions.
-pub(super) fn explode(algorithm: &mut Algorithm, control: Control) -> Result<Exploded, Diagnostic> {
+/// Splits the bodies of the algorithm into actions. The bodies are empty afterwards.
+pub(super) fn explode(algorithm: &mut Algorithm, control: ControlFlow) -> Result<Exploded, Diagnostic> {
     let mut exploder = Exploder::new(algorithm, control);
     let mut procedures = Vec::new();
     for procedure in &mut algorithm.procedures {
@@ -108,58 +108,58 @@ pub(super) fn explode(algorithm: &mut Algorithm, control: Control) -> Result<Exp
     Ok(Exploded { procedures, bodies })
 }
 
-/// The value that a variable begins with.
-pub(super) fn initial(variable: &Variable) -> Expr {
+/// The initial value of a variable.
+pub(super) fn initial_value(variable: &Variable) -> Expr {
     variable.value.clone().unwrap_or_else(|| Expr::single("defaultInitValue", TokenKind::Builtin))
 }
 
-/// What has to be known of a procedure to call it or return from it.
-struct Target {
+/// The facts about a procedure that a call or a return needs.
+struct Callee {
     /// Its first label.
     entry: String,
     parameters: Vec<String>,
     locals: Vec<Variable>,
 }
 
-impl Target {
-    /// The variables that are saved on the stack, in the order of the record.
+impl Callee {
+    /// The variables that a call saves on the stack, in the order of the record.
     fn saved(&self) -> impl Iterator<Item = &str> {
         self.locals.iter().map(|variable| variable.name.as_str()).chain(self.parameters.iter().map(String::as_str))
     }
 }
 
-/// Statements that are broken up.
+/// The result of splitting a sequence of statements.
 #[derive(Default)]
-pub(super) struct Broken {
-    /// What is done in the step itself.
-    pub here: Vec<Conjunct>,
-    /// The steps that come of labels inside.
+pub(super) struct ExplodedBlock {
+    /// The conjuncts of the step itself.
+    pub conjuncts: Vec<Conjunct>,
+    /// The actions for labels inside.
     actions: Vec<Action>,
-    /// Whether control runs on at the end, so that `pc` has still to be set.
-    runs_on: bool,
+    /// Control continues after the last statement, so `pc` still has to be set.
+    falls_through: bool,
 }
 
 pub(super) struct Exploder {
-    targets: HashMap<String, Target>,
+    callees: HashMap<String, Callee>,
     omit_pc: bool,
-    /// The procedure whose body it is.
+    /// The procedure whose body is split; `None` in the algorithm's own body or a process.
     pub current: Option<String>,
 }
 
 impl Exploder {
-    pub(super) fn new(algorithm: &Algorithm, control: Control) -> Self {
-        let targets = algorithm.procedures.iter().map(|procedure| {
-            let target = Target {
+    pub(super) fn new(algorithm: &Algorithm, control: ControlFlow) -> Self {
+        let callees = algorithm.procedures.iter().map(|procedure| {
+            let callee = Callee {
                 entry: procedure.body.first().map_or_else(String::new, |step| step.label.clone()),
                 parameters: procedure.parameters.iter().map(|variable| variable.name.clone()).collect(),
                 locals: procedure.variables.clone(),
             };
-            (procedure.name.clone(), target)
+            (procedure.name.clone(), callee)
         });
-        Self { targets: targets.collect(), omit_pc: control.omit_pc, current: None }
+        Self { callees: callees.collect(), omit_pc: control.omit_pc, current: None }
     }
 
-    /// Steps one after the other, and then `next`.
+    /// The actions of consecutive steps; `next` is the label after the last one.
     fn sequence(&self, steps: Vec<Step>, next: &str) -> Result<Vec<Action>, Diagnostic> {
         let mut actions = Vec::new();
         let mut steps = steps.into_iter().peekable();
@@ -175,22 +175,23 @@ impl Exploder {
         let mut statements = statements.into_iter();
         let first = match statements.next() {
             Some(Statement { kind: Kind::While { test, body }, .. }) => {
-                return self.repeat((label, position), test, body, statements.collect(), next, actions);
+                return self.while_step((label, position), test, body, statements.collect(), next, actions);
             }
             first => first,
         };
-        let Broken { here, actions: inner, .. } = self.block_with_goto(first.into_iter().chain(statements), next)?;
+        let ExplodedBlock { conjuncts: statements, actions: inner, .. } =
+            self.block_with_goto(first.into_iter().chain(statements), next)?;
         if !self.omit_pc {
-            let mut conjuncts = vec![at_label(&label)];
-            conjuncts.extend(here);
+            let mut conjuncts = vec![pc_equals(&label)];
+            conjuncts.extend(statements);
             actions.push(Action { label, position, conjuncts });
         }
         actions.extend(inner);
         Ok(())
     }
 
-    /// `while test do body`, and what follows it in the same step.
-    fn repeat(
+    /// A step that begins with `while test do body`; `rest` are the statements after the loop in the same step.
+    fn while_step(
         &self,
         (label, position): (String, Position),
         test: Expr,
@@ -204,14 +205,14 @@ impl Exploder {
         let after = self.block_with_goto(rest, next)?;
         let mut conjuncts = Vec::new();
         if !self.omit_pc {
-            conjuncts.push(at_label(&label));
+            conjuncts.push(pc_equals(&label));
         }
         let forever = is_true(&test);
         let mut later = within.actions;
         if forever {
-            conjuncts.extend(within.here);
+            conjuncts.extend(within.conjuncts);
         } else {
-            conjuncts.push(Conjunct::If { test, then: within.here, otherwise: after.here });
+            conjuncts.push(Conjunct::If { test, then: within.conjuncts, otherwise: after.conjuncts });
             later.extend(after.actions);
         }
         let inner = self.sequence(body.labeled, &label)?;
@@ -221,43 +222,50 @@ impl Exploder {
         Ok(())
     }
 
-    /// Statements of a step. Only the last can leave it.
-    fn block(&self, statements: impl IntoIterator<Item = Statement>, next: &str) -> Result<Broken, Diagnostic> {
-        let mut broken = Broken::default();
+    /// The statements of a step. Only the last one can jump.
+    fn block(&self, statements: impl IntoIterator<Item = Statement>, next: &str) -> Result<ExplodedBlock, Diagnostic> {
+        let mut broken = ExplodedBlock::default();
         let mut last = None;
         for statement in statements {
             if let Some(earlier) = last.replace(statement) {
-                broken.here.push(plain(earlier)?);
+                broken.conjuncts.push(simple_statement(earlier)?);
             }
         }
         match last {
-            Some(statement) => self.last(statement, next, &mut broken)?,
-            None => broken.runs_on = true,
+            Some(statement) => self.last_statement(statement, next, &mut broken)?,
+            None => broken.falls_through = true,
         }
-        broken.runs_on &= !self.omit_pc;
+        broken.falls_through &= !self.omit_pc;
         Ok(broken)
     }
 
+    /// The same as [`Self::block`], with an assignment to `pc` at the end if control continues.
     pub(super) fn block_with_goto(
         &self,
         statements: impl IntoIterator<Item = Statement>,
         next: &str,
-    ) -> Result<Broken, Diagnostic> {
+    ) -> Result<ExplodedBlock, Diagnostic> {
         let mut broken = self.block(statements, next)?;
-        if broken.runs_on {
-            broken.here.push(goto(next));
-            broken.runs_on = false;
+        if broken.falls_through {
+            broken.conjuncts.push(goto(next));
+            broken.falls_through = false;
         }
         Ok(broken)
     }
 
-    pub(super) fn last(&self, statement: Statement, next: &str, into: &mut Broken) -> Result<(), Diagnostic> {
+    /// Adds the last statement of a sequence to `into`.
+    pub(super) fn last_statement(
+        &self,
+        statement: Statement,
+        next: &str,
+        into: &mut ExplodedBlock,
+    ) -> Result<(), Diagnostic> {
         let position = statement.position;
         match statement.kind {
             Kind::LabelIf { test, then, otherwise } => {
                 let (then, inner) = self.branch(then, next)?;
                 let (otherwise, inner_else) = self.branch(otherwise, next)?;
-                into.here.push(Conjunct::If { test, then: then.here, otherwise: otherwise.here });
+                into.conjuncts.push(Conjunct::If { test, then: then.conjuncts, otherwise: otherwise.conjuncts });
                 for actions in [inner, inner_else, then.actions, otherwise.actions] {
                     into.actions.extend(actions);
                 }
@@ -266,74 +274,76 @@ impl Exploder {
                 let mut ors = Vec::new();
                 for clause in clauses {
                     let (clause, inner) = self.branch(clause, next)?;
-                    ors.push(clause.here);
+                    ors.push(clause.conjuncts);
                     into.actions.extend(clause.actions);
                     into.actions.extend(inner);
                 }
-                into.here.push(Conjunct::Either(ors));
+                into.conjuncts.push(Conjunct::Either(ors));
             }
-            Kind::Goto { to } => into.here.push(goto(&to)),
-            Kind::Call { procedure, arguments } => into.here.extend(self.call(position, &procedure, arguments, next)?),
+            Kind::Goto { to } => into.conjuncts.push(goto(&to)),
+            Kind::Call { procedure, arguments } => {
+                into.conjuncts.extend(self.call(position, &procedure, arguments, next)?)
+            }
             Kind::CallGoto { procedure, arguments, to } => {
-                into.here.extend(self.call(position, &procedure, arguments, &to)?);
+                into.conjuncts.extend(self.call(position, &procedure, arguments, &to)?);
             }
-            Kind::Return { from } => into.here.extend(self.give_back(position, &from)?),
+            Kind::Return { from } => into.conjuncts.extend(self.return_from(position, &from)?),
             Kind::CallReturn { from, procedure, arguments } => {
-                into.here.extend(self.call_and_return(position, &from, &procedure, arguments)?);
+                into.conjuncts.extend(self.call_and_return(position, &from, &procedure, arguments)?);
             }
             Kind::If { test, then, otherwise } => {
                 let mut then = self.block(then, next)?;
                 let mut otherwise = self.block(otherwise, next)?;
-                into.runs_on = then.runs_on && otherwise.runs_on;
-                if !into.runs_on {
+                into.falls_through = then.falls_through && otherwise.falls_through;
+                if !into.falls_through {
                     for branch in [&mut then, &mut otherwise] {
-                        if branch.runs_on {
-                            branch.here.push(goto(next));
+                        if branch.falls_through {
+                            branch.conjuncts.push(goto(next));
                         }
                     }
                 }
-                into.here.push(Conjunct::If { test, then: then.here, otherwise: otherwise.here });
+                into.conjuncts.push(Conjunct::If { test, then: then.conjuncts, otherwise: otherwise.conjuncts });
                 into.actions.extend(then.actions);
                 into.actions.extend(otherwise.actions);
             }
             Kind::Either(clauses) => {
                 let mut clauses: Vec<_> =
                     clauses.into_iter().map(|clause| self.block(clause, next)).collect::<Result<_, _>>()?;
-                into.runs_on = clauses.iter().all(|clause| clause.runs_on);
+                into.falls_through = clauses.iter().all(|clause| clause.falls_through);
                 for clause in &mut clauses {
-                    if clause.runs_on && !into.runs_on {
-                        clause.here.push(goto(next));
+                    if clause.falls_through && !into.falls_through {
+                        clause.conjuncts.push(goto(next));
                     }
                     into.actions.append(&mut clause.actions);
                 }
-                into.here.push(Conjunct::Either(clauses.into_iter().map(|clause| clause.here).collect()));
+                into.conjuncts.push(Conjunct::Either(clauses.into_iter().map(|clause| clause.conjuncts).collect()));
             }
             Kind::With { variable, binding, value, body } => {
                 let body = self.block(body, next)?;
-                into.runs_on = body.runs_on;
-                into.here.push(Conjunct::With { variable, binding, value, body: body.here });
+                into.falls_through = body.falls_through;
+                into.conjuncts.push(Conjunct::With { variable, binding, value, body: body.conjuncts });
                 into.actions.extend(body.actions);
             }
             kind => {
-                into.here.push(plain(Statement { kind, ..statement })?);
-                into.runs_on = true;
+                into.conjuncts.push(simple_statement(Statement { kind, ..statement })?);
+                into.falls_through = true;
             }
         }
         Ok(())
     }
 
-    /// A branch with labels: what is done before them, and the actions that they begin.
-    fn branch(&self, branch: Branch, next: &str) -> Result<(Broken, Vec<Action>), Diagnostic> {
+    /// A branch with labels: the statements before the first label, and the actions of the labels.
+    fn branch(&self, branch: Branch, next: &str) -> Result<(ExplodedBlock, Vec<Action>), Diagnostic> {
         let into = branch.labeled.first().map_or(next, |step| &step.label).to_owned();
         let broken = self.block_with_goto(branch.unlabeled, &into)?;
         Ok((broken, self.sequence(branch.labeled, next)?))
     }
 
-    fn target(&self, position: Position, procedure: &str, arguments: &[Expr]) -> Result<&Target, Diagnostic> {
-        let Some(target) = self.targets.get(procedure) else {
+    fn callee(&self, position: Position, procedure: &str, arguments: &[Expr]) -> Result<&Callee, Diagnostic> {
+        let Some(callee) = self.callees.get(procedure) else {
             return Err(error(position, format!("call of the procedure `{procedure}`, which does not exist")));
         };
-        let (wanted, given) = (target.parameters.len(), arguments.len());
+        let (wanted, given) = (callee.parameters.len(), arguments.len());
         if wanted != given {
             let arguments = if wanted == 1 { "argument" } else { "arguments" };
             return Err(error(
@@ -341,7 +351,7 @@ impl Exploder {
                 format!("the procedure `{procedure}` takes {wanted} {arguments}, not {given}"),
             ));
         }
-        Ok(target)
+        Ok(callee)
     }
 
     fn call(
@@ -351,24 +361,24 @@ impl Exploder {
         arguments: Vec<Expr>,
         back_to: &str,
     ) -> Result<Vec<Conjunct>, Diagnostic> {
-        let target = self.target(position, procedure, &arguments)?;
+        let callee = self.callee(position, procedure, &arguments)?;
         let mut frame = Frame::new(procedure);
         frame.field("pc", [(back_to, TokenKind::String)]);
-        for name in target.saved() {
+        for name in callee.saved() {
             frame.field(name, [(name, TokenKind::Ident)]);
         }
-        let stack = frame.on([("stack", TokenKind::Added)]);
+        let stack = frame.push_on([("stack", TokenKind::Added)]);
         let mut assignments = vec![assignment(position, "stack", stack)];
-        assignments.extend(passed(position, target, arguments));
+        assignments.extend(parameter_assignments(position, callee, arguments));
         let mut conjuncts = vec![Conjunct::Assign { position, macro_position: None, assignments }];
-        conjuncts.extend(begun(position, target));
+        conjuncts.extend(local_initializations(position, callee));
         Ok(conjuncts)
     }
 
-    fn give_back(&self, position: Position, from: &str) -> Result<Vec<Conjunct>, Diagnostic> {
+    fn return_from(&self, position: Position, from: &str) -> Result<Vec<Conjunct>, Diagnostic> {
         let outside = || error(position, "`return` outside a procedure");
         let from = if from.is_empty() { self.current.as_deref().ok_or_else(outside)? } else { from };
-        let Some(target) = self.targets.get(from) else {
+        let Some(callee) = self.callees.get(from) else {
             return Err(error(position, format!("the procedure `{from}` has the name of something else")));
         };
         let assign = |name: &str, value| Conjunct::Assign {
@@ -377,9 +387,9 @@ impl Exploder {
             assignments: vec![assignment(position, name, value)],
         };
         let mut conjuncts = vec![assign("pc", top_of_stack("pc"))];
-        conjuncts.extend(target.saved().map(|name| assign(name, top_of_stack(name))));
+        conjuncts.extend(callee.saved().map(|name| assign(name, top_of_stack(name))));
         let tail = [("Tail", TokenKind::Ident), ("(", TokenKind::Builtin), ("stack", TokenKind::Added)];
-        conjuncts.push(assign("stack", run(tail.into_iter().chain([(")", TokenKind::Builtin)]))));
+        conjuncts.push(assign("stack", adjacent_tokens(tail.into_iter().chain([(")", TokenKind::Builtin)]))));
         Ok(conjuncts)
     }
 
@@ -392,50 +402,55 @@ impl Exploder {
     ) -> Result<Vec<Conjunct>, Diagnostic> {
         let outside = || error(position, "`return` outside a procedure");
         let from = if from.is_empty() { self.current.as_deref().ok_or_else(outside)? } else { from };
-        let target = self.target(position, procedure, &arguments)?;
-        let Some(left) = self.targets.get(from) else {
+        let callee = self.callee(position, procedure, &arguments)?;
+        let Some(returning) = self.callees.get(from) else {
             return Err(error(position, format!("the procedure `{from}` has the name of something else")));
         };
         let mut assignments = Vec::new();
         if from != procedure {
-            for variable in &left.locals {
+            for variable in &returning.locals {
                 assignments.push(assignment(position, &variable.name, top_of_stack(&variable.name)));
             }
             let mut frame = Frame::new(procedure);
-            frame.field("pc", HEAD.into_iter().chain([("pc", TokenKind::Ident)]));
-            for name in target.saved() {
+            frame.field("pc", HEAD_OF_STACK.into_iter().chain([("pc", TokenKind::Ident)]));
+            for name in callee.saved() {
                 frame.field(name, [(name, TokenKind::Ident)]);
             }
             let tail = [("Tail", TokenKind::Ident), ("(", TokenKind::Builtin), ("stack", TokenKind::Added)];
-            let stack = frame.on(tail.into_iter().chain([(")", TokenKind::Builtin)]));
+            let stack = frame.push_on(tail.into_iter().chain([(")", TokenKind::Builtin)]));
             assignments.push(assignment(position, "stack", stack));
         }
-        assignments.extend(passed(position, target, arguments));
+        assignments.extend(parameter_assignments(position, callee, arguments));
         let mut conjuncts = vec![Conjunct::Assign { position, macro_position: None, assignments }];
-        conjuncts.extend(begun(position, target));
+        conjuncts.extend(local_initializations(position, callee));
         Ok(conjuncts)
     }
 }
 
-/// The parameters take the values of the arguments.
-fn passed(position: Position, target: &Target, arguments: Vec<Expr>) -> impl Iterator<Item = Assignment> {
-    target.parameters.iter().zip(arguments).map(move |(name, value)| assignment(position, name, value))
+/// Assigns the arguments to the parameters.
+fn parameter_assignments(
+    position: Position,
+    callee: &Callee,
+    arguments: Vec<Expr>,
+) -> impl Iterator<Item = Assignment> {
+    callee.parameters.iter().zip(arguments).map(move |(name, value)| assignment(position, name, value))
 }
 
-/// The called procedure's own variables take their first values, and control goes to its first label.
-fn begun(position: Position, target: &Target) -> impl Iterator<Item = Conjunct> {
+/// Initializes the local variables of the called procedure and sets `pc` to its first label.
+fn local_initializations(position: Position, callee: &Callee) -> impl Iterator<Item = Conjunct> {
     let assign = move |variable: &Variable| Conjunct::Assign {
         position,
         macro_position: None,
-        assignments: vec![assignment(position, &variable.name, initial(variable))],
+        assignments: vec![assignment(position, &variable.name, initial_value(variable))],
     };
-    target.locals.iter().map(assign).chain([goto(&target.entry)])
+    callee.locals.iter().map(assign).chain([goto(&callee.entry)])
 }
 
-/// A statement that stays in its step.
-fn plain(statement: Statement) -> Result<Conjunct, Diagnostic> {
+/// A statement that neither jumps nor contains a label.
+fn simple_statement(statement: Statement) -> Result<Conjunct, Diagnostic> {
     let Statement { position, macro_position, kind } = statement;
-    let block = |statements: Vec<Statement>| statements.into_iter().map(plain).collect::<Result<Vec<_>, _>>();
+    let block =
+        |statements: Vec<Statement>| statements.into_iter().map(simple_statement).collect::<Result<Vec<_>, _>>();
     Ok(match kind {
         Kind::Assign(assignments) => Conjunct::Assign { position, macro_position, assignments },
         Kind::If { test, then, otherwise } => Conjunct::If { test, then: block(then)?, otherwise: block(otherwise)? },
@@ -458,7 +473,7 @@ fn plain(statement: Statement) -> Result<Conjunct, Diagnostic> {
     })
 }
 
-/// Whether the test is `TRUE`, perhaps in parentheses.
+/// Whether the test is `TRUE` or `(TRUE)`.
 pub(super) fn is_true(test: &Expr) -> bool {
     let [line] = test.lines() else { return false };
     match line.as_slice() {
@@ -468,7 +483,7 @@ pub(super) fn is_true(test: &Expr) -> bool {
     }
 }
 
-fn at_label(label: &str) -> Conjunct {
+fn pc_equals(label: &str) -> Conjunct {
     let mut expr = Expr::default();
     expr.push_after(Token::new("pc", 0, TokenKind::Added), 0);
     expr.push_after(Token::new("=", 0, TokenKind::Builtin), 1);
@@ -490,8 +505,8 @@ fn assignment(position: Position, variable: &str, value: Expr) -> Assignment {
     Assignment { position, variable: variable.to_owned(), subscript: Expr::default(), value }
 }
 
-/// Tokens one after the other without space.
-fn run<'a>(tokens: impl IntoIterator<Item = (&'a str, TokenKind)>) -> Expr {
+/// An expression of tokens without space between them.
+fn adjacent_tokens<'a>(tokens: impl IntoIterator<Item = (&'a str, TokenKind)>) -> Expr {
     let mut expr = Expr::default();
     for (text, kind) in tokens {
         expr.push_after(Token::new(text, 0, kind), 0);
@@ -500,7 +515,8 @@ fn run<'a>(tokens: impl IntoIterator<Item = (&'a str, TokenKind)>) -> Expr {
     expr
 }
 
-const HEAD: [(&str, TokenKind); 5] = [
+/// `Head(stack).`
+const HEAD_OF_STACK: [(&str, TokenKind); 5] = [
     ("Head", TokenKind::Ident),
     ("(", TokenKind::Builtin),
     ("stack", TokenKind::Added),
@@ -510,15 +526,16 @@ const HEAD: [(&str, TokenKind); 5] = [
 
 /// `Head(stack).name`.
 fn top_of_stack(name: &str) -> Expr {
-    run(HEAD.into_iter().chain([(name, TokenKind::Ident)]))
+    adjacent_tokens(HEAD_OF_STACK.into_iter().chain([(name, TokenKind::Ident)]))
 }
 
-/// The record that a call puts on the stack, a field a line, arrows below each other.
+/// The record that a call pushes on the stack: one line for each field, with the arrows aligned.
 struct Frame(Expr);
 
 impl Frame {
-    /// Where the names of all fields but the first begin, and where the arrows stand when the names are short.
+    /// The column of the names of all fields except the first.
     const NAMES: usize = 6;
+    /// The column of the arrows if the names are short.
     const ARROWS: usize = 16;
 
     fn new(procedure: &str) -> Self {
@@ -547,8 +564,8 @@ impl Frame {
         self.arrow(value);
     }
 
-    /// The record before the rest of the stack.
-    fn on<'a>(mut self, rest: impl IntoIterator<Item = (&'a str, TokenKind)>) -> Expr {
+    /// `<< record >> \o rest`.
+    fn push_on<'a>(mut self, rest: impl IntoIterator<Item = (&'a str, TokenKind)>) -> Expr {
         self.0.push_after(Token::new("]", 0, TokenKind::Builtin), 1);
         self.0.push_after(Token::new(">>", 0, TokenKind::Builtin), 1);
         self.0.add_line();

@@ -1,35 +1,35 @@
-//! A TLA+ expression as the tokens it is written with, line by line with their columns, so that lists of conjuncts keep
-//! their alignment wherever the expression is put.
+//! A TLA+ expression as tokens with their lines and columns, so that lists of conjuncts stay aligned wherever the
+//! expression is inserted. Corresponds to the class `pcal.TLAExpr` of the reference.
 //!
-//! A line hangs on its anchor: in the nearest line above that does not start further right, the last token that does
-//! not stand further right than the line's own first token. When the anchor moves, the line moves with it.
+//! The anchor of a line is a token in the nearest line above that does not start further right: the last token of that line
+//! that is not further right than the first token of the anchored line. If the anchor moves, the line moves with it.
 
 use std::collections::HashMap;
 
 use super::origin::Origin;
 use super::position::Position;
 
-/// What a token is.
+/// A token's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// An operator, a delimiter or a reserved word.
     Builtin,
     Number,
-    /// The text is without its quotes.
+    /// The text does not include the quotes.
     String,
     Ident,
-    /// `pc` or `stack` put in by the translator: takes a subscript as a variable does.
+    /// `pc` or `stack` as inserted by the translator, which gets a subscript like a variable.
     Added,
 }
 
-/// A token and where it stands.
+/// A token with its column and origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub text: String,
-    /// From 0, relative to the left edge of the expression once that is normalized.
+    /// From 0; relative to the left edge of the expression once it is normalized.
     pub column: usize,
     pub kind: TokenKind,
-    /// Its place in the module.
+    /// Its position in the module.
     pub position: Position,
 }
 
@@ -39,18 +39,18 @@ impl Token {
         Self { text: text.into(), column, kind, position: Position::default() }
     }
 
-    /// How many columns it takes, quotes included.
+    /// Its width in columns, including quotes.
     pub(super) fn width(&self) -> usize {
         let inside = if self.text.is_ascii() { self.text.len() } else { self.text.chars().count() };
         if self.kind == TokenKind::String { inside + 2 } else { inside }
     }
 
-    /// The column just after it.
+    /// The column after it.
     pub(super) fn end(&self) -> usize {
         self.column + self.width()
     }
 
-    /// Whether it is this symbol or name: a string with that text is not.
+    /// Whether it is this symbol or name, and not a string with the same text.
     pub(super) fn is(&self, text: &str) -> bool {
         self.kind != TokenKind::String && self.text == text
     }
@@ -66,7 +66,7 @@ impl Token {
     }
 }
 
-/// The token that a line hangs on, and its column when the line was put in place.
+/// The anchor of a line, and its column when the line was last moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Anchor {
     line: usize,
@@ -74,27 +74,27 @@ struct Anchor {
     column: usize,
 }
 
-/// Whether what is put in for a name is parenthesised.
+/// Whether an expression that replaces a name gets parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Around {
-    /// In parentheses, unless it or the whole expression is a single token.
+pub(super) enum Wrapping {
+    /// It does, unless it or the whole expression is a single token.
     Parentheses,
     Nothing,
 }
 
-/// An anchor would have moved to the left, which the layout rules do not provide for: a name was replaced by something
-/// shorter in a line that others are aligned with. `at` is where the replaced name stands.
+/// An anchor would have moved to the left, which the layout rules do not allow: a name was replaced by a shorter
+/// expression in a line that other lines are aligned with. `position` is that of the replaced name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("lines aligned with what follows a replaced name would move to the left")]
 pub(super) struct MovedLeft {
     pub position: Position,
 }
 
-/// An expression, or any other run of tokens.
+/// An expression, or any other sequence of tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Expr {
     lines: Vec<Vec<Token>>,
-    /// For each line its anchor; empty until the expression is normalized.
+    /// The anchor of each line; empty until the expression is normalized.
     anchors: Vec<Option<Anchor>>,
 }
 
@@ -144,7 +144,7 @@ impl Expr {
         }
     }
 
-    /// Puts a token at the end of the last line. Its column must be right for that line.
+    /// Adds a token at the end of the last line. The caller has set its column.
     pub(super) fn push(&mut self, token: Token) {
         if self.lines.is_empty() {
             self.add_line();
@@ -152,13 +152,13 @@ impl Expr {
         self.lines.last_mut().expect("there is a line").push(token);
     }
 
-    /// Puts a token at the end of the last line, `spaces` after the one that ends it.
+    /// Adds a token at the end of the last line, `spaces` columns after the last token.
     pub(super) fn push_after(&mut self, mut token: Token, spaces: usize) {
         token.column = self.lines.last().and_then(|line| line.last()).map_or(0, Token::end) + spaces;
         self.push(token);
     }
 
-    /// Drops empty lines at both ends, moves all so that the leftmost line starts in column 0, and finds the anchors.
+    /// Removes empty lines at both ends, moves the leftmost line to column 0, and computes the anchors.
     pub(super) fn normalize(&mut self) {
         while self.lines.last().is_some_and(Vec::is_empty) {
             self.lines.pop();
@@ -172,12 +172,12 @@ impl Expr {
         self.anchors = anchors(&self.lines);
     }
 
-    /// A copy that is normalized.
+    /// A normalized copy.
     pub(super) fn normalized(&self) -> Self {
         Self::from_lines(self.lines.clone())
     }
 
-    /// Moves each line as far as its anchor has moved since the last time. To be called after tokens were added.
+    /// Moves each line by as much as its anchor has moved since the last time. Call it after adding tokens.
     pub(super) fn renormalize(&mut self) -> Result<(), MovedLeft> {
         if self.anchors.len() != self.lines.len() {
             self.normalize();
@@ -218,7 +218,7 @@ impl Expr {
             .collect()
     }
 
-    /// For each line of [`Self::to_lines`], where its tokens come from.
+    /// For each line of [`Self::to_lines`], the origins of its tokens.
     pub(super) fn origins(&self) -> Vec<Vec<Origin>> {
         let moved = |anchor: &Anchor| self.lines[anchor.line][anchor.token].column.saturating_sub(anchor.column);
         let mut all = Vec::with_capacity(self.lines.len());
@@ -238,7 +238,7 @@ impl Expr {
         all
     }
 
-    /// Puts another expression before this one, `spaces` before its first token.
+    /// Inserts another expression before this one, `spaces` columns before its first token.
     pub(super) fn prepend(&mut self, before: Self, spaces: usize) -> Result<(), MovedLeft> {
         let Some(end) = before.lines.last().and_then(|line| line.last()).map(Token::end) else { return Ok(()) };
         if self.lines.is_empty() {
@@ -267,17 +267,17 @@ impl Expr {
         self.renormalize()
     }
 
-    /// Puts another expression after this one, `spaces` after its last token.
+    /// Adds another expression after this one, `spaces` columns after its last token.
     pub(super) fn append(&mut self, mut after: Self, spaces: usize) -> Result<(), MovedLeft> {
         after.prepend(std::mem::take(self), spaces)?;
         *self = after;
         Ok(())
     }
 
-    /// Replaces names by expressions, all at once. A name that is a record's field (after `.`, or before `:` or `|->`
-    /// in a bracket) stays.
-    pub(super) fn substitute(&mut self, by: &HashMap<String, Self>, around: Around) -> Result<(), MovedLeft> {
-        let places = self.places(|token| by.contains_key(&token.text));
+    /// Replaces names by expressions, all at once. Names of record fields (after `.`, or before `:` or `|->` in a bracket)
+    /// are not replaced.
+    pub(super) fn substitute(&mut self, by: &HashMap<String, Self>, wrapping: Wrapping) -> Result<(), MovedLeft> {
+        let places = self.find_names(|token| by.contains_key(&token.text));
         if places.is_empty() {
             return Ok(());
         }
@@ -290,12 +290,12 @@ impl Expr {
         if self.anchors.len() != self.lines.len() {
             self.anchors = anchors(&self.lines);
         }
-        *self = Rewriting::new(self).run(&places, by, around)?;
+        *self = Substitution::new(self).run(&places, by, wrapping)?;
         Ok(())
     }
 
-    /// The places (line, token) of those names that are not a record's field.
-    fn places(&self, wanted: impl Fn(&Token) -> bool) -> Vec<(usize, usize)> {
+    /// The indices (line, token) of the wanted names that are not names of record fields.
+    fn find_names(&self, wanted: impl Fn(&Token) -> bool) -> Vec<(usize, usize)> {
         let all: Vec<_> = self
             .lines
             .iter()
@@ -321,10 +321,11 @@ impl Expr {
     }
 }
 
-/// For each line its anchor.
+/// The anchor of each line.
 fn anchors(lines: &[Vec<Token>]) -> Vec<Option<Anchor>> {
     let mut found = Vec::with_capacity(lines.len());
-    // The lines that can still be the nearest one above that does not start further right: first columns increase.
+    // A stack of the lines that can still be the nearest one above that does not start further right. Their first columns
+    // increase.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let Some(first) = line.first() else {
@@ -343,28 +344,33 @@ fn anchors(lines: &[Vec<Token>]) -> Vec<Option<Anchor>> {
     found
 }
 
-/// An expression while names in it are replaced: lines are written in order, so that whatever a line hangs on has its
-/// final place before the line is written.
-struct Rewriting<'a> {
+/// Replaces names in an expression. It writes the lines in order, so that the anchor of a line has its final column before
+/// the line is written.
+struct Substitution<'a> {
     old: &'a Expr,
-    /// Where the old tokens are now, as far as they are written.
+    /// The new indices (line, token) of the old tokens written so far.
     moved: Vec<Vec<(usize, usize)>>,
-    /// In each old line the last token that another line hangs on.
-    holds: Vec<Option<usize>>,
+    /// For each old line, the last token that is an anchor.
+    last_anchors: Vec<Option<usize>>,
     lines: Vec<Vec<Token>>,
     anchors: Vec<Option<Anchor>>,
 }
 
-impl<'a> Rewriting<'a> {
+impl<'a> Substitution<'a> {
     fn new(old: &'a Expr) -> Self {
-        let mut holds = vec![None; old.lines.len()];
+        let mut last_anchors = vec![None; old.lines.len()];
         for anchor in old.anchors.iter().flatten() {
-            holds[anchor.line] = holds[anchor.line].max(Some(anchor.token));
+            last_anchors[anchor.line] = last_anchors[anchor.line].max(Some(anchor.token));
         }
-        Self { old, moved: Vec::new(), holds, lines: Vec::new(), anchors: Vec::new() }
+        Self { old, moved: Vec::new(), last_anchors, lines: Vec::new(), anchors: Vec::new() }
     }
 
-    fn run(mut self, places: &[(usize, usize)], by: &HashMap<String, Expr>, around: Around) -> Result<Expr, MovedLeft> {
+    fn run(
+        mut self,
+        places: &[(usize, usize)],
+        by: &HashMap<String, Expr>,
+        wrapping: Wrapping,
+    ) -> Result<Expr, MovedLeft> {
         let mut places = places.iter().copied().peekable();
         for (number, line) in self.old.lines.iter().enumerate() {
             let anchor = self.old.anchors[number].map(|anchor| {
@@ -398,11 +404,11 @@ impl<'a> Rewriting<'a> {
                     }
                     self.lines[here].push(token);
                 } else {
-                    self.put(expr, &token, around);
+                    self.put(expr, &token, wrapping);
                 }
                 let now = self.lines.last().and_then(|line| line.last()).map_or(0, Token::end);
                 let by = distance(end, now);
-                if by < 0 && self.holds[number].is_some_and(|last| last > index) {
+                if by < 0 && self.last_anchors[number].is_some_and(|last| last > index) {
                     return Err(MovedLeft { position });
                 }
                 offset += by;
@@ -411,10 +417,10 @@ impl<'a> Rewriting<'a> {
         Ok(Expr { lines: self.lines, anchors: self.anchors })
     }
 
-    /// Puts an expression in the place of a token; its further lines become lines of their own.
-    fn put(&mut self, expr: &Expr, token: &Token, around: Around) {
+    /// Writes an expression in place of a token. Its lines after the first become new lines.
+    fn put(&mut self, expr: &Expr, token: &Token, wrapping: Wrapping) {
         let expr = expr.normalized();
-        let parentheses = around == Around::Parentheses;
+        let parentheses = wrapping == Wrapping::Parentheses;
         let start = self.lines.len() - 1;
         let column = token.column + usize::from(parentheses);
         if parentheses {
@@ -449,7 +455,7 @@ impl<'a> Rewriting<'a> {
     }
 }
 
-/// From one column to another.
+/// The signed distance from one column to another.
 fn distance(from: usize, to: usize) -> isize {
     let size = |length: usize| isize::try_from(length).expect("a column is far below half the address space");
     size(to) - size(from)
@@ -477,10 +483,10 @@ mod tests {
         Expr::from_lines(lines.collect())
     }
 
-    fn substituted(text: &str, by: &[(&str, &str)], around: Around) -> Result<String, MovedLeft> {
+    fn substituted(text: &str, by: &[(&str, &str)], wrapping: Wrapping) -> Result<String, MovedLeft> {
         let mut it = expr(text);
         let by = by.iter().map(|(name, value)| ((*name).to_owned(), expr(value))).collect();
-        it.substitute(&by, around)?;
+        it.substitute(&by, wrapping)?;
         Ok(it.to_lines().join("\n"))
     }
 
@@ -504,30 +510,30 @@ mod tests {
             ("x . x [ x |-> x , x : x ] \"x\"", vec![("x", "zz")], "zz . x [ x |-> zz , x : zz ] \"x\""),
         ];
         for (text, by, wanted) in cases {
-            assert_eq!(substituted(text, &by, Around::Parentheses).as_deref(), Ok(wanted), "{text}");
+            assert_eq!(substituted(text, &by, Wrapping::Parentheses).as_deref(), Ok(wanted), "{text}");
         }
-        assert_eq!(substituted("a' + x\nb", &[("x", "x '")], Around::Nothing).as_deref(), Ok("a' + x '\nb"));
+        assert_eq!(substituted("a' + x\nb", &[("x", "x '")], Wrapping::Nothing).as_deref(), Ok("a' + x '\nb"));
     }
 
     #[test]
     fn a_list_is_not_moved_to_the_left() {
         let text = "longname => /\\ a\n            /\\ b";
-        assert!(substituted(text, &[("longname", "p")], Around::Parentheses).is_err());
+        assert!(substituted(text, &[("longname", "p")], Wrapping::Parentheses).is_err());
         assert_eq!(
-            substituted("longname + 1\n+ b", &[("longname", "p")], Around::Nothing).as_deref(),
+            substituted("longname + 1\n+ b", &[("longname", "p")], Wrapping::Nothing).as_deref(),
             Ok("p + 1\n+ b")
         );
     }
 
     #[test]
-    fn lines_hang_on_the_same_tokens_when_something_is_put_before() {
+    fn lines_keep_their_anchors_when_an_expression_is_inserted_before() {
         let mut it = expr("/\\ a\n/\\ b");
         it.prepend(expr("x \\in S\n  =>"), 1).unwrap();
         assert_eq!(it.to_lines(), ["x \\in S", "  => /\\ a", "     /\\ b"]);
         let mut it = expr("x =");
         it.append(expr("/\\ a\n/\\ b"), 1).unwrap();
         assert_eq!(it.to_lines(), ["x = /\\ a", "    /\\ b"]);
-        it.substitute(&[("x".into(), expr("yy"))].into(), Around::Nothing).unwrap();
+        it.substitute(&[("x".into(), expr("yy"))].into(), Wrapping::Nothing).unwrap();
         assert_eq!(it.to_lines(), ["yy = /\\ a", "     /\\ b"]);
     }
 }

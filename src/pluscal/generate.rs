@@ -1,25 +1,26 @@
-//! The text of the translation: what is declared and how everything begins, then the actions, then `Next` and `Spec`.
+//! Generates the text of the translation, like the class `pcal.PcalTLAGen` of the reference. This file holds the
+//! declarations and `Init`; the actions and `Next`, `Spec` and `Termination` are in files of their own.
 
 use std::collections::HashSet;
 
 use crate::tla::Diagnostic;
 
 use super::ast::{Algorithm, Binding, Body, Procedure, Process, Variable};
-use super::changed::{Changed, Variables};
-use super::explode::{Action, Control, Exploded, initial};
+use super::changed_variables::{ChangedVariables, Variables};
+use super::explode::{Action, ControlFlow, Exploded, initial_value};
 use super::expr::{Expr, Token, TokenKind};
 use super::layout::{Layout, needs_parentheses, spaces, width};
-use super::names::{Names, error, moved};
+use super::names::{Names, error, moved_left};
 use super::options::{Compat, Options};
 use super::origin::Line;
 use super::position::Position;
 
-/// The lines between the markers.
+/// The lines of the translation, without its marker lines.
 pub(super) fn generate(
     algorithm: &Algorithm,
     exploded: Exploded,
     names: &Names,
-    control: Control,
+    control: ControlFlow,
     options: &Options,
 ) -> Result<Vec<Line>, Diagnostic> {
     let mut generator = Generator {
@@ -30,7 +31,7 @@ pub(super) fn generate(
         variables: Variables::default(),
         by_process: HashSet::new(),
         subscript: None,
-        main: Vec::new(),
+        main_labels: Vec::new(),
         bytes: 0,
     };
     for comment in &names.renamings {
@@ -45,36 +46,36 @@ pub(super) fn generate(
     generator.spec();
     generator.termination();
     if algorithm.has_default_value
-        && let Some(position) = names.declares("defaultInitValue")
+        && let Some(position) = names.position_of("defaultInitValue")
     {
         return Err(error(position, "`defaultInitValue` is the value of variables without one and cannot be declared"));
     }
     Ok(generator.layout.into_lines())
 }
 
-/// A translation while it is written.
+/// The state of the generator.
 pub(super) struct Generator<'a> {
     pub algorithm: &'a Algorithm,
     pub options: &'a Options,
-    pub control: Control,
+    pub control: ControlFlow,
     pub layout: Layout,
     pub variables: Variables,
     /// The variables that have a value for each process: those of procedures and of process sets.
     pub by_process: HashSet<String>,
-    /// The process that the action belongs to; none in a uniprocess algorithm.
+    /// The process that the current action belongs to; `None` in a uniprocess algorithm.
     pub subscript: Option<Subscript>,
-    /// The labels of a uniprocess algorithm, for `Next`.
-    pub main: Vec<String>,
-    /// How long the actions are so far.
+    /// The labels of a uniprocess algorithm's own body, for `Next`.
+    pub main_labels: Vec<String>,
+    /// The length of all actions so far.
     pub bytes: usize,
 }
 
-/// What stands in `pc[…]`.
+/// The index of the current process in `pc[…]`.
 #[derive(Debug, Clone)]
 pub(super) struct Subscript {
     /// `self`, or the identifier of a single process.
     pub expr: Expr,
-    /// The action is `label(self)`.
+    /// It is the parameter of the action, `label(self)`.
     pub is_parameter: bool,
 }
 
@@ -93,7 +94,7 @@ impl Subscript {
             first.insert(0, Token::new("[", 0, TokenKind::Builtin));
         }
         if let Some(last) = lines.last_mut() {
-            // Quotes are not counted here, as in the reference: a list after a string in brackets is aligned by it.
+            // As in the reference, the width does not count quotes; it decides how a list after the bracket is aligned.
             let column = last.last().map_or(0, |token| token.column + width(&token.text));
             last.push(Token::new("]", column, TokenKind::Builtin));
         }
@@ -113,8 +114,8 @@ impl Generator<'_> {
         matches!(self.algorithm.body, Body::Processes(_))
     }
 
-    /// `VARIABLES`, the `define` statement between the global and the local ones, and `vars`. `first` is where the
-    /// algorithm's first step stands.
+    /// Writes `VARIABLES`, the `define` block between global and local variables, and `vars`. `first` is the position of
+    /// the algorithm's first step, for errors.
     fn declarations(&mut self, first: Position) -> Result<(), Diagnostic> {
         let algorithm = self.algorithm;
         let mut global: Vec<&str> = algorithm.variables.iter().map(|variable| variable.name.as_str()).collect();
@@ -232,7 +233,7 @@ impl Generator<'_> {
             self.layout.line(format!("{lead}(* Global variables *)"));
             lead.clone_from(&indent);
             for variable in &algorithm.variables {
-                self.begins(variable, &lead);
+                self.initial_conjunct(variable, &lead);
             }
         }
         for Procedure { name, parameters, variables, .. } in &algorithm.procedures {
@@ -243,9 +244,9 @@ impl Generator<'_> {
             lead.clone_from(&indent);
             for variable in parameters.iter().chain(variables) {
                 if self.is_multiprocess() {
-                    let value = self.state(
-                        &initial(variable),
-                        &Changed::none(&Variables::default()),
+                    let value = self.resolve(
+                        &initial_value(variable),
+                        &ChangedVariables::new(&Variables::default()),
                         Some(&Subscript::parameter().bracketed()),
                     )?;
                     self.layout.write(&format!("{lead}/\\ {} = [ self \\in ProcSet |-> ", variable.name));
@@ -253,7 +254,7 @@ impl Generator<'_> {
                     self.layout.write("]");
                     self.layout.end_line();
                 } else {
-                    self.begins(variable, &lead);
+                    self.initial_conjunct(variable, &lead);
                 }
             }
         }
@@ -262,7 +263,7 @@ impl Generator<'_> {
                 self.layout.line(format!("{lead}(* Process {} *)", process.name));
                 lead.clone_from(&indent);
                 for variable in &process.variables {
-                    self.begins_in(process, variable, &lead)?;
+                    self.initial_conjunct_of_process(process, variable, &lead)?;
                 }
             }
         }
@@ -272,18 +273,18 @@ impl Generator<'_> {
             lead = indent;
         }
         if !self.control.omit_pc {
-            self.first_labels(&lead, bodies);
+            self.initial_pc(&lead, bodies);
         }
         self.layout.blank();
         Ok(())
     }
 
-    /// `/\ x = value`.
-    fn begins(&mut self, variable: &Variable, lead: &str) {
+    /// Writes `/\ x = value`.
+    fn initial_conjunct(&mut self, variable: &Variable, lead: &str) {
         self.layout.write(&format!("{lead}/\\ "));
         self.layout.write_from(&variable.name, variable.position);
         self.layout.write(relation(variable.binding));
-        let value = initial(variable);
+        let value = initial_value(variable);
         let parentheses = needs_parentheses(&value.to_lines());
         self.layout.write(if parentheses { "(" } else { "" });
         self.layout.expression(&value);
@@ -291,9 +292,14 @@ impl Generator<'_> {
         self.layout.end_line();
     }
 
-    /// A local variable of a process: a function of the processes where there is a set of them.
-    fn begins_in(&mut self, process: &Process, variable: &Variable, lead: &str) -> Result<(), Diagnostic> {
-        let value = initial(variable);
+    /// Writes the initial value of a local variable of a process. For a process set, the variable is a function.
+    fn initial_conjunct_of_process(
+        &mut self,
+        process: &Process,
+        variable: &Variable,
+        lead: &str,
+    ) -> Result<(), Diagnostic> {
+        let value = initial_value(variable);
         let subscript = match (process.binding, variable.binding) {
             (Binding::Equals, _) => {
                 self.layout.write(&format!("{lead}/\\ {}{}", variable.name, relation(variable.binding)));
@@ -302,9 +308,9 @@ impl Generator<'_> {
                 return Ok(());
             }
             (Binding::In, Binding::Equals) => Subscript::parameter().bracketed(),
-            (Binding::In, Binding::In) => some_process(&process.id)?,
+            (Binding::In, Binding::In) => chosen_process(&process.id)?,
         };
-        let value = self.state(&value, &Changed::none(&Variables::default()), Some(&subscript))?;
+        let value = self.resolve(&value, &ChangedVariables::new(&Variables::default()), Some(&subscript))?;
         let (open, arrow) = match variable.binding {
             Binding::Equals => (" = [self \\in ", " |-> "),
             Binding::In => (" \\in [", " -> "),
@@ -318,8 +324,8 @@ impl Generator<'_> {
         Ok(())
     }
 
-    /// `/\ pc = …`: the label that each process begins with.
-    fn first_labels(&mut self, lead: &str, bodies: &[Vec<Action>]) {
+    /// Writes `/\ pc = …`, the first label of each process.
+    fn initial_pc(&mut self, lead: &str, bodies: &[Vec<Action>]) {
         let mut labels = bodies.iter().map(|actions| actions.first().map_or("null", |action| action.label.as_str()));
         match &self.algorithm.body {
             Body::Single(_) => {
@@ -352,8 +358,8 @@ fn relation(binding: Binding) -> &'static str {
     }
 }
 
-/// `[CHOOSE self \in S : TRUE]`, with the spaces of the reference.
-fn some_process(set: &Expr) -> Result<Expr, Diagnostic> {
+/// `[CHOOSE self \in S : TRUE]`, with the spacing of the reference.
+fn chosen_process(set: &Expr) -> Result<Expr, Diagnostic> {
     let tokens = |tokens: &[(&str, usize, TokenKind)]| {
         Expr::from_lines(vec![tokens.iter().map(|&(text, column, kind)| Token::new(text, column, kind)).collect()])
     };
@@ -365,7 +371,7 @@ fn some_process(set: &Expr) -> Result<Expr, Diagnostic> {
     ]);
     let after = tokens(&[(":", 0, TokenKind::Builtin), ("TRUE", 2, TokenKind::Builtin), ("]", 6, TokenKind::Builtin)]);
     let mut chosen = set.normalized();
-    chosen.prepend(before, 1).map_err(moved)?;
-    chosen.append(after, 1).map_err(moved)?;
+    chosen.prepend(before, 1).map_err(moved_left)?;
+    chosen.append(after, 1).map_err(moved_left)?;
     Ok(chosen.normalized())
 }

@@ -1,4 +1,5 @@
-//! The text of the actions: each assignment with primes and subscripts, and what each branch leaves unchanged.
+//! Generates the text of the actions: assignments with primes and subscripts, and the variables that each branch leaves
+//! unchanged.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,37 +7,37 @@ use std::collections::hash_map::Entry;
 use crate::tla::Diagnostic;
 
 use super::ast::{Assignment, Binding, Body};
-use super::changed::Changed;
+use super::changed_variables::ChangedVariables;
 use super::explode::{Action, Conjunct, Exploded};
-use super::expr::{Around, Expr, Token, TokenKind};
+use super::expr::{Expr, Token, TokenKind, Wrapping};
 use super::generate::{Generator, Subscript};
 use super::layout::{needs_parentheses, spaces, width, wrapped};
-use super::names::{error, in_macro, moved};
+use super::names::{error, in_macro, moved_left};
 use super::position::Position;
 
-/// A variable with a name longer than this is left unchanged as `UNCHANGED v`, a shorter one as `v' = v`.
-const SHORT: usize = 5;
+/// The longest name for which the reference writes `v' = v`; for longer ones it writes `UNCHANGED v`.
+const MAX_SHORT_NAME: usize = 5;
 
 const AND: &str = "/\\ ";
 
-/// How long all actions may be. That every action lists all variables makes a long algorithm with many variables into
-/// a translation of many times its size.
+/// Limit on the length of all actions. Every action lists all variables, so a long algorithm with many variables becomes a
+/// translation of many times its size.
 const MAX_BYTES: usize = 64 << 20;
 
 impl Generator<'_> {
-    /// All actions, and for each procedure and process the disjunction of its own.
+    /// Writes all actions, and for each procedure and process the disjunction of its actions.
     pub(super) fn actions(&mut self, exploded: Exploded) -> Result<(), Diagnostic> {
         let algorithm = self.algorithm;
         for (procedure, actions) in algorithm.procedures.iter().zip(exploded.procedures) {
             self.subscript = self.is_multiprocess().then(Subscript::parameter);
-            let labels = self.labelled(actions, None)?;
+            let labels = self.write_actions(actions, None)?;
             self.disjunction(&procedure.name, &labels);
         }
         match &algorithm.body {
             Body::Single(_) => {
                 self.subscript = None;
                 let actions = exploded.bodies.into_iter().flatten().collect();
-                self.main = self.labelled(actions, Some("Next"))?;
+                self.main_labels = self.write_actions(actions, Some("Next"))?;
             }
             Body::Processes(processes) => {
                 for (process, actions) in processes.iter().zip(exploded.bodies) {
@@ -44,7 +45,7 @@ impl Generator<'_> {
                         Binding::Equals => Subscript { expr: process.id.clone(), is_parameter: false },
                         Binding::In => Subscript::parameter(),
                     });
-                    let labels = self.labelled(actions, Some(&process.name))?;
+                    let labels = self.write_actions(actions, Some(&process.name))?;
                     if !self.control.omit_pc {
                         self.disjunction(&process.name, &labels);
                     }
@@ -54,13 +55,13 @@ impl Generator<'_> {
         Ok(())
     }
 
-    /// `(self)` where the action has that parameter.
+    /// `(self)` if the action has a parameter.
     fn parameter(&self) -> &'static str {
         if self.subscript.as_ref().is_some_and(|subscript| subscript.is_parameter) { "(self)" } else { "" }
     }
 
-    /// Actions named by their labels, or all by `unlabelled` where there is no `pc`. The labels are returned.
-    fn labelled(&mut self, actions: Vec<Action>, unlabelled: Option<&str>) -> Result<Vec<String>, Diagnostic> {
+    /// Writes actions named by their labels, or by `unlabelled` if there is no `pc`. Returns the labels.
+    fn write_actions(&mut self, actions: Vec<Action>, unlabelled: Option<&str>) -> Result<Vec<String>, Diagnostic> {
         let unlabelled = unlabelled.filter(|_| self.control.omit_pc);
         let mut labels = Vec::new();
         for Action { label, position, conjuncts } in actions {
@@ -79,9 +80,9 @@ impl Generator<'_> {
         Ok(labels)
     }
 
-    /// `P(self) == a(self) \/ b(self)`.
+    /// Writes `P(self) == a(self) \/ b(self)`.
     fn disjunction(&mut self, name: &str, labels: &[String]) {
-        /// What a disjunct takes beside its name, a little more than ` \/ `.
+        /// The width that the reference reserves for each disjunct besides its name, a little more than ` \/ `.
         const ROOM: usize = 7;
         let parameter = self.parameter();
         let head = format!("{name}{parameter} == ");
@@ -104,20 +105,20 @@ impl Generator<'_> {
         let head = format!("{name}{} == ", self.parameter());
         let indent = width(&head);
         let start = self.layout.len();
-        let mut changed = Changed::none(&self.variables);
+        let mut changed = ChangedVariables::new(&self.variables);
         let and = format!("{}{AND}", spaces(indent));
         self.layout.write_from("", position);
         self.block(conjuncts, &mut changed, &format!("{head}{AND}"), &and)?;
-        let unchanged = changed.missing(&self.variables);
+        let unchanged = changed.unchanged(&self.variables);
         match unchanged.as_slice() {
-            [] if conjuncts.len() == 1 => self.take_back_and(start, indent),
+            [] if conjuncts.len() == 1 => self.remove_single_and(start, indent),
             [] => {}
             [only] => {
-                let line = format!("{and}{}", left_alone(only));
+                let line = format!("{and}{}", unchanged_conjunct(only));
                 self.layout.line(line);
             }
             several => {
-                let lines = tuple(several, &and, self.options.line_width.saturating_sub(indent + AND.len()));
+                let lines = unchanged_tuple(several, &and, self.options.line_width.saturating_sub(indent + AND.len()));
                 self.layout.lines(lines);
             }
         }
@@ -125,8 +126,8 @@ impl Generator<'_> {
         Ok(())
     }
 
-    /// The only conjunct of an action needs no `/\`.
-    fn take_back_and(&mut self, start: usize, column: usize) {
+    /// Removes the `/\` of the only conjunct of an action.
+    fn remove_single_and(&mut self, start: usize, column: usize) {
         for (number, line) in self.layout.lines_mut(start).iter_mut().enumerate() {
             let from = if number == 0 { column } else { 0 };
             if number == 0 || line.text.len() > AND.len() {
@@ -141,11 +142,11 @@ impl Generator<'_> {
         }
     }
 
-    /// Conjuncts, the first after `first`, the others after `lead`.
+    /// Writes conjuncts, the first one after `first`, the others after `lead`.
     fn block(
         &mut self,
         conjuncts: &[Conjunct],
-        changed: &mut Changed,
+        changed: &mut ChangedVariables,
         first: &str,
         lead: &str,
     ) -> Result<(), Diagnostic> {
@@ -155,7 +156,7 @@ impl Generator<'_> {
         Ok(())
     }
 
-    fn conjunct(&mut self, conjunct: &Conjunct, changed: &mut Changed, lead: &str) -> Result<(), Diagnostic> {
+    fn conjunct(&mut self, conjunct: &Conjunct, changed: &mut ChangedVariables, lead: &str) -> Result<(), Diagnostic> {
         match conjunct {
             Conjunct::Assign { position, macro_position, assignments } => {
                 return self
@@ -165,7 +166,7 @@ impl Generator<'_> {
             Conjunct::If { test, then, otherwise } => return self.condition(test, then, otherwise, changed, lead),
             Conjunct::Either(clauses) => return self.either(clauses, changed, lead),
             Conjunct::With { variable, binding, value, body } => {
-                let value = self.here(value, changed)?;
+                let value = self.resolve_in_process(value, changed)?;
                 let (before, after) = match binding {
                     Binding::Equals => (format!("LET {variable} == "), " IN"),
                     Binding::In => (format!("\\E {variable} \\in "), ":"),
@@ -180,12 +181,12 @@ impl Generator<'_> {
                 return self.block(body, changed, if body.len() > 1 { &and } else { &indent }, &and);
             }
             Conjunct::When(expr) => {
-                let expr = self.here(expr, changed)?;
+                let expr = self.resolve_in_process(expr, changed)?;
                 self.layout.write(lead);
                 self.layout.expression(&expr);
             }
             Conjunct::Print(expr) => {
-                let expr = self.here(expr, changed)?;
+                let expr = self.resolve_in_process(expr, changed)?;
                 self.layout.write(&format!("{lead}PrintT("));
                 self.layout.expression(&expr);
                 self.layout.write(")");
@@ -204,17 +205,17 @@ impl Generator<'_> {
         position: Position,
         macro_position: Option<Position>,
         expr: &Expr,
-        changed: &Changed,
+        changed: &ChangedVariables,
         lead: &str,
     ) -> Result<(), Diagnostic> {
-        let expr = self.here(expr, changed)?;
+        let expr = self.resolve_in_process(expr, changed)?;
         let head = format!("{lead}Assert(");
         self.layout.write(&head);
         self.layout.expression(&expr);
-        let of = macro_position.map_or_else(String::new, |position| {
+        let suffix = macro_position.map_or_else(String::new, |position| {
             format!(" of macro called at line {}, column {}", position.line, position.column)
         });
-        let text = format!("\"Failure of assertion at line {}, column {}{of}.\")", position.line, position.column);
+        let text = format!("\"Failure of assertion at line {}, column {}{suffix}.\")", position.line, position.column);
         let fits = self.layout.column() + ", ".len() + text.len() < self.options.line_width;
         self.layout.write(", ");
         if !fits {
@@ -230,10 +231,10 @@ impl Generator<'_> {
         test: &Expr,
         then: &[Conjunct],
         otherwise: &[Conjunct],
-        changed: &mut Changed,
+        changed: &mut ChangedVariables,
         lead: &str,
     ) -> Result<(), Diagnostic> {
-        let test = self.here(test, changed)?;
+        let test = self.resolve_in_process(test, changed)?;
         let (mut by_then, mut by_else) = (changed.clone(), changed.clone());
         let indent = width(lead) + "IF ".len();
         let branch = indent + "THEN ".len();
@@ -253,20 +254,25 @@ impl Generator<'_> {
         let width = self.options.line_width;
         let rest = |missing: &[&str], lead: &str| match missing {
             [] => Vec::new(),
-            [only] => vec![format!("{lead}{}", left_alone(only))],
-            several => tuple(several, lead, width.saturating_sub(lead.len())),
+            [only] => vec![format!("{lead}{}", unchanged_conjunct(only))],
+            several => unchanged_tuple(several, lead, width.saturating_sub(lead.len())),
         };
-        let lines = rest(&by_else.missing_of(&by_then, &self.variables), &and);
+        let lines = rest(&by_else.changed_only_in(&by_then, &self.variables), &and);
         self.layout.lines(lines);
         let then_lead = if then.is_empty() { &then_lead } else { &and };
-        let lines = rest(&by_then.missing_of(&by_else, &self.variables), then_lead);
+        let lines = rest(&by_then.changed_only_in(&by_else, &self.variables), then_lead);
         self.layout.insert(end_of_then, lines);
         changed.merge(&by_then);
         changed.merge(&by_else);
         Ok(())
     }
 
-    fn either(&mut self, clauses: &[Vec<Conjunct>], changed: &mut Changed, lead: &str) -> Result<(), Diagnostic> {
+    fn either(
+        &mut self,
+        clauses: &[Vec<Conjunct>],
+        changed: &mut ChangedVariables,
+        lead: &str,
+    ) -> Result<(), Diagnostic> {
         let indent = width(lead);
         let and = format!("{}{AND}", spaces(indent + "\\/ ".len()));
         let mut first = format!("{lead}\\/ {AND}");
@@ -280,10 +286,10 @@ impl Generator<'_> {
             ends.push((self.layout.len(), here));
         }
         for (end, here) in ends.into_iter().rev() {
-            let missing = here.missing_of(&all, &self.variables);
+            let missing = here.changed_only_in(&all, &self.variables);
             let line = match missing.as_slice() {
                 [] => continue,
-                [only] => format!("{and}{}", left_alone(only)),
+                [only] => format!("{and}{}", unchanged_conjunct(only)),
                 several => format!("{and}UNCHANGED <<{}>>", several.join(", ")),
             };
             self.layout.insert(end, vec![line]);
@@ -296,7 +302,7 @@ impl Generator<'_> {
         &mut self,
         position: Position,
         assignments: &[Assignment],
-        changed: &mut Changed,
+        changed: &mut ChangedVariables,
         lead: &str,
     ) -> Result<(), Diagnostic> {
         let mut sorted: Vec<&Assignment> = assignments.iter().collect();
@@ -334,10 +340,10 @@ impl Generator<'_> {
         self.is_multiprocess() && self.by_process.contains(variable)
     }
 
-    fn assign_one(&mut self, assignment: &Assignment, changed: &Changed) -> Result<(), Diagnostic> {
+    fn assign_one(&mut self, assignment: &Assignment, changed: &ChangedVariables) -> Result<(), Diagnostic> {
         let name = &assignment.variable;
-        let index = self.here(&assignment.subscript, changed)?;
-        let value = self.here(&assignment.value, changed)?;
+        let index = self.resolve_in_process(&assignment.subscript, changed)?;
+        let value = self.resolve_in_process(&assignment.value, changed)?;
         match self.subscript.clone() {
             Some(process) if self.is_by_process(name) || name == "pc" || name == "stack" => {
                 self.layout.write_from(name, assignment.position);
@@ -367,15 +373,15 @@ impl Generator<'_> {
         Ok(())
     }
 
-    /// `f' = [f EXCEPT ![i] = a, ![j] = b]`, an assignment a line.
-    fn assign_several(&mut self, several: &[&Assignment], changed: &Changed) -> Result<(), Diagnostic> {
+    /// Writes `f' = [f EXCEPT ![i] = a, ![j] = b]` with one assignment on each line.
+    fn assign_several(&mut self, several: &[&Assignment], changed: &ChangedVariables) -> Result<(), Diagnostic> {
         let name = &several[0].variable;
         self.layout.write_from(name, several[0].position);
         self.layout.write(&format!("' = [{name} EXCEPT "));
         let indent = spaces(self.layout.column());
         for (number, assignment) in several.iter().enumerate() {
-            let index = self.here(&assignment.subscript, changed)?;
-            let value = self.here(&assignment.value, changed)?;
+            let index = self.resolve_in_process(&assignment.subscript, changed)?;
+            let value = self.resolve_in_process(&assignment.value, changed)?;
             if number > 0 {
                 self.layout.write(",");
                 self.layout.end_line();
@@ -395,15 +401,20 @@ impl Generator<'_> {
         Ok(())
     }
 
-    /// An expression as the current process sees it.
-    fn here(&self, expr: &Expr, changed: &Changed) -> Result<Expr, Diagnostic> {
+    /// The expression with primes, and with the current process as subscript.
+    fn resolve_in_process(&self, expr: &Expr, changed: &ChangedVariables) -> Result<Expr, Diagnostic> {
         let subscript = self.subscript.as_ref().map(Subscript::bracketed);
-        self.state(expr, changed, subscript.as_ref())
+        self.resolve(expr, changed, subscript.as_ref())
     }
 
-    /// An expression with `'` after the variables assigned before it, and with the subscript after those that have a
-    /// value for each process.
-    pub(super) fn state(&self, expr: &Expr, changed: &Changed, subscript: Option<&Expr>) -> Result<Expr, Diagnostic> {
+    /// The expression with `'` after the variables that were assigned before, and with the subscript after those that have
+    /// a value for each process.
+    pub(super) fn resolve(
+        &self,
+        expr: &Expr,
+        changed: &ChangedVariables,
+        subscript: Option<&Expr>,
+    ) -> Result<Expr, Diagnostic> {
         let mut by = HashMap::new();
         for token in expr.tokens() {
             let is_name = token.kind == TokenKind::Ident;
@@ -421,28 +432,28 @@ impl Generator<'_> {
             }
             value.normalize();
             if let Some(subscript) = subscript {
-                value.append(subscript.clone(), 0).map_err(moved)?;
+                value.append(subscript.clone(), 0).map_err(moved_left)?;
             }
             place.insert(value);
         }
         let mut expr = expr.normalized();
-        expr.substitute(&by, Around::Nothing).map_err(moved)?;
+        expr.substitute(&by, Wrapping::Nothing).map_err(moved_left)?;
         Ok(expr)
     }
 }
 
-/// An error with a place: of what the translator made itself, that of the step.
+/// Gives an error the position of the step if it has none, because it is about a token that the translator made.
 fn with_position(problem: Diagnostic, position: Position) -> Diagnostic {
     if problem.line > 0 { problem } else { Diagnostic { line: position.line, column: position.column, ..problem } }
 }
 
-/// That a variable keeps its value.
-fn left_alone(name: &str) -> String {
-    if name.len() > SHORT { format!("UNCHANGED {name}") } else { format!("{name}' = {name}") }
+/// The conjunct for a variable that keeps its value.
+fn unchanged_conjunct(name: &str) -> String {
+    if name.len() > MAX_SHORT_NAME { format!("UNCHANGED {name}") } else { format!("{name}' = {name}") }
 }
 
-/// `UNCHANGED << a, b >>` after `lead`, broken into lines; `room` is what is left of the line after `lead`.
-fn tuple(names: &[&str], lead: &str, room: usize) -> Vec<String> {
+/// The lines of `UNCHANGED << a, b >>` after `lead`. `room` is the width available after `lead`.
+fn unchanged_tuple(names: &[&str], lead: &str, room: usize) -> Vec<String> {
     const OPEN: &str = "UNCHANGED << ";
     let indent = spaces(width(lead) + OPEN.len());
     let mut lines = wrapped(names, room.saturating_sub(OPEN.len()));

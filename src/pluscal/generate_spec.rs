@@ -1,8 +1,7 @@
-//! The text of `Next`, `Spec` and `Termination`.
+//! Generates the text of `Next`, `Spec` and `Termination`.
 
-use std::collections::HashMap;
-
-use super::ast::{Binding, Body, Fairness, Procedure, Process};
+use super::ast::{Binding, Body, Fairness, Process};
+use super::call_graph::procedures_called_by;
 use super::generate::Generator;
 use super::layout::{spaces, width};
 use super::options::Fair;
@@ -10,8 +9,8 @@ use super::options::Fair;
 const OR: &str = " \\/ ";
 
 impl Generator<'_> {
-    /// Whether a finished algorithm gets a step that does nothing.
-    fn stutters(&self) -> bool {
+    /// Whether `Next` gets a step in which a finished algorithm does nothing.
+    fn has_stuttering_step(&self) -> bool {
         !self.options.no_done_disjunct && !self.control.endless
     }
 
@@ -20,7 +19,7 @@ impl Generator<'_> {
         if self.control.omit_pc && !self.is_multiprocess() {
             return;
         }
-        if self.stutters() {
+        if self.has_stuttering_step() {
             self.terminating();
         }
         let algorithm = self.algorithm;
@@ -32,7 +31,7 @@ impl Generator<'_> {
                 .procedures
                 .iter()
                 .map(|procedure| &procedure.name)
-                .chain(&self.main)
+                .chain(&self.main_labels)
                 .map(String::as_str)
                 .collect(),
             Body::Processes(processes) => processes
@@ -82,7 +81,7 @@ impl Generator<'_> {
             }
             lead = format!("{indent}{OR}");
         }
-        if self.stutters() {
+        if self.has_stuttering_step() {
             lines.push(format!("{lead}Terminating"));
         }
         self.layout.lines(lines);
@@ -109,7 +108,7 @@ impl Generator<'_> {
         self.layout.blank();
     }
 
-    /// `Spec`, with the fairness that is asked for.
+    /// Writes `Spec` with the fairness of the options and of the algorithm.
     pub(super) fn spec(&mut self) {
         const SAFETY: &str = "Init /\\ [][Next]_vars";
         let algorithm = self.algorithm;
@@ -166,17 +165,17 @@ impl Generator<'_> {
         let parameter = if process.binding == Binding::In { "(self)" } else { "" };
         let own = fair(formula, &process.name, parameter, &process.minus_labels, &process.plus_labels, &subject);
         let parameter = format!("({subject})");
-        let called = reached(&self.algorithm.procedures, &process.calls).into_iter().map(|procedure| {
+        let called = procedures_called_by(&self.algorithm.procedures, &process.calls).into_iter().map(|procedure| {
             fair(formula, &procedure.name, &parameter, &procedure.minus_labels, &procedure.plus_labels, &subject)
         });
         ProcessFairness { prefix, own, called: called.collect() }
     }
 }
 
-/// Where what follows `Spec == /\ ` begins.
+/// The column after `Spec == /\ `.
 const FAIRNESS_COLUMN: usize = 11;
 
-/// Names with `\/` between them, in lines of about `room` columns.
+/// Names separated by `\/`, in lines of about `room` columns.
 fn disjuncts(names: &[&str], parameter: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -205,73 +204,29 @@ fn quantified(before: &str, lines: &[String], after: &str) -> Vec<String> {
     lines.iter().enumerate().map(line).collect()
 }
 
-/// The numbers of the procedures that these names call, and what each of those calls, directly or through others.
-struct Calls<'a> {
-    procedures: &'a [Procedure],
-    numbers: HashMap<&'a str, usize>,
-}
-
-impl<'a> Calls<'a> {
-    fn new(procedures: &'a [Procedure]) -> Self {
-        let numbers = procedures.iter().enumerate().map(|(number, procedure)| (procedure.name.as_str(), number));
-        Self { procedures, numbers: numbers.collect() }
-    }
-
-    fn direct(&self, calls: &[String]) -> impl Iterator<Item = usize> {
-        calls.iter().filter_map(|name| self.numbers.get(name.as_str()).copied())
-    }
-
-    /// All that a procedure calls, directly or through others, in the order of declaration.
-    fn of(&self, procedure: &Procedure) -> Vec<usize> {
-        let mut seen = vec![false; self.procedures.len()];
-        let mut open: Vec<usize> = self.direct(&procedure.calls).collect();
-        while let Some(number) = open.pop() {
-            if !std::mem::replace(&mut seen[number], true) {
-                open.extend(self.direct(&self.procedures[number].calls));
-            }
-        }
-        (0..seen.len()).filter(|&number| seen[number]).collect()
-    }
-}
-
-/// The names of the procedures that a procedure calls, directly or through others.
-pub(super) fn called(procedures: &[Procedure], procedure: &Procedure) -> Vec<String> {
-    Calls::new(procedures).of(procedure).into_iter().map(|number| procedures[number].name.clone()).collect()
-}
-
-/// The procedures that a process calls: first those it calls itself, then those that they call.
-pub(super) fn reached<'a>(procedures: &'a [Procedure], names: &[String]) -> Vec<&'a Procedure> {
-    let calls = Calls::new(procedures);
-    let mut order: Vec<usize> = Vec::new();
-    let mut is_there = vec![false; procedures.len()];
-    let mut add = |number: usize, order: &mut Vec<usize>| {
-        if !std::mem::replace(&mut is_there[number], true) {
-            order.push(number);
-        }
-    };
-    calls.direct(names).for_each(|number| add(number, &mut order));
-    for own in order.clone() {
-        calls.of(&procedures[own]).into_iter().for_each(|number| add(number, &mut order));
-    }
-    order.into_iter().map(|number| &procedures[number]).collect()
-}
-
 /// The fairness of a process or a procedure.
-struct Formulas {
-    /// Of all its steps but those whose labels are written with `-`.
+struct FairnessFormulas {
+    /// Fairness of all its steps except those whose labels have a `-`.
     all: String,
-    /// Strong, of those whose labels are written with `+`.
+    /// Strong fairness of the steps whose labels have a `+`.
     plus: Option<String>,
 }
 
-fn fair(formula: &str, name: &str, parameter: &str, minus: &[String], plus: &[String], subject: &str) -> Formulas {
+fn fair(
+    formula: &str,
+    name: &str,
+    parameter: &str,
+    minus: &[String],
+    plus: &[String],
+    subject: &str,
+) -> FairnessFormulas {
     let except = match minus {
         [] => String::new(),
         [only] => format!("(pc[{subject}] # \"{only}\") /\\ "),
         several => format!("(pc[{subject}] \\notin {{\"{}\"}}) /\\ ", several.join("\", \"")),
     };
     let strong = || plus.iter().map(|label| format!("SF_vars({label}{parameter})")).collect::<Vec<_>>().join(AND);
-    Formulas {
+    FairnessFormulas {
         all: format!("{formula}_vars({except}{name}{parameter})"),
         plus: (formula == "WF" && !plus.is_empty()).then(strong),
     }
@@ -279,7 +234,7 @@ fn fair(formula: &str, name: &str, parameter: &str, minus: &[String], plus: &[St
 
 const AND: &str = " /\\ ";
 
-impl Formulas {
+impl FairnessFormulas {
     fn in_one_line(&self) -> String {
         match &self.plus {
             None => self.all.clone(),
@@ -287,7 +242,7 @@ impl Formulas {
         }
     }
 
-    /// A list of conjuncts at that column.
+    /// A bulleted list of conjuncts at this column.
     fn as_list(&self, column: usize) -> String {
         match &self.plus {
             None => format!("/\\ {}", self.all),
@@ -296,16 +251,16 @@ impl Formulas {
     }
 }
 
-/// The fairness of a process with that of the procedures it calls.
+/// The fairness of a process and of the procedures it calls.
 struct ProcessFairness {
     /// `\A self \in S :` or `LET self == … IN`, line by line.
     prefix: Vec<String>,
-    own: Formulas,
-    called: Vec<Formulas>,
+    own: FairnessFormulas,
+    called: Vec<FairnessFormulas>,
 }
 
 impl ProcessFairness {
-    /// An estimate, in which the reference counts neither a prefix of a single line nor every `/\`.
+    /// The width that the reference estimates: it counts neither a prefix of a single line nor every `/\`.
     fn width(&self) -> usize {
         let (above, mut line) = match self.prefix.as_slice() {
             [above @ .., last] if !above.is_empty() => {
@@ -318,11 +273,12 @@ impl ProcessFairness {
         above.max(line)
     }
 
-    /// The text from that column on, with line breaks.
+    /// The text with line breaks, for a position at this column.
     fn format(&self, column: usize, line_width: usize) -> String {
         let mut text = self.prefix.join(&format!("\n{}", spaces(column)));
         if column + self.width() <= line_width || (self.own.plus.is_none() && self.called.is_empty()) {
-            let all: Vec<_> = std::iter::once(&self.own).chain(&self.called).map(Formulas::in_one_line).collect();
+            let all: Vec<_> =
+                std::iter::once(&self.own).chain(&self.called).map(FairnessFormulas::in_one_line).collect();
             text.push_str(&all.join(AND));
             return text;
         }

@@ -1,51 +1,54 @@
-//! Labels: where one is missing, and from labelled statements to steps.
+//! Adds missing labels, or reports them, and groups labelled statements into steps. The rules for labels are those of the
+//! PlusCal manual.
 
 use std::collections::HashSet;
 
 use super::ast::{Branch, Kind, Procedure, Statement, Step};
-use super::draft::{Draft, DraftKind};
+use super::parsed_statement::{ParsedKind, ParsedStatement};
 use super::position::Position;
-use super::source::{Fault, Parsing, fault};
+use super::source::{ParseResult, SyntaxError, syntax_error};
 
-/// What happens where labels are missing.
+/// What happens if labels are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Labelling {
     Add,
-    Demand,
+    Report,
 }
 
 /// The labels of an algorithm.
 #[derive(Debug)]
 pub(super) struct Labels {
-    /// Those that were written.
+    /// Labels that the author wrote.
     written: HashSet<String>,
-    /// What the name of an added one begins with.
+    /// The prefix of added labels.
     root: String,
+    /// The number of the next added label.
     next: usize,
-    /// Where labels were missing, and why.
-    missing: Vec<Fault>,
-    /// Parameters and variables of all procedures: a return assigns to all of them.
-    of_procedures: HashSet<String>,
-    /// The procedure that is looked at.
+    /// An error for each missing label.
+    missing: Vec<SyntaxError>,
+    /// Parameters and variables of all procedures. The rules for labels treat a return as an assignment to all of them.
+    procedure_variables: HashSet<String>,
+    /// The procedure whose body is processed.
     procedure: Option<String>,
 }
 
-/// The variables assigned to since the step began, as far as it began in this sequence of statements; those from
-/// before the sequence are in `before`.
+/// The variables assigned since the step began, as a linked list: one entry for this sequence of statements, and `before`
+/// for the statements before the sequence that belong to the same step.
 struct Assigned<'a> {
     before: Option<&'a Assigned<'a>>,
     names: Names,
 }
 
-/// What is assigned to in one sequence.
+/// A set of assigned variables.
 #[derive(Debug, Default)]
 struct Names {
     own: HashSet<String>,
-    /// A return assigned to the variables of all procedures. They are not listed: there may be many returns.
+    /// A return assigned the variables of all procedures. They are not listed in `own`, because there may be many returns.
     procedures: bool,
 }
 
-/// What is assigned to at the end of a sequence; `keeps` says whether that from before the sequence is part of it.
+/// The variables assigned in the step that is current at the end of a sequence. If `keeps`, the step began before the
+/// sequence, so the variables assigned before belong to it as well.
 #[derive(Default)]
 struct Ended {
     keeps: bool,
@@ -53,13 +56,13 @@ struct Ended {
 }
 
 impl Names {
-    fn has(&self, name: &str, of_procedures: &HashSet<String>) -> bool {
-        self.own.contains(name) || (self.procedures && of_procedures.contains(name))
+    fn has(&self, name: &str, procedure_variables: &HashSet<String>) -> bool {
+        self.own.contains(name) || (self.procedures && procedure_variables.contains(name))
     }
 
-    fn has_any(&self, of_procedures: &HashSet<String>) -> bool {
-        let listed = self.own.iter().any(|name| of_procedures.contains(name));
-        listed || (self.procedures && !of_procedures.is_empty())
+    fn has_any(&self, procedure_variables: &HashSet<String>) -> bool {
+        let listed = self.own.iter().any(|name| procedure_variables.contains(name));
+        listed || (self.procedures && !procedure_variables.is_empty())
     }
 
     fn join(&mut self, mut other: Self) {
@@ -76,17 +79,17 @@ impl<'a> Assigned<'a> {
         Self { before, names: Names::default() }
     }
 
-    /// What is assigned to here and, from the inside out, before.
+    /// The assigned variables of this sequence and of those before, from the inside out.
     fn all(&self) -> impl Iterator<Item = &Names> {
         std::iter::successors(Some(self), |one| one.before).map(|one| &one.names)
     }
 
-    /// A new step begins.
+    /// Starts a new step.
     fn clear(&mut self) {
         *self = Self::since(None);
     }
 
-    /// After a statement with others in it.
+    /// Continues after a statement with nested statements.
     fn after(mut self, ended: Ended) -> Self {
         if !ended.keeps {
             self.clear();
@@ -95,7 +98,7 @@ impl<'a> Assigned<'a> {
         self
     }
 
-    /// When what was before is out of sight.
+    /// Ends the sequence.
     fn end(self) -> Ended {
         Ended { keeps: self.before.is_some(), names: self.names }
     }
@@ -108,16 +111,16 @@ impl Ended {
     }
 }
 
-/// What a statement without others in it does to labels.
+/// The effect of a simple statement on labels.
 struct Effect {
     names: Vec<String>,
-    /// It assigns to the variables of all procedures.
+    /// It assigns the variables of all procedures.
     procedures: bool,
-    /// Why the statement after it needs a label; empty where it does not.
+    /// Why the statement after it needs a label; empty if it does not.
     next: &'static str,
 }
 
-/// Whether a sequence of statements stands in a `with`, where no label may be.
+/// Whether a sequence of statements is inside a `with`, where labels are not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     With,
@@ -132,31 +135,32 @@ impl Labels {
             root,
             next: 1,
             missing: Vec::new(),
-            of_procedures: variables.map(|variable| variable.name.clone()).collect(),
+            procedure_variables: variables.map(|variable| variable.name.clone()).collect(),
             procedure: None,
         }
     }
 
-    /// What follows is the body of this procedure.
+    /// Starts the body of a procedure.
     pub(super) fn enter(&mut self, procedure: &str) {
         self.procedure = Some(procedure.to_owned());
     }
 
-    /// The steps of a body, with the labels added that are missing.
-    pub(super) fn steps(&mut self, mut body: Vec<Draft>) -> Parsing<Vec<Step>> {
+    /// The steps of a body, after adding missing labels.
+    pub(super) fn steps(&mut self, mut body: Vec<ParsedStatement>) -> ParseResult<Vec<Step>> {
         self.label(&mut body, "the first statement", Inside::Open, &Assigned::since(None))?;
-        self.steps_of(body)
+        self.group_into_steps(body)
     }
 
-    /// Tells of the missing labels where they may not be added.
-    pub(super) fn check(self, labelling: Labelling) -> Result<(), Vec<Fault>> {
+    /// Reports the missing labels if they must not be added.
+    pub(super) fn check(self, labelling: Labelling) -> Result<(), Vec<SyntaxError>> {
         match labelling {
-            Labelling::Demand if !self.missing.is_empty() => Err(self.missing),
+            Labelling::Report if !self.missing.is_empty() => Err(self.missing),
             _ => Ok(()),
         }
     }
 
-    fn need(&mut self, statement: &mut Draft, why: &str) {
+    /// Adds a label to a statement that has none, and records that it was missing.
+    fn require_label(&mut self, statement: &mut ParsedStatement, why: &str) {
         if statement.label.is_some() {
             return;
         }
@@ -169,18 +173,18 @@ impl Labels {
         };
         statement.label = Some(label);
         let message = format!("a label is missing: {why}{}", macro_part(statement.macro_position));
-        self.missing.push(Fault { position: statement.position, message });
+        self.missing.push(SyntaxError { position: statement.position, message });
     }
 
-    /// Adds labels to a sequence. Gives whether what follows it needs one, and what is assigned to at its end.
-    /// `first` says why its first statement needs one; empty where it does not.
+    /// Adds labels to a sequence. Returns whether the statement after it needs a label, and the variables assigned at its
+    /// end. `first` is the reason why the first statement needs a label; empty if it does not.
     fn label(
         &mut self,
-        statements: &mut [Draft],
+        statements: &mut [ParsedStatement],
         first: &str,
         inside: Inside,
         before: &Assigned<'_>,
-    ) -> Parsing<(bool, Ended)> {
+    ) -> ParseResult<(bool, Ended)> {
         let mut assigned = Assigned::since(Some(before));
         let mut why = first;
         let mut labelled = false;
@@ -189,20 +193,20 @@ impl Labels {
                 labelled = true;
                 assigned.clear();
                 if inside == Inside::With {
-                    return fault_in(statement, "a label may not stand in a `with`");
+                    return syntax_error_in(statement, "a label may not stand in a `with`");
                 }
             }
             if !why.is_empty() {
                 if inside == Inside::With {
-                    return fault_in(statement, "nothing may follow a `call`, `return` or `goto` in a `with`");
+                    return syntax_error_in(statement, "nothing may follow a `call`, `return` or `goto` in a `with`");
                 }
-                self.need(statement, why);
+                self.require_label(statement, why);
                 labelled = true;
                 assigned.clear();
             }
             why = "";
             match &mut statement.kind {
-                DraftKind::If { then, otherwise, .. } => {
+                ParsedKind::If { then, otherwise, .. } => {
                     let (one, mut ended) = self.label(then, "", inside, &assigned)?;
                     let (other, more) = self.label(otherwise, "", inside, &assigned)?;
                     ended.join(more);
@@ -211,7 +215,7 @@ impl Labels {
                         why = "the `if` before it has a label, call, return or goto inside";
                     }
                 }
-                DraftKind::Either(clauses) => {
+                ParsedKind::Either(clauses) => {
                     let mut all = Ended::default();
                     for clause in clauses {
                         let (one, ended) = self.label(clause, "", inside, &assigned)?;
@@ -222,29 +226,32 @@ impl Labels {
                     }
                     assigned = assigned.after(all);
                 }
-                DraftKind::While { .. } => {
+                ParsedKind::While { .. } => {
                     if inside == Inside::With {
-                        return fault_in(statement, "a `while` may not stand in a `with`");
+                        return syntax_error_in(statement, "a `while` may not stand in a `with`");
                     }
-                    self.need(statement, "a `while` starts a step");
+                    self.require_label(statement, "a `while` starts a step");
                     labelled = true;
                     assigned.clear();
-                    if let DraftKind::While { body, .. } = &mut statement.kind {
+                    if let ParsedKind::While { body, .. } = &mut statement.kind {
                         self.label(body, "", Inside::Open, &Assigned::since(None))?;
                     }
                 }
-                DraftKind::With { body, .. } => {
+                ParsedKind::With { body, .. } => {
                     let nothing = Assigned::since(None);
                     let known = if inside == Inside::With { before } else { &nothing };
                     let (one, ended) = self.label(body, "", Inside::With, known)?;
                     if one {
                         why = "the `with` before it has a call, return or goto inside";
                     }
-                    let twice = inside == Inside::Open && self.meets(before, &ended.names);
+                    let is_assigned_twice = inside == Inside::Open && self.intersects(before, &ended.names);
                     let kept = Some(before).filter(|_| ended.keeps && inside == Inside::With);
                     assigned = Assigned { before: kept, names: ended.names };
-                    if twice {
-                        self.need(statement, "the `with` assigns to a variable that the step assigned to before");
+                    if is_assigned_twice {
+                        self.require_label(
+                            statement,
+                            "the `with` assigns to a variable that the step assigned to before",
+                        );
                         labelled = true;
                         assigned.clear();
                     }
@@ -253,11 +260,11 @@ impl Labels {
                     let Effect { names, procedures, next } = self.effect(&statement.kind);
                     why = next;
                     let new = Names { own: names.into_iter().collect(), procedures };
-                    if let Some(what) = self.twice(&assigned, &new) {
+                    if let Some(what) = self.assigned_twice(&assigned, &new) {
                         if inside == Inside::With {
-                            return fault_in(statement, &format!("{what}, inside a `with`"));
+                            return syntax_error_in(statement, &format!("{what}, inside a `with`"));
                         }
-                        self.need(statement, &what);
+                        self.require_label(statement, &what);
                         labelled = true;
                         assigned.clear();
                     }
@@ -268,43 +275,43 @@ impl Labels {
         Ok((labelled || !why.is_empty(), assigned.end()))
     }
 
-    /// Whether something is assigned to in both.
-    fn meets(&self, assigned: &Assigned<'_>, new: &Names) -> bool {
-        assigned.all().any(|names| new.own.iter().any(|name| names.has(name, &self.of_procedures)))
-            || (new.procedures && assigned.all().any(|names| names.has_any(&self.of_procedures)))
+    /// Whether a variable is in both sets.
+    fn intersects(&self, assigned: &Assigned<'_>, new: &Names) -> bool {
+        assigned.all().any(|names| new.own.iter().any(|name| names.has(name, &self.procedure_variables)))
+            || (new.procedures && assigned.all().any(|names| names.has_any(&self.procedure_variables)))
     }
 
-    /// What would be assigned to a second time.
-    fn twice(&self, assigned: &Assigned<'_>, new: &Names) -> Option<String> {
-        let known = |name: &&String| assigned.all().any(|names| names.has(name, &self.of_procedures));
-        // The smallest, so that the message does not depend on how a set is ordered.
+    /// The reason for a label if a variable would be assigned a second time in a step.
+    fn assigned_twice(&self, assigned: &Assigned<'_>, new: &Names) -> Option<String> {
+        let known = |name: &&String| assigned.all().any(|names| names.has(name, &self.procedure_variables));
+        // The smallest name, because the order of a hash set is random.
         if let Some(name) = new.own.iter().filter(known).min() {
             return Some(format!("`{name}` is assigned to twice in one step"));
         }
-        let met = self.meets(assigned, new);
+        let met = self.intersects(assigned, new);
         met.then(|| "a variable of a procedure is assigned to before a `return` or recursive `call` in one step".into())
     }
 
-    fn effect(&self, kind: &DraftKind) -> Effect {
+    fn effect(&self, kind: &ParsedKind) -> Effect {
         let jump = |procedures, next| Effect { names: vec!["stack".into()], procedures, next };
         let plain = |names, next| Effect { names, procedures: false, next };
         match kind {
-            DraftKind::Assign(all) => plain(all.iter().map(|one| one.variable.clone()).collect(), ""),
-            DraftKind::Goto { .. } => plain(Vec::new(), "it follows a `goto`"),
-            DraftKind::Call { procedure, .. } | DraftKind::CallGoto { procedure, .. } => {
+            ParsedKind::Assign(all) => plain(all.iter().map(|one| one.variable.clone()).collect(), ""),
+            ParsedKind::Goto { .. } => plain(Vec::new(), "it follows a `goto`"),
+            ParsedKind::Call { procedure, .. } | ParsedKind::CallGoto { procedure, .. } => {
                 jump(self.procedure.as_ref() == Some(procedure), "it follows a `call`")
             }
-            DraftKind::Return { .. } | DraftKind::CallReturn { .. } => jump(true, "it follows a `return`"),
+            ParsedKind::Return { .. } | ParsedKind::CallReturn { .. } => jump(true, "it follows a `return`"),
             _ => plain(Vec::new(), ""),
         }
     }
 
-    /// Labelled statements with those that follow them.
-    fn steps_of(&self, statements: Vec<Draft>) -> Parsing<Vec<Step>> {
+    /// Groups labelled statements with the unlabelled ones after them.
+    fn group_into_steps(&self, statements: Vec<ParsedStatement>) -> ParseResult<Vec<Step>> {
         let mut found = Vec::new();
         let mut statements = statements.into_iter().peekable();
         while let Some(mut first) = statements.next() {
-            let Some(label) = first.label.take() else { return fault_in(&first, "a label is missing") };
+            let Some(label) = first.label.take() else { return syntax_error_in(&first, "a label is missing") };
             let place = first.position;
             let mut inside = vec![first];
             while let Some(next) = statements.next_if(|next| next.label.is_none()) {
@@ -316,10 +323,10 @@ impl Labels {
         Ok(found)
     }
 
-    /// What is done before the first label, and the steps from there.
-    fn branch(&self, mut statements: Vec<Draft>) -> Parsing<(Branch, Ends)> {
+    /// The statements before the first label, and the steps from there.
+    fn branch(&self, mut statements: Vec<ParsedStatement>) -> ParseResult<(Branch, Ends)> {
         let first = statements.iter().position(|statement| statement.label.is_some()).unwrap_or(statements.len());
-        let labeled = self.steps_of(statements.split_off(first))?;
+        let labeled = self.group_into_steps(statements.split_off(first))?;
         let (unlabeled, mut ends) = self.sequence(statements)?;
         if !labeled.is_empty() {
             ends = Ends::Labelled;
@@ -327,34 +334,37 @@ impl Labels {
         Ok((Branch { unlabeled, labeled }, ends))
     }
 
-    /// Statements of which none but the first has a label.
-    fn sequence(&self, drafts: Vec<Draft>) -> Parsing<(Vec<Statement>, Ends)> {
-        let mut found = Vec::with_capacity(drafts.len());
+    /// A sequence of statements without labels, except possibly the first.
+    fn sequence(&self, parsed: Vec<ParsedStatement>) -> ParseResult<(Vec<Statement>, Ends)> {
+        let mut found = Vec::with_capacity(parsed.len());
         let mut ends = Ends::Plain;
-        for draft in drafts {
+        for statement in parsed {
             if ends > Ends::Plain {
-                return fault_in(&draft, "a label is missing: what is before it jumps or has a label inside");
+                return syntax_error_in(
+                    &statement,
+                    "a label is missing: what is before it jumps or has a label inside",
+                );
             }
-            let (statement, one) = self.statement(draft)?;
+            let (statement, one) = self.statement(statement)?;
             ends = one;
             found.push(statement);
         }
         Ok((found, ends))
     }
 
-    fn statement(&self, draft: Draft) -> Parsing<(Statement, Ends)> {
+    fn statement(&self, statement: ParsedStatement) -> ParseResult<(Statement, Ends)> {
         let outside = || {
-            self.procedure.is_none().then(|| Fault {
-                position: draft.position,
-                message: format!("the `return` does not stand in a procedure{}", macro_part(draft.macro_position)),
+            self.procedure.is_none().then(|| SyntaxError {
+                position: statement.position,
+                message: format!("the `return` does not stand in a procedure{}", macro_part(statement.macro_position)),
             })
         };
-        let (kind, ends) = match draft.kind {
-            DraftKind::While { test, body } => {
+        let (kind, ends) = match statement.kind {
+            ParsedKind::While { test, body } => {
                 let (body, _) = self.branch(body)?;
                 (Kind::While { test, body }, Ends::Plain)
             }
-            DraftKind::If { test, then, otherwise } => {
+            ParsedKind::If { test, then, otherwise } => {
                 let (then, one) = self.branch(then)?;
                 let (otherwise, other) = self.branch(otherwise)?;
                 let ends = one.max(other);
@@ -365,7 +375,7 @@ impl Labels {
                 };
                 (kind, ends)
             }
-            DraftKind::Either(clauses) => {
+            ParsedKind::Either(clauses) => {
                 let mut ends = Ends::Plain;
                 let mut branches = Vec::with_capacity(clauses.len());
                 for clause in clauses {
@@ -380,50 +390,52 @@ impl Labels {
                 };
                 (kind, ends)
             }
-            DraftKind::With { variable, binding, value, body } => {
+            ParsedKind::With { variable, binding, value, body } => {
                 let (body, ends) = self.sequence(body)?;
                 if ends == Ends::Labelled {
-                    return fault(draft.position, "a label may not stand in a `with`");
+                    return syntax_error(statement.position, "a label may not stand in a `with`");
                 }
                 (Kind::With { variable, binding, value, body }, ends)
             }
-            DraftKind::Assign(all) => (Kind::Assign(all), Ends::Plain),
-            DraftKind::When(expr) => (Kind::When(expr), Ends::Plain),
-            DraftKind::Print(expr) => (Kind::Print(expr), Ends::Plain),
-            DraftKind::Assert(expr) => (Kind::Assert(expr), Ends::Plain),
-            DraftKind::Skip => (Kind::Skip, Ends::Plain),
-            DraftKind::Call { procedure, arguments } => (Kind::Call { procedure, arguments }, Ends::Jumps),
-            DraftKind::Return { from } => match outside() {
-                Some(fault) => return Err(fault),
+            ParsedKind::Assign(all) => (Kind::Assign(all), Ends::Plain),
+            ParsedKind::When(expr) => (Kind::When(expr), Ends::Plain),
+            ParsedKind::Print(expr) => (Kind::Print(expr), Ends::Plain),
+            ParsedKind::Assert(expr) => (Kind::Assert(expr), Ends::Plain),
+            ParsedKind::Skip => (Kind::Skip, Ends::Plain),
+            ParsedKind::Call { procedure, arguments } => (Kind::Call { procedure, arguments }, Ends::Jumps),
+            ParsedKind::Return { from } => match outside() {
+                Some(error) => return Err(error),
                 None => (Kind::Return { from }, Ends::Jumps),
             },
-            DraftKind::CallReturn { from, procedure, arguments } => match outside() {
-                Some(fault) => return Err(fault),
+            ParsedKind::CallReturn { from, procedure, arguments } => match outside() {
+                Some(error) => return Err(error),
                 None => (Kind::CallReturn { from, procedure, arguments }, Ends::Jumps),
             },
-            DraftKind::CallGoto { procedure, arguments, to } => {
+            ParsedKind::CallGoto { procedure, arguments, to } => {
                 (Kind::CallGoto { procedure, arguments, to }, Ends::Jumps)
             }
-            DraftKind::Goto { to } => (Kind::Goto { to }, Ends::Jumps),
-            DraftKind::MacroCall { name, .. } => return fault(draft.position, format!("there is no macro `{name}`")),
+            ParsedKind::Goto { to } => (Kind::Goto { to }, Ends::Jumps),
+            ParsedKind::MacroCall { name, .. } => {
+                return syntax_error(statement.position, format!("there is no macro `{name}`"));
+            }
         };
-        Ok((Statement { position: draft.position, macro_position: draft.macro_position, kind }, ends))
+        Ok((Statement { position: statement.position, macro_position: statement.macro_position, kind }, ends))
     }
 }
 
-/// How a sequence of statements ends.
+/// How a sequence of statements ends, in the order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Ends {
-    /// What follows goes on in the same step.
+    /// Control continues in the same step.
     Plain,
-    /// A call, return or goto is inside.
+    /// It contains a call, return or goto.
     Jumps,
-    /// A label is inside.
+    /// It contains a label.
     Labelled,
 }
 
-fn fault_in<T>(statement: &Draft, message: &str) -> Parsing<T> {
-    fault(statement.position, format!("{message}{}", macro_part(statement.macro_position)))
+fn syntax_error_in<T>(statement: &ParsedStatement, message: &str) -> ParseResult<T> {
+    syntax_error(statement.position, format!("{message}{}", macro_part(statement.macro_position)))
 }
 
 fn macro_part(position: Option<Position>) -> String {

@@ -1,10 +1,9 @@
-//! The text of a translation while it is written: whole lines, and the line that is still open.
+//! A buffer for the text of a translation: the finished lines, and the open line that is still being written.
 
 use super::expr::Expr;
 use super::origin::{Line, Origin};
 use super::position::Position;
 
-/// Lines of text.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     lines: Vec<Line>,
@@ -12,12 +11,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Writes on in the open line.
+    /// Appends text to the open line.
     pub(super) fn write(&mut self, text: &str) {
         self.open.text.push_str(text);
     }
 
-    /// Writes a name on in the open line that stands at this place of the algorithm.
+    /// Appends text to the open line and records that it comes from this position in the algorithm.
     pub(super) fn write_from(&mut self, text: &str, position: Position) {
         if position != Position::default() {
             self.open.origins.push(Origin { column: self.column(), width: width(text), position });
@@ -25,7 +24,7 @@ impl Layout {
         self.write(text);
     }
 
-    /// How wide the open line is.
+    /// The width of the open line.
     pub(super) fn column(&self) -> usize {
         width(&self.open.text)
     }
@@ -36,7 +35,7 @@ impl Layout {
         }
     }
 
-    /// A line of its own.
+    /// Adds a line.
     pub(super) fn line(&mut self, text: impl Into<String>) {
         self.end_line();
         self.lines.push(plain(text.into()));
@@ -51,7 +50,7 @@ impl Layout {
         self.line("");
     }
 
-    /// An expression from here on, its lines aligned; its last line stays open.
+    /// Appends an expression with its lines aligned. Its last line stays open.
     pub(super) fn expression(&mut self, expr: &Expr) {
         let indent = self.column();
         for (number, (text, mut origins)) in expr.to_lines().into_iter().zip(expr.origins()).enumerate() {
@@ -68,17 +67,17 @@ impl Layout {
         }
     }
 
-    /// How many lines are whole.
+    /// The number of finished lines.
     pub(super) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Puts lines before the line of that number.
+    /// Inserts lines before the finished line with this index.
     pub(super) fn insert(&mut self, number: usize, lines: Vec<String>) {
         self.lines.splice(number..number, lines.into_iter().map(plain));
     }
 
-    /// The lines from that number on.
+    /// The finished lines from an index on.
     pub(super) fn lines_mut(&mut self, from: usize) -> &mut [Line] {
         &mut self.lines[from..]
     }
@@ -93,7 +92,7 @@ fn plain(text: String) -> Line {
     Line { text, origins: Vec::new() }
 }
 
-/// The columns that a text takes.
+/// The width of a text in columns.
 pub(super) fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
@@ -102,7 +101,7 @@ pub(super) fn spaces(count: usize) -> String {
     " ".repeat(count)
 }
 
-/// Names with commas between them, broken into lines of at most `limit` columns where that is possible.
+/// Names separated by commas, in lines of at most `limit` columns if possible.
 pub(super) fn wrapped(names: &[&str], limit: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -121,9 +120,8 @@ pub(super) fn wrapped(names: &[&str], limit: usize) -> Vec<String> {
     lines
 }
 
-/// Whether a value that stands after `=` gets parentheses: whether an operator stands outside all brackets that may
-/// bind weaker than `=`. The first line is read, once for every line that the value has, which is what the reference
-/// does.
+/// Whether a value after `=` gets parentheses, because there is an operator outside of all brackets that may bind weaker
+/// than `=`. It reads only the first line, once for every line of the value, as the reference does.
 pub(super) fn needs_parentheses(lines: &[String]) -> bool {
     let Some(first) = lines.first() else { return false };
     let chars: Vec<char> = first.chars().collect();
@@ -202,7 +200,7 @@ mod tests {
         {
             assert!(!needs(text), "{text}");
         }
-        // Only the first line is looked at, as often as there are lines.
+        // Only the first line is read, once for each line.
         assert!(!needs("f[1,\n  2] = 3"));
     }
 

@@ -1,89 +1,95 @@
-//! Macros: each call becomes the statements of the macro, with the arguments in place of the parameters.
+//! Expands macros: replaces each call by the statements of the macro, with its arguments in place of the parameters.
 
 use std::collections::{HashMap, HashSet};
 
 use super::ast::Assignment;
-use super::draft::{Draft, DraftKind, check_depth};
-use super::expr::{Around, Expr, TokenKind};
+use super::expr::{Expr, TokenKind, Wrapping};
+use super::parsed_statement::{ParsedKind, ParsedStatement, check_depth};
 use super::position::Position;
-use super::source::{Fault, Parsing, fault};
+use super::source::{ParseResult, SyntaxError, syntax_error};
 
-/// How many statements and tokens the calls of macros may become in all.
+/// Limit on the statements and tokens that all macro calls expand to: a macro that calls another twice doubles it.
 const MAX_SIZE: usize = 1_000_000;
 
-/// A macro. No call of another macro is left in its body.
+/// A macro. The macro calls in its body are already expanded.
 #[derive(Debug, Clone)]
 pub(super) struct Macro {
     pub position: Position,
     pub name: String,
     pub parameters: Vec<String>,
-    pub body: Vec<Draft>,
-    /// How deep the statements of its body are nested.
-    pub height: usize,
+    pub body: Vec<ParsedStatement>,
+    /// The nesting depth of its body.
+    pub depth: usize,
 }
 
-/// The macros of an algorithm. Of two with the same name the later one counts.
+/// The macros of an algorithm. If two have the same name, calls refer to the later one.
 #[derive(Debug, Default)]
 pub(super) struct Macros {
     by_name: HashMap<String, Macro>,
-    twice: Option<Fault>,
+    /// The error for the first macro that is defined twice.
+    duplicate: Option<SyntaxError>,
 }
 
 impl Macros {
     pub(super) fn add(&mut self, one: Macro) {
         let message = format!("the macro `{}` is defined twice", one.name);
-        let fault = Fault { position: one.position, message };
+        let error = SyntaxError { position: one.position, message };
         if self.by_name.insert(one.name.clone(), one).is_some() {
-            self.twice.get_or_insert(fault);
+            self.duplicate.get_or_insert(error);
         }
     }
 
-    /// Refuses two macros with the same name.
-    pub(super) fn check(&self) -> Parsing<()> {
-        self.twice.clone().map_or(Ok(()), Err)
+    /// Rejects two macros with the same name.
+    pub(super) fn check(&self) -> ParseResult<()> {
+        self.duplicate.clone().map_or(Ok(()), Err)
     }
 }
 
 /// A call that is being expanded.
 struct Call<'a> {
     position: Position,
-    by: HashMap<String, Expr>,
-    /// Parameters that occur twice; using one is an error.
-    twice: HashSet<String>,
-    of: &'a Macro,
+    arguments: HashMap<String, Expr>,
+    /// Parameters that are declared twice; using one is an error.
+    duplicate_parameters: HashSet<String>,
+    definition: &'a Macro,
 }
 
-/// Expands calls, and counts what they become: a macro that calls another twice doubles it.
+/// Expands calls and counts the size of the result.
 #[derive(Debug, Default)]
 pub(super) struct Expansion {
     size: usize,
 }
 
 impl Expansion {
-    /// The statements with the calls in them expanded. `depth` is how deep they are nested.
-    pub(super) fn expand(&mut self, statements: Vec<Draft>, macros: &Macros, depth: usize) -> Parsing<Vec<Draft>> {
+    /// Expands the calls in statements. `depth` is the nesting depth of the statements themselves.
+    pub(super) fn expand(
+        &mut self,
+        statements: Vec<ParsedStatement>,
+        macros: &Macros,
+        depth: usize,
+    ) -> ParseResult<Vec<ParsedStatement>> {
         let mut found = Vec::with_capacity(statements.len());
         for mut statement in statements {
             match &mut statement.kind {
-                DraftKind::MacroCall { name, arguments } => {
+                ParsedKind::MacroCall { name, arguments } => {
                     let call = call(statement.position, name, std::mem::take(arguments), macros)?;
-                    check_depth(depth + call.of.height, call.position)?;
-                    let mut body = self.sequence(&call.of.body, &call)?;
-                    // A macro without statements takes the label away with it.
+                    check_depth(depth + call.definition.depth, call.position)?;
+                    let mut body = self.sequence(&call.definition.body, &call)?;
+                    // As in the reference, a macro without statements removes the label of its call.
                     if let Some(first) = body.first_mut() {
                         first.label = statement.label;
                     }
                     found.extend(body);
                     continue;
                 }
-                DraftKind::While { body, .. } | DraftKind::With { body, .. } => {
+                ParsedKind::While { body, .. } | ParsedKind::With { body, .. } => {
                     *body = self.expand(std::mem::take(body), macros, depth + 1)?;
                 }
-                DraftKind::If { then, otherwise, .. } => {
+                ParsedKind::If { then, otherwise, .. } => {
                     *then = self.expand(std::mem::take(then), macros, depth + 1)?;
                     *otherwise = self.expand(std::mem::take(otherwise), macros, depth + 1)?;
                 }
-                DraftKind::Either(clauses) => {
+                ParsedKind::Either(clauses) => {
                     for clause in clauses {
                         *clause = self.expand(std::mem::take(clause), macros, depth + 1)?;
                     }
@@ -95,10 +101,10 @@ impl Expansion {
         Ok(found)
     }
 
-    fn count(&mut self, size: usize, call: &Call<'_>) -> Parsing<()> {
+    fn count(&mut self, size: usize, call: &Call<'_>) -> ParseResult<()> {
         self.size = self.size.saturating_add(size);
         if self.size > MAX_SIZE {
-            return fault(
+            return syntax_error(
                 call.position,
                 format!("the calls of macros become more than {MAX_SIZE} statements and symbols"),
             );
@@ -106,101 +112,103 @@ impl Expansion {
         Ok(())
     }
 
-    fn sequence(&mut self, statements: &[Draft], call: &Call<'_>) -> Parsing<Vec<Draft>> {
+    fn sequence(&mut self, statements: &[ParsedStatement], call: &Call<'_>) -> ParseResult<Vec<ParsedStatement>> {
         statements.iter().map(|statement| self.statement(statement, call)).collect()
     }
 
-    fn statement(&mut self, statement: &Draft, call: &Call<'_>) -> Parsing<Draft> {
+    fn statement(&mut self, statement: &ParsedStatement, call: &Call<'_>) -> ParseResult<ParsedStatement> {
         self.count(1, call)?;
         let kind = match &statement.kind {
-            DraftKind::While { test, body } => {
-                DraftKind::While { test: self.expr(test, call)?, body: self.sequence(body, call)? }
+            ParsedKind::While { test, body } => {
+                ParsedKind::While { test: self.expr(test, call)?, body: self.sequence(body, call)? }
             }
-            DraftKind::Assign(all) => {
-                DraftKind::Assign(all.iter().map(|one| self.assignment(one, call)).collect::<Parsing<_>>()?)
+            ParsedKind::Assign(all) => {
+                ParsedKind::Assign(all.iter().map(|one| self.assignment(one, call)).collect::<ParseResult<_>>()?)
             }
-            DraftKind::If { test, then, otherwise } => DraftKind::If {
+            ParsedKind::If { test, then, otherwise } => ParsedKind::If {
                 test: self.expr(test, call)?,
                 then: self.sequence(then, call)?,
                 otherwise: self.sequence(otherwise, call)?,
             },
-            DraftKind::Either(clauses) => {
-                DraftKind::Either(clauses.iter().map(|clause| self.sequence(clause, call)).collect::<Parsing<_>>()?)
-            }
-            DraftKind::With { variable, binding, value, body } => DraftKind::With {
+            ParsedKind::Either(clauses) => ParsedKind::Either(
+                clauses.iter().map(|clause| self.sequence(clause, call)).collect::<ParseResult<_>>()?,
+            ),
+            ParsedKind::With { variable, binding, value, body } => ParsedKind::With {
                 variable: variable.clone(),
                 binding: *binding,
                 value: self.expr(value, call)?,
                 body: self.sequence(body, call)?,
             },
-            DraftKind::When(expr) => DraftKind::When(self.expr(expr, call)?),
-            DraftKind::Print(expr) => DraftKind::Print(self.expr(expr, call)?),
-            DraftKind::Assert(expr) => DraftKind::Assert(self.expr(expr, call)?),
-            DraftKind::Call { procedure, arguments } => {
-                DraftKind::Call { procedure: procedure.clone(), arguments: self.exprs(arguments, call)? }
+            ParsedKind::When(expr) => ParsedKind::When(self.expr(expr, call)?),
+            ParsedKind::Print(expr) => ParsedKind::Print(self.expr(expr, call)?),
+            ParsedKind::Assert(expr) => ParsedKind::Assert(self.expr(expr, call)?),
+            ParsedKind::Call { procedure, arguments } => {
+                ParsedKind::Call { procedure: procedure.clone(), arguments: self.exprs(arguments, call)? }
             }
-            DraftKind::CallReturn { from, procedure, arguments } => DraftKind::CallReturn {
+            ParsedKind::CallReturn { from, procedure, arguments } => ParsedKind::CallReturn {
                 from: from.clone(),
                 procedure: procedure.clone(),
                 arguments: self.exprs(arguments, call)?,
             },
-            DraftKind::CallGoto { procedure, arguments, to } => DraftKind::CallGoto {
+            ParsedKind::CallGoto { procedure, arguments, to } => ParsedKind::CallGoto {
                 procedure: procedure.clone(),
                 arguments: self.exprs(arguments, call)?,
                 to: to.clone(),
             },
-            DraftKind::Skip | DraftKind::Return { .. } | DraftKind::Goto { .. } | DraftKind::MacroCall { .. } => {
+            ParsedKind::Skip | ParsedKind::Return { .. } | ParsedKind::Goto { .. } | ParsedKind::MacroCall { .. } => {
                 statement.kind.clone()
             }
         };
-        Ok(Draft { position: statement.position, macro_position: Some(call.position), label: None, kind })
+        Ok(ParsedStatement { position: statement.position, macro_position: Some(call.position), label: None, kind })
     }
 
-    fn exprs(&mut self, exprs: &[Expr], call: &Call<'_>) -> Parsing<Vec<Expr>> {
+    fn exprs(&mut self, exprs: &[Expr], call: &Call<'_>) -> ParseResult<Vec<Expr>> {
         exprs.iter().map(|expr| self.expr(expr, call)).collect()
     }
 
-    fn expr(&mut self, expr: &Expr, call: &Call<'_>) -> Parsing<Expr> {
-        let size = |text: &str| call.by.get(text).map_or(1, |expr| expr.tokens().count());
+    fn expr(&mut self, expr: &Expr, call: &Call<'_>) -> ParseResult<Expr> {
+        let size = |text: &str| call.arguments.get(text).map_or(1, |expr| expr.tokens().count());
         self.count(expr.tokens().map(|token| size(&token.text)).sum(), call)?;
-        if let Some(token) = expr.tokens().find(|token| call.twice.contains(&token.text)) {
-            let message = format!("the macro `{}` has two parameters `{}`", call.of.name, token.text);
-            return fault(token.position, message);
+        if let Some(token) = expr.tokens().find(|token| call.duplicate_parameters.contains(&token.text)) {
+            let message = format!("the macro `{}` has two parameters `{}`", call.definition.name, token.text);
+            return syntax_error(token.position, message);
         }
         let mut expr = expr.normalized();
-        match expr.substitute(&call.by, Around::Parentheses) {
+        match expr.substitute(&call.arguments, Wrapping::Parentheses) {
             Ok(()) => Ok(expr),
-            Err(moved) => fault(
+            Err(moved) => syntax_error(
                 moved.position,
                 format!(
                     "{moved}: give the macro's parameter a shorter name, or start a line after it ({})",
-                    called(call.position)
+                    call_position(call.position)
                 ),
             ),
         }
     }
 
-    /// In an assignment the first token of what is put in for the variable becomes the variable, and the rest stands
-    /// before the subscript.
-    fn assignment(&mut self, one: &Assignment, call: &Call<'_>) -> Parsing<Assignment> {
+    /// Expands an assignment. If its variable is a parameter, the first token of the argument becomes the variable and
+    /// the rest of the argument precedes the subscript.
+    fn assignment(&mut self, one: &Assignment, call: &Call<'_>) -> ParseResult<Assignment> {
         let value = self.expr(&one.value, call)?;
         let mut subscript = self.expr(&one.subscript, call)?;
         let mut variable = one.variable.clone();
-        if let Some(by) = call.by.get(&one.variable) {
+        if let Some(by) = call.arguments.get(&one.variable) {
             let mut tokens = by.lines().to_vec();
             let first = tokens.first_mut().filter(|line| !line.is_empty()).map(|line| line.remove(0));
             match first {
                 Some(first) if first.kind == TokenKind::Ident => variable = first.text,
                 other => {
                     let found = other.map(|token| token.text).unwrap_or_default();
-                    let message =
-                        format!("`{found}` is put in for the variable of an assignment ({})", called(call.position));
-                    return fault(one.position, message);
+                    let message = format!(
+                        "`{found}` is put in for the variable of an assignment ({})",
+                        call_position(call.position)
+                    );
+                    return syntax_error(one.position, message);
                 }
             }
             let mut rest = Expr::from_lines(tokens);
             if rest.append(subscript, 0).is_err() {
-                return fault(one.position, "the subscript of the assignment cannot be aligned");
+                return syntax_error(one.position, "the subscript of the assignment cannot be aligned");
             }
             subscript = rest;
         }
@@ -208,25 +216,26 @@ impl Expansion {
     }
 }
 
-fn called(position: Position) -> String {
+fn call_position(position: Position) -> String {
     format!("the macro is called at line {}, column {}", position.line, position.column)
 }
 
-fn call<'a>(position: Position, name: &str, arguments: Vec<Expr>, macros: &'a Macros) -> Parsing<Call<'a>> {
-    let Some(of) = macros.by_name.get(name) else {
-        return fault(position, format!("there is no macro `{name}` above the call"));
+fn call<'a>(position: Position, name: &str, arguments: Vec<Expr>, macros: &'a Macros) -> ParseResult<Call<'a>> {
+    let Some(definition) = macros.by_name.get(name) else {
+        return syntax_error(position, format!("there is no macro `{name}` above the call"));
     };
-    if of.parameters.len() != arguments.len() {
-        let message = format!("the macro `{name}` takes {} arguments and not {}", of.parameters.len(), arguments.len());
-        return fault(position, message);
+    if definition.parameters.len() != arguments.len() {
+        let message =
+            format!("the macro `{name}` takes {} arguments and not {}", definition.parameters.len(), arguments.len());
+        return syntax_error(position, message);
     }
-    let (mut by, mut twice) = (HashMap::new(), HashSet::new());
-    for (parameter, argument) in of.parameters.iter().zip(arguments) {
-        if by.contains_key(parameter) {
-            twice.insert(parameter.clone());
+    let (mut values, mut duplicate_parameters) = (HashMap::new(), HashSet::new());
+    for (parameter, argument) in definition.parameters.iter().zip(arguments) {
+        if values.contains_key(parameter) {
+            duplicate_parameters.insert(parameter.clone());
         } else {
-            by.insert(parameter.clone(), argument);
+            values.insert(parameter.clone(), argument);
         }
     }
-    Ok(Call { position, by, twice, of })
+    Ok(Call { position, arguments: values, duplicate_parameters, definition })
 }

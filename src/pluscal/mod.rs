@@ -1,19 +1,37 @@
-//! PlusCal to TLA+ without Java: p-syntax and c-syntax, token for token what the reference translator writes.
+//! Translates PlusCal to TLA+ without Java. It accepts p-syntax and c-syntax and writes, token for token, what the
+//! reference translator `pcal.trans` of the TLA+ tools writes; it does not know TLC or any other part of the toolchain.
+//!
+//! [`translate`] takes the text of a module and returns it with the translation of its algorithm in place:
+//! ```
+//! use tlaforge::pluscal::{Options, translate};
+//!
+//! let module = "---- MODULE Clock ----
+//! EXTENDS Naturals
+//! (* --algorithm Clock
+//! variable hour = 0;
+//! begin
+//! tick: hour := (hour + 1) % 12;
+//! end algorithm; *)
+//! ====
+//! ";
+//! let translated = translate(module, &Options::default()).unwrap().expect("the module contains an algorithm");
+//! assert!(translated.text.contains("tick == /\\ pc = \"tick\""));
+//! ```
 #![warn(missing_docs)]
 
+mod after_translation;
+mod algorithm_record;
 mod ast;
-mod changed;
+mod call_graph;
+mod changed_variables;
 mod checksum;
-mod draft;
 mod explode;
 mod expr;
-mod fingerprint;
 mod generate;
 mod generate_action;
 mod generate_spec;
 mod labels;
 mod layout;
-mod left_behind;
 mod macros;
 mod module_options;
 mod names;
@@ -24,15 +42,16 @@ mod parse_expression;
 mod parse_statement;
 #[cfg(test)]
 mod parse_tests;
+mod parsed_statement;
 mod position;
 mod source;
-mod splice;
 mod symbols;
 mod token;
+mod translate;
 
 pub use options::{Compat, Fair, Options};
 pub use origin::{AlgorithmPlace, Origins};
-pub use splice::{Translated, translate};
+pub use translate::{Translated, translate};
 
 #[cfg(test)]
 mod translation_tests;

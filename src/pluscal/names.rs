@@ -1,17 +1,18 @@
-//! Names that clash: labels, procedures and local variables become definitions and variables of one module, so two of
-//! the same name cannot stand. Finds them, chooses new names, and renames throughout the algorithm.
+//! Resolves name clashes. Labels, procedures and local variables become definitions and variables of one module, so no two
+//! may have the same name. This chooses new names and renames throughout the algorithm, like the class `pcal.PcalSymTab`
+//! of the reference.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::tla::{Diagnostic, Stage};
 
 use super::ast::{Algorithm, Body, Branch, Kind, Procedure, Process, Statement, Step, Variable};
-use super::expr::{Around, Expr, MovedLeft, TokenKind};
+use super::expr::{Expr, MovedLeft, TokenKind, Wrapping};
 use super::position::Position;
 
-/// What a name stands for, in the order in which names keep their spelling.
+/// The kind of a named thing. If names clash, the earlier kind in this order keeps its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Sort {
+enum SymbolKind {
     Global,
     Label,
     Procedure,
@@ -21,7 +22,7 @@ enum Sort {
     Parameter,
 }
 
-impl Sort {
+impl SymbolKind {
     const ALL: [Self; 7] = [
         Self::Global,
         Self::Label,
@@ -53,7 +54,7 @@ impl Sort {
     }
 }
 
-/// What a name is declared in.
+/// The scope in which a name is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner<'a> {
     Algorithm,
@@ -72,26 +73,26 @@ impl<'a> Owner<'a> {
 
 #[derive(Debug)]
 struct Symbol {
-    sort: Sort,
+    kind: SymbolKind,
     name: String,
     /// The procedure or process that it belongs to; empty for the algorithm's own.
     context: String,
-    /// `" of process P"`, for the comment on its renaming.
-    of: String,
+    /// `" of process P"`, for the comment about its renaming.
+    owner_text: String,
     position: Position,
     /// The name in the translation.
-    used: String,
+    new_name: String,
 }
 
 /// The names of an algorithm.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     symbols: Vec<Symbol>,
-    /// By context and name.
-    places: HashMap<String, HashMap<String, Vec<usize>>>,
-    /// Contexts with a variable that has another name in the translation.
+    /// Indices of symbols by context and name.
+    indices: HashMap<String, HashMap<String, Vec<usize>>>,
+    /// Contexts in which a variable is renamed.
     renamed: HashSet<String>,
-    /// A comment for each renaming, as the translation begins with.
+    /// The comments at the start of the translation, one for each renaming.
     pub renamings: Vec<String>,
 }
 
@@ -109,24 +110,24 @@ impl Names {
         Ok(names)
     }
 
-    /// Where `defaultInitValue` is declared, which the translation declares itself when a variable has no value.
-    pub(super) fn declares(&self, name: &str) -> Option<Position> {
+    /// Where a name is declared, if it is.
+    pub(super) fn position_of(&self, name: &str) -> Option<Position> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.position)
     }
 
     fn collect(&mut self, algorithm: &Algorithm, errors: &mut Vec<Diagnostic>) {
         let none = Position::default();
-        self.add(Sort::Global, "pc", Owner::Algorithm, none);
+        self.add(SymbolKind::Global, "pc", Owner::Algorithm, none);
         if !algorithm.procedures.is_empty() {
-            self.add(Sort::Global, "stack", Owner::Algorithm, none);
+            self.add(SymbolKind::Global, "stack", Owner::Algorithm, none);
         }
-        self.declare(Sort::Global, &algorithm.variables, Owner::Algorithm, errors);
+        self.declare(SymbolKind::Global, &algorithm.variables, Owner::Algorithm, errors);
         for procedure in &algorithm.procedures {
             let Procedure { name, position, .. } = procedure;
             let owner = Owner::Procedure(name);
-            self.unit(Sort::Procedure, name, *position, errors);
-            self.declare(Sort::ProcedureVariable, &procedure.variables, owner, errors);
-            self.declare(Sort::Parameter, &procedure.parameters, owner, errors);
+            self.add_unit(SymbolKind::Procedure, name, *position, errors);
+            self.declare(SymbolKind::ProcedureVariable, &procedure.variables, owner, errors);
+            self.declare(SymbolKind::Parameter, &procedure.parameters, owner, errors);
             self.steps(&procedure.body, owner, errors);
         }
         match &algorithm.body {
@@ -134,55 +135,55 @@ impl Names {
             Body::Processes(processes) => {
                 for process in processes {
                     let owner = Owner::Process(&process.name);
-                    self.unit(Sort::Process, &process.name, process.position, errors);
-                    self.declare(Sort::ProcessVariable, &process.variables, owner, errors);
+                    self.add_unit(SymbolKind::Process, &process.name, process.position, errors);
+                    self.declare(SymbolKind::ProcessVariable, &process.variables, owner, errors);
                     self.steps(&process.body, owner, errors);
                 }
             }
         }
     }
 
-    /// Whether the name was free.
-    fn add(&mut self, sort: Sort, name: &str, owner: Owner<'_>, position: Position) -> bool {
+    /// Adds a symbol. Returns false if the name is already taken in its scope.
+    fn add(&mut self, kind: SymbolKind, name: &str, owner: Owner<'_>, position: Position) -> bool {
         let context = owner.name();
-        let taken = if sort.is_local() {
-            self.find(Sort::Global, name, "").is_some() || self.first(name, context).is_some()
+        let taken = if kind.is_local() {
+            self.find(SymbolKind::Global, name, "").is_some() || self.find_first(name, context).is_some()
         } else {
-            self.find(sort, name, context).is_some()
+            self.find(kind, name, context).is_some()
         };
         if taken {
             return false;
         }
-        let of = match owner {
+        let owner_text = match owner {
             Owner::Algorithm => String::new(),
             Owner::Procedure(name) => format!(" of procedure {name}"),
             Owner::Process(name) => format!(" of process {name}"),
         };
-        let number = self.symbols.len();
+        let index = self.symbols.len();
         let (name, context) = (name.to_owned(), context.to_owned());
-        self.places.entry(context.clone()).or_default().entry(name.clone()).or_default().push(number);
-        self.symbols.push(Symbol { sort, used: name.clone(), name, context, of, position });
+        self.indices.entry(context.clone()).or_default().entry(name.clone()).or_default().push(index);
+        self.symbols.push(Symbol { kind, new_name: name.clone(), name, context, owner_text, position });
         true
     }
 
-    fn unit(&mut self, sort: Sort, name: &str, position: Position, errors: &mut Vec<Diagnostic>) {
-        if !self.add(sort, name, Owner::Algorithm, position) {
-            errors.push(twice(sort, name, position));
+    fn add_unit(&mut self, kind: SymbolKind, name: &str, position: Position, errors: &mut Vec<Diagnostic>) {
+        if !self.add(kind, name, Owner::Algorithm, position) {
+            errors.push(declared_twice(kind, name, position));
         }
     }
 
-    fn declare(&mut self, sort: Sort, variables: &[Variable], owner: Owner<'_>, errors: &mut Vec<Diagnostic>) {
+    fn declare(&mut self, kind: SymbolKind, variables: &[Variable], owner: Owner<'_>, errors: &mut Vec<Diagnostic>) {
         for variable in variables {
-            if !self.add(sort, &variable.name, owner, variable.position) {
-                errors.push(twice(sort, &variable.name, variable.position));
+            if !self.add(kind, &variable.name, owner, variable.position) {
+                errors.push(declared_twice(kind, &variable.name, variable.position));
             }
         }
     }
 
     fn steps(&mut self, steps: &[Step], owner: Owner<'_>, errors: &mut Vec<Diagnostic>) {
         for step in steps {
-            if !self.add(Sort::Label, &step.label, owner, step.position) {
-                errors.push(twice(Sort::Label, &step.label, step.position));
+            if !self.add(SymbolKind::Label, &step.label, owner, step.position) {
+                errors.push(declared_twice(SymbolKind::Label, &step.label, step.position));
             }
             self.statements(&step.statements, owner, errors);
         }
@@ -221,31 +222,31 @@ impl Names {
         self.steps(&branch.labeled, owner, errors);
     }
 
-    /// Gives each symbol a name of its own: `a`, `a_`, `a_P`, `a_Pr`, … with the letters of its context.
+    /// Gives each symbol a unique name by appending letters of its context: `a`, `a_`, `a_P`, `a_Pr`, …
     fn disambiguate(&mut self) {
         let mut users: HashMap<String, usize> = HashMap::new();
         for symbol in &self.symbols {
-            *users.entry(symbol.used.clone()).or_default() += 1;
+            *users.entry(symbol.new_name.clone()).or_default() += 1;
         }
-        for sort in Sort::ALL.into_iter().skip(1) {
-            for symbol in self.symbols.iter_mut().filter(|symbol| symbol.sort == sort) {
+        for kind in SymbolKind::ALL.into_iter().skip(1) {
+            for symbol in self.symbols.iter_mut().filter(|symbol| symbol.kind == kind) {
                 let mut suffix = std::iter::once('_').chain(symbol.context.chars());
-                while users.get(&symbol.used).is_some_and(|&count| count > 1) {
-                    let next = suffix.next().unwrap_or(sort.digit());
-                    if let Some(count) = users.get_mut(&symbol.used) {
+                while users.get(&symbol.new_name).is_some_and(|&count| count > 1) {
+                    let next = suffix.next().unwrap_or(kind.digit());
+                    if let Some(count) = users.get_mut(&symbol.new_name) {
                         *count -= 1;
                     }
-                    symbol.used.push(next);
-                    *users.entry(symbol.used.clone()).or_default() += 1;
+                    symbol.new_name.push(next);
+                    *users.entry(symbol.new_name.clone()).or_default() += 1;
                 }
-                if symbol.used != symbol.name {
-                    let Symbol { name, of, position, used, .. } = symbol;
-                    let title = sort.title();
+                if symbol.new_name != symbol.name {
+                    let Symbol { name, owner_text, position, new_name, .. } = symbol;
+                    let title = kind.title();
                     self.renamings.push(format!(
-                        "\\* {title} {name}{of} at line {} col {} changed to {used}",
+                        "\\* {title} {name}{owner_text} at line {} col {} changed to {new_name}",
                         position.line, position.column
                     ));
-                    if sort.is_variable() {
+                    if kind.is_variable() {
                         self.renamed.insert(symbol.context.clone());
                     }
                 }
@@ -253,29 +254,29 @@ impl Names {
         }
     }
 
-    fn of(&self, name: &str, context: &str) -> &[usize] {
-        self.places.get(context).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
+    fn indices_of(&self, name: &str, context: &str) -> &[usize] {
+        self.indices.get(context).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// The symbol of this sort.
-    fn find(&self, sort: Sort, name: &str, context: &str) -> Option<&Symbol> {
-        self.of(name, context).iter().map(|&number| &self.symbols[number]).find(|symbol| symbol.sort == sort)
+    /// The symbol of this kind.
+    fn find(&self, kind: SymbolKind, name: &str, context: &str) -> Option<&Symbol> {
+        self.indices_of(name, context).iter().map(|&index| &self.symbols[index]).find(|symbol| symbol.kind == kind)
     }
 
-    /// The symbol that was declared first, whatever it is.
-    fn first(&self, name: &str, context: &str) -> Option<&Symbol> {
-        self.of(name, context).first().map(|&number| &self.symbols[number])
+    /// The symbol that was declared first, of any kind.
+    fn find_first(&self, name: &str, context: &str) -> Option<&Symbol> {
+        self.indices_of(name, context).first().map(|&index| &self.symbols[index])
     }
 
-    fn used(&self, sort: Sort, name: &mut String, context: &str) {
-        if let Some(symbol) = self.find(sort, name, context) {
-            name.clone_from(&symbol.used);
+    fn rename_symbol(&self, kind: SymbolKind, name: &mut String, context: &str) {
+        if let Some(symbol) = self.find(kind, name, context) {
+            name.clone_from(&symbol.new_name);
         }
     }
 
-    fn variable(&self, name: &mut String, context: &str) {
-        if let Some(symbol) = self.first(name, context).filter(|symbol| symbol.sort.is_variable()) {
-            name.clone_from(&symbol.used);
+    fn rename_variable(&self, name: &mut String, context: &str) {
+        if let Some(symbol) = self.find_first(name, context).filter(|symbol| symbol.kind.is_variable()) {
+            name.clone_from(&symbol.new_name);
         }
     }
 
@@ -287,9 +288,9 @@ impl Names {
             self.rename_variables(parameters, name)?;
             self.rename_steps(body, name)?;
             for label in plus_labels.iter_mut().chain(minus_labels) {
-                self.used(Sort::Label, label, name);
+                self.rename_symbol(SymbolKind::Label, label, name);
             }
-            self.used(Sort::Procedure, name, "");
+            self.rename_symbol(SymbolKind::Procedure, name, "");
         }
         match &mut algorithm.body {
             Body::Single(steps) => self.rename_steps(steps, "")?,
@@ -298,9 +299,9 @@ impl Names {
                     self.rename_variables(variables, name)?;
                     self.rename_steps(body, name)?;
                     for label in plus_labels.iter_mut().chain(minus_labels) {
-                        self.used(Sort::Label, label, name);
+                        self.rename_symbol(SymbolKind::Label, label, name);
                     }
-                    self.used(Sort::Process, name, "");
+                    self.rename_symbol(SymbolKind::Process, name, "");
                 }
             }
         }
@@ -309,7 +310,7 @@ impl Names {
 
     fn rename_variables(&self, variables: &mut [Variable], context: &str) -> Result<(), Diagnostic> {
         for variable in variables {
-            self.variable(&mut variable.name, context);
+            self.rename_variable(&mut variable.name, context);
             if let Some(value) = &mut variable.value {
                 self.rename_in(value, context)?;
             }
@@ -319,7 +320,7 @@ impl Names {
 
     fn rename_steps(&self, steps: &mut [Step], context: &str) -> Result<(), Diagnostic> {
         for step in steps {
-            self.used(Sort::Label, &mut step.label, context);
+            self.rename_symbol(SymbolKind::Label, &mut step.label, context);
             self.rename_statements(&mut step.statements, context)?;
         }
         Ok(())
@@ -345,7 +346,7 @@ impl Names {
             }
             Kind::Assign(assignments) => {
                 for assignment in assignments {
-                    self.variable(&mut assignment.variable, context);
+                    self.rename_variable(&mut assignment.variable, context);
                     self.rename_in(&mut assignment.subscript, context)?;
                     self.rename_in(&mut assignment.value, context)?;
                 }
@@ -376,31 +377,31 @@ impl Names {
             }
             Kind::When(expr) | Kind::Print(expr) | Kind::Assert(expr) => self.rename_in(expr, context)?,
             Kind::Skip => {}
-            // The reference looks procedures up in the context of the statement, where only the algorithm's own body
-            // finds them; so elsewhere a call of a renamed procedure fails.
+            // The reference looks up procedures in the context of the statement and so finds them only from the algorithm's
+            // own body; elsewhere a call of a renamed procedure fails.
             Kind::Call { procedure, arguments } => self.rename_call(procedure, arguments, context)?,
-            Kind::Return { from } => self.used(Sort::Procedure, from, context),
+            Kind::Return { from } => self.rename_symbol(SymbolKind::Procedure, from, context),
             Kind::CallReturn { from, procedure, arguments } => {
-                self.used(Sort::Procedure, from, context);
+                self.rename_symbol(SymbolKind::Procedure, from, context);
                 self.rename_call(procedure, arguments, context)?;
             }
             Kind::CallGoto { procedure, arguments, to } => {
-                self.used(Sort::Procedure, to, context);
+                self.rename_symbol(SymbolKind::Procedure, to, context);
                 self.rename_call(procedure, arguments, context)?;
             }
             Kind::Goto { to } => {
-                if to != "Done" && self.find(Sort::Label, to, context).is_none() {
+                if to != "Done" && self.find(SymbolKind::Label, to, context).is_none() {
                     let problem = error(statement.position, format!("goto to the label `{to}`, which does not exist"));
                     return Err(in_macro(problem, statement.macro_position));
                 }
-                self.used(Sort::Label, to, context);
+                self.rename_symbol(SymbolKind::Label, to, context);
             }
         }
         Ok(())
     }
 
     fn rename_call(&self, procedure: &mut String, arguments: &mut [Expr], context: &str) -> Result<(), Diagnostic> {
-        self.used(Sort::Procedure, procedure, context);
+        self.rename_symbol(SymbolKind::Procedure, procedure, context);
         arguments.iter_mut().try_for_each(|argument| self.rename_in(argument, context))
     }
 
@@ -410,18 +411,18 @@ impl Names {
         }
         let mut by = HashMap::new();
         for token in expr.tokens().filter(|token| token.kind == TokenKind::Ident) {
-            let mut used = token.text.clone();
-            self.variable(&mut used, context);
-            if used != token.text {
-                by.entry(token.text.clone()).or_insert_with(|| Expr::single(used, TokenKind::Ident));
+            let mut new_name = token.text.clone();
+            self.rename_variable(&mut new_name, context);
+            if new_name != token.text {
+                by.entry(token.text.clone()).or_insert_with(|| Expr::single(new_name, TokenKind::Ident));
             }
         }
-        expr.substitute(&by, Around::Nothing).map_err(moved)
+        expr.substitute(&by, Wrapping::Nothing).map_err(moved_left)
     }
 }
 
-impl Sort {
-    /// What is appended when the letters of the context are used up.
+impl SymbolKind {
+    /// The character that is appended when all letters of the context are used.
     fn digit(self) -> char {
         match self {
             Self::Global => '0',
@@ -435,30 +436,30 @@ impl Sort {
     }
 }
 
-fn twice(sort: Sort, name: &str, position: Position) -> Diagnostic {
-    let sort = sort.title().to_lowercase();
+fn declared_twice(kind: SymbolKind, name: &str, position: Position) -> Diagnostic {
+    let kind = kind.title().to_lowercase();
     error(
         position,
         match name {
-            "pc" | "stack" => format!("{sort} `{name}`: this name is reserved, the translation declares it itself"),
-            _ => format!("{sort} `{name}` is declared twice"),
+            "pc" | "stack" => format!("{kind} `{name}`: this name is reserved, the translation declares it itself"),
+            _ => format!("{kind} `{name}` is declared twice"),
         },
     )
 }
 
-/// A located error of the translation.
+/// An error of the translation with its position.
 pub(super) fn error(position: Position, message: impl Into<String>) -> Diagnostic {
     Diagnostic { stage: Stage::Translate, line: position.line, column: position.column, message: message.into() }
 }
 
-/// The error with the place of the call, where it lies in a macro.
+/// Adds the position of the macro call to an error inside a macro.
 pub(super) fn in_macro(problem: Diagnostic, called: Option<Position>) -> Diagnostic {
     let Some(Position { line, column }) = called else { return problem };
     let message = format!("{} (the macro is called at line {line}, column {column})", problem.message);
     Diagnostic { message, ..problem }
 }
 
-/// The error for a layout that cannot be kept.
-pub(super) fn moved(moved: MovedLeft) -> Diagnostic {
+/// The error for a layout that cannot be preserved.
+pub(super) fn moved_left(moved: MovedLeft) -> Diagnostic {
     error(moved.position, moved.to_string())
 }

@@ -1,42 +1,45 @@
-//! The options of a translation, from the command line and from the module's own `PlusCal options` line.
+//! The options of a translation. They have the names and meanings of the options of `pcal.trans`, which the PlusCal manual
+//! describes.
 
-/// Whose translation is followed where today's translator and that of 2020 differ.
+/// Which version of the reference translator to imitate where versions differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compat {
-    /// Today's (1.11 and later).
+    /// The current translator, PlusCal version 1.11 and later.
     #[default]
     Today,
-    /// That in the jar of 2020 (1.9).
+    /// The translator in `tla2tools.jar` of 2020, PlusCal version 1.9.
     Y2020,
 }
 
-/// The fairness that `-wf`, `-sf`, `-wfNext` or `-nof` ask for.
+/// The fairness that the translation adds to `Spec`. A fairness keyword of the algorithm (`fair process`) takes
+/// precedence for its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fair {
-    /// `-wf`: weak fairness of every process's next-state action.
+    /// `-wf`: weak fairness of the next-state action of every process.
     Weak,
-    /// `-sf`: strong.
+    /// `-sf`: strong fairness of the next-state action of every process.
     Strong,
     /// `-wfNext`: weak fairness of the whole next-state action.
     Next,
-    /// `-nof`: none, whatever the algorithm says.
+    /// `-nof`: no fairness, whatever the algorithm says.
     None,
 }
 
-/// What can be chosen of a translation.
+/// Options of a translation. A `PlusCal options (…)` line in the module takes precedence over them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Whose translation is followed.
+    /// Which version of the reference translator to imitate.
     pub compat: Compat,
-    /// `-wf`, `-sf`, `-wfNext`, `-nof`.
+    /// `-wf`, `-sf`, `-wfNext` or `-nof`; `None` leaves fairness to the algorithm.
     pub fair: Option<Fair>,
-    /// `-termination`: asks for the cfg entry only; the module always defines `Termination` where it makes sense.
+    /// `-termination`: implies weak fairness if no other fairness is chosen. The translation defines `Termination`
+    /// regardless, unless the algorithm has no `pc` or never ends.
     pub termination: bool,
-    /// `-noDoneDisjunct`: no disjunct that lets a finished algorithm stutter.
+    /// `-noDoneDisjunct`: leave out the disjunct `Terminating` that lets a finished algorithm stutter.
     pub no_done_disjunct: bool,
-    /// `-label`: add missing labels (also where the algorithm has labels of its own).
+    /// `-label`: add missing labels even if the algorithm has labels of its own.
     pub label: bool,
-    /// `-lineWidth`: from which column lines are broken.
+    /// `-lineWidth`: the column at which lines are broken; 78 by default.
     pub line_width: usize,
 }
 

@@ -1,8 +1,9 @@
-//! Where the tokens of a translation come from: their places in the algorithm.
+//! Maps positions in a translation to positions in the algorithm, so that errors of TLC and states of a trace can be
+//! reported for the algorithm. The reference has this in class `pcal.TLAtoPCalMapping`.
 
 use super::position::Position;
 
-/// A token of a translation and its place in the algorithm.
+/// A token of a translation and its position in the algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {
     /// The column in the line of the translation, from 0.
@@ -19,33 +20,34 @@ pub(super) struct Line {
     pub origins: Vec<Origin>,
 }
 
-/// For each token of a translation, where it comes from in the algorithm.
+/// The positions in the algorithm of all tokens of a translation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origins {
-    /// The line of the module where the translation begins, from 1.
+    /// The line of the module at which the translation begins, from 1.
     pub(super) first: usize,
     /// `None` for an empty line, which ends a definition.
     pub(super) lines: Vec<Option<Vec<Origin>>>,
 }
 
-/// A place in an algorithm; both count from 1.
+/// A position in an algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AlgorithmPlace {
-    /// The line in the module that was given to be translated.
+    /// Line in the module before its translation, from 1.
     pub line: usize,
-    /// The column; a tabulator takes as many as it shows.
+    /// Column from 1; a tabulator extends to the next multiple of 8.
     pub column: usize,
-    /// Whether the translation has what is there as it is; otherwise it is the nearest place before.
+    /// Whether the token itself comes from this position; otherwise the position is the nearest one before it.
     pub exact: bool,
 }
 
 impl Origins {
-    /// The lines of the module that the translation takes, without its markers.
+    /// The line numbers of the translation in the translated module, without its marker lines.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.first..self.first + self.lines.len()
     }
 
-    /// Where in the algorithm something comes from that is in this line and column of the translated module.
+    /// The position in the algorithm for a line and column of the translated module, both from 1. `None` if the line is
+    /// outside of the translation or empty.
     pub fn find(&self, line: usize, column: usize) -> Option<AlgorithmPlace> {
         let number = line.checked_sub(self.first)?;
         let here = self.lines.get(number)?.as_ref()?;
@@ -56,7 +58,7 @@ impl Origins {
             return Some(place(token.position, true));
         }
         let before = here.iter().rev().find(|origin| origin.column < column);
-        // What the translator writes before an expression belongs to the statement that the expression is of.
+        // Text that the translator writes before an expression belongs to the same statement as the expression.
         let above = || self.lines[..number].iter().rev().map_while(Option::as_ref).find_map(|line| line.first());
         let nearest = before.or_else(|| here.first()).or_else(above);
         nearest.map(|origin| place(origin.position, false))

@@ -4,14 +4,14 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::ast::{Algorithm, Binding, Body, Fairness, Procedure, Process, Variable};
-use super::draft::{Draft, height};
 use super::expr::Expr;
 use super::labels::{Labelling, Labels};
 use super::macros::{Expansion, Macro, Macros};
 use super::module_options::{self, Settings};
 use super::options::{Fair, Options};
+use super::parsed_statement::{ParsedStatement, nesting_depth};
 use super::position::Position;
-use super::source::{Fault, Parsing, Place, Source, fault, lines};
+use super::source::{ParseResult, Source, SyntaxError, TranslationPlace, lines, syntax_error};
 use super::token::{Lexeme, Lexer};
 use crate::tla::Diagnostic;
 
@@ -25,7 +25,7 @@ pub(super) struct Parsed {
     /// Those given, with what the module's own `PlusCal options` line asks for.
     pub options: Options,
     /// Where the translation goes.
-    pub place: Place,
+    pub place: TranslationPlace,
     pub warnings: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, options: &Options) -> Result<Option<Parsed>, Vec
     let parser = Parser::new(Lexer::new(&source.code, source.start, settings.options.compat), &settings);
     let algorithm = parser
         .algorithm(source.fair, &mut settings)
-        .map_err(|faults| faults.iter().map(|fault| source.locate(fault)).collect::<Vec<_>>())?;
+        .map_err(|errors| errors.iter().map(|error| source.to_diagnostic(error)).collect::<Vec<_>>())?;
     let Settings { options, warnings, .. } = settings;
     Ok(Some(Parsed { algorithm, options, place: source.place, warnings }))
 }
@@ -53,7 +53,7 @@ pub(super) enum Syntax {
 
 /// A body with what was noticed while it was read.
 #[derive(Debug, Default)]
-struct Noticed {
+struct BodyFacts {
     minus: Vec<String>,
     plus: Vec<String>,
     calls: Vec<String>,
@@ -63,7 +63,7 @@ struct Noticed {
 pub(super) struct Parser<'a> {
     pub lexer: Lexer<'a>,
     /// Tokens that were looked at and not taken.
-    pub ahead: VecDeque<Lexeme>,
+    pub lookahead: VecDeque<Lexeme>,
     /// Where the token stands that was taken last.
     pub last: Position,
     pub syntax: Syntax,
@@ -73,7 +73,7 @@ pub(super) struct Parser<'a> {
     /// The procedure that is read.
     pub procedure: Option<String>,
     labels: HashSet<String>,
-    noticed: Noticed,
+    facts: BodyFacts,
     has_modifier: bool,
     has_goto: bool,
     has_goto_done: bool,
@@ -85,13 +85,13 @@ impl<'a> Parser<'a> {
         Self {
             last: lexer.position(),
             lexer,
-            ahead: VecDeque::new(),
+            lookahead: VecDeque::new(),
             syntax: Syntax::P,
             depth: 0,
             in_macro: false,
             procedure: None,
             labels: HashSet::new(),
-            noticed: Noticed::default(),
+            facts: BodyFacts::default(),
             has_modifier: settings.version < OMITS_PC,
             has_goto: false,
             has_goto_done: false,
@@ -99,32 +99,32 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn notice_label(&mut self, label: &str) -> Parsing<()> {
+    pub(super) fn record_label(&mut self, label: &str) -> ParseResult<()> {
         self.labels.insert(label.to_owned());
-        if self.takes("+")? {
-            self.noticed.plus.push(label.to_owned());
+        if self.take_if("+")? {
+            self.facts.plus.push(label.to_owned());
             self.has_modifier = true;
-        } else if self.takes("-")? {
-            self.noticed.minus.push(label.to_owned());
+        } else if self.take_if("-")? {
+            self.facts.minus.push(label.to_owned());
             self.has_modifier = true;
         }
         Ok(())
     }
 
-    pub(super) fn notice_call(&mut self, procedure: &str) {
-        if self.noticed.called.insert(procedure.to_owned()) {
-            self.noticed.calls.push(procedure.to_owned());
+    pub(super) fn record_call(&mut self, procedure: &str) {
+        if self.facts.called.insert(procedure.to_owned()) {
+            self.facts.calls.push(procedure.to_owned());
         }
     }
 
     /// `name` is the one that the reference compares with `Done`.
-    pub(super) fn notice_goto(&mut self, name: &str) {
+    pub(super) fn record_goto(&mut self, name: &str) {
         self.has_goto = true;
         self.has_goto_done |= name == "Done" || name == "\"Done\"";
     }
 
-    fn algorithm(mut self, fair: bool, settings: &mut Settings) -> Result<Algorithm, Vec<Fault>> {
-        let (mut algorithm, macros, drafts) = self.whole(fair, settings).map_err(|fault| vec![fault])?;
+    fn algorithm(mut self, fair: bool, settings: &mut Settings) -> Result<Algorithm, Vec<SyntaxError>> {
+        let (mut algorithm, macros, bodies) = self.whole(fair, settings).map_err(|error| vec![error])?;
         algorithm.has_goto = self.has_goto;
         algorithm.has_goto_done = self.has_goto_done;
         algorithm.has_default_value = self.has_default_value;
@@ -133,47 +133,47 @@ impl<'a> Parser<'a> {
         let label = if settings.options.label || (single && self.labels.is_empty()) {
             Labelling::Add
         } else {
-            Labelling::Demand
+            Labelling::Report
         };
         let labels = Labels::new(self.labels, settings.label_root.clone(), &algorithm.procedures);
-        finish(&mut algorithm, &macros, drafts, labels, label)?;
+        finish(&mut algorithm, &macros, bodies, labels, label)?;
         Ok(algorithm)
     }
 
     /// The algorithm without its bodies, its macros, and the bodies: those of procedures, then the others.
-    fn whole(&mut self, fair: bool, settings: &mut Settings) -> Parsing<(Algorithm, Macros, Drafts)> {
+    fn whole(&mut self, fair: bool, settings: &mut Settings) -> ParseResult<(Algorithm, Macros, Bodies)> {
         if fair {
             let found = self.take()?;
             if found.text != "algorithm" {
-                return fault(
+                return syntax_error(
                     found.position,
                     format!("expected `algorithm` after `--fair` but found `{}`", found.text),
                 );
             }
         }
         let name = self.take()?.text;
-        if self.takes("{")? {
+        if self.take_if("{")? {
             self.syntax = Syntax::C;
         }
-        let variables = if self.sees(&["variable", "variables"])? { self.variables()? } else { Vec::new() };
-        let define = if self.sees(&["define"])? { self.define()? } else { None };
+        let variables = if self.next_is(&["variable", "variables"])? { self.variables()? } else { Vec::new() };
+        let define = if self.next_is(&["define"])? { self.define()? } else { None };
         let mut expansion = Expansion::default();
         let mut macros = Macros::default();
-        while self.sees(&["macro"])? {
-            let read = self.a_macro(&macros, &mut expansion)?;
+        while self.next_is(&["macro"])? {
+            let read = self.macro_definition(&macros, &mut expansion)?;
             macros.add(read);
         }
-        let mut drafts = Drafts::default();
+        let mut bodies = Bodies::default();
         let mut procedures = Vec::new();
-        while self.sees(&["procedure"])? {
+        while self.next_is(&["procedure"])? {
             let (procedure, body) = self.procedure()?;
             procedures.push(procedure);
-            drafts.procedures.push(body);
+            bodies.procedures.push(body);
         }
         let body = if self.at_process()? {
-            Body::Processes(self.processes(&mut drafts, settings.options.fair)?)
+            Body::Processes(self.processes(&mut bodies, settings.options.fair)?)
         } else {
-            self.single(fair, settings, &mut drafts, procedures.last_mut())?;
+            self.single(fair, settings, &mut bodies, procedures.last_mut())?;
             Body::Single(Vec::new())
         };
         macros.check()?;
@@ -190,23 +190,23 @@ impl<'a> Parser<'a> {
             keeps_pc: false,
             is_before_1_5: settings.version < OMITS_PC,
         };
-        drafts.expansion = expansion;
-        Ok((algorithm, macros, drafts))
+        bodies.expansion = expansion;
+        Ok((algorithm, macros, bodies))
     }
 
-    fn at_process(&mut self) -> Parsing<bool> {
-        if !self.sees(&["fair"])? {
-            return self.sees(&["process"]);
+    fn at_process(&mut self) -> ParseResult<bool> {
+        if !self.next_is(&["fair"])? {
+            return self.next_is(&["process"]);
         }
         let next = self.peek(1)?.text.clone();
         Ok(next == "process" || (next == "+" && self.peek(2)?.text == "process"))
     }
 
-    fn processes(&mut self, drafts: &mut Drafts, fair: Option<Fair>) -> Parsing<Vec<Process>> {
+    fn processes(&mut self, bodies: &mut Bodies, fair: Option<Fair>) -> ParseResult<Vec<Process>> {
         let mut processes = Vec::new();
-        while self.sees(&["fair", "process"])? {
-            let fairness = if self.takes("fair")? {
-                if self.takes("+")? { Fairness::Strong } else { Fairness::Weak }
+        while self.next_is(&["fair", "process"])? {
+            let fairness = if self.take_if("fair")? {
+                if self.take_if("+")? { Fairness::Strong } else { Fairness::Weak }
             } else {
                 match fair {
                     Some(Fair::Weak) => Fairness::Weak,
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
             };
             let (process, body) = self.process(fairness)?;
             processes.push(process);
-            drafts.others.push(body);
+            bodies.others.push(body);
         }
         self.end("algorithm")?;
         Ok(processes)
@@ -228,11 +228,11 @@ impl<'a> Parser<'a> {
         &mut self,
         fair: bool,
         settings: &mut Settings,
-        drafts: &mut Drafts,
+        bodies: &mut Bodies,
         procedure: Option<&mut Procedure>,
-    ) -> Parsing<()> {
-        if settings.version == OMITS_PC && self.takes("fair")? {
-            self.takes("+")?;
+    ) -> ParseResult<()> {
+        if settings.version == OMITS_PC && self.take_if("fair")? {
+            self.take_if("+")?;
             settings.options.fair = Some(Fair::Weak);
         }
         if fair {
@@ -242,13 +242,13 @@ impl<'a> Parser<'a> {
             settings.options.fair = Some(Fair::Weak);
         }
         self.begin()?;
-        drafts.others.push(self.statements()?);
+        bodies.others.push(self.statements()?);
         if self.syntax == Syntax::C {
             self.expect("}")?;
         }
         self.end("algorithm")?;
         if let Some(procedure) = procedure {
-            let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
+            let BodyFacts { minus, plus, calls, .. } = std::mem::take(&mut self.facts);
             procedure.minus_labels.extend(minus);
             procedure.plus_labels.extend(plus);
             for call in calls {
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn define(&mut self) -> Parsing<Option<Expr>> {
+    fn define(&mut self) -> ParseResult<Option<Expr>> {
         self.expect("define")?;
         if self.syntax == Syntax::C {
             self.expect("{")?;
@@ -272,10 +272,10 @@ impl<'a> Parser<'a> {
     }
 
     /// The names between parentheses, read one by one.
-    fn parameters<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parsing<T>) -> Parsing<Vec<T>> {
+    fn parameters<T>(&mut self, mut one: impl FnMut(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         self.expect("(")?;
         let mut found = Vec::new();
-        while !self.sees(&[")"])? {
+        while !self.next_is(&[")"])? {
             if !found.is_empty() {
                 self.expect(",")?;
             }
@@ -285,7 +285,7 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    fn a_macro(&mut self, known: &Macros, expansion: &mut Expansion) -> Parsing<Macro> {
+    fn macro_definition(&mut self, known: &Macros, expansion: &mut Expansion) -> ParseResult<Macro> {
         self.in_macro = true;
         self.expect("macro")?;
         let position = self.last;
@@ -294,30 +294,30 @@ impl<'a> Parser<'a> {
         self.begin()?;
         let body = self.statements()?;
         self.end("macro")?;
-        self.takes(";")?;
+        self.take_if(";")?;
         let body = expansion.expand(body, known, 0)?;
         self.in_macro = false;
-        Ok(Macro { position, name, parameters, height: height(&body), body })
+        Ok(Macro { position, name, parameters, depth: nesting_depth(&body), body })
     }
 
-    fn procedure(&mut self) -> Parsing<(Procedure, Vec<Draft>)> {
+    fn procedure(&mut self) -> ParseResult<(Procedure, Vec<ParsedStatement>)> {
         self.expect("procedure")?;
         let position = self.last;
         let name = self.take()?.text;
         self.procedure = Some(name.clone());
-        self.noticed = Noticed::default();
+        self.facts = BodyFacts::default();
         let parameters = self.parameters(Self::parameter)?;
         let mut variables = Vec::new();
-        if !self.sees(&["begin", "{"])? {
+        if !self.next_is(&["begin", "{"])? {
             self.variable_word()?;
-            while !self.sees(&["begin", "{"])? {
+            while !self.next_is(&["begin", "{"])? {
                 variables.push(self.parameter()?);
                 self.comma_or_semicolon()?;
             }
         }
         let body = self.body("procedure")?;
         self.procedure = None;
-        let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
+        let BodyFacts { minus, plus, calls, .. } = std::mem::take(&mut self.facts);
         let procedure = Procedure {
             name,
             position,
@@ -331,7 +331,7 @@ impl<'a> Parser<'a> {
         Ok((procedure, body))
     }
 
-    fn process(&mut self, fairness: Fairness) -> Parsing<(Process, Vec<Draft>)> {
+    fn process(&mut self, fairness: Fairness) -> ParseResult<(Process, Vec<ParsedStatement>)> {
         self.expect("process")?;
         let position = self.last;
         if self.syntax == Syntax::C {
@@ -340,13 +340,13 @@ impl<'a> Parser<'a> {
         let name = self.take()?.text;
         let binding = self.binding()?;
         let id = self.some_expression("the identifier of the process")?;
-        self.noticed = Noticed::default();
+        self.facts = BodyFacts::default();
         if self.syntax == Syntax::C {
             self.expect(")")?;
         }
-        let variables = if self.sees(&["begin", "{"])? { Vec::new() } else { self.variables()? };
+        let variables = if self.next_is(&["begin", "{"])? { Vec::new() } else { self.variables()? };
         let body = self.body("process")?;
-        let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
+        let BodyFacts { minus, plus, calls, .. } = std::mem::take(&mut self.facts);
         let process = Process {
             name,
             position,
@@ -362,31 +362,31 @@ impl<'a> Parser<'a> {
         Ok((process, body))
     }
 
-    fn body(&mut self, word: &str) -> Parsing<Vec<Draft>> {
+    fn body(&mut self, word: &str) -> ParseResult<Vec<ParsedStatement>> {
         self.begin()?;
         let body = self.statements()?;
         self.end(word)?;
-        self.takes(";")?;
+        self.take_if(";")?;
         Ok(body)
     }
 
-    fn variable_word(&mut self) -> Parsing<()> {
-        if self.takes("variables")? { Ok(()) } else { self.expect("variable") }
+    fn variable_word(&mut self) -> ParseResult<()> {
+        if self.take_if("variables")? { Ok(()) } else { self.expect("variable") }
     }
 
-    fn variables(&mut self) -> Parsing<Vec<Variable>> {
+    fn variables(&mut self) -> ParseResult<Vec<Variable>> {
         self.variable_word()?;
         let mut found = Vec::new();
-        while !self.sees(&["begin", "{", "procedure", "process", "fair", "define", "macro"])? {
+        while !self.next_is(&["begin", "{", "procedure", "process", "fair", "define", "macro"])? {
             found.push(self.variable()?);
             self.comma_or_semicolon()?;
         }
         Ok(found)
     }
 
-    fn variable(&mut self) -> Parsing<Variable> {
+    fn variable(&mut self) -> ParseResult<Variable> {
         let Lexeme { text: name, position, .. } = self.take()?;
-        if !self.sees(&["=", "\\in", "∈"])? {
+        if !self.next_is(&["=", "\\in", "∈"])? {
             self.has_default_value = true;
             return Ok(Variable { name, position, binding: Binding::Equals, value: None });
         }
@@ -396,10 +396,10 @@ impl<'a> Parser<'a> {
     }
 
     /// A parameter or a variable of a procedure, which takes no `\in`.
-    fn parameter(&mut self) -> Parsing<Variable> {
+    fn parameter(&mut self) -> ParseResult<Variable> {
         let Lexeme { text: name, position, .. } = self.take()?;
         let mut value = None;
-        if self.takes("=")? {
+        if self.take_if("=")? {
             value = Some(self.some_expression("the value of the variable")?);
         } else {
             self.has_default_value = true;
@@ -410,9 +410,9 @@ impl<'a> Parser<'a> {
 
 /// The bodies of an algorithm: those of its procedures, and that of the algorithm or those of its processes.
 #[derive(Default)]
-struct Drafts {
-    procedures: Vec<Vec<Draft>>,
-    others: Vec<Vec<Draft>>,
+struct Bodies {
+    procedures: Vec<Vec<ParsedStatement>>,
+    others: Vec<Vec<ParsedStatement>>,
     expansion: Expansion,
 }
 
@@ -420,12 +420,12 @@ struct Drafts {
 fn finish(
     algorithm: &mut Algorithm,
     macros: &Macros,
-    drafts: Drafts,
+    bodies: Bodies,
     mut labels: Labels,
     labelling: Labelling,
-) -> Result<(), Vec<Fault>> {
-    let Drafts { procedures, others, mut expansion } = drafts;
-    let one = |fault: Fault| vec![fault];
+) -> Result<(), Vec<SyntaxError>> {
+    let Bodies { procedures, others, mut expansion } = bodies;
+    let one = |error: SyntaxError| vec![error];
     let mut others = others.into_iter();
     if let Body::Processes(processes) = &mut algorithm.body {
         for (process, body) in processes.iter_mut().zip(others.by_ref()) {

@@ -3,7 +3,7 @@
 use super::ast::Binding;
 use super::expr::{Expr, Token, TokenKind};
 use super::parse::{Parser, Syntax};
-use super::source::{Parsing, fault};
+use super::source::{ParseResult, syntax_error};
 use super::symbols;
 use super::token::{Kind, Lexeme};
 
@@ -43,31 +43,36 @@ fn ends_expression(text: &str) -> bool {
 
 impl Parser<'_> {
     /// The token after `skipped` others.
-    pub(super) fn peek(&mut self, skipped: usize) -> Parsing<&Lexeme> {
-        while self.ahead.len() <= skipped {
+    pub(super) fn peek(&mut self, skipped: usize) -> ParseResult<&Lexeme> {
+        while self.lookahead.len() <= skipped {
             match self.lexer.next()? {
-                Some(lexeme) => self.ahead.push_back(lexeme),
-                None => return fault(self.last, "the module ends before the algorithm does; is a comment not ended?"),
+                Some(lexeme) => self.lookahead.push_back(lexeme),
+                None => {
+                    return syntax_error(
+                        self.last,
+                        "the module ends before the algorithm does; is a comment not ended?",
+                    );
+                }
             }
         }
-        Ok(&self.ahead[skipped])
+        Ok(&self.lookahead[skipped])
     }
 
     /// Whether the next token is one of these.
-    pub(super) fn sees(&mut self, any: &[&str]) -> Parsing<bool> {
+    pub(super) fn next_is(&mut self, any: &[&str]) -> ParseResult<bool> {
         let next = &self.peek(0)?.text;
         Ok(any.contains(&next.as_str()))
     }
 
     /// Takes the next token.
-    pub(super) fn take(&mut self) -> Parsing<Lexeme> {
+    pub(super) fn take(&mut self) -> ParseResult<Lexeme> {
         self.last = self.peek(0)?.position;
-        Ok(self.ahead.pop_front().expect("a token was just seen"))
+        Ok(self.lookahead.pop_front().expect("a token was just seen"))
     }
 
     /// Takes the next token if it is this one.
-    pub(super) fn takes(&mut self, text: &str) -> Parsing<bool> {
-        let there = self.sees(&[text])?;
+    pub(super) fn take_if(&mut self, text: &str) -> ParseResult<bool> {
+        let there = self.next_is(&[text])?;
         if there {
             self.take()?;
         }
@@ -75,38 +80,38 @@ impl Parser<'_> {
     }
 
     /// Takes the next token, which must be this one.
-    pub(super) fn expect(&mut self, text: &str) -> Parsing<()> {
+    pub(super) fn expect(&mut self, text: &str) -> ParseResult<()> {
         let found = self.take()?;
         if found.text == text {
             Ok(())
         } else {
-            fault(found.position, format!("expected `{text}` but found `{}`", found.text))
+            syntax_error(found.position, format!("expected `{text}` but found `{}`", found.text))
         }
     }
 
     /// Takes a semicolon, which may be left out where what follows cannot be misread.
-    pub(super) fn semicolon(&mut self) -> Parsing<()> {
+    pub(super) fn semicolon(&mut self) -> ParseResult<()> {
         let next = self.peek(0)?;
         match next.text.as_str() {
             "end" | "begin" | "else" | "elsif" | "or" | "do" | "macro" | "procedure" | "process" | "fair"
             | "define" | "}" | "{" => Ok(()),
             "if" | "either" | "while" | "with" | "call" | "return" | "goto" | "print" | "assert" | "skip" => {
-                fault(next.position, format!("expected `;` before `{}`", next.text))
+                syntax_error(next.position, format!("expected `;` before `{}`", next.text))
             }
             _ => self.expect(";"),
         }
     }
 
-    pub(super) fn comma_or_semicolon(&mut self) -> Parsing<()> {
-        if self.takes(",")? { Ok(()) } else { self.semicolon() }
+    pub(super) fn comma_or_semicolon(&mut self) -> ParseResult<()> {
+        if self.take_if(",")? { Ok(()) } else { self.semicolon() }
     }
 
-    pub(super) fn begin(&mut self) -> Parsing<()> {
+    pub(super) fn begin(&mut self) -> ParseResult<()> {
         self.expect(if self.syntax == Syntax::P { "begin" } else { "{" })
     }
 
     /// The end of what this word began.
-    pub(super) fn end(&mut self, word: &str) -> Parsing<()> {
+    pub(super) fn end(&mut self, word: &str) -> ParseResult<()> {
         if self.syntax == Syntax::C {
             return self.expect("}");
         }
@@ -114,24 +119,24 @@ impl Parser<'_> {
         self.expect(word)
     }
 
-    pub(super) fn binding(&mut self) -> Parsing<Binding> {
+    pub(super) fn binding(&mut self) -> ParseResult<Binding> {
         let found = self.take()?;
         match found.text.as_str() {
             "=" => Ok(Binding::Equals),
             "\\in" | "∈" => Ok(Binding::In),
-            other => fault(found.position, format!("expected `=` or `\\in` but found `{other}`")),
+            other => syntax_error(found.position, format!("expected `=` or `\\in` but found `{other}`")),
         }
     }
 
     /// An expression, which ends before the first token that cannot belong to it. It may be empty.
-    pub(super) fn expression(&mut self) -> Parsing<Expr> {
+    pub(super) fn expression(&mut self) -> ParseResult<Expr> {
         let mut lines: Vec<Vec<Token>> = Vec::new();
         let (mut depth, mut quantifier, mut before, mut line) = (0_usize, None, String::new(), None);
         loop {
             let next = self.peek(0)?;
             let (text, position) = (next.text.as_str(), next.position);
             let Kind::Token(kind) = next.kind else {
-                return fault(position, format!("`{text}` may not stand in an expression"));
+                return syntax_error(position, format!("`{text}` may not stand in an expression"));
             };
             if kind != TokenKind::String {
                 let field = kind == TokenKind::Ident && matches!(before.as_str(), "." | "[" | ",");
@@ -139,10 +144,10 @@ impl Parser<'_> {
                 if (ends_expression(text) && !field) || (outside && depth == 0) {
                     if depth > 0 {
                         let message = format!("`(`, `[`, `{{` or `<<` is not closed in the expression before `{text}`");
-                        return fault(position, message);
+                        return syntax_error(position, message);
                     }
                     if let Some(symbol) = quantifier {
-                        return fault(
+                        return syntax_error(
                             position,
                             format!("expected `:` after `{symbol}` in the expression before `{text}`"),
                         );
@@ -155,7 +160,10 @@ impl Parser<'_> {
                     depth += 1;
                 } else if symbols::closes(text) {
                     let Some(less) = depth.checked_sub(1) else {
-                        return fault(position, format!("`{text}` closes nothing that was opened in the expression"));
+                        return syntax_error(
+                            position,
+                            format!("`{text}` closes nothing that was opened in the expression"),
+                        );
                     };
                     depth = less;
                 }
@@ -177,11 +185,11 @@ impl Parser<'_> {
     }
 
     /// An expression that may not be empty.
-    pub(super) fn some_expression(&mut self, whose: &str) -> Parsing<Expr> {
+    pub(super) fn some_expression(&mut self, expected: &str) -> ParseResult<Expr> {
         let expr = self.expression()?;
         if expr.is_empty() {
             let next = self.peek(0)?;
-            return fault(next.position, format!("expected {whose} but found `{}`", next.text));
+            return syntax_error(next.position, format!("expected {expected} but found `{}`", next.text));
         }
         Ok(expr)
     }

@@ -1,11 +1,11 @@
 //! The parser's part for statements.
 
 use super::ast::Assignment;
-use super::draft::{Draft, DraftKind, check_depth};
 use super::expr::Expr;
 use super::parse::{Parser, Syntax};
+use super::parsed_statement::{ParsedKind, ParsedStatement, check_depth};
 use super::position::Position;
-use super::source::{Parsing, fault};
+use super::source::{ParseResult, syntax_error};
 
 /// What begins a statement that is not an assignment or the call of a macro; none of it is a label.
 const WORDS: &[&str] = &[
@@ -15,26 +15,26 @@ const WORDS: &[&str] = &[
 
 impl Parser<'_> {
     /// A sequence of statements, up to what ends it.
-    pub(super) fn statements(&mut self) -> Parsing<Vec<Draft>> {
+    pub(super) fn statements(&mut self) -> ParseResult<Vec<ParsedStatement>> {
         let ends: &[&str] = match self.syntax {
             Syntax::P => &["end", "else", "elsif", "or"],
             Syntax::C => &["}"],
         };
         let mut found = Vec::new();
-        while !self.sees(ends)? {
+        while !self.next_is(ends)? {
             found.extend(self.statement_or_block()?);
         }
         if self.syntax == Syntax::C && found.is_empty() {
             let position = self.peek(0)?.position;
-            return fault(position, "expected a statement but found `}`");
+            return syntax_error(position, "expected a statement but found `}`");
         }
         Ok(found)
     }
 
     /// A statement with its label, or in c-syntax several in braces.
-    fn statement_or_block(&mut self) -> Parsing<Vec<Draft>> {
+    fn statement_or_block(&mut self) -> ParseResult<Vec<ParsedStatement>> {
         let label = self.label()?;
-        if self.syntax == Syntax::P || !self.sees(&["{"])? {
+        if self.syntax == Syntax::P || !self.next_is(&["{"])? {
             let mut statement = self.statement()?;
             statement.label = label;
             return Ok(vec![statement]);
@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.semicolon()?;
         if let (Some(first), Some(label)) = (statements.first_mut(), label) {
             if first.label.is_some() {
-                return fault(
+                return syntax_error(
                     first.position,
                     format!("the statement has a label of its own, and `{label}` before its block"),
                 );
@@ -58,8 +58,8 @@ impl Parser<'_> {
         Ok(statements)
     }
 
-    fn label(&mut self) -> Parsing<Option<String>> {
-        if self.sees(WORDS)? {
+    fn label(&mut self) -> ParseResult<Option<String>> {
+        if self.next_is(WORDS)? {
             return Ok(None);
         }
         // The end of the module is told where a statement is missed, not here.
@@ -69,47 +69,47 @@ impl Parser<'_> {
         }
         let label = self.take()?;
         if self.in_macro {
-            return fault(label.position, "a label may not stand in a macro");
+            return syntax_error(label.position, "a label may not stand in a macro");
         }
         if label.text == "Done" || label.text == "Error" {
-            return fault(label.position, format!("`{}` may not be used as a label", label.text));
+            return syntax_error(label.position, format!("`{}` may not be used as a label", label.text));
         }
         self.expect(":")?;
-        self.notice_label(&label.text)?;
+        self.record_label(&label.text)?;
         Ok(Some(label.text))
     }
 
-    fn statement(&mut self) -> Parsing<Draft> {
+    fn statement(&mut self) -> ParseResult<ParsedStatement> {
         let next = self.peek(0)?;
         let (word, position) = (next.text.clone(), next.position);
         self.depth += 1;
         check_depth(self.depth, position)?;
         let statement = match word.as_str() {
-            "if" => self.an_if(position),
+            "if" => self.if_statement(position),
             "either" => self.either(position),
             "with" => self.with(),
-            "while" => self.a_while(position),
-            "when" | "await" => self.simple(position, "a condition", DraftKind::When),
-            "print" => self.simple(position, "an expression to print", DraftKind::Print),
-            "assert" => self.simple(position, "a condition", DraftKind::Assert),
+            "while" => self.while_statement(position),
+            "when" | "await" => self.simple(position, "a condition", ParsedKind::When),
+            "print" => self.simple(position, "an expression to print", ParsedKind::Print),
+            "assert" => self.simple(position, "a condition", ParsedKind::Assert),
             "skip" => {
                 self.take()?;
                 self.semicolon()?;
-                Ok(Draft::new(position, DraftKind::Skip))
+                Ok(ParsedStatement::new(position, ParsedKind::Skip))
             }
             "call" => self.call(position),
             "return" => {
                 self.take()?;
                 self.semicolon()?;
                 let from = self.procedure.clone().unwrap_or_default();
-                Ok(Draft::new(position, DraftKind::Return { from }))
+                Ok(ParsedStatement::new(position, ParsedKind::Return { from }))
             }
             "goto" => {
                 self.take()?;
                 let to = self.take()?.text;
-                self.notice_goto(&to);
+                self.record_goto(&to);
                 self.semicolon()?;
-                Ok(Draft::new(position, DraftKind::Goto { to }))
+                Ok(ParsedStatement::new(position, ParsedKind::Goto { to }))
             }
             _ if self.peek(1).is_ok_and(|after| after.begins("(")) => self.macro_call(position),
             _ => self.assign(position),
@@ -119,25 +119,30 @@ impl Parser<'_> {
     }
 
     /// A word, an expression and a semicolon.
-    fn simple(&mut self, position: Position, whose: &str, kind: impl Fn(Expr) -> DraftKind) -> Parsing<Draft> {
+    fn simple(
+        &mut self,
+        position: Position,
+        expected: &str,
+        kind: impl Fn(Expr) -> ParsedKind,
+    ) -> ParseResult<ParsedStatement> {
         self.take()?;
-        let expr = self.some_expression(whose)?;
+        let expr = self.some_expression(expected)?;
         self.semicolon()?;
-        Ok(Draft::new(position, kind(expr)))
+        Ok(ParsedStatement::new(position, kind(expr)))
     }
 
     /// A test, in c-syntax in parentheses.
-    fn test(&mut self, whose: &str) -> Parsing<Expr> {
+    fn test(&mut self, expected: &str) -> ParseResult<Expr> {
         if self.syntax == Syntax::P {
-            return self.some_expression(whose);
+            return self.some_expression(expected);
         }
         self.expect("(")?;
-        let test = self.some_expression(whose)?;
+        let test = self.some_expression(expected)?;
         self.expect(")")?;
         Ok(test)
     }
 
-    fn a_while(&mut self, position: Position) -> Parsing<Draft> {
+    fn while_statement(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         self.expect("while")?;
         let test = self.test("the test of the `while`")?;
         let body = if self.syntax == Syntax::P {
@@ -150,18 +155,18 @@ impl Parser<'_> {
             self.statement_or_block()?
         };
         if body.is_empty() {
-            return fault(position, "the `while` has no body");
+            return syntax_error(position, "the `while` has no body");
         }
-        Ok(Draft::new(position, DraftKind::While { test, body }))
+        Ok(ParsedStatement::new(position, ParsedKind::While { test, body }))
     }
 
-    fn an_if(&mut self, position: Position) -> Parsing<Draft> {
+    fn if_statement(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         self.expect("if")?;
         if self.syntax == Syntax::C {
             let test = self.test("the test of the `if`")?;
             let then = self.statement_or_block()?;
-            let otherwise = if self.takes("else")? { self.statement_or_block()? } else { Vec::new() };
-            return Ok(Draft::new(position, DraftKind::If { test, then, otherwise }));
+            let otherwise = if self.take_if("else")? { self.statement_or_block()? } else { Vec::new() };
+            return Ok(ParsedStatement::new(position, ParsedKind::If { test, then, otherwise }));
         }
         let outer = self.depth;
         let mut arms = Vec::new();
@@ -172,17 +177,20 @@ impl Parser<'_> {
             self.expect("then")?;
             arms.push((arm, test, self.statements()?));
             arm = self.peek(0)?.position;
-            if self.takes("elsif")? {
+            if self.take_if("elsif")? {
                 self.depth += 1;
                 check_depth(self.depth, arm)?;
-            } else if self.takes("else")? {
+            } else if self.take_if("else")? {
                 otherwise = self.statements()?;
                 break;
-            } else if self.sees(&["end"])? {
+            } else if self.next_is(&["end"])? {
                 break;
             } else {
                 let found = self.peek(0)?;
-                return fault(found.position, format!("expected `else`, `elsif` or `end` but found `{}`", found.text));
+                return syntax_error(
+                    found.position,
+                    format!("expected `else`, `elsif` or `end` but found `{}`", found.text),
+                );
             }
         }
         self.end("if")?;
@@ -192,23 +200,26 @@ impl Parser<'_> {
         for (position, test, then) in arms.into_iter().rev() {
             otherwise.extend(made.take());
             if then.is_empty() && otherwise.is_empty() {
-                return fault(position, "the `if` has neither a statement after `then` nor one after `else`");
+                return syntax_error(position, "the `if` has neither a statement after `then` nor one after `else`");
             }
-            made = Some(Draft::new(position, DraftKind::If { test, then, otherwise: std::mem::take(&mut otherwise) }));
+            made = Some(ParsedStatement::new(
+                position,
+                ParsedKind::If { test, then, otherwise: std::mem::take(&mut otherwise) },
+            ));
         }
         Ok(made.expect("an `if` has an arm"))
     }
 
-    fn either(&mut self, position: Position) -> Parsing<Draft> {
+    fn either(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         self.expect("either")?;
         let mut clauses = Vec::new();
         loop {
             let clause = if self.syntax == Syntax::P { self.statements()? } else { self.statement_or_block()? };
             if clause.is_empty() {
-                return fault(position, "the `either` has an empty clause");
+                return syntax_error(position, "the `either` has an empty clause");
             }
             clauses.push(clause);
-            if !self.takes("or")? {
+            if !self.take_if("or")? {
                 break;
             }
         }
@@ -217,14 +228,14 @@ impl Parser<'_> {
             self.semicolon()?;
         }
         if clauses.len() < 2 {
-            return fault(position, "the `either` has no `or`");
+            return syntax_error(position, "the `either` has no `or`");
         }
-        Ok(Draft::new(position, DraftKind::Either(clauses)))
+        Ok(ParsedStatement::new(position, ParsedKind::Either(clauses)))
     }
 
     /// A `with`, which is a nest of them where it binds several names. Each counts as standing at the token before the
     /// name, as the reference has it.
-    fn with(&mut self) -> Parsing<Draft> {
+    fn with(&mut self) -> ParseResult<ParsedStatement> {
         self.expect("with")?;
         if self.syntax == Syntax::C {
             self.expect("(")?;
@@ -237,14 +248,14 @@ impl Parser<'_> {
             let binding = self.binding()?;
             let value = self.expression()?;
             let done = if self.syntax == Syntax::P { "do" } else { ")" };
-            if self.syntax == Syntax::P || !self.sees(&[done])? {
+            if self.syntax == Syntax::P || !self.next_is(&[done])? {
                 self.comma_or_semicolon()?;
             }
             if value.is_empty() {
-                return fault(position, format!("expected a value for `{variable}`"));
+                return syntax_error(position, format!("expected a value for `{variable}`"));
             }
             bindings.push((position, variable, binding, value));
-            if self.takes(done)? {
+            if self.take_if(done)? {
                 break;
             }
             self.depth += 1;
@@ -260,41 +271,41 @@ impl Parser<'_> {
         };
         self.depth = outer;
         if body.is_empty() {
-            return fault(bindings[0].0, "the `with` has no body");
+            return syntax_error(bindings[0].0, "the `with` has no body");
         }
         for (position, variable, binding, value) in bindings.into_iter().rev() {
-            body = vec![Draft::new(position, DraftKind::With { variable, binding, value, body })];
+            body = vec![ParsedStatement::new(position, ParsedKind::With { variable, binding, value, body })];
         }
         Ok(body.pop().expect("a `with` binds a name"))
     }
 
-    fn assign(&mut self, position: Position) -> Parsing<Draft> {
+    fn assign(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         let mut all = Vec::new();
         loop {
             let variable = self.take()?;
             let subscript = self.expression()?;
             let sign = self.take()?;
             if sign.text != ":=" && sign.text != "≔" {
-                return fault(sign.position, format!("expected `:=` but found `{}`", sign.text));
+                return syntax_error(sign.position, format!("expected `:=` but found `{}`", sign.text));
             }
             let value = self.some_expression("the right-hand side of the assignment")?;
             all.push(Assignment { position: variable.position, variable: variable.text, subscript, value });
-            if !self.takes("||")? && !self.takes("‖")? {
+            if !self.take_if("||")? && !self.take_if("‖")? {
                 break;
             }
         }
         self.semicolon()?;
-        Ok(Draft::new(position, DraftKind::Assign(all)))
+        Ok(ParsedStatement::new(position, ParsedKind::Assign(all)))
     }
 
     /// What is handed to a procedure or a macro.
-    fn arguments(&mut self) -> Parsing<Vec<Expr>> {
+    fn arguments(&mut self) -> ParseResult<Vec<Expr>> {
         self.expect("(")?;
         let mut found = Vec::new();
         if !self.peek(0)?.begins(")") {
             loop {
                 found.push(self.some_expression("an argument")?);
-                if self.sees(&[")"])? {
+                if self.next_is(&[")"])? {
                     break;
                 }
                 self.expect(",")?;
@@ -304,33 +315,33 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn macro_call(&mut self, position: Position) -> Parsing<Draft> {
+    fn macro_call(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         let name = self.take()?.text;
         let arguments = self.arguments()?;
         self.semicolon()?;
-        Ok(Draft::new(position, DraftKind::MacroCall { name, arguments }))
+        Ok(ParsedStatement::new(position, ParsedKind::MacroCall { name, arguments }))
     }
 
     /// A call, with the `return` or `goto` after it.
-    fn call(&mut self, position: Position) -> Parsing<Draft> {
+    fn call(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         self.expect("call")?;
         let procedure = self.take()?.text;
         let arguments = self.arguments()?;
         self.semicolon()?;
-        self.notice_call(&procedure);
-        let kind = if self.takes("return")? {
+        self.record_call(&procedure);
+        let kind = if self.take_if("return")? {
             self.semicolon()?;
             let from = self.procedure.clone().unwrap_or_default();
-            DraftKind::CallReturn { from, procedure, arguments }
-        } else if self.takes("goto")? {
+            ParsedKind::CallReturn { from, procedure, arguments }
+        } else if self.take_if("goto")? {
             let to = self.take()?.text;
             // The reference looks at the procedure's name here, not at the label.
-            self.notice_goto(&procedure);
+            self.record_goto(&procedure);
             self.semicolon()?;
-            DraftKind::CallGoto { procedure, arguments, to }
+            ParsedKind::CallGoto { procedure, arguments, to }
         } else {
-            DraftKind::Call { procedure, arguments }
+            ParsedKind::Call { procedure, arguments }
         };
-        Ok(Draft::new(position, kind))
+        Ok(ParsedStatement::new(position, kind))
     }
 }

@@ -282,11 +282,12 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         ),
         ("¶fair begin skip; end algorithm", "expected `begin` but found `fair`"),
     ] {
-        let marked = module(&format!("--algorithm A {text}"));
-        let position = marked.find('¶').expect("the case is marked");
-        let line = marked[..position].matches('\n').count() + 1;
-        let column = marked[..position].chars().rev().take_while(|character| *character != '\n').count() + 1;
-        let problems = parse(&marked.replace("\n\n¶\n", "\n\n").replace('¶', ""), &Options::default()).unwrap_err();
+        let update_marker = module(&format!("--algorithm A {text}"));
+        let position = update_marker.find('¶').expect("the case is marked");
+        let line = update_marker[..position].matches('\n').count() + 1;
+        let column = update_marker[..position].chars().rev().take_while(|character| *character != '\n').count() + 1;
+        let problems =
+            parse(&update_marker.replace("\n\n¶\n", "\n\n").replace('¶', ""), &Options::default()).unwrap_err();
         assert!(problems[0].message.contains(wanted), "{text}: {}", problems[0].message);
         assert_eq!((problems[0].line, problems[0].column), (line, column), "{text}: {}", problems[0].message);
     }

@@ -18,22 +18,22 @@ const TAB: usize = 8;
 
 /// Something that is not PlusCal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct SyntaxError {
     pub position: Position,
     pub message: String,
 }
 
 /// What parsing gives.
-pub(super) type Parsing<T> = Result<T, Fault>;
+pub(super) type ParseResult<T> = Result<T, SyntaxError>;
 
 /// A fault as a result.
-pub(super) fn fault<T>(position: Position, message: impl Into<String>) -> Parsing<T> {
-    Err(Fault { position, message: message.into() })
+pub(super) fn syntax_error<T>(position: Position, message: impl Into<String>) -> ParseResult<T> {
+    Err(SyntaxError { position, message: message.into() })
 }
 
 /// Where in the text of the module the translation goes, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TranslationPlace {
     /// There is a block for it: the line with `BEGIN TRANSLATION` without its line end, and the whole lines between it
     /// and the line with `END TRANSLATION`.
     Block { begin: Range<usize>, between: Range<usize> },
@@ -73,7 +73,7 @@ pub(super) struct Source {
     pub code: Vec<Vec<char>>,
     /// Just after what begins the algorithm.
     pub start: Position,
-    pub place: Place,
+    pub place: TranslationPlace,
     /// The lines inside of the translation block, where that stands before the algorithm.
     block: Option<Block>,
 }
@@ -104,13 +104,16 @@ impl Source {
         let Some((number, byte, fair)) = start else { return Ok(None) };
         let hidden =
             |line: usize| block.filter(|block| block.end <= line).map_or(0, |block| block.end - block.begin - 1);
-        let column = untabbed(&lines[number].text[..byte]).len();
+        let column = expand_tabs(&lines[number].text[..byte]).len();
         let first = number - hidden(number);
         let mut source = Self {
             fair,
-            code: (number..lines.len()).filter(|line| outside(*line)).map(|line| untabbed(lines[line].text)).collect(),
+            code: (number..lines.len())
+                .filter(|line| outside(*line))
+                .map(|line| expand_tabs(lines[line].text))
+                .collect(),
             start: Position { line: first + 1, column: column + 1 },
-            place: Place::Insert(0),
+            place: TranslationPlace::Insert(0),
             block,
         };
         source.place = match (begin, block) {
@@ -120,26 +123,29 @@ impl Source {
             }
             (_, Some(Block { begin, end })) => {
                 let (begin, end) = (lines[begin], lines[end]);
-                Place::Block { begin: begin.start..begin.start + begin.text.len(), between: begin.next..end.start }
+                TranslationPlace::Block {
+                    begin: begin.start..begin.start + begin.text.len(),
+                    between: begin.next..end.start,
+                }
             }
             (None, None) => {
-                let last = source.end_of_comment(column).map_err(|fault| source.locate(&fault))?;
-                Place::Insert(lines[number + last].next)
+                let last = source.end_of_comment(column).map_err(|error| source.to_diagnostic(&error))?;
+                TranslationPlace::Insert(lines[number + last].next)
             }
         };
-        source.uncomment(column).map_err(|fault| source.locate(&fault))?;
+        source.uncomment(column).map_err(|error| source.to_diagnostic(&error))?;
         Ok(Some(source))
     }
 
     /// A fault as a diagnostic, its line counted in the text as it is.
-    pub(super) fn locate(&self, fault: &Fault) -> Diagnostic {
-        let mut position = fault.position;
+    pub(super) fn to_diagnostic(&self, error: &SyntaxError) -> Diagnostic {
+        let mut position = error.position;
         if let Some(block) = self.block
             && position.line > block.begin + 1
         {
             position.line += block.end - block.begin - 1;
         }
-        diagnostic(position, fault.message.clone())
+        diagnostic(position, error.message.clone())
     }
 
     fn position(&self, line: usize, column: usize) -> Position {
@@ -147,7 +153,7 @@ impl Source {
     }
 
     /// The line (counted from the algorithm's) where the comment ends that the algorithm stands in.
-    fn end_of_comment(&self, column: usize) -> Parsing<usize> {
+    fn end_of_comment(&self, column: usize) -> ParseResult<usize> {
         let mut depth = 1_usize;
         for (number, line) in self.code.iter().enumerate() {
             let mut index = if number == 0 { column } else { 0 };
@@ -168,15 +174,15 @@ impl Source {
                         return Ok(number);
                     }
                     let message = "expected nothing but a comment after the `*)` that ends the algorithm's comment";
-                    return fault(self.position(number, index), message);
+                    return syntax_error(self.position(number, index), message);
                 }
             }
         }
-        fault(self.start, "the comment that the algorithm stands in is not ended by `*)`")
+        syntax_error(self.start, "the comment that the algorithm stands in is not ended by `*)`")
     }
 
     /// Makes blanks of comments, up to the `*)` that ends the algorithm's own.
-    fn uncomment(&mut self, column: usize) -> Parsing<()> {
+    fn uncomment(&mut self, column: usize) -> ParseResult<()> {
         let mut depth = 0_usize;
         for number in 0..self.code.len() {
             let line = &mut self.code[number];
@@ -208,7 +214,7 @@ impl Source {
                 index += 1;
             }
             if let Some(column) = string {
-                return fault(self.position(number, column), "the string is not ended on its line");
+                return syntax_error(self.position(number, column), "the string is not ended on its line");
             }
         }
         Ok(())
@@ -232,7 +238,7 @@ fn pair(lines: &[Line<'_>], from: usize, word: &str) -> Option<usize> {
 }
 
 /// The characters of a line, each tabulator as the blanks that it stands for.
-fn untabbed(line: &str) -> Vec<char> {
+fn expand_tabs(line: &str) -> Vec<char> {
     let mut found = Vec::with_capacity(line.len());
     for character in line.chars() {
         if character == '\t' {
@@ -282,14 +288,17 @@ mod tests {
     #[test]
     fn the_translation_goes_into_its_block_or_after_the_comment() {
         for (text, wanted) in [
-            ("(* --algorithm A\n*)\nx", Place::Insert(20)),
-            ("(* --algorithm A\n*) \\* x", Place::Insert(24)),
-            ("(* --algorithm A*)\r\nx", Place::Insert(20)),
+            ("(* --algorithm A\n*)\nx", TranslationPlace::Insert(20)),
+            ("(* --algorithm A\n*) \\* x", TranslationPlace::Insert(24)),
+            ("(* --algorithm A*)\r\nx", TranslationPlace::Insert(20)),
             (
                 "(* --fair algorithm A*)\n\\*  BEGIN \t TRANSLATION\nx\n\\* END TRANSLATION y",
-                Place::Block { begin: 24..47, between: 48..50 },
+                TranslationPlace::Block { begin: 24..47, between: 48..50 },
             ),
-            ("BEGIN TRANSLATION\nEND TRANSLATION\n(* --algorithm A", Place::Block { begin: 0..17, between: 18..18 }),
+            (
+                "BEGIN TRANSLATION\nEND TRANSLATION\n(* --algorithm A",
+                TranslationPlace::Block { begin: 0..17, between: 18..18 },
+            ),
         ] {
             let source = found(text).unwrap().unwrap();
             assert_eq!(source.place, wanted, "{text}");
@@ -301,7 +310,7 @@ mod tests {
         let source =
             found("BEGIN TRANSLATION\nx --algorithm\ny\nEND TRANSLATION\n(* --algorithm A *)").unwrap().unwrap();
         assert_eq!(source.start, Position { line: 3, column: 15 });
-        let told = source.locate(&Fault { position: source.start, message: String::new() });
+        let told = source.to_diagnostic(&SyntaxError { position: source.start, message: String::new() });
         assert_eq!((told.line, told.column), (5, 15));
     }
 

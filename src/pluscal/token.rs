@@ -3,7 +3,7 @@
 use super::expr::TokenKind;
 use super::options::Compat;
 use super::position::Position;
-use super::source::{Parsing, fault};
+use super::source::{ParseResult, syntax_error};
 use super::symbols;
 
 /// What stands in the text.
@@ -62,7 +62,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next lexeme; `None` at the end of the text.
-    pub(super) fn next(&mut self) -> Parsing<Option<Lexeme>> {
+    pub(super) fn next(&mut self) -> ParseResult<Option<Lexeme>> {
         if !self.skip()? {
             return Ok(None);
         }
@@ -96,16 +96,16 @@ impl<'a> Lexer<'a> {
         } else {
             let dashes = count(|character| character == '-').max(count(|character| character == '='));
             match dashes {
-                3 => return fault(position, format!("`{}` is no symbol", run(3))),
+                3 => return syntax_error(position, format!("`{}` is no symbol", run(3))),
                 4.. => (dashes, run(dashes), Kind::Rule),
                 _ => match symbols::longest(rest) {
                     Some(text) => (text.chars().count(), text, Kind::Token(TokenKind::Builtin)),
-                    None => return fault(position, format!("`{first}` is no symbol")),
+                    None => return syntax_error(position, format!("`{first}` is no symbol")),
                 },
             }
         };
         if self.compat == Compat::Y2020 && !text.is_ascii() {
-            return fault(position, format!("`{text}` is no symbol for the translator of 2020"));
+            return syntax_error(position, format!("`{text}` is no symbol for the translator of 2020"));
         }
         self.column += length;
         Ok(Some(Lexeme { text, kind, position }))
@@ -116,13 +116,13 @@ impl<'a> Lexer<'a> {
     }
 
     /// Moves to the next lexeme; false at the end of the text. Comments are met only after the algorithm's end.
-    fn skip(&mut self) -> Parsing<bool> {
+    fn skip(&mut self) -> ParseResult<bool> {
         let start = self.position();
         let mut depth = 0_usize;
         loop {
             match self.rest() {
                 [] if self.line + 1 >= self.code.len() => {
-                    return if depth == 0 { Ok(false) } else { fault(start, "a comment is not ended by `*)`") };
+                    return if depth == 0 { Ok(false) } else { syntax_error(start, "a comment is not ended by `*)`") };
                 }
                 [] => (self.line, self.column) = (self.line + 1, 0),
                 ['(', '*', ..] => (self.column, depth) = (self.column + 2, depth + 1),
@@ -136,10 +136,10 @@ impl<'a> Lexer<'a> {
     }
 
     /// The length of the string that begins here, quotes included.
-    fn string(&self) -> Parsing<usize> {
+    fn string(&self) -> ParseResult<usize> {
         let rest = self.rest();
         let wrong = |index: usize, message: &str| {
-            fault(Position { column: self.position().column + index, ..self.position() }, message)
+            syntax_error(Position { column: self.position().column + index, ..self.position() }, message)
         };
         let mut index = 1;
         loop {
@@ -155,7 +155,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The length and kind of the operator or number that begins here with a backslash and a letter.
-    fn backslash(&self) -> Parsing<(usize, TokenKind)> {
+    fn backslash(&self) -> ParseResult<(usize, TokenKind)> {
         let rest = self.rest();
         let text = |length: usize| rest[..length].iter().collect::<String>();
         if matches!(rest[1], 'b' | 'B' | 'o' | 'O' | 'h' | 'H') {
@@ -164,7 +164,7 @@ impl<'a> Lexer<'a> {
                 let length = 2 + digits;
                 return match rest.get(length) {
                     Some(next) if is_letter(*next) => {
-                        fault(self.position(), format!("`{}` is no number", text(length + 1)))
+                        syntax_error(self.position(), format!("`{}` is no number", text(length + 1)))
                     }
                     _ => Ok((length, TokenKind::Number)),
                 };
@@ -175,7 +175,7 @@ impl<'a> Lexer<'a> {
         if letters == 0 || symbols::is_named(&word[1..]) {
             return Ok((1 + letters, TokenKind::Builtin));
         }
-        fault(self.position(), format!("`{word}` is no operator"))
+        syntax_error(self.position(), format!("`{word}` is no operator"))
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
             match lexer.next() {
                 Ok(Some(lexeme)) => found.push((lexeme.text, lexeme.kind)),
                 Ok(None) => return Ok(found),
-                Err(fault) => return Err((fault.position.line, fault.position.column, fault.message)),
+                Err(error) => return Err((error.position.line, error.position.column, error.message)),
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The `PlusCal` algorithm of a module: where it is, what it defines, its labels.
+//! The PlusCal algorithm of a module as data: its position, definitions, variables, labels, fairness and assertions.
+//! Parsing is tolerant; the translator in `pluscal` decides whether the algorithm is legal.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,35 +19,31 @@ pub enum Syntax {
     C,
 }
 
-/// A label, and the line of the module's text (from 1) it stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Its name.
     pub name: String,
-    /// From 1.
+    /// Its line in the module's text, from 1.
     pub line: usize,
-    /// `+` or `-` after the colon: fairness of its own.
+    /// `+` or `-` after the colon, which changes the fairness of the label.
     pub modifier: Option<char>,
 }
 
 /// A `PlusCal` algorithm inside a comment.
 #[derive(Debug, Clone)]
 pub struct Algorithm {
-    /// Its name.
     pub name: String,
     /// From `--algorithm` (or `--fair`) to the end of the algorithm.
     pub range: Range<usize>,
     /// The comment around it.
     pub comment: Range<usize>,
-    /// Which syntax.
     pub syntax: Syntax,
     /// `--fair algorithm`.
     pub fair: bool,
-    /// The `define` block with its keywords.
+    /// The byte range of the `define` block, including its keywords.
     pub define: Option<Range<usize>>,
-    /// What the `define` block defines.
+    /// The definitions of the `define` block.
     pub definitions: Vec<Definition>,
-    /// In order of the text.
+    /// In the order of the text.
     pub labels: Vec<Label>,
     /// Global and local variables, and parameters of procedures.
     pub variables: Vec<String>,
@@ -54,16 +51,16 @@ pub struct Algorithm {
     pub(crate) mentions: BTreeSet<String>,
     /// Fairness annotations: `--fair algorithm`, `fair process P`, `fair+ process P`, `label:+`.
     pub fairness: Vec<String>,
-    /// The asserted expressions, `assert` with them, comments and layout dropped.
+    /// The `assert` statements without comments and layout.
     pub assertions: Vec<String>,
     pub(crate) has_procedures: bool,
-    /// Of the whole algorithm; positions are those of the module's text.
+    /// The tree of the whole algorithm; positions are those of the module's text.
     pub(crate) tree: Tree,
 }
 
-/// The algorithm inside this comment, if it holds one: `--algorithm` or `--fair algorithm`, a name, and the start of a
-/// body. The word in prose is not enough.
-pub(crate) fn find(
+/// The algorithm inside a comment, if there is one: `--algorithm` or `--fair algorithm`, a name, and the start of a body.
+/// Prose that only mentions `--algorithm` is not one.
+pub(crate) fn find_algorithm(
     source: &str,
     comment: &Token,
     lines: &Lines,
@@ -77,18 +74,18 @@ pub(crate) fn find(
     let close = if inside.len() >= 4 && inside.ends_with("*)") { comment.end - 2 } else { comment.end };
     let tokens: Vec<Token> =
         lex(source, comment.start + 2..close).into_iter().filter(|token| !token.is_comment()).collect();
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text(source));
-    let start = (0..tokens.len()).find(|at| begins(&text, *at))?;
+    let text = |index: usize| tokens.get(index).map_or("", |token| token.text(source));
+    let start = (0..tokens.len()).find(|index| is_start(&text, *index))?;
     let fair = text(start + 1) == "fair";
-    let name_at = start + if fair { 3 } else { 2 };
-    let syntax = if text(name_at + 1) == "{" { Syntax::C } else { Syntax::P };
-    let end = end_of(&tokens, &text, name_at, syntax);
+    let name_index = start + if fair { 3 } else { 2 };
+    let syntax = if text(name_index + 1) == "{" { Syntax::C } else { Syntax::P };
+    let end = find_end(&tokens, &text, name_index, syntax);
     let tokens = &tokens[start..end];
     let tree = reader.read(source, tokens, true);
     errors.extend(tree.errors.iter().cloned());
 
     let mut algorithm = Algorithm {
-        name: text(name_at).to_owned(),
+        name: text(name_index).to_owned(),
         range: tokens[0].start..tokens[tokens.len() - 1].end,
         comment: comment.range(),
         syntax,
@@ -103,7 +100,7 @@ pub(crate) fn find(
         has_procedures: false,
         tree: Tree::default(),
     };
-    if let Some((block, inner)) = define_block(source, tokens, syntax) {
+    if let Some((block, inner)) = find_define(source, tokens, syntax) {
         algorithm.define = Some(tokens[block.start].start..tokens[block.end - 1].end);
         let context = Context { source, lines, outer: comment.start + 2..close };
         let inside = &tokens[inner];
@@ -116,10 +113,10 @@ pub(crate) fn find(
     Some(algorithm)
 }
 
-fn begins<'a>(text: &impl Fn(usize) -> &'a str, at: usize) -> bool {
-    let name = match (text(at), text(at + 1), text(at + 2)) {
-        ("--", "algorithm", _) => at + 2,
-        ("--", "fair", "algorithm") => at + 3,
+fn is_start<'a>(text: &impl Fn(usize) -> &'a str, index: usize) -> bool {
+    let name = match (text(index), text(index + 1), text(index + 2)) {
+        ("--", "algorithm", _) => index + 2,
+        ("--", "fair", "algorithm") => index + 3,
         _ => return false,
     };
     !text(name).is_empty()
@@ -130,21 +127,21 @@ fn begins<'a>(text: &impl Fn(usize) -> &'a str, at: usize) -> bool {
         )
 }
 
-/// One past the last token of the algorithm.
-fn end_of<'a>(tokens: &[Token], text: &impl Fn(usize) -> &'a str, name: usize, syntax: Syntax) -> usize {
+/// The index after the last token of the algorithm.
+fn find_end<'a>(tokens: &[Token], text: &impl Fn(usize) -> &'a str, name: usize, syntax: Syntax) -> usize {
     match syntax {
         Syntax::P => (name..tokens.len())
-            .find(|at| text(*at) == "end" && text(at + 1) == "algorithm")
-            .map_or(tokens.len(), |at| if text(at + 2) == ";" { at + 3 } else { at + 2 }),
+            .find(|index| text(*index) == "end" && text(index + 1) == "algorithm")
+            .map_or(tokens.len(), |index| if text(index + 2) == ";" { index + 3 } else { index + 2 }),
         Syntax::C => {
             let mut depth = 0_usize;
-            for at in name + 1..tokens.len() {
-                match text(at) {
+            for index in name + 1..tokens.len() {
+                match text(index) {
                     "{" => depth += 1,
                     "}" => {
                         depth = depth.saturating_sub(1);
                         if depth == 0 {
-                            return at + 1;
+                            return index + 1;
                         }
                     }
                     _ => {}
@@ -155,16 +152,16 @@ fn end_of<'a>(tokens: &[Token], text: &impl Fn(usize) -> &'a str, name: usize, s
     }
 }
 
-/// Token ranges of the whole block and of what is inside.
-fn define_block(source: &str, tokens: &[Token], syntax: Syntax) -> Option<(Range<usize>, Range<usize>)> {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text(source));
-    let start = (0..tokens.len()).find(|at| text(*at) == "define")?;
+/// The token ranges of the whole `define` block and of its content.
+fn find_define(source: &str, tokens: &[Token], syntax: Syntax) -> Option<(Range<usize>, Range<usize>)> {
+    let text = |index: usize| tokens.get(index).map_or("", |token| token.text(source));
+    let start = (0..tokens.len()).find(|index| text(*index) == "define")?;
     let close = match syntax {
-        Syntax::P => (start..tokens.len()).find(|at| text(*at) == "end" && text(at + 1) == "define")?,
+        Syntax::P => (start..tokens.len()).find(|index| text(*index) == "end" && text(index + 1) == "define")?,
         Syntax::C => {
             let mut depth = 0_usize;
-            (start + 1..tokens.len()).find(|at| {
-                match text(*at) {
+            (start + 1..tokens.len()).find(|index| {
+                match text(*index) {
                     "{" => depth += 1,
                     "}" => depth = depth.saturating_sub(1),
                     _ => {}
@@ -208,11 +205,12 @@ impl Algorithm {
             self.has_procedures |= node.kind == "pcal_procedure";
         }
         if tree.is_empty() || !tree.errors.is_empty() {
-            // No reliable tree: every word counts as a mention, so that nothing it needs is moved away.
+            // Without a reliable tree every word counts as a mention, so that a merge does not move a definition that the
+            // algorithm needs.
             let words = tokens.iter().filter(|token| token.kind == Kind::Word && outside(token.start));
             self.mentions = words.map(|token| token.text(source).to_owned()).collect();
             if tokens.iter().any(|token| token.text(source) == "assert") {
-                // Which expressions are asserted cannot be told apart.
+                // The asserted expressions cannot be separated from the rest.
                 self.assertions = vec![normalise(source, self.range.clone(), &[])];
             }
         } else {
@@ -227,21 +225,21 @@ impl Algorithm {
                 }
             }
         }
-        self.fairness = self.annotations(source, tokens);
+        self.fairness = self.fairness_annotations(source, tokens);
         self.variables.sort();
         self.variables.dedup();
     }
 
-    fn annotations(&self, source: &str, tokens: &[Token]) -> Vec<String> {
-        let text = |at: usize| tokens.get(at).map_or("", |token| token.text(source));
+    fn fairness_annotations(&self, source: &str, tokens: &[Token]) -> Vec<String> {
+        let text = |index: usize| tokens.get(index).map_or("", |token| token.text(source));
         let mut found = Vec::new();
         if self.fair {
             found.push("--fair algorithm".to_owned());
         }
-        for at in 0..tokens.len() {
-            let strong = usize::from(text(at + 1) == "+");
-            if text(at) == "fair" && text(at + 1 + strong) == "process" {
-                let name = at + 2 + strong + usize::from(text(at + 2 + strong) == "(");
+        for index in 0..tokens.len() {
+            let strong = usize::from(text(index + 1) == "+");
+            if text(index) == "fair" && text(index + 1 + strong) == "process" {
+                let name = index + 2 + strong + usize::from(text(index + 2 + strong) == "(");
                 found.push(format!("fair{} process {}", if strong == 1 { "+" } else { "" }, text(name)));
             }
         }

@@ -1,4 +1,5 @@
-//! The model configuration (`.cfg`) as data. Syntax: Lamport, "Specifying Systems", section 14.7.1, and TLC's `ModelConfig`.
+//! The model configuration (`.cfg`) as data. It follows Lamport, "Specifying Systems", section 14.7.1, and TLC's class
+//! `ModelConfig`; it does not know the module.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,35 +9,24 @@ use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
 use super::requirement_comment::add_covered_by_builtin;
 
-/// A parsed configuration. The text stays the source of truth: this is a reading of it.
+/// A parsed configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cfg {
-    /// `SPECIFICATION`.
     pub specification: Option<String>,
-    /// `INIT`.
     pub init: Option<String>,
-    /// `NEXT`.
     pub next: Option<String>,
-    /// Constant assignments `C = v`, and substitutions `C <- D` (then the value starts with `<- `). What holds in one
-    /// module alone, `C <- [Mod] D`, has the key `Mod!C`.
+    /// Constant assignments `C = v`, and substitutions `C <- D`, whose value starts with `<- `. A substitution in a single
+    /// module, `C <- [Mod] D`, has the key `Mod!C`.
     pub constants: BTreeMap<String, String>,
-    /// `INVARIANT(S)`.
     pub invariants: Vec<String>,
-    /// `PROPERTY`, `PROPERTIES`.
     pub properties: Vec<String>,
-    /// `CONSTRAINT(S)`.
     pub constraints: Vec<String>,
-    /// `ACTION_CONSTRAINT(S)`.
     pub action_constraints: Vec<String>,
-    /// `SYMMETRY`.
     pub symmetry: Vec<String>,
-    /// `VIEW`.
     pub view: Option<String>,
-    /// `CHECK_DEADLOCK`; `None` where the file does not say (TLC then checks).
+    /// `CHECK_DEADLOCK`; `None` if it is not given, and then TLC checks for deadlock.
     pub check_deadlock: Option<bool>,
-    /// `ALIAS`.
     pub alias: Option<String>,
-    /// `POSTCONDITION`.
     pub postcondition: Option<String>,
     /// Names from `\* WITNESS Name` comment lines, in order.
     pub witnesses: Vec<String>,
@@ -45,15 +35,14 @@ pub struct Cfg {
 }
 
 impl Cfg {
-    /// Whether neither SPECIFICATION nor INIT nor NEXT is given: of a module without variables, a checker then looks at
-    /// the assumptions alone.
+    /// Whether none of SPECIFICATION, INIT and NEXT is given. For a module without variables, a checker then checks only
+    /// the assumptions.
     pub fn gives_no_behaviour(&self) -> bool {
         self.specification.is_none() && self.init.is_none() && self.next.is_none()
     }
 
-    /// Reads a configuration as TLC does. The first thing that TLC would not take is the error.
-    ///
-    /// `TYPE` and `TYPE_CONSTRAINT`, which TLC reads and forgets, are refused by name.
+    /// Parses a configuration as TLC does. The error is the first thing that TLC would reject, or a use of `TYPE` or
+    /// `TYPE_CONSTRAINT`, which TLC accepts without any effect.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let all = lex(text, 0..text.len());
         let mut cfg = Self::default();
@@ -62,14 +51,14 @@ impl Cfg {
             add_covered_by_builtin(comment.text(text), &mut cfg.covers);
         }
         let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
-        let mut parser = Parser { text, lines: Lines::new(text), tokens, at: 0 };
+        let mut parser = Parser { text, lines: Lines::new(text), tokens, next: 0 };
         while let Some(token) = parser.next() {
             parser.section(token, &mut cfg)?;
         }
         Ok(cfg)
     }
 
-    /// Every name that the module has to define, with the keyword that lists it.
+    /// Every name that the module must define, with the keyword that lists it.
     pub fn listed_names(&self) -> Vec<(&'static str, &str)> {
         let lists: [(&str, Vec<&String>); 12] = [
             ("SPECIFICATION", self.specification.iter().collect()),
@@ -88,7 +77,7 @@ impl Cfg {
         lists.into_iter().flat_map(|(role, names)| names.into_iter().map(move |name| (role, name.as_str()))).collect()
     }
 
-    /// The canonical text; reads back as the same configuration.
+    /// The canonical text, which parses to the same configuration.
     pub fn render(&self) -> String {
         self.to_string()
     }
@@ -142,7 +131,7 @@ fn hint(word: &str) -> String {
     keyword_hint(word).map_or_else(String::new, |hint| format!("; {hint}"))
 }
 
-/// `\* WITNESS A, B`: the names, when nothing else is on the line.
+/// The names of a comment `\* WITNESS A, B`; none if the line contains anything else.
 fn witnesses(comment: &str) -> Vec<String> {
     let rest = comment.trim_start_matches("\\*").trim();
     let Some(rest) = rest.strip_prefix("WITNESSES").or_else(|| rest.strip_prefix("WITNESS")) else {
@@ -162,23 +151,25 @@ fn witnesses(comment: &str) -> Vec<String> {
 struct Parser<'a> {
     text: &'a str,
     lines: Lines,
+    /// Without comments.
     tokens: Vec<Token>,
-    at: usize,
+    /// The index of the next token.
+    next: usize,
 }
 
 impl<'a> Parser<'a> {
     fn next(&mut self) -> Option<Token> {
-        let token = self.tokens.get(self.at).copied();
-        self.at += usize::from(token.is_some());
+        let token = self.tokens.get(self.next).copied();
+        self.next += usize::from(token.is_some());
         token
     }
 
     fn peek(&self) -> &'a str {
-        self.tokens.get(self.at).map_or("", |token| token.text(self.text))
+        self.tokens.get(self.next).map_or("", |token| token.text(self.text))
     }
 
-    fn error<T>(&self, at: Option<Token>, message: impl Into<String>) -> Result<T, Diagnostic> {
-        let offset = at.map_or(self.text.trim_end().len(), |token| token.start);
+    fn error<T>(&self, token: Option<Token>, message: impl Into<String>) -> Result<T, Diagnostic> {
+        let offset = token.map_or(self.text.trim_end().len(), |token| token.start);
         let (line, column) = self.lines.position(self.text, offset);
         Err(Diagnostic { stage: Stage::Config, line, column, message: message.into() })
     }
@@ -235,7 +226,7 @@ impl<'a> Parser<'a> {
     }
 
     fn names(&mut self, into: &mut Vec<String>) -> Result<(), Diagnostic> {
-        while let Some(token) = self.tokens.get(self.at).copied() {
+        while let Some(token) = self.tokens.get(self.next).copied() {
             if !self.is_name(token) {
                 break;
             }
@@ -244,37 +235,37 @@ impl<'a> Parser<'a> {
                 return self.error(Some(token), format!("`{name}` is listed twice"));
             }
             into.push(name.to_owned());
-            self.at += 1;
-            // TLC wants blanks between names; people write commas.
+            self.next += 1;
+            // TLC separates names by blanks; commas are a common mistake, so they get an error of their own.
             if self.peek() == "," {
-                return self.error(self.tokens.get(self.at).copied(), "names are separated by blanks, not by commas");
+                return self.error(self.tokens.get(self.next).copied(), "names are separated by blanks, not by commas");
             }
         }
         Ok(())
     }
 
     fn constants(&mut self, cfg: &mut Cfg) -> Result<(), Diagnostic> {
-        while let Some(token) = self.tokens.get(self.at).copied() {
+        while let Some(token) = self.tokens.get(self.next).copied() {
             if !self.is_name(token) {
                 break;
             }
-            self.at += 1;
+            self.next += 1;
             let mut name = token.text(self.text).to_owned();
             if self.peek() == "!" {
                 return self.error(Some(token), "a constant of an instance cannot be assigned: use `C <- [Module] D`");
             }
             if self.peek() == "(" {
-                self.at += 1;
+                self.next += 1;
                 name = format!("{name}({})", self.list(")")?.join(", "));
             }
             let sign = self.next();
             let value = match sign.map(|sign| sign.text(self.text)) {
                 Some("=") => {
-                    self.of_module(&mut name)?;
+                    self.module_prefix(&mut name)?;
                     self.value(0)?
                 }
                 Some("<-") => {
-                    self.of_module(&mut name)?;
+                    self.module_prefix(&mut name)?;
                     match self.next() {
                         Some(target) if self.is_name(target) => format!("<- {}", target.text(self.text)),
                         other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
@@ -294,8 +285,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `[Module]`, where it stands, makes the name that of the module's constant.
-    fn of_module(&mut self, name: &mut String) -> Result<(), Diagnostic> {
+    /// Parses an optional `[Module]` and adds it to the name: `Module!C`.
+    fn module_prefix(&mut self, name: &mut String) -> Result<(), Diagnostic> {
         if self.peek() != "[" {
             return Ok(());
         }
@@ -335,7 +326,7 @@ impl<'a> Parser<'a> {
     fn elements(&mut self, close: &str, depth: usize) -> Result<Vec<String>, Diagnostic> {
         let mut elements = Vec::new();
         if self.peek() == close {
-            self.at += 1;
+            self.next += 1;
             return Ok(elements);
         }
         loop {

@@ -1,9 +1,9 @@
-//! The keywords of a configuration, and what is taken for one by its looks. To TLC a misspelt keyword behind a list is
-//! one more name of that list.
+//! The keywords of a configuration, and hints for misspelt ones. TLC reads a misspelt keyword after a list as one more
+//! name of that list, so its own error is of little help.
 
 use super::step_counter;
 
-/// All that TLC knows, sorted.
+/// All keywords that TLC knows, sorted for binary search.
 pub(super) const KEYWORDS: &[&str] = &[
     "ACTION_CONSTRAINT",
     "ACTION_CONSTRAINTS",
@@ -27,27 +27,27 @@ pub(super) const KEYWORDS: &[&str] = &[
     "VIEW",
 ];
 
-/// What to say of a word that stands where it means nothing: the keyword that it resembles, if there is one.
+/// A hint for a word that is not valid where it occurs: the keyword that it resembles, if there is one.
 pub fn keyword_hint(word: &str) -> Option<String> {
     if ["WITNESS", "WITNESSES"].contains(&word) {
         return Some("witnesses are listed in a comment: `\\* WITNESS Name`".to_owned());
     }
     let capitals = word.to_uppercase();
-    // One slip in a short word, two in a longer one.
-    let most = |keyword: &str| if keyword.len() < 8 { 1 } else { 2 };
-    let near = |keyword: &&&str| slips(&capitals, keyword) <= most(keyword);
+    // One typing error in a short word, two in a longer one.
+    let max_distance = |keyword: &str| if keyword.len() < 8 { 1 } else { 2 };
+    let is_similar = |keyword: &&&str| edit_distance(&capitals, keyword) <= max_distance(keyword);
     KEYWORDS
         .iter()
-        // A word can have millions of letters.
-        .filter(|keyword| capitals.len().abs_diff(keyword.len()) <= 4 * most(keyword))
-        .filter(near)
-        .min_by_key(|keyword| slips(&capitals, keyword))
+        // Compare lengths first: a word can have millions of letters. A letter has up to 4 bytes.
+        .filter(|keyword| capitals.len().abs_diff(keyword.len()) <= 4 * max_distance(keyword))
+        .filter(is_similar)
+        .min_by_key(|keyword| edit_distance(&capitals, keyword))
         .map(|keyword| format!("is the keyword {keyword} meant?"))
 }
 
-/// Letters to insert, leave out or replace, or neighbours to swap, to make one word of the other (optimal string
-/// alignment).
-fn slips(a: &str, b: &str) -> usize {
+/// The number of letters to insert, delete or replace, or of neighbours to swap, that turn one word into the other
+/// (optimal string alignment distance).
+fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_keyword_is_told_from_a_name() {
+    fn a_misspelt_keyword_is_distinguished_from_a_name() {
         for (word, keyword) in [
             ("INVARAINT", "INVARIANT"),
             ("INVARIENTS", "INVARIANTS"),

@@ -1,4 +1,4 @@
-//! One definition as data: read from its tokens and its tree.
+//! A definition as data, read from its tokens and its syntax tree.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::references::{References, canonical, references};
 use super::syntax::{Id, Reader, Tree};
 use super::units::Unit;
 
-/// What kind of definition.
+/// The kind of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefinitionKind {
     /// `F(x) == …`.
@@ -19,29 +19,26 @@ pub enum DefinitionKind {
     Instance,
 }
 
-/// A name that is declared: constant, variable, parameter, RECURSIVE.
+/// A declared name: constant, variable, parameter, RECURSIVE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declaration {
-    /// The name.
     pub name: String,
     /// Number of arguments.
     pub arity: usize,
-    /// Where the name stands.
+    /// The byte range of the name.
     pub range: Range<usize>,
 }
 
-/// One definition.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// Name, or operator symbol in its usual spelling.
+    /// The name, or the operator symbol in its usual spelling.
     pub name: String,
-    /// Kind.
     pub kind: DefinitionKind,
-    /// LOCAL.
+    /// It is LOCAL.
     pub local: bool,
     /// Parameters with their arity; those of a function are its bound names.
     pub params: Vec<Declaration>,
-    /// From its first comment line (directly above) to its end, a comment on its last line included.
+    /// From the first line of the comment directly above to its end, including a comment on the last line.
     pub range: Range<usize>,
     /// From its first token to its last.
     pub code: Range<usize>,
@@ -51,7 +48,7 @@ pub struct Definition {
     pub text: String,
     /// The comments directly above, with their markers.
     pub comment: String,
-    /// Its body has syntax errors: what is said about it may be incomplete.
+    /// Its body has syntax errors, so its references may be incomplete.
     pub has_syntax_errors: bool,
     pub(crate) tree: Tree,
     pub(crate) references: References,
@@ -60,7 +57,7 @@ pub struct Definition {
 pub(crate) struct Context<'a> {
     pub(crate) source: &'a str,
     pub(crate) lines: &'a Lines,
-    /// Comments outside this range belong to nothing in it.
+    /// The range in which comments can belong to a definition.
     pub(crate) outer: Range<usize>,
 }
 
@@ -74,19 +71,19 @@ impl Definition {
         errors: &mut Vec<(Range<usize>, String)>,
     ) -> Option<Self> {
         let source = context.source;
-        let (name_at, equals) = unit.name.zip(unit.equals)?;
+        let (name_index, equals) = unit.name.zip(unit.equals)?;
         let own = tokens.get(unit.tokens.clone())?;
         let code = own.first()?.start..own.last()?.end;
         let local = own.first()?.text(source) == "LOCAL";
         let body = tokens.get(equals + 1).map_or("", |token| token.text(source));
         let head: &[Token] = &tokens[unit.tokens.start + usize::from(local)..equals];
-        let opening = tokens.get(name_at + 1).map_or("", |token| token.text(source));
+        let opening = tokens.get(name_index + 1).map_or("", |token| token.text(source));
         let kind = match (opening, body) {
             ("[", _) => DefinitionKind::Function,
             (_, "INSTANCE") => DefinitionKind::Instance,
             _ => DefinitionKind::Operator,
         };
-        let params = parameters(source, head, tokens[name_at], kind);
+        let params = parameters(source, head, tokens[name_index], kind);
         let tree = reader.read(source, own, false);
         let has_syntax_errors = tree.is_empty() || !tree.errors.is_empty();
         errors.extend(tree.errors.iter().cloned());
@@ -98,7 +95,7 @@ impl Definition {
         let start = comment_start(context, code.start);
         let end = comment_end(context, code.end);
         Some(Self {
-            name: canonical(tokens[name_at].text(source)).to_owned(),
+            name: canonical(tokens[name_index].text(source)).to_owned(),
             kind,
             local,
             params,
@@ -118,7 +115,7 @@ impl Definition {
         if self.kind == DefinitionKind::Function { 0 } else { self.params.len() }
     }
 
-    /// Names this definition refers to directly, bound names excepted.
+    /// The names that this definition refers to directly, without bound names.
     pub fn referenced_names(&self) -> &BTreeSet<String> {
         &self.references.names
     }
@@ -129,7 +126,7 @@ impl Definition {
         self.tree.field(unit, "definition")
     }
 
-    /// Comments and layout dropped; equal for definitions that differ in nothing else.
+    /// The text without comments and layout, equal for definitions that differ in nothing else.
     pub fn normalised(&self, source: &str) -> String {
         let items: Vec<Range<usize>> = self
             .tree
@@ -142,7 +139,7 @@ impl Definition {
     }
 }
 
-/// Without a tree every word may be a reference.
+/// The references of a definition without a usable tree: every word may be one.
 fn flat_references(source: &str, tokens: &[Token]) -> References {
     let named = tokens.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Symbol));
     References { names: named.map(|token| canonical(token.text(source)).to_owned()).collect(), foreign: true }
@@ -150,10 +147,10 @@ fn flat_references(source: &str, tokens: &[Token]) -> References {
 
 fn parameters(source: &str, head: &[Token], name: Token, kind: DefinitionKind) -> Vec<Declaration> {
     let after = head.iter().position(|token| token.start == name.end || token.start > name.start);
-    let opens = after.is_some_and(|at| matches!(head[at].text(source), "(" | "["));
+    let opens = after.is_some_and(|index| matches!(head[index].text(source), "(" | "["));
     match (kind, after) {
-        (DefinitionKind::Function, Some(at)) if opens => {
-            let inner = head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[]);
+        (DefinitionKind::Function, Some(index)) if opens => {
+            let inner = head.get(index + 1..head.len().saturating_sub(1)).unwrap_or(&[]);
             let mut depth = 0_usize;
             let mut names = Vec::new();
             let mut binding = true;
@@ -171,7 +168,9 @@ fn parameters(source: &str, head: &[Token], name: Token, kind: DefinitionKind) -
             }
             names
         }
-        (_, Some(at)) if opens => declarations(source, head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[])),
+        (_, Some(index)) if opens => {
+            declarations(source, head.get(index + 1..head.len().saturating_sub(1)).unwrap_or(&[]))
+        }
         // Infix, prefix and postfix operators: the identifiers around the symbol.
         _ => {
             let around = head.iter().filter(|token| token.kind == Kind::Word && token.start != name.start);
@@ -194,16 +193,16 @@ fn comment_start(context: &Context<'_>, code: usize) -> usize {
         if gap.matches('\n').count() > 1 {
             return start;
         }
-        let line_start = trimmed.rfind('\n').map_or(0, |at| at + 1);
+        let line_start = trimmed.rfind('\n').map_or(0, |offset| offset + 1);
         let line = &trimmed[line_start..];
         if line.trim_start().starts_with("\\*") {
-            if is_mark(line) {
+            if is_translation_mark(line) {
                 return start;
             }
             start = floor + trimmed.len() - line.trim_start().len();
         } else if trimmed.ends_with("*)") {
             let Some(open) = block_opening(trimmed) else { return start };
-            let head = trimmed[..open].rfind('\n').map_or(0, |at| at + 1);
+            let head = trimmed[..open].rfind('\n').map_or(0, |offset| offset + 1);
             let block = &trimmed[open..];
             if !trimmed[head..open].trim().is_empty() || block.contains("--algorithm") || block.contains("--fair") {
                 return start;
@@ -215,39 +214,39 @@ fn comment_start(context: &Context<'_>, code: usize) -> usize {
     }
 }
 
-fn is_mark(line: &str) -> bool {
+fn is_translation_mark(line: &str) -> bool {
     let text = line.trim_start().trim_start_matches("\\*").trim_start();
     text.starts_with("BEGIN TRANSLATION") || text.starts_with("END TRANSLATION")
 }
 
-/// Where the block comment that ends a text begins. Comments longer than 8 kB are no remark on a definition.
+/// Where the block comment at the end of a text begins. A comment of more than 8 kB does not describe a definition.
 fn block_opening(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
-    let mut at = bytes.len();
-    while at >= 2 && bytes.len() - at < 8 * 1024 {
-        match &bytes[at - 2..at] {
+    let mut offset = bytes.len();
+    while offset >= 2 && bytes.len() - offset < 8 * 1024 {
+        match &bytes[offset - 2..offset] {
             b"*)" => {
                 depth += 1;
-                at -= 2;
+                offset -= 2;
             }
             b"(*" => {
                 depth = depth.checked_sub(1)?;
-                at -= 2;
+                offset -= 2;
                 if depth == 0 {
-                    return Some(at);
+                    return Some(offset);
                 }
             }
-            _ => at -= 1,
+            _ => offset -= 1,
         }
     }
     None
 }
 
-/// The end of a comment that stands on the definition's last line.
+/// The end of the definition, including a comment on its last line.
 fn comment_end(context: &Context<'_>, code: usize) -> usize {
     let rest = &context.source[code..context.outer.end.max(code)];
-    let line = rest.find('\n').map_or(rest, |at| &rest[..at]);
+    let line = rest.find('\n').map_or(rest, |offset| &rest[..offset]);
     let remark = line.trim();
     let single = remark.starts_with("(*") && remark.ends_with("*)") && remark.matches("(*").count() == 1;
     if remark.starts_with("\\*") || single { code + line.trim_end().len() } else { code }
@@ -258,14 +257,14 @@ pub(crate) fn declarations(source: &str, tokens: &[Token]) -> Vec<Declaration> {
     let mut found = Vec::new();
     let mut depth = 0_usize;
     let mut start = 0;
-    for at in 0..=tokens.len() {
-        let text = tokens.get(at).map_or(",", |token| token.text(source));
+    for index in 0..=tokens.len() {
+        let text = tokens.get(index).map_or(",", |token| token.text(source));
         match text {
             "(" | "[" | "<<" | "{" => depth += 1,
             ")" | "]" | ">>" | "}" => depth = depth.saturating_sub(1),
-            "," if depth == 0 || at == tokens.len() => {
-                found.extend(declaration(source, &tokens[start..at]));
-                start = at + 1;
+            "," if depth == 0 || index == tokens.len() => {
+                found.extend(declaration(source, &tokens[start..index]));
+                start = index + 1;
             }
             _ => {}
         }
@@ -274,9 +273,9 @@ pub(crate) fn declarations(source: &str, tokens: &[Token]) -> Vec<Declaration> {
 }
 
 fn declaration(source: &str, tokens: &[Token]) -> Option<Declaration> {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text(source));
+    let text = |index: usize| tokens.get(index).map_or("", |token| token.text(source));
     let holes = tokens.iter().filter(|token| token.text(source) == "_").count();
-    let at = tokens.iter().position(|token| !matches!(token.text(source), "_" | "(" | ")" | ","))?;
+    let index = tokens.iter().position(|token| !matches!(token.text(source), "_" | "(" | ")" | ","))?;
     // `VARIABLES x y` (a comma forgotten) still declares x; SANY reports the rest.
-    Some(Declaration { name: canonical(text(at)).to_owned(), arity: holes, range: tokens[at].range() })
+    Some(Declaration { name: canonical(text(index)).to_owned(), arity: holes, range: tokens[index].range() })
 }

@@ -1,4 +1,4 @@
-//! The outcome of a check in words: the same for a person, a reviewer and a report.
+//! The outcome of a check as text, with the same sentences for the terminal, the prompts and the report.
 
 use std::fmt::Write as _;
 
@@ -20,19 +20,19 @@ impl Verdict {
         }
     }
 
-    /// No verdict, for a reason other than time.
+    /// An inconclusive verdict, for a reason other than time.
     pub fn inconclusive(reason: impl Into<String>) -> Self {
         Verdict::Inconclusive { reason: reason.into(), timed_out: false }
     }
 
-    /// Whether there is no verdict because the time was up.
+    /// Whether there is no verdict because the check reached its time limit.
     pub fn is_timed_out(&self) -> bool {
         matches!(self, Verdict::Inconclusive { timed_out: true, .. })
     }
 }
 
 impl Violation {
-    /// `invariant Safe`, `deadlock`, …
+    /// What is violated: `invariant Safe`, `deadlock`, …
     pub fn description(&self) -> String {
         let kind = match self.kind {
             ViolationKind::Invariant => "invariant",
@@ -47,18 +47,18 @@ impl Violation {
         };
         match (&self.name, self.kind) {
             (None, _) => kind.to_owned(),
-            // There is no name: the tool gives the place, or what the assertion says.
+            // Assumptions and assertions have no name: `name` is the tool's position, or the message of the assertion.
             (Some(place), ViolationKind::Assumption) if place.starts_with("line ") => format!("{kind} at {place}"),
-            (Some(said), ViolationKind::Assertion) => format!("{kind}: {said}"),
+            (Some(message), ViolationKind::Assertion) => format!("{kind}: {message}"),
             (Some(name), _) => format!("{kind} {name}"),
         }
     }
 }
 
-/// Said beside every verdict that the reference tools had no part in.
+/// Added to every verdict that comes without the reference tools.
 pub const WITHOUT_JAVA: &str = "checked without SANY and TLC";
 
-/// What translated and parsed the module, beside this checker.
+/// The tools that translated and parsed the module before this checker ran.
 pub fn parsed_by(checker: Checker) -> &'static str {
     match checker {
         Checker::Tlc => "the PlusCal translator and SANY",
@@ -66,7 +66,7 @@ pub fn parsed_by(checker: Checker) -> &'static str {
     }
 }
 
-/// A text that tells an outcome, with [`WITHOUT_JAVA`] where that is so.
+/// Adds [`WITHOUT_JAVA`] to a text about an outcome of the embedded checker.
 pub fn with_checker(text: String, outcome: Option<&CheckOutcome>) -> String {
     match outcome {
         Some(CheckOutcome { checker: Checker::Embedded, .. }) => format!("{text} ({WITHOUT_JAVA})"),
@@ -127,21 +127,21 @@ fn sentence(outcome: &CheckOutcome) -> String {
     }
 }
 
-/// Whether the check came to its end without one state, although the configuration gives a behaviour.
+/// Whether a complete check found no state, although the configuration gives a behaviour.
 pub fn has_no_behaviour(outcome: &CheckOutcome) -> bool {
     outcome.verdict == Verdict::Holds && outcome.statistics.distinct == Some(0) && !outcome.bounds.assumptions_only
 }
 
-/// What makes a verdict that holds worth little: no behaviour at all, and the witnesses that none was shown to reach;
-/// `None` where there is nothing such.
+/// Describes what makes a positive verdict worth little: that there is no behaviour at all, and the witnesses that no
+/// behaviour was shown to reach. `None` if there is nothing of this kind.
 pub fn describe_unreached(outcome: &CheckOutcome) -> Option<String> {
-    let which = |wanted: fn(&Reached) -> bool, what: &str| {
-        let these = outcome.witnesses.iter().filter(|w| wanted(&w.reached)).map(|w| w.name.as_str());
-        let names: Vec<&str> = these.collect();
-        (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+    let list = |is_wanted: fn(&Reached) -> bool, title: &str| {
+        let witnesses = outcome.witnesses.iter().filter(|w| is_wanted(&w.reached));
+        let names: Vec<&str> = witnesses.map(|w| w.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{title}: {}", names.join(", ")))
     };
-    let missing = which(|r| matches!(r, Reached::No), "not reached");
-    let open = which(|r| matches!(r, Reached::Unknown(_)), "not decided whether reached");
+    let missing = list(|r| matches!(r, Reached::No), "not reached");
+    let open = list(|r| matches!(r, Reached::Unknown(_)), "not decided whether reached");
     let empty = has_no_behaviour(outcome).then(|| "there is no initial state, so there is no behaviour".to_owned());
     let parts: Vec<String> = empty.into_iter().chain(missing).chain(open).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -160,22 +160,22 @@ pub fn probe_lines(outcome: &CheckOutcome) -> Vec<String> {
 
 /// Each witness and its result, one line each.
 pub fn witness_lines(outcome: &CheckOutcome) -> Vec<String> {
-    let said = |reached: &Reached| match reached {
+    let result = |reached: &Reached| match reached {
         Reached::Yes { depth: 1 } => "reached after 1 state".to_owned(),
         Reached::Yes { depth } => format!("reached after {depth} states"),
         Reached::No => "NOT reached by any behaviour".to_owned(),
         Reached::Unknown(why) => format!("not decided: {why}"),
     };
-    outcome.witnesses.iter().map(|w| format!("{}: {}", w.name, said(&w.reached))).collect()
+    outcome.witnesses.iter().map(|w| format!("{}: {}", w.name, result(&w.reached))).collect()
 }
 
-/// Actions that were never taken, where the checker came to its end.
+/// Actions that were never taken; empty if the checker stopped before it had explored all states.
 pub fn never_taken_actions(outcome: &CheckOutcome) -> Vec<&str> {
     let all = outcome.coverage.as_ref().filter(|_| !stopped_early(outcome)).into_iter().flatten();
     all.filter(|a| a.taken == 0 && a.action != TERMINATING).map(|a| a.action.as_str()).collect()
 }
 
-/// ` (line 3, column 5)`, where the message does not say it anyway.
+/// ` (line 3, column 5)`; empty if the message already contains the position.
 fn place(diagnostic: &Diagnostic) -> String {
     let Diagnostic { line, column, message, .. } = diagnostic;
     if *line == 0 || message.contains(&format!("line {line}, column {column}")) {
@@ -185,7 +185,7 @@ fn place(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// What the checker counted, as one sentence.
+/// The counts of the checker as one sentence.
 pub fn statistics_sentence(statistics: &Statistics) -> String {
     if statistics.generated.is_none() && statistics.distinct.is_none() {
         return format!("no counts of states were given, {:.1} s", statistics.reported_seconds());
@@ -253,8 +253,8 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
 /// A whole outcome as Markdown that also reads well on a terminal of `width` columns.
 pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "# Verdict {}\n\n{}\n", given_by(outcome), verdict_sentence(outcome));
-    // What never came to be checked has neither counts nor bounds worth a line.
+    let _ = writeln!(text, "# Verdict {}\n\n{}\n", verdict_source(outcome), verdict_sentence(outcome));
+    // A rejected specification has no counts, and its bounds mean nothing.
     if !is_rejected(outcome) {
         let _ = writeln!(text, "Counts: {}", statistics_sentence(&outcome.statistics));
         let _ = writeln!(text, "Bounds: {}", bounds_sentence(&outcome.bounds));
@@ -307,15 +307,15 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     text
 }
 
-/// The tool that gave a verdict. What was rejected on the way to the checker was never seen by it.
-fn given_by(outcome: &CheckOutcome) -> String {
+/// The tool that gave the verdict: the checker, or the earlier tool that rejected the specification.
+fn verdict_source(outcome: &CheckOutcome) -> String {
     let first = match &outcome.verdict {
         Verdict::Invalid { diagnostics, .. } if is_rejected(outcome) => diagnostics.first(),
         _ => None,
     };
     let tool = match first.map(|diagnostic| diagnostic.stage) {
         Some(Stage::Lint | Stage::Merge) => return "before any checker ran".to_owned(),
-        // TLC reads the configuration itself, and then its version is known.
+        // If TLC itself rejected the configuration, its version is known.
         Some(Stage::Config) if outcome.version.is_empty() => return "before any checker ran".to_owned(),
         Some(Stage::Translate) => outcome.checker.translator(),
         Some(Stage::Parse) => Checker::Tlc.parser(),
@@ -325,13 +325,13 @@ fn given_by(outcome: &CheckOutcome) -> String {
     format!("of {tool}")
 }
 
-/// Whether it was turned down before any state was generated.
+/// Whether the specification was rejected before any state was generated.
 fn is_rejected(outcome: &CheckOutcome) -> bool {
     matches!(&outcome.verdict, Verdict::Invalid { violated, .. } if violated.kind == ViolationKind::Parse)
 }
 
-/// Whether the run that counted actions ended before all states were explored: it says nothing about actions that it did
-/// not come to. Temporal properties are checked in a run of their own, after that one.
+/// Whether the run that counted actions stopped before it had explored all states, so that an action without a count may
+/// still be possible. Temporal properties are checked in a separate run after that one.
 fn stopped_early(outcome: &CheckOutcome) -> bool {
     match &outcome.verdict {
         Verdict::Holds => false,

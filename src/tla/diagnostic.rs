@@ -1,11 +1,11 @@
-//! What a tool found wrong, and where.
+//! Diagnostics: errors and warnings of the tools and of our own checks, with their positions.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The stage that spoke.
+/// The stage that reports a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
@@ -15,7 +15,7 @@ pub enum Stage {
     Translate,
     /// SANY.
     Parse,
-    /// Our own static checks, in the place of SANY.
+    /// Our own static checks, which replace SANY for the embedded checker.
     Analysis,
     /// The model configuration.
     Config,
@@ -27,16 +27,14 @@ pub enum Stage {
     Embedded,
 }
 
-/// One finding. Lines and columns count from 1; 0 means that the tool did not say.
+/// An error or warning. Lines and columns count from 1; both are 0 if the position is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostic {
-    /// Who found it.
     pub stage: Stage,
-    /// Line in the text that the stage was given.
+    /// Line in the input of the stage.
     pub line: usize,
-    /// Column in that line.
     pub column: usize,
-    /// In the tool's words.
+    /// As the tool words it.
     pub message: String,
 }
 

@@ -1,6 +1,6 @@
-//! What no answer of a model may hold, because a reader could take it for what is checked: marks of a translation, whose
-//! text is hidden from the reviewer, and a second algorithm. Decided on the raw text, strings and comments included,
-//! because the translators look for both there.
+//! Rejects text in a model's answer that a reviewer could mistake for what is checked: translation marks, whose content
+//! the reviewer does not see, and a second algorithm. It searches the raw text including strings and comments, because
+//! the translators do so too.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -13,15 +13,15 @@ use super::lexer::Lines;
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(BEGIN|END)[\s\u{200b}-\u{200f}\u{2060}\u{feff}]*TRANSLATION").expect("a valid pattern")
 });
-/// With blanks after the dashes no translator reads it, but a reader may.
+/// Also matches blanks after the dashes: no translator reads such an algorithm, but a reader may.
 static ALGORITHM: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)(?:^|[^-])(--\s*(?:fair\b\s*\+?\s*)?algorithm\s+\w)").expect("a valid pattern"));
 static EXACT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"--algorithm\s|--fair\s+algorithm\s").expect("a valid pattern"));
-/// Both translators begin at the first such text, whatever is around it (`pcal/trans.java` uses `indexOf`).
+/// Both translators start at the first match, whatever is around it (`pcal/trans.java` uses `indexOf`).
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| Regex::new("--algorithm|--fair").expect("a valid pattern"));
 
-/// Marks of a translation, and algorithms beyond the one that a translator reads. `text` is a module before its
+/// Reports translation marks, and any algorithm besides the one that a translator reads. `text` is a module before its
 /// translation.
 pub fn forbidden_blocks(text: &str) -> Vec<Diagnostic> {
     let lines = Lines::new(text);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_and_second_algorithms_are_found_wherever_they_stand() {
+    fn marks_and_second_algorithms_are_found_anywhere() {
         for (text, expected) in [
             ("(* --algorithm A\nbegin skip; end algorithm; *)", 0),
             ("(* --fair algorithm A { { skip } } *)", 0),

@@ -1,9 +1,9 @@
-//! The tokens of TLA+, with byte ranges: what decides where modules and definitions begin and end, and what a
-//! token-normalised text is. Total: any text lexes. It knows nothing of grammar.
+//! The tokens of TLA+ with their byte ranges. They decide where modules and definitions begin and end, and in what
+//! form texts are compared. Every text can be lexed; the lexer knows no grammar.
 
 use std::ops::Range;
 
-/// What a token is.
+/// A token's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Identifier or reserved word.
@@ -24,18 +24,15 @@ pub(crate) enum Kind {
     Equals,
 }
 
-/// One token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// What it is.
     pub(crate) kind: Kind,
-    /// First byte.
     pub(crate) start: usize,
-    /// One past the last byte.
+    /// The byte after the last one.
     pub(crate) end: usize,
-    /// Only white space stands before it on its line.
+    /// It is the first token of its line.
     pub(crate) first: bool,
-    /// Bytes between the start of the line and the token.
+    /// Number of bytes between the start of the line and the token.
     pub(crate) column: usize,
 }
 
@@ -70,10 +67,10 @@ pub(crate) fn lex(source: &str, range: Range<usize>) -> Vec<Token> {
     tokens
 }
 
-/// A position in a text from which tokens are taken one by one.
+/// Takes tokens from a text one by one.
 pub(crate) struct Lexer<'a> {
     source: &'a str,
-    at: usize,
+    offset: usize,
     end: usize,
     line_start: usize,
     first: bool,
@@ -83,38 +80,38 @@ impl<'a> Lexer<'a> {
     pub(crate) fn new(source: &'a str, range: Range<usize>) -> Self {
         let line_start = source[..range.start].rfind('\n').map_or(0, |n| n + 1);
         let first = source[line_start..range.start].trim().is_empty();
-        Self { source, at: range.start, end: range.end, line_start, first }
+        Self { source, offset: range.start, end: range.end, line_start, first }
     }
 
     pub(crate) fn next_token(&mut self) -> Option<Token> {
         let bytes = self.source.as_bytes();
         loop {
-            let byte = *bytes.get(self.at).filter(|_| self.at < self.end)?;
+            let byte = *bytes.get(self.offset).filter(|_| self.offset < self.end)?;
             if byte == b'\n' {
-                self.at += 1;
-                self.line_start = self.at;
+                self.offset += 1;
+                self.line_start = self.offset;
                 self.first = true;
             } else if byte.is_ascii_whitespace() || byte == 0x0b {
-                self.at += 1;
+                self.offset += 1;
             } else {
                 break;
             }
         }
-        let start = self.at;
+        let start = self.offset;
         let column = start - self.line_start;
         let first = std::mem::replace(&mut self.first, false);
         let (kind, length) = self.measure();
-        self.at = (start + length).min(self.end);
+        self.offset = (start + length).min(self.end);
         if kind == Kind::BlockComment
-            && let Some(newline) = self.source[start..self.at].rfind('\n')
+            && let Some(newline) = self.source[start..self.offset].rfind('\n')
         {
             self.line_start = start + newline + 1;
         }
-        Some(Token { kind, start, end: self.at, first, column })
+        Some(Token { kind, start, end: self.offset, first, column })
     }
 
     fn measure(&self) -> (Kind, usize) {
-        let rest = &self.source[self.at..self.end];
+        let rest = &self.source[self.offset..self.end];
         let bytes = rest.as_bytes();
         let run = |byte: u8| bytes.iter().take_while(|b| **b == byte).count();
         match bytes[0] {
@@ -143,40 +140,40 @@ impl<'a> Lexer<'a> {
 }
 
 fn string_length(bytes: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(byte) = bytes.get(at) {
+    let mut offset = 1;
+    while let Some(byte) = bytes.get(offset) {
         match byte {
-            b'"' => return at + 1,
-            b'\n' => return at,
-            b'\\' if bytes.get(at + 1).is_some_and(|next| *next != b'\n') => at += 2,
-            _ => at += 1,
+            b'"' => return offset + 1,
+            b'\n' => return offset,
+            b'\\' if bytes.get(offset + 1).is_some_and(|next| *next != b'\n') => offset += 2,
+            _ => offset += 1,
         }
     }
     bytes.len()
 }
 
 fn block_length(bytes: &[u8]) -> usize {
-    let (mut at, mut depth) = (2, 1_usize);
-    while at < bytes.len() {
-        match (bytes[at], bytes.get(at + 1)) {
+    let (mut offset, mut depth) = (2, 1_usize);
+    while offset < bytes.len() {
+        match (bytes[offset], bytes.get(offset + 1)) {
             (b'(', Some(b'*')) => {
                 depth += 1;
-                at += 2;
+                offset += 2;
             }
             (b'*', Some(b')')) => {
                 depth -= 1;
-                at += 2;
+                offset += 2;
                 if depth == 0 {
-                    return at;
+                    return offset;
                 }
             }
-            _ => at += 1,
+            _ => offset += 1,
         }
     }
     bytes.len()
 }
 
-/// Lines of a text, to turn byte offsets into positions that count from 1.
+/// The lines of a text, to convert byte offsets to lines and columns that count from 1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines {
     starts: Vec<usize>,
@@ -184,7 +181,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(source: &str) -> Self {
-        let newlines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let newlines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset + 1);
         Self { starts: std::iter::once(0).chain(newlines).collect() }
     }
 
@@ -206,9 +203,9 @@ impl Lines {
     }
 }
 
-/// The tokens of `source[range]` without comments, one blank between them: equal for texts that differ in nothing else.
-/// Layout carries meaning in one place only, the alignment of bulleted lists; `items` are the byte ranges of such list
-/// items, and each comes out in braces of its own.
+/// The tokens of `source[range]` without comments and with one blank between them, so that texts which differ only in
+/// layout and comments become equal. Layout has a meaning only in the alignment of bulleted lists: `items` are the byte
+/// ranges of list items, each of which is put in braces.
 pub(crate) fn normalise(source: &str, range: Range<usize>, items: &[Range<usize>]) -> String {
     let mut opens: Vec<usize> = items.iter().map(|item| item.start).collect();
     let mut closes: Vec<usize> = items.iter().map(|item| item.end).collect();
@@ -217,10 +214,10 @@ pub(crate) fn normalise(source: &str, range: Range<usize>, items: &[Range<usize>
     let (mut opens, mut closes) = (opens.into_iter().peekable(), closes.into_iter().peekable());
     let mut words: Vec<&str> = Vec::new();
     for token in lex(source, range).iter().filter(|token| !token.is_comment()) {
-        while closes.next_if(|at| *at <= token.start).is_some() {
+        while closes.next_if(|offset| *offset <= token.start).is_some() {
             words.push("}");
         }
-        while opens.next_if(|at| *at <= token.start).is_some() {
+        while opens.next_if(|offset| *offset <= token.start).is_some() {
             words.push("{");
         }
         words.push(token.text(source));

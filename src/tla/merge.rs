@@ -1,5 +1,5 @@
-//! Generated definitions put into a module, by parse tree: never into a comment, never after the module's end, never
-//! beside a definition of the same name.
+//! Inserts generated definitions into a module. It works on the parsed module, so that a definition never ends up in a
+//! comment, after the module's end, or next to a definition of the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,52 +11,52 @@ use super::lexer::Lines;
 use super::module::{Module, ModuleError, quote};
 use super::units::find_modules;
 
-/// The four sections of an answer.
+/// The four sections of a model's answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sections<'a> {
-    /// Definitions of invariants, and what they need.
+    /// Definitions of invariants, and helper definitions.
     pub invariants: &'a str,
-    /// Definitions of temporal properties, and what they need.
+    /// Definitions of temporal properties, and helper definitions.
     pub properties: &'a str,
-    /// Definitions of witnesses, and what they need.
+    /// Definitions of witnesses, and helper definitions.
     pub witnesses: &'a str,
-    /// The configuration.
+    /// The text of the configuration.
     pub cfg: &'a str,
 }
 
-/// A module that holds the definitions.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
-    /// The whole text, prose around the module included.
+    /// The whole text, including prose around the module.
     pub text: String,
-    /// The configuration as read.
+    /// The parsed configuration of the answer.
     pub cfg: Cfg,
     /// Names that are new in the module.
     pub added: Vec<String>,
-    /// Names that took the place of a definition of the module.
+    /// Names whose definition in the module was replaced.
     pub replaced: Vec<String>,
-    /// The `PlusCal` comment changed: what stands in the translation is stale.
+    /// The PlusCal comment changed, so the translation is out of date.
     pub algorithm_changed: bool,
 }
 
-/// What a section defines.
+/// A definition of the answer.
 struct Given {
     name: String,
-    /// RECURSIVE declaration, comment and definition.
+    /// Its RECURSIVE declaration, comment and definition.
     text: String,
     references: BTreeSet<String>,
 }
 
-/// Names that the translation of an algorithm makes.
+/// Names that the translation of an algorithm defines.
 pub(crate) const TRANSLATED: &[&str] = &["Init", "Next", "ProcSet", "Spec", "Termination", "vars"];
 
 /// Merges the sections into the first module of a text.
 ///
-/// A definition goes before the module's end; where the module already has one of that name, the old one goes. Where
-/// something that stays refers to the old one, the new one takes its place instead, and so does whatever of the answer
-/// the new one needs.
+/// A definition is inserted before the module's end. If the module already has one of that name, the old one is removed;
+/// if other text of the module refers to the old one, the new one takes its position instead, together with the
+/// definitions of the answer that it needs.
 pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnostic>> {
-    let module = Module::parse(text).map_err(|error: ModuleError| vec![plain(error.to_string())])?;
+    let module = Module::parse(text).map_err(|error: ModuleError| vec![problem_without_position(error.to_string())])?;
     let mut problems = Vec::new();
     let mut given: Vec<Given> = Vec::new();
     for (section, text) in
@@ -86,19 +86,19 @@ pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnost
     Ok(Merged { text, cfg, added, replaced, algorithm_changed: plan.algorithm_changed })
 }
 
-fn plain(message: String) -> Diagnostic {
+fn problem_without_position(message: String) -> Diagnostic {
     Diagnostic { stage: Stage::Merge, line: 0, column: 0, message }
 }
 
-/// Reads one section inside a scratch module; lines of findings count in the section.
+/// Parses one section inside a scratch module. Positions of problems are those in the section.
 fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mut Vec<Diagnostic>) {
     const HEADER: &str = "---- MODULE Scratch ----\n";
-    let at = |offset: usize, message: String| {
+    let problem_at = |offset: usize, message: String| {
         let (line, column) = Lines::new(text).position(text, offset.saturating_sub(HEADER.len()).min(text.len()));
         Diagnostic { stage: Stage::Merge, line, column, message: format!("section {section}: {message}") }
     };
     if let Some(found) = find_modules(text).first() {
-        problems.push(at(
+        problems.push(problem_at(
             HEADER.len() + found.range.start,
             format!("a whole module ({}) where definitions alone are wanted", found.name),
         ));
@@ -113,7 +113,7 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
             Some(_) => "`====` ends a module; definitions alone are wanted",
             None => "a comment is not closed",
         };
-        problems.push(at(offset, message.to_owned()));
+        problems.push(problem_at(offset, message.to_owned()));
         return;
     }
     let mut wrong: Vec<Range<usize>> = module.stray.clone();
@@ -122,7 +122,7 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
         wrong.push(algorithm.range.clone());
     }
     for range in wrong {
-        problems.push(at(range.start, format!("not a definition: {}", quote(&scratch[range.clone()]))));
+        problems.push(problem_at(range.start, format!("not a definition: {}", quote(&scratch[range.clone()]))));
     }
     for definition in module.definitions.iter().filter(|definition| definition.has_syntax_errors) {
         let (place, wording) = definition
@@ -132,11 +132,13 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
             .map_or((definition.code.start, "not TLA+ syntax"), |(range, wording)| (range.start, wording.as_str()));
         let line = scratch[place..].lines().next().unwrap_or("");
         let line = if line.trim().is_empty() { definition.text.as_str() } else { line };
-        problems.push(at(place, format!("in the definition of {}: {wording}: {}", definition.name, quote(line))));
+        problems
+            .push(problem_at(place, format!("in the definition of {}: {wording}: {}", definition.name, quote(line))));
     }
     for definition in module.definitions {
         if given.iter().any(|known| known.name == definition.name) {
-            problems.push(at(definition.code.start, format!("{} is defined twice in the answer", definition.name)));
+            problems
+                .push(problem_at(definition.code.start, format!("{} is defined twice in the answer", definition.name)));
             continue;
         }
         let declared = module.recursive_units.iter().filter(|(names, _)| names.contains(&definition.name));
@@ -145,8 +147,8 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
             whole.push_str(&scratch[range.clone()]);
             whole.push('\n');
         }
-        // Bulleted lists hang together by their columns, so the first line keeps its indent.
-        let line = scratch[..definition.range.start].rfind('\n').map_or(0, |at| at + 1);
+        // The columns of a bulleted list have meaning, so the first line keeps its indent.
+        let line = scratch[..definition.range.start].rfind('\n').map_or(0, |offset| offset + 1);
         whole.extend(scratch[line..definition.range.start].chars().map(|c| if c.is_whitespace() { c } else { ' ' }));
         whole.push_str(&definition.text);
         given.push(Given { name: definition.name, text: whole, references: definition.references.names });
@@ -158,29 +160,31 @@ fn check_names(module: &Module, given: &[Given], problems: &mut Vec<Diagnostic>)
     for given in given {
         let name = given.name.as_str();
         if variables.contains(name) {
-            problems.push(plain(format!("{name} is a variable of the module and cannot be defined")));
+            problems
+                .push(problem_without_position(format!("{name} is a variable of the module and cannot be defined")));
         } else if module.constants.iter().any(|constant| constant.name == name) {
-            problems.push(plain(format!("{name} is a constant of the module and cannot be defined")));
+            problems
+                .push(problem_without_position(format!("{name} is a constant of the module and cannot be defined")));
         } else if let Some(algorithm) = &module.algorithm {
             let label = algorithm.labels.iter().any(|label| label.name == name);
             let translated = module.definition(name).is_some_and(|old| module.in_translation(old.code.start));
             let own = algorithm.definition(name).is_some() || (module.definition(name).is_some() && !translated);
             if !own && (TRANSLATED.contains(&name) || label || translated) {
-                problems
-                    .push(plain(format!("{name} is made by the translation of the algorithm: choose another name")));
+                problems.push(problem_without_position(format!(
+                    "{name} is made by the translation of the algorithm: choose another name"
+                )));
             }
         }
     }
 }
 
-/// Where each given definition goes.
+/// Where each definition of the answer goes, and what is removed.
 #[derive(Default)]
 struct Plan {
-    /// Given definitions (by index) that stand at a place of the text, in order.
+    /// By byte offset, the definitions of the answer (their indices, in order) that are inserted there.
     placed: BTreeMap<usize, Vec<usize>>,
-    /// Given definitions at the end of the module.
+    /// The definitions of the answer that are inserted at the end of the module.
     at_end: Vec<usize>,
-    /// What goes.
     removed: Vec<Range<usize>>,
     algorithm_changed: bool,
 }
@@ -188,48 +192,49 @@ struct Plan {
 impl Plan {
     fn new(module: &Module, given: &[Given], names: &BTreeSet<&str>) -> Self {
         let mut plan = Self::default();
-        let mut where_to: Vec<Option<usize>> = vec![None; given.len()];
-        // In the order of the text, so that what two of them need stands before the first.
+        let mut targets: Vec<Option<usize>> = vec![None; given.len()];
+        // Sorted by position below, so that a definition which several of them need is inserted before the first.
         let mut pinned: Vec<(usize, usize)> = Vec::new();
         for (index, given) in given.iter().enumerate() {
             let (outside, inside) = old_definitions(module, &given.name);
             if let Some(old) = inside {
                 plan.algorithm_changed = true;
-                if module.algorithm.as_ref().is_some_and(|a| needs(module, &a.mentions, &given.name))
-                    || stays_referred_inside(module, names, old)
+                if module.algorithm.as_ref().is_some_and(|a| is_needed(module, &a.mentions, &given.name))
+                    || is_still_referenced_inside(module, names, old)
                 {
                     pinned.push((old.range.start, index));
                 }
             } else if let Some(old) = outside.first()
-                && stays_referred(module, names, &given.name)
+                && is_still_referenced(module, names, &given.name)
             {
                 pinned.push((old.range.start, index));
             }
             for old in outside.iter().copied().chain(inside) {
-                plan.removed.push(whole(module, old));
+                plan.removed.push(range_with_declaration(module, old));
             }
         }
         pinned.sort_unstable();
         for (place, index) in pinned {
-            for needed in with_needs(given, index) {
-                if where_to[needed].is_none() {
-                    where_to[needed] = Some(place);
+            for needed in with_dependencies(given, index) {
+                if targets[needed].is_none() {
+                    targets[needed] = Some(place);
                     plan.placed.entry(place).or_default().push(needed);
                 }
             }
         }
-        plan.at_end = (0..given.len()).filter(|index| where_to[*index].is_none()).collect();
+        plan.at_end = (0..given.len()).filter(|index| targets[*index].is_none()).collect();
         plan.drop_empty_define(module);
         plan
     }
 
-    /// A `define` block that would hold nothing goes as a whole: `PlusCal` knows no empty one.
+    /// Removes a `define` block that would become empty, because PlusCal does not allow an empty one.
     fn drop_empty_define(&mut self, module: &Module) {
         let Some(algorithm) = &module.algorithm else { return };
         let Some(define) = &algorithm.define else { return };
-        let gone = |definition: &Definition| self.removed.iter().any(|range| range.contains(&definition.code.start));
-        let filled = self.placed.keys().any(|place| define.contains(place));
-        if !filled && !algorithm.definitions.is_empty() && algorithm.definitions.iter().all(gone) {
+        let is_removed =
+            |definition: &Definition| self.removed.iter().any(|range| range.contains(&definition.code.start));
+        let has_insertions = self.placed.keys().any(|place| define.contains(place));
+        if !has_insertions && !algorithm.definitions.is_empty() && algorithm.definitions.iter().all(is_removed) {
             self.removed.push(define.clone());
         }
     }
@@ -241,8 +246,8 @@ fn old_definitions<'a>(module: &'a Module, name: &str) -> (Vec<&'a Definition>, 
     (outside, module.algorithm.as_ref().and_then(|algorithm| algorithm.definition(name)))
 }
 
-/// The definition with the RECURSIVE declaration that is for it alone.
-fn whole(module: &Module, definition: &Definition) -> Range<usize> {
+/// The range of a definition, including a RECURSIVE declaration directly before it that declares nothing else.
+fn range_with_declaration(module: &Module, definition: &Definition) -> Range<usize> {
     let declared = module.recursive_units.iter().find(|(names, range)| {
         names.len() == 1
             && names[0] == definition.name
@@ -252,8 +257,8 @@ fn whole(module: &Module, definition: &Definition) -> Range<usize> {
     declared.map_or(definition.range.start, |(_, range)| range.start)..definition.range.end
 }
 
-/// Whether anything that the algorithm names leads to this definition.
-fn needs(module: &Module, mentions: &BTreeSet<String>, name: &str) -> bool {
+/// Whether a name that the algorithm mentions is this definition or depends on it.
+fn is_needed(module: &Module, mentions: &BTreeSet<String>, name: &str) -> bool {
     mentions.contains(name)
         || mentions.iter().any(|mention| {
             module.algorithm.as_ref().is_some_and(|a| a.definition(mention).is_some())
@@ -261,8 +266,8 @@ fn needs(module: &Module, mentions: &BTreeSet<String>, name: &str) -> bool {
         })
 }
 
-/// Whether a definition, assumption or theorem that stays (or the algorithm) refers to the name.
-fn stays_referred(module: &Module, names: &BTreeSet<&str>, name: &str) -> bool {
+/// Whether a definition, assumption or theorem that is not replaced, or the algorithm, refers to the name.
+fn is_still_referenced(module: &Module, names: &BTreeSet<&str>, name: &str) -> bool {
     let refers = |definition: &Definition| {
         !names.contains(definition.name.as_str()) && definition.references.names.contains(name)
     };
@@ -275,8 +280,9 @@ fn stays_referred(module: &Module, names: &BTreeSet<&str>, name: &str) -> bool {
             .is_some_and(|algorithm| algorithm.mentions.contains(name) || algorithm.definitions.iter().any(refers))
 }
 
-/// Whether another definition of the same `define` block that stays, or one before the translation, needs it there.
-fn stays_referred_inside(module: &Module, names: &BTreeSet<&str>, old: &Definition) -> bool {
+/// Whether something that is not replaced refers to a definition of the `define` block: another definition of the block,
+/// or a definition or statement outside the translation.
+fn is_still_referenced_inside(module: &Module, names: &BTreeSet<&str>, old: &Definition) -> bool {
     let Some(algorithm) = &module.algorithm else { return false };
     let stays = |definition: &&Definition| !names.contains(definition.name.as_str());
     let refers = |definition: &Definition| definition.references.names.contains(&old.name);
@@ -286,66 +292,66 @@ fn stays_referred_inside(module: &Module, names: &BTreeSet<&str>, old: &Definiti
     own || outside || module.assumptions.iter().chain(&module.theorems).any(|s| s.references.names.contains(&old.name))
 }
 
-/// The definition and what of the answer it needs, needed ones first.
-fn with_needs(given: &[Given], index: usize) -> Vec<usize> {
+/// A definition of the answer and those it depends on, in an order in which each comes after its dependencies.
+fn with_dependencies(given: &[Given], index: usize) -> Vec<usize> {
     let mut found: BTreeSet<usize> = BTreeSet::new();
     let mut open = vec![index];
-    while let Some(at) = open.pop() {
-        if found.insert(at) {
-            open.extend((0..given.len()).filter(|other| given[at].references.contains(&given[*other].name)));
+    while let Some(index) = open.pop() {
+        if found.insert(index) {
+            open.extend((0..given.len()).filter(|other| given[index].references.contains(&given[*other].name)));
         }
     }
     let mut order: Vec<usize> = Vec::new();
     let mut left: Vec<usize> = found.into_iter().collect();
-    // The answer's own order, except where one needs a later one (definitions come before uses in TLA+).
+    // Keep the answer's order except where a definition depends on a later one: TLA+ defines names before their use.
     while !left.is_empty() {
-        let ready = left.iter().position(|at| {
-            left.iter().all(|other| other == at || !given[*at].references.contains(&given[*other].name))
+        let ready = left.iter().position(|index| {
+            left.iter().all(|other| other == index || !given[*index].references.contains(&given[*other].name))
         });
         order.push(left.remove(ready.unwrap_or(0)));
     }
     order
 }
 
-/// Carries the plan out.
+/// The text of the module after the changes of the plan.
 fn apply(module: &Module, plan: &Plan, given: &[Given], terminator: &Range<usize>) -> String {
     let source = module.source.as_str();
-    let end_line = source[..terminator.start].rfind('\n').map_or(0, |at| at + 1);
+    let end_line = source[..terminator.start].rfind('\n').map_or(0, |offset| offset + 1);
     let end = if source[end_line..terminator.start].trim().is_empty() { end_line } else { terminator.start };
     let mut removed = plan.removed.clone();
     removed.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut out = String::with_capacity(source.len() + 1024);
-    let mut at = 0;
+    let mut offset = 0;
     let mut places = plan.placed.iter().peekable();
     for range in &removed {
-        while let Some((place, indices)) = places.next_if(|(place, _)| **place <= range.start.max(at)) {
-            if *place > at {
-                out.push_str(&source[at..*place]);
-                at = *place;
+        while let Some((place, indices)) = places.next_if(|(place, _)| **place <= range.start.max(offset)) {
+            if *place > offset {
+                out.push_str(&source[offset..*place]);
+                offset = *place;
             }
             insert_at(source, *place, indices, given, &mut out);
         }
-        if range.start > at {
-            out.push_str(&source[at..range.start]);
+        if range.start > offset {
+            out.push_str(&source[offset..range.start]);
         }
         let kept_in_place = plan.placed.keys().any(|place| range.contains(place));
         let pending: Vec<_> = std::iter::from_fn(|| places.next_if(|(place, _)| **place < range.end)).collect();
         for (place, indices) in pending {
             insert_at(source, *place, indices, given, &mut out);
         }
-        at = at.max(range.end);
+        offset = offset.max(range.end);
         if !kept_in_place {
-            at = at.max(after_line(source, range, &mut out));
+            offset = offset.max(skip_empty_line(source, range, &mut out));
         }
     }
     for (place, indices) in places {
-        if *place > at {
-            out.push_str(&source[at..*place]);
-            at = *place;
+        if *place > offset {
+            out.push_str(&source[offset..*place]);
+            offset = *place;
         }
         insert_at(source, *place, indices, given, &mut out);
     }
-    out.push_str(&source[at.min(end)..end]);
+    out.push_str(&source[offset.min(end)..end]);
     if !plan.at_end.is_empty() {
         let length = out.trim_end().len();
         out.truncate(length);
@@ -360,23 +366,24 @@ fn apply(module: &Module, plan: &Plan, given: &[Given], terminator: &Range<usize
 }
 
 fn insert_at(source: &str, place: usize, indices: &[usize], given: &[Given], out: &mut String) {
-    let line = source[..place].rfind('\n').map_or(0, |at| at + 1);
+    let line = source[..place].rfind('\n').map_or(0, |offset| offset + 1);
     let indent: String = source[line..place].chars().take_while(|c| c.is_whitespace()).collect();
     for (nth, index) in indices.iter().enumerate() {
         if nth > 0 {
             out.push('\n');
             out.push_str(&indent);
         }
-        // Bulleted lists hang together by their columns: every line moves by the same indent.
+        // The columns of a bulleted list have meaning, so every line gets the same additional indent.
         out.push_str(&given[*index].text.replace('\n', &format!("\n{indent}")));
     }
 }
 
-/// After a removal: the rest of the line and its newline go too where the removed text had the line to itself.
-fn after_line(source: &str, range: &Range<usize>, out: &mut String) -> usize {
-    let line = source[..range.start].rfind('\n').map_or(0, |at| at + 1);
+/// Where the text continues after a removed range: after the newline if the range was alone on its lines, whose
+/// remaining indent is then removed from `out`.
+fn skip_empty_line(source: &str, range: &Range<usize>, out: &mut String) -> usize {
+    let line = source[..range.start].rfind('\n').map_or(0, |offset| offset + 1);
     let rest = &source[range.end..];
-    let length = rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let length = rest.find('\n').map_or(rest.len(), |offset| offset + 1);
     if source[line..range.start].trim().is_empty() && rest[..length].trim().is_empty() {
         let kept = out.trim_end_matches([' ', '\t']).len();
         out.truncate(kept);

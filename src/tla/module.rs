@@ -1,12 +1,12 @@
-//! A module as data: what it declares, defines and states, each with its byte range in the text it was read from.
+//! A module as data: its declarations, definitions and statements, each with its byte range in the source text.
 //!
-//! Reading is tolerant: what is not TLA+ becomes a located finding, and the rest is read all the same; whether the
-//! module is legal is SANY's to say.
+//! Parsing is tolerant: text that is not TLA+ becomes a syntax error with its position, and the rest is parsed anyway.
+//! Whether the module is legal is for SANY to decide.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::algorithm::{self, Algorithm};
+use super::algorithm::{Algorithm, find_algorithm};
 use super::definition::{Context, Declaration, Definition, declarations};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, normalise};
@@ -16,7 +16,7 @@ use super::step_counter;
 use super::syntax::{Id, Reader, Tree};
 use super::units::{Unit, UnitKind, next_module, split};
 
-/// Modules of the distribution (and of the community) whose operators know no variable but their arguments.
+/// Standard and community modules, whose operators depend on nothing but their arguments.
 const STANDARD: &[&str] = &[
     "Bags",
     "FiniteSets",
@@ -34,10 +34,9 @@ const STANDARD: &[&str] = &[
     "TLCExt",
 ];
 
-/// Why a text is no module at all.
+/// The text contains no module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleError {
-    /// No header `---- MODULE Name ----` in the text.
     #[error("no module: the text has no line `---- MODULE Name ----`")]
     NoModule,
 }
@@ -45,39 +44,34 @@ pub enum ModuleError {
 /// ASSUME, THEOREM and the like.
 #[derive(Debug, Clone)]
 pub struct Statement {
-    /// Its name, where it has one.
+    /// Its name, if it has one.
     pub name: Option<String>,
-    /// Its range without comments.
+    /// Its byte range, without a comment above.
     pub range: Range<usize>,
-    /// Tokens with one blank between, comments dropped.
+    /// Its text without comments and layout.
     pub normalised: String,
     pub(crate) references: References,
 }
 
-/// A module.
 #[derive(Debug, Clone)]
 pub struct Module {
-    /// The text it was read from, prose around it included.
+    /// The text that was parsed, including prose around the module.
     pub source: String,
-    /// Its name.
     pub name: String,
-    /// The header line's dashes, keyword and name.
+    /// The dashes, keyword and name of the header line.
     pub header: Range<usize>,
-    /// The `====` that really ends it; `None` where the text ends first.
+    /// The `====` that ends it; `None` if it is missing.
     pub terminator: Option<Range<usize>>,
     /// From header to terminator (or to the end of the text).
     pub range: Range<usize>,
-    /// EXTENDS.
     pub extends: Vec<String>,
-    /// CONSTANTS.
     pub constants: Vec<Declaration>,
-    /// VARIABLES.
     pub variables: Vec<Declaration>,
     /// RECURSIVE.
     pub recursive: Vec<Declaration>,
-    /// Definitions outside the algorithm, in order, those of the translation included.
+    /// Definitions outside the algorithm in order, including those of the translation.
     pub definitions: Vec<Definition>,
-    /// Modules instantiated without a name.
+    /// Modules of INSTANCE statements without a name.
     pub instances: Vec<String>,
     /// ASSUME.
     pub assumptions: Vec<Statement>,
@@ -89,18 +83,18 @@ pub struct Module {
     pub algorithm: Option<Algorithm>,
     /// From the start of the BEGIN TRANSLATION line to the end of the END TRANSLATION line.
     pub translation: Option<Range<usize>>,
-    /// What could not be read, with the place in `source`.
+    /// Syntax errors with their positions in `source`.
     pub syntax_errors: Vec<Diagnostic>,
     pub(crate) stray: Vec<Range<usize>>,
-    /// Declarations and statements: everything that is neither definition, RECURSIVE nor separator.
+    /// Declarations and statements: every unit that is not a definition, RECURSIVE, separator or stray.
     pub(crate) other_units: Vec<Range<usize>>,
     pub(crate) recursive_units: Vec<(Vec<String>, Range<usize>)>,
-    /// By name, the first definition: its place among those outside the algorithm and then those inside.
-    places: HashMap<String, usize>,
+    /// The index in [`Self::all_definitions`] of the first definition of each name.
+    first_definitions: HashMap<String, usize>,
 }
 
 impl Module {
-    /// Reads the first module of a text. Prose before and after it does not matter.
+    /// Parses the first module of a text. Prose before and after it is ignored.
     pub fn parse(text: &str) -> Result<Self, ModuleError> {
         let outline = next_module(text, 0).ok_or(ModuleError::NoModule)?;
         let lines = Lines::new(text);
@@ -128,29 +122,29 @@ impl Module {
             stray: Vec::new(),
             other_units: Vec::new(),
             recursive_units: Vec::new(),
-            places: HashMap::new(),
+            first_definitions: HashMap::new(),
         };
         let mut errors = Vec::new();
         for comment in outline.tokens.iter().filter(|token| token.kind == Kind::BlockComment) {
             if module.algorithm.is_none() {
-                module.algorithm = algorithm::find(text, comment, &lines, &mut reader, &mut errors);
+                module.algorithm = find_algorithm(text, comment, &lines, &mut reader, &mut errors);
             }
         }
         let tokens: Vec<Token> = outline.tokens.into_iter().filter(|token| !token.is_comment()).collect();
         let context = Context { source: text, lines: &lines, outer: inside };
         for unit in split(text, &tokens) {
-            module.take(&context, &tokens, &unit, &mut reader, &mut errors);
+            module.add_unit(&context, &tokens, &unit, &mut reader, &mut errors);
         }
         let names: Vec<String> = module.all_definitions().map(|definition| definition.name.clone()).collect();
         for (place, name) in names.into_iter().enumerate() {
-            module.places.entry(name).or_insert(place);
+            module.first_definitions.entry(name).or_insert(place);
         }
         errors.sort_by_key(|(range, _)| range.start);
         module.syntax_errors = errors.iter().map(|(range, message)| located(text, &lines, range, message)).collect();
         Ok(module)
     }
 
-    fn take(
+    fn add_unit(
         &mut self,
         context: &Context<'_>,
         tokens: &[Token],
@@ -177,7 +171,7 @@ impl Module {
                 self.recursive.extend(declared);
             }
             UnitKind::Instance => {
-                let after = own.iter().position(|token| token.text(source) == "INSTANCE").map_or(0, |at| at + 1);
+                let after = own.iter().position(|token| token.text(source) == "INSTANCE").map_or(0, |index| index + 1);
                 self.instances.extend(own.get(after).map(|token| token.text(source).to_owned()));
                 let tree = reader.read(source, own, false);
                 errors.extend(tree.errors);
@@ -189,7 +183,7 @@ impl Module {
                     if tree.is_empty() { References::default() } else { references(&tree, source, 0, &[]) };
                 errors.extend(tree.errors);
                 let statement = Statement {
-                    name: unit.name.map(|at| tokens[at].text(source).to_owned()),
+                    name: unit.name.map(|index| tokens[index].text(source).to_owned()),
                     normalised: normalise(source, range.clone(), &[]),
                     range,
                     references,
@@ -212,16 +206,16 @@ impl Module {
         }
     }
 
-    /// The definition of this name: outside the algorithm first, then in its `define` block.
+    /// The definition of this name; one outside the algorithm comes before one in its `define` block.
     pub fn definition(&self, name: &str) -> Option<&Definition> {
-        self.all_definitions().nth(*self.places.get(name)?)
+        self.all_definitions().nth(*self.first_definitions.get(name)?)
     }
 
     fn all_definitions(&self) -> impl Iterator<Item = &Definition> {
         self.definitions.iter().chain(self.algorithm.iter().flat_map(|algorithm| &algorithm.definitions))
     }
 
-    /// All definitions by name; a translated `define` block counts once.
+    /// All definitions by name. A definition of the `define` block and its copy in the translation count once.
     pub fn definitions_by_name(&self) -> BTreeMap<&str, &Definition> {
         let mut by_name: BTreeMap<&str, &Definition> = BTreeMap::new();
         for definition in self.all_definitions() {
@@ -231,7 +225,7 @@ impl Module {
         by_name
     }
 
-    /// The variables of the module, those that the translation of its algorithm makes included.
+    /// The variables of the module, including those that the translation of its algorithm declares.
     pub fn variable_names(&self) -> BTreeSet<&str> {
         let mut names: BTreeSet<&str> = self.variables.iter().map(|variable| variable.name.as_str()).collect();
         if let Some(algorithm) = &self.algorithm {
@@ -244,12 +238,13 @@ impl Module {
         names
     }
 
-    /// The user's definitions that this one depends on, directly or not. It holds the name itself only where the
-    /// definition is recursive.
+    /// The definitions of this module that the named one depends on, directly or indirectly. They include the name itself
+    /// only if the definition is recursive.
     pub fn closure(&self, name: &str) -> BTreeSet<String> {
         self.closure_of(self.definition(name).map(|definition| &definition.references))
     }
 
+    /// The definitions of this module that these references depend on, directly or indirectly.
     pub(crate) fn closure_of<'a>(&self, from: impl IntoIterator<Item = &'a References>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut open: Vec<&Definition> = Vec::new();
@@ -265,7 +260,7 @@ impl Module {
         found
     }
 
-    /// The definitions named in `names`, and those that depend on one of them, directly or not.
+    /// The named definitions and all that depend on one of them, directly or indirectly.
     pub(crate) fn users_of<'a>(&'a self, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let by_name = self.definitions_by_name();
         let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -296,25 +291,24 @@ impl Module {
             .any(|definition| definition.references.names.iter().any(|name| variables.contains(name.as_str())))
     }
 
-    /// Where the list of its EXTENDS ends, if it has one.
+    /// The byte offset after the list of EXTENDS, if there is one.
     pub fn extends_end(&self) -> Option<usize> {
         let is_extends = |range: &&Range<usize>| self.source[(*range).clone()].starts_with("EXTENDS");
         self.other_units.iter().find(is_extends).map(|range| range.end)
     }
 
-    /// Whether everything comes from this text and the standard modules, so that a name unknown here is unknown.
+    /// Whether all names come from this text and the standard modules, so that any other name is undefined.
     pub fn is_self_contained(&self) -> bool {
         self.extends.iter().chain(&self.instances).all(|name| STANDARD.contains(&name.as_str()))
     }
 
-    /// Whether it declares a constant of this name. A configuration that gives a value to any other name replaces a
-    /// definition.
+    /// Whether it declares a constant of this name. If a configuration assigns any other name, it replaces a definition.
     pub fn declares_constant(&self, name: &str) -> bool {
         self.constants.iter().any(|constant| constant.name == name)
     }
 
-    /// The modules inside it and the instances without a name, normalised: what a definition takes from them is not
-    /// among the definitions that it depends on.
+    /// The text of inner modules and of instances without a name, without comments and layout. Callers need it because
+    /// [`Self::closure`] does not contain definitions that come from them.
     pub(crate) fn instance_texts(&self) -> Vec<String> {
         let starts = |range: &&Range<usize>| {
             let text = &self.source[(*range).clone()];
@@ -384,11 +378,12 @@ pub(crate) fn quote(text: &str) -> String {
     if short.len() < line.len() { format!("\"{short}...\"") } else { format!("\"{short}\"") }
 }
 
+/// The tokens of a theorem before its proof.
 fn without_proof<'a>(source: &str, tokens: &'a [Token]) -> &'a [Token] {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text(source));
-    let end = (1..tokens.len()).find(|at| match text(*at) {
+    let text = |index: usize| tokens.get(index).map_or("", |token| token.text(source));
+    let end = (1..tokens.len()).find(|index| match text(*index) {
         "PROOF" | "BY" | "OBVIOUS" | "OMITTED" => true,
-        "<" => text(at + 2) == ">" && tokens[*at].first,
+        "<" => text(index + 2) == ">" && tokens[*index].first,
         _ => false,
     });
     &tokens[..end.unwrap_or(tokens.len())]

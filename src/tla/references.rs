@@ -1,32 +1,32 @@
-//! Which names an expression refers to. Bound names are no references to what they shadow; record fields, strings and
-//! comments are none at all; an operator symbol is one.
+//! The names that an expression refers to. Operator symbols are references; bound names, record fields, strings and
+//! comments are not.
 
 use std::collections::BTreeSet;
 
 use super::syntax::{Id, MAX_DEPTH, Tree};
 
-/// Names that an expression refers to, split by how sure their meaning is.
+/// The references of an expression.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct References {
-    /// Identifiers and operator symbols that nothing binds locally.
+    /// Identifiers and operator symbols that are not bound inside the expression.
     pub(crate) names: BTreeSet<String>,
-    /// Something of another module is used (`M!Op`), or a subexpression by position.
+    /// It refers to another module (`M!Op`) or to a subexpression by position, so `names` may be incomplete.
     pub(crate) foreign: bool,
 }
 
-/// The references of a unit's tree, with these names bound from outside (parameters).
+/// The references of the expression at `root`. `bound` are names bound outside of it, such as parameters.
 pub(crate) fn references(tree: &Tree, source: &str, root: Id, bound: &[String]) -> References {
     let mut walk = Walk { tree, source, found: References::default(), scope: bound.to_vec() };
     walk.visit(root, 0);
     walk.found
 }
 
-/// The names that a binder's node introduces (`x, y \in S`, `<<x, y>>`, `LAMBDA x`, parameters).
-fn introduced(tree: &Tree, source: &str, id: Id, names: &mut Vec<String>) {
+/// Adds the names that a node binds (`x, y \in S`, `<<x, y>>`, `LAMBDA x`, parameters).
+fn add_bound_names(tree: &Tree, source: &str, id: Id, names: &mut Vec<String>) {
     for child in tree.children(id) {
         match tree.node(child).kind {
             "identifier" => names.push(tree.text(child, source).to_owned()),
-            "tuple_of_identifiers" => introduced(tree, source, child, names),
+            "tuple_of_identifiers" => add_bound_names(tree, source, child, names),
             "operator_declaration" => {
                 if let Some(name) = tree.field(child, "name") {
                     names.push(canonical(tree.text(name, source)).to_owned());
@@ -37,7 +37,7 @@ fn introduced(tree: &Tree, source: &str, id: Id, names: &mut Vec<String>) {
     }
 }
 
-/// One spelling for operators that TLA+ has several for.
+/// The usual spelling of an operator that has several.
 pub(crate) fn canonical(symbol: &str) -> &str {
     match symbol {
         "=<" | "\\leq" | "\u{2264}" => "<=",
@@ -77,7 +77,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Beyond [`MAX_DEPTH`] every identifier counts: too many references are safe, too few are not.
+    /// Below [`MAX_DEPTH`] every identifier counts as a reference: callers can cope with too many, not with too few.
     fn visit_flat(&mut self, root: Id) {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
@@ -110,8 +110,8 @@ impl Walk<'_> {
                 self.refer(tree.text(id, self.source));
             }
             "record_value" => {
-                if let Some(of) = tree.children(id).next() {
-                    self.visit(of, depth + 1);
+                if let Some(record) = tree.children(id).next() {
+                    self.visit(record, depth + 1);
                 }
             }
             "prefixed_op" => {
@@ -166,7 +166,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `M!N!`: only the first name is one of this module.
+    /// `M!N!`: only the first name belongs to this module.
     fn prefix(&mut self, id: Id, depth: usize) {
         self.found.foreign = true;
         let mut first = true;
@@ -191,7 +191,7 @@ impl Walk<'_> {
         let mut names = Vec::new();
         let is_bound = |child: &Id| tree.node(*child).kind == "quantifier_bound";
         for bound in tree.children(id).filter(is_bound) {
-            introduced(tree, self.source, bound, &mut names);
+            add_bound_names(tree, self.source, bound, &mut names);
             if let Some(set) = tree.field(bound, "set") {
                 self.visit(set, depth + 1);
             }
@@ -216,7 +216,7 @@ impl Walk<'_> {
         }
         let mark = self.scope.len();
         let mut names = Vec::new();
-        introduced(tree, self.source, id, &mut names);
+        add_bound_names(tree, self.source, id, &mut names);
         self.scope.extend(names);
         for child in tree.children(id).filter(|child| Some(*child) != set) {
             if tree.node(child).kind != "tuple_of_identifiers" {
@@ -233,7 +233,7 @@ impl Walk<'_> {
             match tree.node(child).kind {
                 "recursive_declaration" => {
                     let mut names = Vec::new();
-                    introduced(tree, self.source, child, &mut names);
+                    add_bound_names(tree, self.source, child, &mut names);
                     self.scope.extend(names);
                 }
                 "operator_definition" | "function_definition" | "module_definition" => {

@@ -1,5 +1,5 @@
-//! Names of a definition replaced by others, at the exact places where its tree has them: never in a comment, a string
-//! or the name of a record's field.
+//! Renames identifiers in a definition. It works on the syntax tree, so that comments, strings and names of record fields
+//! are never changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +7,20 @@ use super::definition::Definition;
 use super::syntax::{Id, Tree};
 
 impl Definition {
-    /// Every name that the definition binds somewhere inside: parameters, bound names, names of a LET.
+    /// Every name that the definition binds: parameters, names bound by quantifiers and the like, names of a LET.
     pub fn bound_names(&self, source: &str) -> BTreeSet<String> {
-        let declared = self.names().into_iter().filter(|id| self.tree.node(*id).kind == "identifier");
+        let declared = self.identifier_nodes().into_iter().filter(|id| self.tree.node(*id).kind == "identifier");
         declared.map(|id| self.tree.text(id, source).to_owned()).filter(|name| *name != self.name).collect()
     }
 
-    /// Its code with names replaced. A name inside one definition has one meaning, for TLA+ lets nothing be bound that
-    /// is defined already. `None` where the definition could not be read.
+    /// The text of the definition with names replaced. A name has only one meaning inside a definition, because TLA+
+    /// forbids to bind a name that is already defined. `None` if the definition has syntax errors.
     pub fn renamed(&self, source: &str, names: &BTreeMap<String, String>) -> Option<String> {
         if self.has_syntax_errors {
             return None;
         }
         let mut places: Vec<(usize, usize, &str)> = Vec::new();
-        for id in self.names() {
+        for id in self.identifier_nodes() {
             let node = self.tree.node(id);
             if let Some(new) = names.get(self.tree.text(id, source)) {
                 places.push((node.start, node.end, new));
@@ -29,23 +29,23 @@ impl Definition {
         places.sort_unstable();
         places.dedup();
         let mut out = String::with_capacity(self.code.len() + 64);
-        let mut at = self.code.start;
+        let mut offset = self.code.start;
         for (start, end, new) in places {
-            out.push_str(&source[at..start]);
+            out.push_str(&source[offset..start]);
             out.push_str(new);
-            at = end;
+            offset = end;
         }
-        out.push_str(&source[at..self.code.end]);
+        out.push_str(&source[offset..self.code.end]);
         Some(out)
     }
 
-    /// Whether it states fairness of an action.
+    /// Whether it contains `WF` or `SF`.
     pub fn states_fairness(&self) -> bool {
         self.tree.ids().any(|id| self.tree.node(id).kind == "fairness")
     }
 
-    /// Where identifiers of this module stand.
-    fn names(&self) -> Vec<Id> {
+    /// The nodes of identifiers that belong to this module.
+    fn identifier_nodes(&self) -> Vec<Id> {
         let mut found = Vec::new();
         let mut open: Vec<Id> = if self.tree.is_empty() { Vec::new() } else { vec![0] };
         while let Some(id) = open.pop() {
@@ -58,19 +58,19 @@ impl Definition {
     }
 }
 
-/// The children whose identifiers are of this module.
+/// The children whose identifiers belong to this module.
 fn own_children(tree: &Tree, id: Id) -> Vec<Id> {
     let is_field = |child: &Id| tree.node(*child).kind == "identifier";
     match tree.node(id).kind {
         "record_value" => tree.children(id).take(1).collect(),
-        // `M!Op(x)`: the operator is the other module's, its arguments are ours.
+        // `M!Op(x)`: the operator belongs to the other module, its arguments to this one.
         "prefixed_op" => {
-            let of_op = |child: Id| match (tree.node(child).field, tree.node(child).kind) {
+            let own = |child: Id| match (tree.node(child).field, tree.node(child).kind) {
                 (Some("op"), "bound_op") => tree.children(child).skip(1).collect(),
                 (Some("op"), _) => Vec::new(),
                 _ => vec![child],
             };
-            tree.children(id).flat_map(of_op).collect()
+            tree.children(id).flat_map(own).collect()
         }
         "instance" | "substitution" => tree.children(id).skip(1).collect(),
         "record_literal" | "set_of_records" => tree.children(id).filter(|child| !is_field(child)).collect(),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_replaced_wherever_they_stand_for_something_and_nowhere_else() {
+    fn identifiers_are_renamed_and_nothing_else() {
         for (before, after) in [
             ("A == x + A1", "A == y + A1"),
             ("A == \\A x \\in S : x > 0", "A == \\A y \\in S : y > 0"),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_bound_inside_is_known() {
+    fn bound_names_are_found() {
         let text = "---- MODULE M ----\nA(p) == \\A x \\in S : LET q == [f |-> r.g] IN q = x /\\ z\n====\n";
         let module = Module::parse(text).unwrap();
         assert_eq!(module.definitions[0].bound_names(text).into_iter().collect::<Vec<_>>(), ["p", "q", "x"]);

@@ -1,7 +1,7 @@
 //! Expressions as trees, from tree-sitter-tlaplus.
 //!
-//! One unit of a module is parsed at a time, so that an error stays where it is and the cost stays linear in the
-//! module. What is known to break the grammar's external scanner is refused before it gets there (see [`refusal`]).
+//! One unit of a module is parsed at a time, so that an error affects only its unit and the cost is linear in the size of
+//! the module. Input that is known to break the grammar's external scanner is refused first (see [`refusal`]).
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -27,11 +27,12 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
-    /// Start, end and wording of each error.
+    /// Byte range and message of each error.
     pub(crate) errors: Vec<(Range<usize>, String)>,
 }
 
-/// Beyond this depth no recursive reading of an expression goes on. Far above what a person writes.
+/// Recursive functions on expressions stop at this depth, far above what a person writes, so that they cannot overflow
+/// the stack.
 pub(crate) const MAX_DEPTH: usize = 256;
 /// The scanner keeps 3 bytes for each open bulleted list in a buffer of 1,024 bytes and does not check its end.
 const MAX_BULLET_COLUMNS: usize = 150;
@@ -39,13 +40,13 @@ const MAX_BULLET_COLUMNS: usize = 150;
 const MAX_COLUMN: usize = 30_000;
 /// It keeps 4 bytes for each open proof in the same buffer.
 const MAX_PROOF_STEPS: usize = 60;
-/// A unit of more tokens is no definition that anybody wrote (the largest of 480 public modules, an algorithm, has
-/// 1,468), and error recovery costs time in the square of the tokens.
+/// Limit on the tokens of a unit, because the time of error recovery grows with the square of the tokens. The largest
+/// unit of 480 public modules, an algorithm, has 1,468.
 const MAX_TOKENS: usize = 4_000;
-/// So much of that square may all faulty units of one text have together (about a second in a release build).
-const MAX_TROUBLE: usize = 40_000_000;
+/// Limit on the sum of those squares over all units of a text that have errors (about a second in a release build).
+const MAX_ERROR_COST: usize = 40_000_000;
 
-/// The grammar. Its names of kinds and fields live as long as it does.
+/// The grammar is static so that the names of node kinds and fields, which it owns, are `&'static str`.
 static GRAMMAR: LazyLock<Language> = LazyLock::new(|| tree_sitter_tlaplus::LANGUAGE.into());
 
 impl Tree {
@@ -105,26 +106,26 @@ impl Tree {
     }
 }
 
-/// Why a unit is not handed to tree-sitter.
+/// Why a unit must not be passed to tree-sitter; `None` if it may be.
 fn refusal(source: &str, tokens: &[Token], algorithm: bool) -> Option<String> {
     if tokens.len() > MAX_TOKENS {
         return Some(format!("more than {MAX_TOKENS} tokens in one definition: not read"));
     }
     let mut columns: Vec<usize> = Vec::new();
     let mut steps = 0;
-    for (at, token) in tokens.iter().enumerate() {
+    for (index, token) in tokens.iter().enumerate() {
         let text = token.text(source);
         match text {
             "/\\" | "\\/" | "\u{2227}" | "\u{2228}" => columns.push(token.column),
-            "<" if tokens.get(at + 2).is_some_and(|next| next.text(source) == ">") => steps += 1,
-            "<" if tokens.get(at + 1).is_some_and(|next| next.text(source).ends_with('>')) => steps += 1,
+            "<" if tokens.get(index + 2).is_some_and(|next| next.text(source) == ">") => steps += 1,
+            "<" if tokens.get(index + 1).is_some_and(|next| next.text(source).ends_with('>')) => steps += 1,
             _ => {}
         }
         let start_of_pluscal = text == "--"
             && tokens
-                .get(at + 1)
+                .get(index + 1)
                 .is_some_and(|next| next.start == token.end && matches!(next.text(source), "algorithm" | "fair"));
-        if start_of_pluscal && (!algorithm || at > 0) {
+        if start_of_pluscal && (!algorithm || index > 0) {
             return Some("a PlusCal algorithm outside a comment".into());
         }
         if token.kind == Kind::Text && (text.contains("--algorithm") || text.contains("--fair")) {
@@ -145,15 +146,15 @@ fn refusal(source: &str, tokens: &[Token], algorithm: bool) -> Option<String> {
 /// The parser, kept between units.
 pub(crate) struct Reader {
     parser: Option<Parser>,
-    /// Sum of the squared sizes of faulty units.
-    trouble: usize,
+    /// Sum of the squared numbers of tokens of units with errors.
+    error_cost: usize,
 }
 
 impl Reader {
     pub(crate) fn new() -> Self {
         let mut parser = Parser::new();
         let ready = parser.set_language(&GRAMMAR).is_ok();
-        Self { parser: ready.then_some(parser), trouble: 0 }
+        Self { parser: ready.then_some(parser), error_cost: 0 }
     }
 
     /// Parses one unit (or, with `algorithm`, one `PlusCal` algorithm) given as tokens without comments.
@@ -164,7 +165,7 @@ impl Reader {
         if let Some(reason) = refusal(source, tokens, algorithm) {
             return Tree { nodes: Vec::new(), errors: vec![(range, reason)] };
         }
-        if self.trouble + tokens.len() * tokens.len() > MAX_TROUBLE && self.trouble > 0 {
+        if self.error_cost + tokens.len() * tokens.len() > MAX_ERROR_COST && self.error_cost > 0 {
             return Tree { nodes: Vec::new(), errors: vec![(range, "too many errors before this: not read".into())] };
         }
         let indent = tokens[0].column;
@@ -177,7 +178,7 @@ impl Reader {
             return Tree { nodes: Vec::new(), errors: vec![(range, "cannot be read".into())] };
         };
         if parsed.root_node().has_error() {
-            self.trouble += tokens.len() * tokens.len();
+            self.error_cost += tokens.len() * tokens.len();
         }
         let mut tree = copy(parsed.root_node(), indent..text.len());
         tree.shift(range.start - indent);
@@ -186,7 +187,7 @@ impl Reader {
 }
 
 impl Tree {
-    /// Moves every position this many bytes further on.
+    /// Moves every position forward by a number of bytes.
     fn shift(&mut self, bytes: usize) {
         for node in &mut self.nodes {
             node.start += bytes;
@@ -198,14 +199,14 @@ impl Tree {
     }
 }
 
-/// The text of the tokens with everything between them blank, each on its line and in its column of bytes.
+/// The text with blanks in place of comments, so that every token keeps its line and its column in bytes.
 fn without_comments(source: &str, tokens: &[Token], indent: usize) -> String {
     let mut text = " ".repeat(indent);
-    let mut at = tokens.first().map_or(0, |token| token.start);
+    let mut offset = tokens.first().map_or(0, |token| token.start);
     for token in tokens {
-        blank(&source[at..token.start], &mut text);
+        blank(&source[offset..token.start], &mut text);
         text.push_str(token.text(source));
-        at = token.end;
+        offset = token.end;
     }
     text
 }
@@ -216,12 +217,12 @@ pub(crate) fn blank(gap: &str, out: &mut String) {
     }
 }
 
-/// Copies the named nodes, without recursion: a long chain of operators is a deep tree.
+/// Copies the named nodes. It does not recurse, because a long chain of operators is a deep tree.
 fn copy(root: SitterNode<'_>, range: Range<usize>) -> Tree {
     let mut tree = Tree::default();
     let mut cursor = root.walk();
     let mut parents: Vec<Option<Id>> = Vec::new();
-    let place = |at: usize| at.clamp(range.start, range.end);
+    let place = |index: usize| index.clamp(range.start, range.end);
     loop {
         let node = cursor.node();
         let parent = parents.last().copied().flatten();
@@ -255,10 +256,11 @@ fn copy(root: SitterNode<'_>, range: Range<usize>) -> Tree {
     }
 }
 
-/// The scanner ends a bulleted list where the next token begins, and with it all that ends with the list.
+/// Corrects the ends of bulleted lists: the scanner ends a list, and every node that ends with it, where the next token
+/// begins.
 fn end_lists_with_their_items(tree: &mut Tree) {
     let ends: Vec<usize> = tree.nodes.iter().map(|node| node.end).collect();
-    // A child stands behind its parent.
+    // A child has a larger id than its parent, so the ends of children are corrected first.
     for id in tree.ids().rev() {
         let node = &tree.nodes[id];
         let Some(last) = node.children.last().copied() else { continue };

@@ -1,15 +1,15 @@
-//! A counterexample for a person: step by step, the first state in full, then only what changed. Of a function, record or
-//! sequence whose domain stays, only the changed entries are shown; what is too long for a line, entry by entry. ASCII, no
-//! colour.
+//! A counterexample as text: the first state in full, then only what changes in each step. If the domain of a function,
+//! record or sequence stays the same, only its changed entries are shown; a value too long for a line is shown entry by
+//! entry. The text is ASCII without colour.
 
 use std::fmt::Write as _;
 
 use super::outcome::{Lasso, Step, Trace};
 
-/// A width at which no value is cut: a model gets the whole trace.
+/// A width at which no value is shortened, for prompts: a model gets the whole trace.
 pub const UNLIMITED_WIDTH: usize = 1 << 20;
 
-/// The widest a table needs to be where nobody says otherwise.
+/// The width in columns if the terminal's is unknown.
 pub const DEFAULT_WIDTH: usize = 100;
 
 /// The trace as text of at most `width` columns (at least 40), each line ended by a newline.
@@ -42,18 +42,18 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     let width = width.max(40);
     let mut out = String::new();
     let action = match (&step.action, previous) {
-        (Some(action), _) => ascii(action),
+        (Some(action), _) => escape_non_ascii(action),
         (None, None) => "initial state".to_owned(),
         (None, Some(_)) => "(action unknown)".to_owned(),
     };
-    let head = elide(&format!("{:>3}  {action}", step.step), width);
+    let head = shorten(&format!("{:>3}  {action}", step.step), width);
     let _ = writeln!(out, "{head}");
     let mut shown: Vec<(String, &str)> = Vec::new();
     for (name, value) in &step.state {
         match previous {
             None => shown.push((name.clone(), value)),
             Some(previous) if step.changed.contains(name) => match previous.state.get(name) {
-                Some(before) => differences(name, before, value, NESTING, &mut shown),
+                Some(before) => add_differences(name, before, value, MAX_NESTING, &mut shown),
                 None => shown.push((name.clone(), value)),
             },
             Some(_) => {}
@@ -62,47 +62,48 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     if shown.is_empty() && previous.is_some() {
         let _ = writeln!(out, "     (no variable changed)");
     }
-    let shown: Vec<(String, &str)> = shown.into_iter().flat_map(|(name, value)| fitting(name, value, width)).collect();
-    let longest = shown.iter().map(|(name, _)| ascii(name).len()).max().unwrap_or(0).min(width / 3);
+    let shown: Vec<(String, &str)> =
+        shown.into_iter().flat_map(|(name, value)| split_if_too_long(name, value, width)).collect();
+    let longest = shown.iter().map(|(name, _)| escape_non_ascii(name).len()).max().unwrap_or(0).min(width / 3);
     for (name, value) in shown {
-        let name = elide(&ascii(&name), longest);
+        let name = shorten(&escape_non_ascii(&name), longest);
         let room = width.saturating_sub(5 + longest + 3);
-        let value = elide(&ascii(&one_line(value)), room);
+        let value = shorten(&escape_non_ascii(&one_line(value)), room);
         let _ = writeln!(out, "     {name:longest$} = {value}");
     }
     out
 }
 
-/// The value on a line of its own; where it is too long for one, its entries, if there are not too many.
-fn fitting(name: String, value: &str, width: usize) -> Vec<(String, &str)> {
-    const MANY: usize = 16;
-    if ascii(&name).len() + ascii(&one_line(value)).len() + 8 > width
-        && let Some(parts) = entries(value).filter(|parts| (2..=MANY).contains(&parts.len()))
+/// The value as one line, or as a line for each entry if it is too long and has at most 16 entries.
+fn split_if_too_long(name: String, value: &str, width: usize) -> Vec<(String, &str)> {
+    const MAX_ENTRIES: usize = 16;
+    if escape_non_ascii(&name).len() + escape_non_ascii(&one_line(value)).len() + 8 > width
+        && let Some(parts) = entries(value).filter(|parts| (2..=MAX_ENTRIES).contains(&parts.len()))
     {
         return parts.into_iter().map(|(place, part)| (format!("{name}{place}"), part)).collect();
     }
     vec![(name, value)]
 }
 
-/// How deep entries of entries are compared; deeper ones are shown whole.
-const NESTING: usize = 8;
+/// How deep entries of entries are compared. A deeper value is shown whole if it changed.
+const MAX_NESTING: usize = 8;
 
-/// What is shown of a value that changed: the entries that differ, where the domain is the same and an entry is the
-/// same as before; else the whole value.
-fn differences<'a>(path: &str, before: &str, after: &'a str, depth: usize, shown: &mut Vec<(String, &'a str)>) {
+/// Adds the changed part of a value to `shown`: the entries that differ if the domain stays the same and at least one
+/// entry does; otherwise the whole value.
+fn add_differences<'a>(path: &str, before: &str, after: &'a str, depth: usize, shown: &mut Vec<(String, &'a str)>) {
     let differing = (depth > 0).then(|| changed_entries(before, after)).flatten();
     match differing {
         Some(entries) => {
             for (place, before, after) in entries {
-                differences(&format!("{path}{place}"), before, after, depth - 1, shown);
+                add_differences(&format!("{path}{place}"), before, after, depth - 1, shown);
             }
         }
         None => shown.push((path.to_owned(), after)),
     }
 }
 
-/// The entries that differ: how the entry is written behind the variable, its value before and after. `None` where the
-/// value is best shown whole.
+/// The entries that differ, each as the suffix that selects it (`[a]`, `.x`) and its values before and after. `None` if
+/// the value should be shown whole.
 fn changed_entries<'a, 'b>(before: &'b str, after: &'a str) -> Option<Vec<(String, &'b str, &'a str)>> {
     let (before, after) = (entries(before)?, entries(after)?);
     if before.len() != after.len() {
@@ -112,62 +113,62 @@ fn changed_entries<'a, 'b>(before: &'b str, after: &'a str) -> Option<Vec<(Strin
     for (place, value) in &after {
         let mut same_place = before.iter().filter(|(other, _)| other == place);
         let (Some((_, old)), None) = (same_place.next(), same_place.next()) else { return None };
-        if squeezed(old) != squeezed(value) {
+        if without_whitespace(old) != without_whitespace(value) {
             changed.push((place.clone(), *old, *value));
         }
     }
     (!changed.is_empty() && changed.len() < after.len()).then_some(changed)
 }
 
-/// The entries of a function `(a :> 1 @@ b :> 2)`, a record `[x |-> 1, y |-> 2]` or a sequence `<<1, 2>>`, each with how
-/// it is written behind a name: `[a]`, `.x`, `[1]`. `None` for every other value.
+/// The entries of a function `(a :> 1 @@ b :> 2)`, a record `[x |-> 1, y |-> 2]` or a sequence `<<1, 2>>`, each with the
+/// suffix that selects it: `[a]`, `.x`, `[1]`. `None` for every other value.
 fn entries(value: &str) -> Option<Vec<(String, &str)>> {
     let value = value.trim();
     let inside = |open: &str, close: &str| value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     if let Some(inner) = inside("<<", ">>") {
         let parts = split(inner, ",")?;
-        return Some(parts.into_iter().enumerate().map(|(at, part)| (format!("[{}]", at + 1), part)).collect());
+        return Some(parts.into_iter().enumerate().map(|(index, part)| (format!("[{}]", index + 1), part)).collect());
     }
     if let Some(inner) = inside("(", ")") {
-        let parts = split(inner, "@@")?.into_iter().map(|part| pair(part, ":>"));
+        let parts = split(inner, "@@")?.into_iter().map(|part| split_pair(part, ":>"));
         return parts.map(|entry| entry.map(|(key, value)| (format!("[{}]", one_line(key)), value))).collect();
     }
     let inner = inside("[", "]")?;
     split(inner, ",")?
         .into_iter()
         .map(|part| {
-            let (field, value) = pair(part, "|->")?;
+            let (field, value) = split_pair(part, "|->")?;
             let is_name = !field.is_empty() && field.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
             is_name.then(|| (format!(".{field}"), value))
         })
         .collect()
 }
 
-/// `key sign value`, with the sign just once.
-fn pair<'a>(part: &'a str, sign: &str) -> Option<(&'a str, &'a str)> {
+/// Key and value of `key sign value`, if the sign occurs exactly once.
+fn split_pair<'a>(part: &'a str, sign: &str) -> Option<(&'a str, &'a str)> {
     match split(part, sign)?[..] {
         [key, value] => Some((key, value)),
         _ => None,
     }
 }
 
-/// The parts between the separators that stand outside brackets and strings, trimmed. `None` where a bracket or a string
-/// is not closed, or a part is empty.
+/// Splits a text at the separators outside brackets and strings, and trims the parts. `None` if a bracket or a string is
+/// not closed, or a part is empty.
 fn split<'a>(text: &'a str, separator: &str) -> Option<Vec<&'a str>> {
     const BRACKETS: [(&str, &str); 4] = [("<<", ">>"), ("(", ")"), ("[", "]"), ("{", "}")];
     let mut parts = Vec::new();
     let mut open: Vec<&str> = Vec::new();
-    let (mut at, mut begin) = (0, 0);
-    while at < text.len() {
-        let rest = &text[at..];
-        at += if open.is_empty() && rest.starts_with(separator) {
-            parts.push(text[begin..at].trim());
-            begin = at + separator.len();
+    let (mut index, mut begin) = (0, 0);
+    while index < text.len() {
+        let rest = &text[index..];
+        index += if open.is_empty() && rest.starts_with(separator) {
+            parts.push(text[begin..index].trim());
+            begin = index + separator.len();
             separator.len()
         } else if rest.starts_with('"') {
             string_length(rest)?
         } else if let Some(sign) = ["|->", ":>"].into_iter().find(|sign| rest.starts_with(sign)) {
-            // Their `>` closes nothing.
+            // The `>` of these signs is not a closing bracket.
             sign.len()
         } else if let Some((opening, closing)) = BRACKETS.into_iter().find(|(opening, _)| rest.starts_with(opening)) {
             open.push(closing);
@@ -185,22 +186,22 @@ fn split<'a>(text: &'a str, separator: &str) -> Option<Vec<&'a str>> {
     (open.is_empty() && parts.iter().all(|part| !part.is_empty())).then_some(parts)
 }
 
-/// The length of the string that `text` begins with, its quotes included.
+/// The length of the string at the start of `text`, including its quotes.
 fn string_length(text: &str) -> Option<usize> {
     let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
+    for (index, c) in text.char_indices().skip(1) {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '"' => return Some(at + 1),
+            '"' => return Some(index + 1),
             _ => {}
         }
     }
     None
 }
 
-/// Without white space outside strings: TLC breaks long values over lines.
-fn squeezed(value: &str) -> String {
+/// The value without white space outside strings, because TLC breaks long values into lines.
+fn without_whitespace(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(c) = rest.chars().next() {
@@ -213,13 +214,13 @@ fn squeezed(value: &str) -> String {
     out
 }
 
-/// Runs of white space become one blank.
+/// Replaces each run of white space by one blank.
 fn one_line(value: &str) -> String {
     value.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Everything else as `\u{…}`.
-fn ascii(text: &str) -> String {
+/// Escapes every character that is not printable ASCII as `\u{…}`.
+fn escape_non_ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c == ' ' || c.is_ascii_graphic() {
@@ -231,8 +232,8 @@ fn ascii(text: &str) -> String {
     out
 }
 
-/// At most `room` characters of an ASCII text: the middle is left out where it is longer.
-fn elide(text: &str, room: usize) -> String {
+/// Shortens an ASCII text to at most `room` characters by leaving out its middle.
+fn shorten(text: &str, room: usize) -> String {
     const GAP: &str = " ... ";
     if text.len() <= room {
         return text.to_owned();
@@ -257,7 +258,7 @@ mod tests {
         Step { step: number, action: Some("A".to_owned()), state, changed }
     }
 
-    /// What is shown of `v` when it goes from `before` to `after`, a line each.
+    /// The lines that are shown if `v` changes from `before` to `after`.
     fn shown(before: &str, after: &str) -> Vec<String> {
         let text = step_lines(Some(&step(1, &[("v", before)])), &step(2, &[("v", after)]), 200);
         text.lines().skip(1).map(|line| line.trim().to_owned()).collect()
@@ -270,7 +271,7 @@ mod tests {
             ["v[r1] = \"Fill\""]
         );
         assert_eq!(shown("(<<1, 2>> :> 0 @@ {a, b} :> 0)", "(<<1, 2>> :> 0 @@ {a, b} :> 7)"), ["v[{a, b}] = 7"]);
-        // The order in which TLC prints the domain says nothing.
+        // TLC prints the domain in any order.
         assert_eq!(shown("(a :> 1 @@ b :> 2)", "(b :> 3 @@ a :> 1)"), ["v[b] = 3"]);
     }
 
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn only_changed_places_of_a_sequence_of_the_same_length_are_shown() {
+    fn only_changed_elements_of_a_sequence_of_the_same_length_are_shown() {
         assert_eq!(shown("<<\"a\", <<1, 2>>, 3>>", "<<\"a\", <<1, 5>>, 3>>"), ["v[2][2] = 5"]);
         assert_eq!(shown("<<1, 2>>", "<<1, 2, 3>>"), ["v = <<1, 2, 3>>"]);
     }
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_inside_strings_and_nested_values_separate_nothing() {
+    fn separators_inside_strings_and_nested_values_are_ignored() {
         assert_eq!(
             shown(
                 "[a |-> \"x, b |-> \\\" (\", b |-> 1, c |-> {<<1, 2>>}]",
@@ -329,12 +330,12 @@ mod tests {
     }
 
     #[test]
-    fn line_breaks_of_tlc_are_no_change() {
+    fn line_breaks_that_tlc_adds_are_no_change() {
         assert_eq!(shown("(a :> <<1, 2>> @@ b :> 2)", "( a :>\n    << 1,\n  2 >> @@\n  b :> 3 )"), ["v[b] = 3"]);
     }
 
     #[test]
-    fn what_is_in_doubt_is_shown_whole() {
+    fn a_value_that_cannot_be_parsed_is_shown_whole() {
         for value in [
             "(a :> 1",
             "[a |-> 1, b]",
@@ -356,7 +357,7 @@ mod tests {
             "",
         ] {
             let before = "(a :> 1 @@ b :> 2)";
-            assert_eq!(shown(before, value), [format!("v = {}", ascii(value)).trim()], "{value}");
+            assert_eq!(shown(before, value), [format!("v = {}", escape_non_ascii(value)).trim()], "{value}");
             assert_eq!(shown(value, before), [format!("v = {before}")], "{value}");
         }
     }
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_too_long_for_its_line_is_shown_by_its_entries() {
+    fn a_value_too_long_for_its_line_is_shown_entry_by_entry() {
         let long = "( reader :> \"Looking up\" @@ writer :> \"Starting\" )";
         let lines = step_lines(None, &step(1, &[("pc", long)]), 40);
         assert_eq!(lines, "  1  A\n     pc[reader] = \"Looking up\"\n     pc[writer] = \"Starting\"\n");

@@ -1,9 +1,9 @@
-//! The translation block of a module, which the translator can always make again.
+//! Removes the translation block of a module. The translator can always recreate it.
 
 use super::module::translation;
 use super::units::next_module;
 
-/// A text without its translation block. A text that holds no module stays as it is.
+/// The text without its translation block. A text that contains no module is returned unchanged.
 pub fn without_translation(text: &str) -> String {
     let Some(range) = next_module(text, 0).and_then(|outline| translation(text, &outline.tokens)) else {
         return text.to_owned();

@@ -1,6 +1,6 @@
-//! Where modules begin and end in a text, and where the units of a module do (declarations, definitions, statements).
+//! Finds the modules of a text and splits a module into units: declarations, definitions, statements.
 //!
-//! Decided on tokens alone, so that an error in one unit hides no other: in TLA+ a `==` outside a LET always belongs
+//! It uses only tokens, so that an error in one unit does not hide others: in TLA+ a `==` outside a LET always belongs
 //! to a definition or a named statement, and a module ends at the `====` token (of any length) that balances its
 //! header.
 
@@ -13,9 +13,8 @@ use super::lexer::{Kind, Lexer, Token};
 pub struct FoundModule {
     /// From the first dash of the header to the end of the terminator, or to the end of the text.
     pub range: Range<usize>,
-    /// Its name.
     pub name: String,
-    /// There is no terminator.
+    /// The terminator is missing.
     pub truncated: bool,
 }
 
@@ -25,17 +24,17 @@ pub(crate) struct Outline {
     pub(crate) name: String,
     pub(crate) header: Range<usize>,
     pub(crate) terminator: Option<Range<usize>>,
-    /// Everything between header and terminator, comments too.
+    /// All tokens between header and terminator, including comments.
     pub(crate) tokens: Vec<Token>,
 }
 
-/// All top-level modules of a text, in order. What stands between them is prose and is not lexed.
+/// All top-level modules of a text, in order. Text between them is prose and is not lexed.
 pub fn find_modules(text: &str) -> Vec<FoundModule> {
     let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(outline) = next_module(text, at) {
+    let mut index = 0;
+    while let Some(outline) = next_module(text, index) {
         let end = outline.terminator.as_ref().map_or(text.len(), |terminator| terminator.end);
-        at = end;
+        index = end;
         found.push(FoundModule {
             range: outline.header.start..end,
             name: outline.name,
@@ -45,7 +44,7 @@ pub fn find_modules(text: &str) -> Vec<FoundModule> {
     found
 }
 
-/// The next header at or after a position, and what it opens.
+/// The module whose header is the first one from a position on.
 pub(crate) fn next_module(text: &str, from: usize) -> Option<Outline> {
     let (name, header) = next_header(text, from)?;
     let mut lexer = Lexer::new(text, header.end..text.len());
@@ -74,11 +73,11 @@ pub(crate) fn next_module(text: &str, from: usize) -> Option<Outline> {
 /// `---- MODULE Name ----`; the dashes after the name may be missing (SANY will say so).
 fn next_header(text: &str, from: usize) -> Option<(String, Range<usize>)> {
     let bytes = text.as_bytes();
-    let mut at = from;
+    let mut index = from;
     loop {
-        let start = at + text.get(at..)?.find("----")?;
+        let start = index + text.get(index..)?.find("----")?;
         let mut end = start + bytes[start..].iter().take_while(|b| **b == b'-').count();
-        at = end;
+        index = end;
         end += blanks(bytes, end);
         if !text[end..].starts_with("MODULE") {
             continue;
@@ -99,11 +98,11 @@ fn next_header(text: &str, from: usize) -> Option<(String, Range<usize>)> {
     }
 }
 
-fn blanks(bytes: &[u8], at: usize) -> usize {
-    bytes[at..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
+fn blanks(bytes: &[u8], index: usize) -> usize {
+    bytes[index..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
-/// What a unit is, by its first tokens.
+/// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitKind {
     Extends,
@@ -121,25 +120,24 @@ pub(crate) enum UnitKind {
     Stray,
 }
 
-/// One unit: indices into the tokens it was cut from, which hold no comments.
+/// One unit, as indices into the tokens of the module without comments.
 #[derive(Debug, Clone)]
 pub(crate) struct Unit {
     pub(crate) kind: UnitKind,
-    /// All its tokens.
     pub(crate) tokens: Range<usize>,
-    /// Where the name of a definition or of a named statement stands.
+    /// The index of the name, for a definition or a named statement.
     pub(crate) name: Option<usize>,
-    /// Where its `==` stands.
+    /// The index of its `==`.
     pub(crate) equals: Option<usize>,
 }
 
-/// The header that belongs to the `==` at an index.
+/// The left-hand side of a `==`, as indices of tokens.
 struct Header {
     start: usize,
     name: usize,
 }
 
-/// Cuts a module's tokens (without comments) into units.
+/// Splits a module's tokens (without comments) into units.
 pub(crate) fn split(source: &str, tokens: &[Token]) -> Vec<Unit> {
     Splitter { source, tokens, units: Vec::new(), lets: 0 }.run()
 }
@@ -148,52 +146,53 @@ struct Splitter<'a> {
     source: &'a str,
     tokens: &'a [Token],
     units: Vec<Unit>,
+    /// How many LETs are open.
     lets: usize,
 }
 
 impl Splitter<'_> {
     fn run(mut self) -> Vec<Unit> {
-        let mut at = 0;
-        while at < self.tokens.len() {
-            at = self.step(at);
+        let mut index = 0;
+        while index < self.tokens.len() {
+            index = self.step(index);
         }
         self.close(self.tokens.len());
         self.units
     }
 
-    fn text(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| token.text(self.source))
+    fn text(&self, index: usize) -> &str {
+        self.tokens.get(index).map_or("", |token| token.text(self.source))
     }
 
-    fn step(&mut self, at: usize) -> usize {
-        let token = self.tokens[at];
-        match (token.kind, self.text(at)) {
-            (Kind::Dashes, _) if self.text(at + 1) == "MODULE" => return self.nested_module(at),
-            (Kind::Dashes, _) => self.open(UnitKind::Separator, at),
+    fn step(&mut self, index: usize) -> usize {
+        let token = self.tokens[index];
+        match (token.kind, self.text(index)) {
+            (Kind::Dashes, _) if self.text(index + 1) == "MODULE" => return self.nested_module(index),
+            (Kind::Dashes, _) => self.open(UnitKind::Separator, index),
             (Kind::Word, "LET") => self.lets += 1,
             (Kind::Word, "IN") => self.lets = self.lets.saturating_sub(1),
             (Kind::Word, word) => {
                 if let Some(kind) = keyword(word)
-                    && self.may_start(kind, at)
+                    && self.may_start(kind, index)
                 {
-                    self.open(kind, at);
+                    self.open(kind, index);
                 }
             }
-            (Kind::Symbol, "==" | "\u{225c}") => self.equals(at),
+            (Kind::Symbol, "==" | "\u{225c}") => self.equals(index),
             _ => {
                 if self.units.last().is_none_or(|unit| unit.kind == UnitKind::Separator) {
-                    self.open(UnitKind::Stray, at);
+                    self.open(UnitKind::Stray, index);
                 }
             }
         }
-        if self.units.last().is_none_or(|unit| unit.kind == UnitKind::Separator && unit.tokens.start < at) {
-            self.open(UnitKind::Stray, at);
+        if self.units.last().is_none_or(|unit| unit.kind == UnitKind::Separator && unit.tokens.start < index) {
+            self.open(UnitKind::Stray, index);
         }
-        at + 1
+        index + 1
     }
 
-    fn equals(&mut self, at: usize) {
-        let Some(header) = self.header(at) else { return };
+    fn equals(&mut self, index: usize) {
+        let Some(header) = self.header(index) else { return };
         let current = self.units.last();
         let named = current.is_some_and(|unit| {
             matches!(unit.kind, UnitKind::Assume | UnitKind::Theorem) && unit.tokens.start + 1 == header.start
@@ -201,13 +200,13 @@ impl Splitter<'_> {
         if named {
             if let Some(unit) = self.units.last_mut() {
                 unit.name = Some(header.name);
-                unit.equals = Some(at);
+                unit.equals = Some(index);
             }
             return;
         }
         let first = self.tokens[header.start];
         let at_margin = first.first && first.column == 0;
-        if self.lets > 0 && !(at_margin && self.let_is_open_for_good(at)) {
+        if self.lets > 0 && !(at_margin && self.is_let_without_in(index)) {
             return;
         }
         if let Some(unit) = current
@@ -221,7 +220,7 @@ impl Splitter<'_> {
         if !free && !at_margin && !after_operand {
             return;
         }
-        // A stray unit that began with the header itself is no stray.
+        // If the unit before consists of this left-hand side only, it is not stray: it belongs to the definition.
         if self.units.last().is_some_and(|unit| unit.kind == UnitKind::Stray && unit.tokens.start >= header.start) {
             self.units.pop();
         }
@@ -229,16 +228,17 @@ impl Splitter<'_> {
         self.open(UnitKind::Definition, header.start);
         if let Some(unit) = self.units.last_mut() {
             unit.name = Some(header.name);
-            unit.equals = Some(at);
+            unit.equals = Some(index);
         }
     }
 
-    /// No `IN` closes the open LET, as far as one looks: no LET is longer, and the work stays linear.
-    fn let_is_open_for_good(&self, from: usize) -> bool {
-        const FAR: usize = 2_000;
+    /// Whether the `IN` of the open LET is missing. The search is limited, because no LET is longer and so that the work
+    /// stays linear.
+    fn is_let_without_in(&self, from: usize) -> bool {
+        const MAX_TOKENS: usize = 2_000;
         let mut depth = self.lets;
-        for at in from + 1..self.tokens.len().min(from + FAR) {
-            match self.text(at) {
+        for index in from + 1..self.tokens.len().min(from + MAX_TOKENS) {
+            match self.text(index) {
                 "LET" => depth += 1,
                 "IN" => {
                     depth -= 1;
@@ -252,18 +252,22 @@ impl Splitter<'_> {
         true
     }
 
-    /// Walks back from a `==` over the left-hand side.
+    /// Finds the left-hand side of a `==` by walking back from it.
     fn header(&self, equals: usize) -> Option<Header> {
         let last = equals.checked_sub(1)?;
-        let line = |at: usize| self.source[self.tokens[at].start..self.tokens[last].end].contains('\n');
+        let line = |index: usize| self.source[self.tokens[index].start..self.tokens[last].end].contains('\n');
         let (start, name) = match self.text(last) {
             ")" => self.opening(last, "(", ")")?.checked_sub(1).map(|name| (name, name))?,
             "]" => self.opening(last, "[", "]")?.checked_sub(1).map(|name| (name, name))?,
             _ if self.is_name(last) => {
-                let operator = last.checked_sub(1).filter(|at| self.is_operator(*at) && !self.tokens[last].first);
+                let operator = last.checked_sub(1).filter(|index| self.is_operator(*index) && !self.tokens[last].first);
                 match operator {
-                    Some(at) if at > 0 && self.is_name(at - 1) && !line(at - 1) && self.begins(at - 1) => (at - 1, at),
-                    Some(at) if self.text(at) == "-." && self.begins(at) => (at, at),
+                    Some(index)
+                        if index > 0 && self.is_name(index - 1) && !line(index - 1) && self.begins(index - 1) =>
+                    {
+                        (index - 1, index)
+                    }
+                    Some(index) if self.text(index) == "-." && self.begins(index) => (index, index),
                     _ => (last, last),
                 }
             }
@@ -277,36 +281,36 @@ impl Splitter<'_> {
         Some(Header { start, name })
     }
 
-    /// The token begins its line, or follows LOCAL.
-    fn begins(&self, at: usize) -> bool {
-        self.tokens[at].first || (at > 0 && self.text(at - 1) == "LOCAL")
+    /// Whether the token begins its line or follows LOCAL.
+    fn begins(&self, index: usize) -> bool {
+        self.tokens[index].first || (index > 0 && self.text(index - 1) == "LOCAL")
     }
 
     fn opening(&self, close: usize, left: &str, right: &str) -> Option<usize> {
-        // A parameter list is short: no need to look further, and the work stays linear.
+        // The search is limited, because a parameter list is short and so that the work stays linear.
         let mut depth = 0_usize;
-        for at in (close.saturating_sub(400)..=close).rev() {
-            let text = self.text(at);
+        for index in (close.saturating_sub(400)..=close).rev() {
+            let text = self.text(index);
             if text == right {
                 depth += 1;
             } else if text == left {
                 depth -= 1;
                 if depth == 0 {
-                    return Some(at);
+                    return Some(index);
                 }
             }
         }
         None
     }
 
-    fn is_name(&self, at: usize) -> bool {
-        self.tokens[at].kind == Kind::Word && !is_reserved(self.text(at))
+    fn is_name(&self, index: usize) -> bool {
+        self.tokens[index].kind == Kind::Word && !is_reserved(self.text(index))
     }
 
-    fn is_operator(&self, at: usize) -> bool {
-        self.tokens[at].kind == Kind::Symbol
+    fn is_operator(&self, index: usize) -> bool {
+        self.tokens[index].kind == Kind::Symbol
             && !matches!(
-                self.text(at),
+                self.text(index),
                 "(" | ")"
                     | "["
                     | "]"
@@ -337,22 +341,22 @@ impl Splitter<'_> {
     }
 
     /// Whether an expression may end with this token.
-    fn ends_operand(&self, at: usize) -> bool {
-        match self.tokens[at].kind {
+    fn ends_operand(&self, index: usize) -> bool {
+        match self.tokens[index].kind {
             Kind::Number | Kind::Text | Kind::Dashes | Kind::Equals => true,
             Kind::Word => {
-                !is_reserved(self.text(at)) || matches!(self.text(at), "TRUE" | "FALSE" | "BOOLEAN" | "STRING")
+                !is_reserved(self.text(index)) || matches!(self.text(index), "TRUE" | "FALSE" | "BOOLEAN" | "STRING")
             }
-            Kind::Symbol => matches!(self.text(at), ")" | "]" | "}" | ">>" | "'" | "@" | "^+" | "^*" | "^#" | "_"),
+            Kind::Symbol => matches!(self.text(index), ")" | "]" | "}" | ">>" | "'" | "@" | "^+" | "^*" | "^#" | "_"),
             Kind::LineComment | Kind::BlockComment => false,
         }
     }
 
-    fn may_start(&self, kind: UnitKind, at: usize) -> bool {
-        let before = if at == 0 { "" } else { self.text(at - 1) };
+    fn may_start(&self, kind: UnitKind, index: usize) -> bool {
+        let before = if index == 0 { "" } else { self.text(index - 1) };
         let Some(unit) = self.units.last() else { return true };
         if unit.kind == UnitKind::Theorem {
-            let (token, head) = (self.tokens[at], self.tokens[unit.tokens.start]);
+            let (token, head) = (self.tokens[index], self.tokens[unit.tokens.start]);
             return token.first && token.column <= head.column;
         }
         match kind {
@@ -363,28 +367,29 @@ impl Splitter<'_> {
         }
     }
 
-    fn open(&mut self, kind: UnitKind, at: usize) {
-        let at = if kind == UnitKind::Instance && at > 0 && self.text(at - 1) == "LOCAL" { at - 1 } else { at };
-        self.close(at);
+    fn open(&mut self, kind: UnitKind, index: usize) {
+        let index =
+            if kind == UnitKind::Instance && index > 0 && self.text(index - 1) == "LOCAL" { index - 1 } else { index };
+        self.close(index);
         self.lets = 0;
-        self.units.push(Unit { kind, tokens: at..at, name: None, equals: None });
+        self.units.push(Unit { kind, tokens: index..index, name: None, equals: None });
     }
 
-    fn close(&mut self, at: usize) {
+    fn close(&mut self, index: usize) {
         if let Some(unit) = self.units.last_mut()
-            && (unit.tokens.end <= unit.tokens.start || unit.tokens.end > at)
+            && (unit.tokens.end <= unit.tokens.start || unit.tokens.end > index)
         {
-            unit.tokens.end = at.max(unit.tokens.start);
+            unit.tokens.end = index.max(unit.tokens.start);
         }
         if self.units.last().is_some_and(|unit| unit.tokens.is_empty()) {
             self.units.pop();
         }
     }
 
-    fn nested_module(&mut self, at: usize) -> usize {
-        self.open(UnitKind::Module, at);
+    fn nested_module(&mut self, index: usize) -> usize {
+        self.open(UnitKind::Module, index);
         let mut depth = 0_usize;
-        let mut end = at;
+        let mut end = index;
         while end < self.tokens.len() {
             match self.tokens[end].kind {
                 Kind::Dashes if self.text(end + 1) == "MODULE" => depth += 1,
@@ -399,7 +404,7 @@ impl Splitter<'_> {
         if let Some(unit) = self.units.last_mut() {
             unit.tokens.end = end;
         }
-        // What follows belongs to no unit until something starts one.
+        // The tokens after the nested module belong to no unit until one starts.
         if end < self.tokens.len() {
             self.units.push(Unit { kind: UnitKind::Separator, tokens: end..end, name: None, equals: None });
         }
@@ -421,7 +426,7 @@ fn keyword(word: &str) -> Option<UnitKind> {
     })
 }
 
-/// Words that can name nothing ("Specifying Systems", page 268, and the proof keywords).
+/// Whether the word is reserved ("Specifying Systems", page 268, and the proof keywords).
 pub(crate) fn is_reserved(word: &str) -> bool {
     const RESERVED: &[&str] = &[
         "ACTION",

@@ -5,24 +5,24 @@
 use super::ast::{
     Algorithm, Assignment, Binding, Body, Branch, Fairness, Kind, Procedure, Process, Statement, Step, Variable,
 };
-use super::explode::initial;
+use super::call_graph::{names_called_by, procedures_called_by};
+use super::explode::initial_value;
 use super::expr::{Expr, TokenKind};
-use super::generate_spec::{called, reached};
 
 /// The description of an algorithm.
-pub(super) fn describe(algorithm: &Algorithm) -> String {
-    let mut page = Page { algorithm, text: String::new(), margins: Vec::new() };
-    page.algorithm();
-    page.text
+pub(super) fn algorithm_record(algorithm: &Algorithm) -> String {
+    let mut writer = RecordWriter { algorithm, text: String::new(), margins: Vec::new() };
+    writer.algorithm();
+    writer.text
 }
 
-struct Page<'a> {
+struct RecordWriter<'a> {
     algorithm: &'a Algorithm,
     text: String,
     margins: Vec<usize>,
 }
 
-impl Page<'_> {
+impl RecordWriter<'_> {
     fn put(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -47,23 +47,23 @@ impl Page<'_> {
     }
 
     fn listed<T>(&mut self, open: &str, items: &[T], item: &mut impl FnMut(&mut Self, &T), close: &str) {
-        self.under(open, |page| {
+        self.under(open, |writer| {
             for (number, one) in items.iter().enumerate() {
                 if number > 0 {
-                    page.put(", ");
-                    page.line();
+                    writer.put(", ");
+                    writer.line();
                 }
-                item(page, one);
+                item(writer, one);
             }
-            page.put(close);
+            writer.put(close);
         });
     }
 
     /// A field of a record that is a sequence.
     fn field<T>(&mut self, head: &str, items: &[T], after: &str, item: impl FnMut(&mut Self, &T)) {
-        self.under(head, |page| {
-            page.sequence(items, item);
-            page.put(after);
+        self.under(head, |writer| {
+            writer.sequence(items, item);
+            writer.put(after);
         });
     }
 
@@ -126,7 +126,7 @@ impl Page<'_> {
 
     fn variable(&mut self, variable: &Variable) {
         self.put(&format!("[var |-> \"{}\", eqOrIn |-> {}, val |-> ", variable.name, relation(variable.binding)));
-        self.expr(&initial(variable));
+        self.expr(&initial_value(variable));
         self.put("]");
     }
 
@@ -152,7 +152,7 @@ impl Page<'_> {
         if !self.algorithm.is_before_1_5 {
             let calls = match &self.algorithm.body {
                 Body::Single(_) => procedure.calls.clone(),
-                Body::Processes(_) => called(&self.algorithm.procedures, procedure),
+                Body::Processes(_) => names_called_by(&self.algorithm.procedures, procedure),
             };
             self.labels_and_calls(&procedure.minus_labels, &procedure.plus_labels, &calls);
         }
@@ -176,7 +176,7 @@ impl Page<'_> {
                 Fairness::Strong => "sf",
             };
             self.put(&format!(" fairness |-> \"{fairness}\", "));
-            let calls: Vec<_> = reached(&self.algorithm.procedures, &process.calls)
+            let calls: Vec<_> = procedures_called_by(&self.algorithm.procedures, &process.calls)
                 .into_iter()
                 .map(|procedure| procedure.name.clone())
                 .collect();
@@ -244,10 +244,11 @@ impl Page<'_> {
             Kind::Either(clauses) => {
                 self.put("[type |-> \"either\", ");
                 self.line();
-                self.under(" ors  |-> ", |page| {
-                    let mut clause = |page: &mut Self, clause: &Vec<Statement>| page.sequence(clause, Self::statement);
-                    page.listed("<< ", clauses, &mut clause, " >>");
-                    page.put("]");
+                self.under(" ors  |-> ", |writer| {
+                    let mut clause =
+                        |writer: &mut Self, clause: &Vec<Statement>| writer.sequence(clause, Self::statement);
+                    writer.listed("<< ", clauses, &mut clause, " >>");
+                    writer.put("]");
                 });
             }
             Kind::With { variable, binding, value, body } => {
@@ -308,10 +309,10 @@ impl Page<'_> {
         self.line();
         self.put(&format!(" to       |-> \"{procedure}\","));
         self.line();
-        self.under("args     |-> ", |page| {
-            page.sequence(arguments, Self::expr);
-            page.put("]");
-            page.line();
+        self.under("args     |-> ", |writer| {
+            writer.sequence(arguments, Self::expr);
+            writer.put("]");
+            writer.line();
         });
     }
 

@@ -1,142 +1,156 @@
-//! The whole way: from a module with an algorithm to the module with its translation in place.
+//! Translates the algorithm of a module and inserts the translation into its text. This is the entry point of the
+//! translator: it calls the parser, the renaming, the translation to actions and the generator in turn.
 
+use super::after_translation::algorithm_after_translation;
 use super::checksum;
-use super::explode::{Control, explode};
+use super::explode::{ControlFlow, explode};
 use super::generate::generate;
-use super::left_behind::left_behind;
 use super::names::Names;
 use super::options::{Compat, Options};
 use super::origin::{Line, Origins};
 use super::parse::{Parsed, parse};
-use super::source::{Place, lines};
+use super::source::{TranslationPlace, lines};
 use crate::tla::Diagnostic;
 
-/// A module with the translation of its algorithm.
+/// The result of [`translate`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Translated {
-    /// The whole module. Everything but the translation and its checksums is as it was, byte for byte.
+    /// The text of the module with the translation of its algorithm. Everything but the translation and its checksums is
+    /// the same as before, byte for byte.
     pub text: String,
-    /// What the author may not expect, such as a name that was changed.
+    /// Messages about decisions that the author may not expect, such as a renamed variable or an ignored option.
     pub warnings: Vec<String>,
-    /// Where the translation comes from.
+    /// For each token of the translation, its position in the algorithm.
     pub origins: Origins,
 }
 
 /// The checksums of an algorithm and of its translation.
-struct Sums {
+struct Checksums {
     pcal: String,
     tla: String,
 }
 
-/// The stack of the thread that a translation runs in. The deepest nesting that the parser lets through took between
-/// 2 and 4 MB without optimisation, under 1 MB with it.
-const STACK: usize = 16 << 20;
+/// Stack size in bytes of the thread that translates. The deepest nesting that the parser accepts needs between 2 and
+/// 4 MB without optimisation, and less than 1 MB with it.
+const STACK_SIZE: usize = 16 << 20;
 
-/// Translates the algorithm in the text of a module; `None` where there is none.
+/// Translates the algorithm in the text of a module and inserts the translation, or replaces an earlier one, as
+/// `pcal.trans` does. Returns `None` if the text contains no algorithm.
 ///
-/// Errors are what is wrong with the algorithm, each with line and column in `text`.
+/// # Errors
+/// What is wrong with the algorithm, each with its line and column in `text`: syntax errors, missing labels, names
+/// declared twice, calls that do not fit, and limits on nesting and size.
 pub fn translate(text: &str, options: &Options) -> Result<Option<Translated>, Vec<Diagnostic>> {
-    let here = || translate_here(text, options);
-    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, here) {
+    let run = || translate_on_this_thread(text, options);
+    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, run) {
         Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        Err(_) => here(),
+        Err(_) => run(),
     })
 }
 
-fn translate_here(text: &str, options: &Options) -> Result<Option<Translated>, Vec<Diagnostic>> {
+fn translate_on_this_thread(text: &str, options: &Options) -> Result<Option<Translated>, Vec<Diagnostic>> {
     let Some(parsed) = parse(text, options)? else { return Ok(None) };
     let Parsed { mut algorithm, options, place, mut warnings } = parsed;
     let translation = Names::resolve(&mut algorithm).and_then(|names| {
-        let control = Control::of(&algorithm);
-        let left = left_behind(&algorithm, control).map_err(|problem| vec![problem])?;
+        let control = ControlFlow::analyze(&algorithm);
+        let left = algorithm_after_translation(&algorithm, control).map_err(|problem| vec![problem])?;
         let exploded = explode(&mut algorithm, control).map_err(|problem| vec![problem])?;
         warnings.extend(names.renamings.iter().map(|comment| comment.trim_start_matches("\\* ").to_owned()));
         let lines = generate(&algorithm, exploded, &names, control, &options).map_err(|problem| vec![problem])?;
         let origin = |line: Line| ((!line.text.is_empty()).then_some(line.origins), line.text);
         let (origins, lines): (Vec<_>, Vec<String>) = lines.into_iter().map(origin).unzip();
-        let sums = Sums { pcal: checksum::of_algorithm(&left), tla: checksum::of_lines(&lines) };
-        Ok((lines, origins, sums))
+        let checksums =
+            Checksums { pcal: checksum::algorithm_checksum(&left), tla: checksum::translation_checksum(&lines) };
+        Ok((lines, origins, checksums))
     });
     match translation {
-        Ok((translation, mut origins, sums)) => {
+        Ok((translation, mut origins, checksums)) => {
             for origin in origins.iter_mut().flatten().flatten() {
-                origin.position.line += hidden_before(text, &place, origin.position.line);
+                origin.position.line += lines_hidden_before(text, &place, origin.position.line);
             }
             let before = match &place {
-                Place::Insert(offset) => lines(&text[..*offset]).len() + 1,
-                Place::Block { between, .. } => lines(&text[..between.start]).len(),
+                TranslationPlace::Insert(offset) => lines(&text[..*offset]).len() + 1,
+                TranslationPlace::Block { between, .. } => lines(&text[..between.start]).len(),
             };
             let origins = Origins { first: before + 1, lines: origins };
-            let text = splice(text, &place, &translation, &sums, options.compat);
+            let text = insert_translation(text, &place, &translation, &checksums, options.compat);
             Ok(Some(Translated { text, warnings, origins }))
         }
         Err(mut problems) => {
             for problem in &mut problems {
-                problem.line += hidden_before(text, &place, problem.line);
+                problem.line += lines_hidden_before(text, &place, problem.line);
             }
             Err(problems)
         }
     }
 }
 
-/// How many lines of an earlier translation stand before a line that was counted without them.
-fn hidden_before(text: &str, place: &Place, line: usize) -> usize {
+/// How many lines of the earlier translation come before a line that was counted without them.
+fn lines_hidden_before(text: &str, place: &TranslationPlace, line: usize) -> usize {
     match place {
-        Place::Block { begin, between } if line > lines(&text[..begin.end]).len() => {
+        TranslationPlace::Block { begin, between } if line > lines(&text[..begin.end]).len() => {
             lines(&text[between.clone()]).len()
         }
         _ => 0,
     }
 }
 
-/// Puts a translation in its place.
-fn splice(text: &str, place: &Place, translation: &[String], sums: &Sums, compat: Compat) -> String {
+/// The text of the module with the translation in place.
+fn insert_translation(
+    text: &str,
+    place: &TranslationPlace,
+    translation: &[String],
+    checksums: &Checksums,
+    compat: Compat,
+) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let body: String = translation.iter().flat_map(|line| [line.as_str(), end]).collect();
     match place {
-        Place::Insert(offset) => {
+        TranslationPlace::Insert(offset) => {
             let (before, after) = text.split_at(*offset);
             let open = if before.is_empty() || before.ends_with(['\n', '\r']) { "" } else { end };
-            let sums = match compat {
-                Compat::Today => format!(" (chksum(pcal) = \"{}\" /\\ chksum(tla) = \"{}\")", sums.pcal, sums.tla),
+            let checksums = match compat {
+                Compat::Today => {
+                    format!(" (chksum(pcal) = \"{}\" /\\ chksum(tla) = \"{}\")", checksums.pcal, checksums.tla)
+                }
                 Compat::Y2020 => String::new(),
             };
-            format!("{before}{open}\\* BEGIN TRANSLATION{sums}{end}{body}\\* END TRANSLATION {end}{after}")
+            format!("{before}{open}\\* BEGIN TRANSLATION{checksums}{end}{body}\\* END TRANSLATION {end}{after}")
         }
-        Place::Block { begin, between } => {
+        TranslationPlace::Block { begin, between } => {
             let close = text[between.end..].find(['\n', '\r']).map_or(text.len(), |length| between.end + length);
-            let begun = marked(&text[begin.clone()], sums);
+            let begin_line = update_marker(&text[begin.clone()], checksums);
             let marker_end = &text[begin.end..between.start];
-            let ended = unhashed(&text[between.end..close], "TLA-");
-            format!("{}{begun}{marker_end}{body}{ended}{}", &text[..begin.start], &text[close..])
+            let end_line = remove_old_hash(&text[between.end..close], "TLA-");
+            format!("{}{begin_line}{marker_end}{body}{end_line}{}", &text[..begin.start], &text[close..])
         }
     }
 }
 
-/// The line that begins a translation, with the checksums that it has made right. Those that it leaves open, by which
-/// an author says that the module may be changed, stay open.
-fn marked(line: &str, sums: &Sums) -> String {
+/// The line that begins a translation, with its checksums updated. A checksum without a value (`\in STRING`) stays
+/// unchanged: it is the author's way to allow changes of the module.
+fn update_marker(line: &str, checksums: &Checksums) -> String {
     let Some(offset) = line.find("TRANSLATION").map(|offset| offset + "TRANSLATION".len()) else {
         return line.to_owned();
     };
     let (marker, rest) = line.split_at(offset);
     let inside = rest.trim_start().strip_prefix('(');
     let parts = inside.and_then(|inside| {
-        let close = closing(inside)?;
+        let close = find_closing_parenthesis(inside)?;
         let (pcal, tla) = inside[..close].split_once("/\\").or_else(|| inside[..close].split_once('∧'))?;
         let is_sum = |text: &str| text.to_ascii_lowercase().contains("ksum(");
         (is_sum(pcal) && is_sum(tla)).then_some((pcal.trim(), tla.trim(), &inside[close + 1..]))
     });
-    let Some((pcal, tla, after)) = parts else { return unhashed(line, "PCal-") };
+    let Some((pcal, tla, after)) = parts else { return remove_old_hash(line, "PCal-") };
     let sum = |part: &str, right: &str| match part.split_once('=') {
         Some((name, _)) => format!("{name}= \"{right}\""),
         None => part.to_owned(),
     };
-    format!("{marker} ({} /\\ {}){after}", sum(pcal, &sums.pcal), sum(tla, &sums.tla))
+    format!("{marker} ({} /\\ {}){after}", sum(pcal, &checksums.pcal), sum(tla, &checksums.tla))
 }
 
-/// Where the parenthesis closes that is open at the start.
-fn closing(text: &str) -> Option<usize> {
+/// The offset of the parenthesis that closes one opened before `text`.
+fn find_closing_parenthesis(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (offset, character) in text.char_indices() {
         match character {
@@ -149,8 +163,8 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// A marker line without the hash that the translators of 2020 put there, which would be wrong now.
-fn unhashed(line: &str, keyword: &str) -> String {
+/// A marker line without the hash that translators of 2020 wrote, which would be wrong now.
+fn remove_old_hash(line: &str, keyword: &str) -> String {
     let Some(offset) = line.find(keyword) else { return line.to_owned() };
     let hash = line[offset + keyword.len()..].chars().take_while(char::is_ascii_hexdigit).count();
     if hash == 0 {
@@ -177,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_put_after_the_comment_and_all_else_stays() {
+    fn the_translation_is_inserted_after_the_comment_and_all_else_stays() {
         let found = translated(&format!("before\n{ALGORITHM}after, no line end"), Compat::Today);
         let (head, rest) = found.split_once("\\* BEGIN TRANSLATION ").unwrap();
         assert_eq!(head, format!("before\n{ALGORITHM}"));
@@ -203,8 +217,8 @@ mod tests {
     }
 
     #[test]
-    fn the_marker_keeps_what_its_author_wrote_and_loses_what_would_be_wrong() {
-        let sums = Sums { pcal: "1a".into(), tla: "2b".into() };
+    fn the_marker_keeps_the_text_of_its_author_and_loses_an_outdated_hash() {
+        let checksums = Checksums { pcal: "1a".into(), tla: "2b".into() };
         let open = "\\* BEGIN TRANSLATION (chksum(pcal) \\in STRING /\\ chksum(tla) \\in STRING)";
         for (line, wanted) in [
             ("\\* BEGIN TRANSLATION", "\\* BEGIN TRANSLATION"),
@@ -219,12 +233,12 @@ mod tests {
                 "\\* BEGIN TRANSLATION",
             ),
         ] {
-            assert_eq!(marked(line, &sums), wanted);
+            assert_eq!(update_marker(line, &checksums), wanted);
         }
     }
 
     #[test]
-    fn an_error_is_counted_in_the_text_as_it_is() {
+    fn the_line_of_an_error_counts_an_earlier_translation() {
         let text =
             format!("\\* BEGIN TRANSLATION\nold\nold\n\\* END TRANSLATION\n{}", ALGORITHM.replace("x :=", "y :="));
         let problems = translate(&text, &Options::default()).unwrap_err();

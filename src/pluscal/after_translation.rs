@@ -1,33 +1,37 @@
-//! The algorithm as it is after translation, which its checksum is taken of: the reference translates in place.
+//! Computes the algorithm as the reference leaves it after translation. The reference translates in place and computes the
+//! checksum of an algorithm afterwards, so the same changes have to be made here.
 
 use super::ast::{Algorithm, Body, Branch, Kind, Statement, Step};
-use super::explode::{Broken, Conjunct, Control, Exploder, is_true};
+use super::explode::{Conjunct, ControlFlow, ExplodedBlock, Exploder, is_true};
 use super::position::Position;
 use crate::tla::Diagnostic;
 
-/// The algorithm as the reference leaves it behind: in the branches that end a step, jumps and calls are assignments,
-/// and multiple assignments are in the order in which they are written out.
-pub(super) fn left_behind(algorithm: &Algorithm, control: Control) -> Result<Algorithm, Diagnostic> {
-    let mut left = algorithm.clone();
+/// The algorithm as the reference leaves it after translation: in branches that end a step, jumps and calls have become
+/// assignments, and multiple assignments are sorted in the order in which the translation lists them.
+pub(super) fn algorithm_after_translation(
+    algorithm: &Algorithm,
+    control: ControlFlow,
+) -> Result<Algorithm, Diagnostic> {
+    let mut result = algorithm.clone();
     let mut exploder = Exploder::new(algorithm, control);
-    for procedure in &mut left.procedures {
+    for procedure in &mut result.procedures {
         exploder.current = Some(procedure.name.clone());
-        exploder.leave_steps(&mut procedure.body, "Error", Fate::Written)?;
+        exploder.rewrite_steps(&mut procedure.body, "Error", Reachability::InTranslation)?;
     }
     exploder.current = None;
-    match &mut left.body {
-        Body::Single(steps) => exploder.leave_steps(steps, "Done", Fate::Written)?,
+    match &mut result.body {
+        Body::Single(steps) => exploder.rewrite_steps(steps, "Done", Reachability::InTranslation)?,
         Body::Processes(processes) => {
             for process in processes {
-                exploder.leave_steps(&mut process.body, "Done", Fate::Written)?;
+                exploder.rewrite_steps(&mut process.body, "Done", Reachability::InTranslation)?;
             }
         }
     }
-    Ok(left)
+    Ok(result)
 }
 
 impl Exploder {
-    fn leave_steps(&self, steps: &mut [Step], next: &str, fate: Fate) -> Result<(), Diagnostic> {
+    fn rewrite_steps(&self, steps: &mut [Step], next: &str, reachability: Reachability) -> Result<(), Diagnostic> {
         let labels: Vec<String> = steps.iter().skip(1).map(|step| step.label.clone()).collect();
         for (number, step) in steps.iter_mut().enumerate() {
             let next = labels.get(number).map_or(next, String::as_str);
@@ -35,33 +39,42 @@ impl Exploder {
             let Some((first, rest)) = statements.split_first_mut() else { continue };
             if let Kind::While { test, body } = &mut first.kind {
                 let into = body.labeled.first().map_or(&*label, |step| &step.label).clone();
-                self.leave(&mut body.unlabeled, &into, fate)?;
-                self.leave_steps(&mut body.labeled, label, fate)?;
-                self.leave(rest, next, if is_true(test) { Fate::Dropped } else { fate })?;
+                self.rewrite_statements(&mut body.unlabeled, &into, reachability)?;
+                self.rewrite_steps(&mut body.labeled, label, reachability)?;
+                self.rewrite_statements(
+                    rest,
+                    next,
+                    if is_true(test) { Reachability::Unreachable } else { reachability },
+                )?;
             } else {
-                self.leave(statements, next, fate)?;
+                self.rewrite_statements(statements, next, reachability)?;
             }
         }
         Ok(())
     }
 
-    /// Of statements that stand directly in a step only the last is changed, and of it only what is inside.
-    fn leave(&self, statements: &mut [Statement], next: &str, fate: Fate) -> Result<(), Diagnostic> {
+    /// Rewrites statements directly in a step. Only the last one changes, and only inside.
+    fn rewrite_statements(
+        &self,
+        statements: &mut [Statement],
+        next: &str,
+        reachability: Reachability,
+    ) -> Result<(), Diagnostic> {
         if let Some(last) = statements.last_mut() {
             match &mut last.kind {
                 Kind::LabelIf { then, otherwise, .. } => {
-                    self.leave_branch(then, next, fate)?;
-                    self.leave_branch(otherwise, next, fate)?;
+                    self.rewrite_branch(then, next, reachability)?;
+                    self.rewrite_branch(otherwise, next, reachability)?;
                 }
                 Kind::LabelEither(clauses) => {
                     for clause in clauses {
-                        self.leave_branch(clause, next, fate)?;
+                        self.rewrite_branch(clause, next, reachability)?;
                     }
                 }
                 Kind::If { .. } | Kind::Either(_) | Kind::With { .. } => {
-                    let mut broken = Broken::default();
-                    self.last(last.clone(), next, &mut broken)?;
-                    if let Some(conjunct) = broken.here.pop() {
+                    let mut broken = ExplodedBlock::default();
+                    self.last_statement(last.clone(), next, &mut broken)?;
+                    if let Some(conjunct) = broken.conjuncts.pop() {
                         last.kind = conjunct.into_kind();
                     }
                 }
@@ -69,20 +82,20 @@ impl Exploder {
                 _ => {}
             }
         }
-        fate.apply(statements);
+        reachability.apply(statements);
         Ok(())
     }
 
-    fn leave_branch(&self, branch: &mut Branch, next: &str, fate: Fate) -> Result<(), Diagnostic> {
+    fn rewrite_branch(&self, branch: &mut Branch, next: &str, reachability: Reachability) -> Result<(), Diagnostic> {
         let into = branch.labeled.first().map_or(next, |step| &step.label).to_owned();
         let unlabeled = std::mem::take(&mut branch.unlabeled);
-        // One without statements stays empty: what is made of it does not get into the algorithm.
+        // The reference does not store the assignment to `pc` that it generates for an empty branch.
         if !unlabeled.is_empty() {
             let broken = self.block_with_goto(unlabeled, &into)?;
-            branch.unlabeled = broken.here.into_iter().map(Conjunct::into_statement).collect();
-            fate.apply(&mut branch.unlabeled);
+            branch.unlabeled = broken.conjuncts.into_iter().map(Conjunct::into_statement).collect();
+            reachability.apply(&mut branch.unlabeled);
         }
-        self.leave_steps(&mut branch.labeled, next, fate)
+        self.rewrite_steps(&mut branch.labeled, next, reachability)
     }
 }
 
@@ -106,25 +119,24 @@ impl Conjunct {
     }
 }
 
-/// What becomes of statements.
+/// Whether statements are part of the translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// They are in the translation.
-    Written,
-    /// They follow `while TRUE` in its step.
-    Dropped,
+enum Reachability {
+    InTranslation,
+    /// They follow a `while TRUE` in its step.
+    Unreachable,
 }
 
-impl Fate {
+impl Reachability {
     fn apply(self, statements: &mut [Statement]) {
-        if self == Self::Written {
+        if self == Self::InTranslation {
             statements.iter_mut().for_each(sort_assignments);
         }
     }
 }
 
-/// Puts the parts of multiple assignments in the order of their variables, all the way down but not into steps, which
-/// are treated by themselves.
+/// Sorts the parts of multiple assignments by variable, also inside statements but not inside labelled steps, which are
+/// rewritten separately.
 fn sort_assignments(statement: &mut Statement) {
     match &mut statement.kind {
         Kind::Assign(assignments) => assignments.sort_by(|a, b| a.variable.cmp(&b.variable)),
