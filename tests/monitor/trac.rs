@@ -120,7 +120,7 @@ fn without_reset_a_verdict_stays_and_counts_once() {
     let standings: Vec<PrefixVerdict> = step(&mut monitor, "").iter().map(|r| r.standing).collect();
     assert_eq!(standings, [PrefixVerdict::Violated, PrefixVerdict::Satisfied]);
     assert_eq!((monitor.rules()[0].violations(), monitor.rules()[1].satisfactions()), (1, 1));
-    assert_eq!(monitor.standing(), PrefixVerdict::Violated);
+    assert_eq!(monitor.prefix_verdict(), PrefixVerdict::Violated);
     assert_eq!(monitor.ending("r0"), Some(FinalVerdict::Violated));
 }
 
@@ -128,7 +128,7 @@ fn without_reset_a_verdict_stays_and_counts_once() {
 fn a_monitor_without_rules_is_satisfied() {
     let mut monitor = Monitor::new(Reset::AfterVerdict);
     assert!(step(&mut monitor, "p").is_empty());
-    assert_eq!(monitor.standing(), PrefixVerdict::Satisfied);
+    assert_eq!(monitor.prefix_verdict(), PrefixVerdict::Satisfied);
     assert!(monitor.rank().is_empty() && monitor.owed("none").is_none() && monitor.ending("none").is_none());
 }
 
@@ -216,7 +216,7 @@ fn rules_are_ranked_by_what_they_owe() {
         "at some step from now on `b` must hold, and at some step after that step, `c` must hold"
     );
     monitor.restart();
-    assert_eq!((monitor.steps(), monitor.standing()), (0, PrefixVerdict::Undecided));
+    assert_eq!((monitor.steps(), monitor.prefix_verdict()), (0, PrefixVerdict::Undecided));
 }
 
 #[test]
