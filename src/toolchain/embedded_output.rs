@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn each_violation_is_told_by_its_words() {
+    fn each_violation_is_recognised_by_its_message() {
         use ViolationKind::{ActionProperty, Assertion, Deadlock, Evaluation, Invariant};
         for (said, status, wanted, name) in [
             ("Error: Invariant Inv is violated.", 12, Invariant, Some("Inv")),
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_limit_of_the_checker_decides_nothing() {
+    fn possible_limits_of_the_checker_decide_nothing() {
         for said in [
             "Error: x' is read before the action assigns it",
             "Error: cannot enumerate the infinite set Nat",
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn words_without_their_status_are_no_verdict() {
+    fn a_message_without_its_exit_status_is_no_verdict() {
         assert_eq!(found("Error: Invariant Inv is violated.", 0), None);
         assert!(!parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(12)).no_error);
         assert!(!parse(&format!("{COMPLETED}\n"), "", Status::Exited(0)).no_error);
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_string_is_to_tlc_decides_nothing() {
+    fn strings_used_as_sequences_decide_nothing() {
         for said in [
             "Error: expected a sequence, got \"abc\"",
             "Error: evaluating Inv: \\o on non-sequences \"ab\", \"c\"",
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_operators_tell_a_limit_from_what_has_no_value() {
+    fn generated_operators_distinguish_limits_from_undefined_values() {
         let limit =
             found("Error: evaluating Inv: applying a non-function \"tlaforge limit: a number beyond 32 bits\"", 2);
         assert!(matches!(&limit, Some(Finding::Undecided(words)) if words.contains("32 bits")), "{limit:?}");
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_violated_assumption_has_its_place_and_a_refused_one_no_name_of_ours() {
+    fn a_violated_assumption_has_its_position_and_a_refused_one_no_generated_name() {
         let said =
             "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
         let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());

@@ -54,19 +54,19 @@ mod tests {
     }
 
     #[test]
-    fn each_missing_label_has_its_place() {
+    fn each_missing_label_has_its_position() {
         assert_eq!(places(include_str!("../../tests/data/toolchain/pcal_labels.txt")), [(7, 2), (7, 10)]);
     }
 
     #[test]
-    fn an_error_without_place_is_kept() {
+    fn an_error_without_position_is_kept() {
         let found = parse(include_str!("../../tests/data/toolchain/pcal_unterminated.txt"));
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].line, found[0].message.as_str()), (0, "Algorithm not in properly terminated comment"));
     }
 
     #[test]
-    fn a_success_has_none() {
+    fn a_success_has_no_diagnostics() {
         assert_eq!(parse("pcal.trans Version 1.9 of 10 July 2019\nParsing completed.\nTranslation completed.\n"), []);
     }
 }

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_warnings_are_kept_apart_and_whole() {
+    fn errors_and_warnings_are_separate_and_complete() {
         let found = parse(include_str!("../../tests/data/toolchain/sany_duplicates.txt"), "S");
         assert_eq!((found.errors.len(), found.warnings.len()), (4, 1));
         assert_eq!(
