@@ -331,27 +331,27 @@ fn an_error_has_its_position_and_subject() {
 
 #[test]
 fn local_modules_are_read_and_their_errors_have_their_name() {
-    let beside = |text: &str| vec![("Other".to_owned(), format!("---- MODULE Other ----\n{text}\n===="))];
+    let other_module = |text: &str| vec![("Other".to_owned(), format!("---- MODULE Other ----\n{text}\n===="))];
     let uses = module("EXTENDS Other\nA == B");
-    assert!(analyze("Case", &uses, &beside("B == 1")).is_accepted());
+    assert!(analyze("Case", &uses, &other_module("B == 1")).is_accepted());
     let missing = analyze("Case", &uses, &[]);
     assert!(missing.errors[0].message.contains("module Other is not found"), "{missing:?}");
-    let wrong = analyze("Case", &uses, &beside("B == c"));
+    let wrong = analyze("Case", &uses, &other_module("B == c"));
     assert!(wrong.errors[0].message.starts_with("module Other: `c`"), "{wrong:?}");
     assert_eq!(wrong.errors[0].line, 2);
-    let circular = analyze("Case", &uses, &beside("EXTENDS Case\nB == 1"));
+    let circular = analyze("Case", &uses, &other_module("EXTENDS Case\nB == 1"));
     assert!(circular.errors[0].message.contains("needs itself"), "{circular:?}");
     let misnamed = vec![("Other".to_owned(), "---- MODULE Another ----\nB == 1\n====".to_owned())];
     assert!(analyze("Case", &uses, &misnamed).is_rejected());
     assert!(analyze("Wrong", &module("A == 1"), &[]).errors[0].message.contains("named Case"));
     let community = analyze("Case", &module("EXTENDS IOUtils"), &[]);
     assert!(community.errors[0].message.contains("CommunityModules"), "{community:?}");
-    let hidden = analyze("Case", &uses, &beside("LOCAL B == 1"));
+    let hidden = analyze("Case", &uses, &other_module("LOCAL B == 1"));
     assert!(hidden.is_rejected(), "{hidden:?}");
     let twice = analyze(
         "Case",
         &module("EXTENDS Other, Naturals\nVARIABLE v\nI == INSTANCE Other"),
-        &beside("VARIABLE w\nB == w"),
+        &other_module("VARIABLE w\nB == w"),
     );
     assert!(twice.is_accepted(), "{twice:?}");
 }
@@ -544,7 +544,7 @@ fn symmetry_of_a_substituted_set_is_sound_if_its_members_are_named_nowhere_else(
         ("Bad == x = CHOOSE c \\in P : TRUE", "Other = 3 SYMMETRY Perms INVARIANT Bad", "may pick a member"),
         ("", "Other = c2 SYMMETRY Perms", "names c2"),
         ("", "Other = {c2} SYMMETRY Perms", "names c2"),
-        ("", "Other = 3 c1 = 1 SYMMETRY Perms", "no set of model values"),
+        ("", "Other = 3 c1 = 1 SYMMETRY Perms", "not a set of model values"),
         ("", "Other = 3 c1 = c2 SYMMETRY Perms", "names c2"),
         ("Few == Permutations({c1, c2})", "Other = 3 SYMMETRY Few", "something else"),
         ("Two == {c1, c2}\nFew == Permutations(Two)", "Other = 3 SYMMETRY Few", "names c1"),
@@ -613,10 +613,10 @@ fn symmetry_is_not_sound_if_a_member_can_be_distinguished() {
         ("Top(S) == CHOOSE n \\in S : \\A m \\in S : n >= n\nNext == y' = Top(P) /\\ x' = x", "", "may pick a member"),
         (plain, "Other = p1", "names p1, a member of P"),
         (plain, "Other = {a}", "names a, a member of V"),
-        (plain, "P = {1, 2}", "P is no set of model values"),
-        (plain, "P = {\"p\", \"q\"}", "P is no set of model values"),
+        (plain, "P = {1, 2}", "P is not a set of model values"),
+        (plain, "P = {\"p\", \"q\"}", "P is not a set of model values"),
         (plain, "VIEW Inv", "VIEW Inv"),
-        ("Mine == {[p \\in P |-> p]}\nNext == UNCHANGED <<x, y>>", "SYMMETRY Mine", "no union of `Permutations`"),
+        ("Mine == {[p \\in P |-> p]}\nNext == UNCHANGED <<x, y>>", "SYMMETRY Mine", "not a union of `Permutations`"),
     ] {
         let found = symmetry_fault_of(body, cfg);
         assert!(found.as_deref().is_some_and(|found| found.contains(why)), "{body} {cfg}: {found:?}");

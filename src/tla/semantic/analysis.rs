@@ -183,7 +183,7 @@ impl Loader<'_> {
                 None => {
                     let whose = match standard::publisher(&other) {
                         Some(publisher) => format!(": it is one of {publisher}, which are not here"),
-                        None => ": put it beside this module".to_owned(),
+                        None => ": put it in the folder of this module".to_owned(),
                     };
                     self.error(located(text, module_name, offset, &format!("module {other} is not found{whose}")));
                 }
