@@ -416,8 +416,8 @@ fn violated(kind: ViolationKind, name: Option<String>) -> Finding {
 
 fn assertion_violation(words: &str) -> Finding {
     // `The first argument of Assert evaluated to FALSE; the second argument was:`, and the argument on the next line.
-    let said = words.lines().skip_while(|l| !l.contains("second argument was")).nth(1).unwrap_or(words);
-    violated(ViolationKind::Assertion, Some(said.trim().trim_matches('"').to_owned()).filter(|s| !s.is_empty()))
+    let argument = words.lines().skip_while(|l| !l.contains("second argument was")).nth(1).unwrap_or(words);
+    violated(ViolationKind::Assertion, Some(argument.trim().trim_matches('"').to_owned()).filter(|s| !s.is_empty()))
 }
 
 fn invalid(kind: ViolationKind, words: &str, diagnostics: Vec<Diagnostic>) -> Finding {
@@ -718,8 +718,8 @@ mod tests {
             ("Inc line 3, col 1 to line 3, col 3 of module T", "0:0"),
         ];
         let frame = |code: u32, text: &str| format!("@!@!@STARTMSG {code}:0 @!@!@\n{text}\n@!@!@ENDMSG {code} @!@!@\n");
-        let said: String = heads.iter().map(|(head, counts)| frame(2772, &format!("<{head}>: {counts}"))).collect();
-        let out = parse(&format!("{}{said}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
+        let frames: String = heads.iter().map(|(head, counts)| frame(2772, &format!("<{head}>: {counts}"))).collect();
+        let out = parse(&format!("{}{frames}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
         let found: Vec<_> = out.coverage.expect("coverage").into_iter().map(|a| (a.action, a.taken)).collect();
         let expected = [
             ("Inc", 2),

@@ -279,7 +279,9 @@ impl Parser<'_> {
             self.check_indentation(bullet, inner, first.column)?;
             self.closed.truncate(inner);
             let next = self.peek();
-            if !(matches!(next.kind, Kind::Bullet(again) if again == operator) && next.column == first.column) {
+            if !(matches!(next.kind, Kind::Bullet(next_operator) if next_operator == operator)
+                && next.column == first.column)
+            {
                 break;
             }
         }

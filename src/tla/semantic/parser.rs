@@ -82,8 +82,8 @@ impl Parser<'_> {
 
     pub(super) fn token(&self, index: usize) -> Token {
         let end = self.tokens.last().map_or(0, |token| token.end);
-        let behind = Token { kind: Kind::Nothing, start: end, end, column: 1 };
-        self.tokens.get(index).copied().unwrap_or(behind)
+        let past_end = Token { kind: Kind::Nothing, start: end, end, column: 1 };
+        self.tokens.get(index).copied().unwrap_or(past_end)
     }
 
     pub(super) fn spelling(&self, token: &Token) -> &str {

@@ -285,7 +285,7 @@ impl Resolver<'_> {
             && symbols.len() == frame.bound.len()
             && same(&symbols, &frame.bound)
             && same(&frame.bound, &symbols);
-        let again = frame.labels.iter().any(|label| *label.name == *name.text);
+        let is_repeated = frame.labels.iter().any(|label| *label.name == *name.text);
         if !fits {
             let bound: Vec<&str> = frame.bound.iter().map(|id| &*self.graph.symbol(*id).name).collect();
             let message = if bound.is_empty() {
@@ -299,7 +299,7 @@ impl Resolver<'_> {
             };
             self.error(name.offset, message);
         }
-        if again {
+        if is_repeated {
             self.error(name.offset, format!("the label `{}` occurs twice in this definition", name.text));
         }
         let label = Label { name: name.text.as_str().into(), parameters: symbols, node, inner };

@@ -227,12 +227,12 @@ impl Soundness<'_> {
                 let parts = |application: &Application| -> Vec<NodeId> {
                     application.operands.iter().flatten().chain(&application.ranges).copied().collect()
                 };
-                let (ours, theirs) = (parts(one), parts(other));
+                let (left, right) = (parts(one), parts(other));
                 one.operator == other.operator
                     && one.bound.is_empty()
                     && other.bound.is_empty()
-                    && ours.len() == theirs.len()
-                    && ours.into_iter().zip(theirs).all(|(one, other)| self.is_same(one, other))
+                    && left.len() == right.len()
+                    && left.into_iter().zip(right).all(|(one, other)| self.is_same(one, other))
             }
             _ => false,
         }

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_subscript_without_every_variable_is_an_assumption() {
-        for (subscript, told) in [
+        for (subscript, expected) in [
             ("x", "that pc changes only in steps of Next"),
             ("<<pc>>", "that x changes only in steps of Next"),
             ("Some", "that pc changes only in steps of Next"),
@@ -234,7 +234,11 @@ mod tests {
             ("<<x + pc>>", "that every variable is in the subscript"),
         ] {
             let found = read(&format!("Some == <<x>>\nSpec == Init /\\ [][Next]_{subscript}"), "SPECIFICATION Spec");
-            assert!(found.assumptions.len() == 1 && found.assumptions[0].starts_with(told), "{:?}", found.assumptions);
+            assert!(
+                found.assumptions.len() == 1 && found.assumptions[0].starts_with(expected),
+                "{:?}",
+                found.assumptions
+            );
         }
         for subscript in ["vars", "<<x, pc>>", "<<pc, <<x>>>>", "Joined"] {
             let spec = format!("Joined == <<x>> \\o <<pc>>\nSpec == Init /\\ [][Next]_{subscript}");
@@ -244,7 +248,7 @@ mod tests {
 
     #[test]
     fn everything_else_is_an_assumption() {
-        for (conjunct, told) in [
+        for (conjunct, expected) in [
             ("[]<>(x = 0)", "[] <> ( x = 0 )"),
             ("[](x < 3)", "[] ( x < 3 )"),
             ("(x = 0 ~> x = 1)", "x = 0 ~> x = 1"),
@@ -258,7 +262,7 @@ mod tests {
         ] {
             let found = read(&format!("More == {conjunct}\nSpec == Plain /\\ More"), "SPECIFICATION Spec");
             assert_eq!(found.assumptions.len(), 1, "{conjunct}");
-            assert_eq!(found.assumptions[0].replace(' ', ""), told.replace(' ', ""));
+            assert_eq!(found.assumptions[0].replace(' ', ""), expected.replace(' ', ""));
         }
     }
 
