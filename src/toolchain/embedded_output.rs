@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn a_violated_assumption_has_its_position_and_a_refused_one_no_generated_name() {
-        let text_after =
+        let text =
             "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
         let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());
         let parsed = parse("", text, Status::Exited(2));
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn a_deadline_leaves_the_counts_of_the_last_report() {
-        let text_after =
+        let text =
             "progress: depth 7, 20 generated, 11 distinct (0 fingerprint spills), 1 on queue (0 on disk), 10.1s\n";
         let statistics = parse("", text, Status::DeadlineExceeded).statistics;
         assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(20), Some(11), Some(7)));
