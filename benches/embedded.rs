@@ -1,7 +1,7 @@
-//! The embedded checker against TLC, as whole processes: one check of a small specification, and many in a row by two
-//! jobs. Both are measured in one run on one machine, taking turns, and the ratios are what counts.
+//! The embedded checker compared with TLC, as whole processes: one check of a small specification, and many checks by two
+//! jobs. Both are measured alternately in one run on one machine, because only the ratios are meaningful.
 //!
-//! `cargo bench --bench embedded`; `EMBEDDED_BENCH_CHECKS=20` makes the row shorter. It needs Java and `tla2tools.jar`.
+//! `cargo bench --bench embedded`; `EMBEDDED_BENCH_CHECKS=20` runs fewer checks than 200. It needs Java and `tla2tools.jar`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Less than 1,000 distinct states.
+/// Fewer than 1,000 distinct states.
 const CLIENTS: &str = "---- MODULE Clients ----
 EXTENDS Naturals, Sequences
 CONSTANTS P, Max
@@ -32,7 +32,7 @@ Released == []<>(held = {})
 ";
 const CFG: &str =
     "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\nCHECK_DEADLOCK FALSE\n";
-/// The TLC of 2020 does not know the keyword.
+/// The TLC of 2020 rejects CHECK_DEADLOCK.
 const OLD_CFG: &str = "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\n";
 
 fn jar() -> PathBuf {
@@ -47,7 +47,7 @@ struct Bench {
     runs: AtomicUsize,
 }
 
-/// Wall time, and processor time of the process with its children.
+/// Wall time, and processor time in seconds of the process with its children.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     wall: Duration,
@@ -79,14 +79,14 @@ impl Bench {
         started.elapsed()
     }
 
-    fn measured(&self, command: Command) -> Cost {
+    fn measure(&self, command: Command) -> Cost {
         let before = children_cpu();
         let wall = self.run(command);
         Cost { wall, cpu: children_cpu() - before }
     }
 
-    /// Two jobs that take the next check until none is left.
-    fn row(&self, checks: usize, command: impl Fn() -> Command + Sync) -> Cost {
+    /// Runs this many checks with two jobs.
+    fn run_many(&self, checks: usize, command: impl Fn() -> Command + Sync) -> Cost {
         let (before, started, taken) = (children_cpu(), Instant::now(), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..2 {
@@ -101,7 +101,7 @@ impl Bench {
     }
 }
 
-/// Seconds of processor time of all children that have ended, theirs included.
+/// Seconds of processor time of all ended children and their children.
 fn children_cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
@@ -109,7 +109,7 @@ fn children_cpu() -> f64 {
     fields[13..15].iter().map(|field| field.parse::<f64>().unwrap() / 100.0).sum()
 }
 
-fn ratio(what: &str, tlc: Cost, embedded: Cost, wanted: f64) {
+fn print_ratio(what: &str, tlc: Cost, embedded: Cost, wanted: f64) {
     let (wall, cpu) = (tlc.wall.as_secs_f64() / embedded.wall.as_secs_f64(), tlc.cpu / embedded.cpu);
     println!(
         "{what}: TLC {:.3} s wall, {:.3} s CPU; embedded {:.4} s wall, {:.4} s CPU; ratio {wall:.1} wall, {cpu:.1} CPU \
@@ -139,16 +139,16 @@ fn main() {
     let bench = Bench { folder, jar: jar(), runs: AtomicUsize::new(0) };
     let (mut tlc, mut embedded) = (Vec::new(), Vec::new());
     for round in 0..11 {
-        let costs = (bench.measured(bench.tlc()), bench.measured(Bench::embedded()));
-        // The first is for the caches.
+        let costs = (bench.measure(bench.tlc()), bench.measure(Bench::embedded()));
+        // The first round only warms the caches.
         if round > 0 {
             tlc.push(costs.0);
             embedded.push(costs.1);
         }
     }
-    ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 30.0);
+    print_ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 30.0);
     let checks = std::env::var("EMBEDDED_BENCH_CHECKS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
-    let embedded = bench.row(checks, Bench::embedded);
-    let tlc = bench.row(checks, || bench.tlc());
-    ratio(&format!("{checks} checks, two jobs"), tlc, embedded, 25.0);
+    let embedded = bench.run_many(checks, Bench::embedded);
+    let tlc = bench.run_many(checks, || bench.tlc());
+    print_ratio(&format!("{checks} checks, two jobs"), tlc, embedded, 25.0);
 }

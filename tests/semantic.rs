@@ -1,8 +1,8 @@
-//! The static checks: what they accept and reject, SANY's word on the same modules, where an error is, and no panic on
-//! anything.
+//! The static checks: what they accept and reject, SANY's answers on the same modules, the position of an error, and no
+//! panic on any text.
 //!
-//! SANY stops at the first file that is no grammar, so each of those costs a JVM: the test asks it about a part of
-//! them, `scripts/campaign` about all.
+//! SANY stops at the first file with a grammar error, so each such file costs a JVM: the test puts only a part of them
+//! to SANY, `scripts/campaign` all.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -47,7 +47,7 @@ fn cases() -> Vec<Case> {
     blocks.map(case).collect()
 }
 
-/// Who says what of how many modules, and the modules on which they differ.
+/// The answers of both checkers, counted, and the modules on which they differ.
 #[derive(Default)]
 struct Confusion {
     counts: BTreeMap<(&'static str, &'static str), usize>,
@@ -78,7 +78,7 @@ impl Confusion {
     }
 }
 
-/// What SANY says of each text.
+/// Whether SANY accepts each text.
 fn ask_sany(name: &str, texts: &[String]) -> Vec<bool> {
     let folder = tempfile::tempdir().unwrap();
     let file = |index: usize| PathBuf::from(index.to_string()).join(format!("{name}.tla"));
@@ -90,7 +90,8 @@ fn ask_sany(name: &str, texts: &[String]) -> Vec<bool> {
     sany(folder.path(), &files)
 }
 
-/// What SANY says of these files of a folder: one JVM for all until it meets one that is no grammar, then the next.
+/// Whether SANY accepts each of these files of a folder. One JVM reads them until it meets a grammar error, the next
+/// one continues.
 fn sany(folder: &Path, files: &[PathBuf]) -> Vec<bool> {
     const BAD: [&str; 5] =
         ["*** Errors:", "*** Abort messages:", "Could not parse module", "Fatal errors", "FrontEndException"];
@@ -115,7 +116,7 @@ fn sany(folder: &Path, files: &[PathBuf]) -> Vec<bool> {
     verdicts
 }
 
-/// Asks SANY about all that we accept, and about every n-th of the others.
+/// Puts to SANY all modules that we accept, and every n-th of the others.
 fn compare(name: &str, modules: &[(String, String)], every: usize) -> (Confusion, usize) {
     let ours: Vec<Analysis> = modules.iter().map(|(_, text)| analyze(name, text, &[])).collect();
     let (mut asked, rejected): (Vec<usize>, Vec<usize>) =
@@ -139,7 +140,7 @@ fn every_case_is_decided_as_sany_decides_it() {
         if analysis.is_accepted() != case.accept || analysis.is_rejected() == case.accept {
             writeln!(wrong, "{} (accept: {}): {analysis:?}", case.title, case.accept).unwrap();
         }
-        // Where the end is missing, it is missed behind the last line.
+        // A missing end of the module is reported after the last line.
         let lines = case.text.lines().count() + 1;
         assert!(
             analysis.errors.iter().all(|error| (1..=lines).contains(&error.line) && error.column > 0),
@@ -158,7 +159,7 @@ fn sany_agrees_with_the_cases() {
     assert!(confusion.differ.is_empty(), "{}", confusion.differ);
 }
 
-/// The modules that the project brings along, by path.
+/// The modules of this repository, by path.
 fn own_modules() -> Vec<(PathBuf, String)> {
     let root = support::project();
     let folders = ["exemplars", "evals"].map(|folder| walkdir::WalkDir::new(root.join(folder)).sort_by_file_name());
@@ -182,7 +183,7 @@ fn our_own_modules_are_accepted() {
     }
 }
 
-/// The code of a module, word by word, with byte ranges; comments are none.
+/// The byte ranges of a module's words, without comments.
 fn words(text: &str) -> Vec<std::ops::Range<usize>> {
     let bytes = text.as_bytes();
     let start = text.find("----").unwrap_or(0);
@@ -229,7 +230,7 @@ fn words(text: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 /// One small change: a word deleted, doubled, swapped with the next, replaced by another of the module, inserted, or
-/// one letter of a name.
+/// one letter of a name changed.
 fn mutant(text: &str, words: &[std::ops::Range<usize>], random: &mut fastrand::Rng) -> (String, String) {
     const INSERTED: [&str; 16] = [
         "'",
@@ -303,7 +304,7 @@ fn sany_agrees_on_modules_with_one_word_changed() {
 }
 
 #[test]
-fn an_error_says_where_it_is_and_what_it_is_about() {
+fn an_error_has_its_position_and_subject() {
     let table: &[(&str, usize, usize, &[&str])] = &[
         ("A == 1\nB == A + 1", 3, 6, &["`+`", "EXTENDS Naturals"]),
         ("A == b", 2, 6, &["`b`", "neither defined nor declared"]),
@@ -329,41 +330,41 @@ fn an_error_says_where_it_is_and_what_it_is_about() {
 }
 
 #[test]
-fn modules_beside_are_read_and_their_errors_are_told_with_their_name() {
-    let beside = |text: &str| vec![("Other".to_owned(), format!("---- MODULE Other ----\n{text}\n===="))];
+fn local_modules_are_read_and_their_errors_have_their_name() {
+    let other_module = |text: &str| vec![("Other".to_owned(), format!("---- MODULE Other ----\n{text}\n===="))];
     let uses = module("EXTENDS Other\nA == B");
-    assert!(analyze("Case", &uses, &beside("B == 1")).is_accepted());
+    assert!(analyze("Case", &uses, &other_module("B == 1")).is_accepted());
     let missing = analyze("Case", &uses, &[]);
     assert!(missing.errors[0].message.contains("module Other is not found"), "{missing:?}");
-    let wrong = analyze("Case", &uses, &beside("B == c"));
+    let wrong = analyze("Case", &uses, &other_module("B == c"));
     assert!(wrong.errors[0].message.starts_with("module Other: `c`"), "{wrong:?}");
     assert_eq!(wrong.errors[0].line, 2);
-    let circular = analyze("Case", &uses, &beside("EXTENDS Case\nB == 1"));
+    let circular = analyze("Case", &uses, &other_module("EXTENDS Case\nB == 1"));
     assert!(circular.errors[0].message.contains("needs itself"), "{circular:?}");
     let misnamed = vec![("Other".to_owned(), "---- MODULE Another ----\nB == 1\n====".to_owned())];
     assert!(analyze("Case", &uses, &misnamed).is_rejected());
     assert!(analyze("Wrong", &module("A == 1"), &[]).errors[0].message.contains("named Case"));
     let community = analyze("Case", &module("EXTENDS IOUtils"), &[]);
     assert!(community.errors[0].message.contains("CommunityModules"), "{community:?}");
-    let hidden = analyze("Case", &uses, &beside("LOCAL B == 1"));
+    let hidden = analyze("Case", &uses, &other_module("LOCAL B == 1"));
     assert!(hidden.is_rejected(), "{hidden:?}");
     let twice = analyze(
         "Case",
         &module("EXTENDS Other, Naturals\nVARIABLE v\nI == INSTANCE Other"),
-        &beside("VARIABLE w\nB == w"),
+        &other_module("VARIABLE w\nB == w"),
     );
     assert!(twice.is_accepted(), "{twice:?}");
 }
 
 #[test]
-fn a_long_chain_of_one_operator_is_no_depth() {
+fn a_long_chain_of_one_operator_does_not_count_as_nesting() {
     for count in [300, 500, 1_000, 5_000] {
         for operator in ["/\\", "\\/"] {
             let chain: Vec<String> = (0..count).map(|at| format!("x = {at}")).collect();
             let found =
                 check(&format!("EXTENDS Naturals\nVARIABLE x\nD == {}\nE == x", chain.join(&format!(" {operator} "))));
             assert!(found.is_accepted(), "{count} {operator}: {found:?}");
-            // What is wrong at its end is still found.
+            // An error at the end of the chain is still found.
             let found = check(&format!(
                 "EXTENDS Naturals\nVARIABLE x\nD == {} {operator} y",
                 chain.join(&format!(" {operator} "))
@@ -374,7 +375,7 @@ fn a_long_chain_of_one_operator_is_no_depth() {
 }
 
 #[test]
-fn an_open_comment_is_told_where_it_begins() {
+fn an_open_comment_is_reported_at_its_start() {
     let found = check("VARIABLE x\nInit == x (* never\nNext == x\n");
     let error = &found.errors[0];
     assert_eq!((error.line, error.column), (3, 11), "{found:?}");
@@ -382,7 +383,7 @@ fn an_open_comment_is_told_where_it_begins() {
 }
 
 #[test]
-fn what_is_too_deep_is_neither_accepted_nor_rejected() {
+fn too_deep_nesting_is_neither_accepted_nor_rejected() {
     let forms = [
         ("(", "1", ")"),
         ("{", "1", "}"),
@@ -396,7 +397,7 @@ fn what_is_too_deep_is_neither_accepted_nor_rejected() {
     for (open, inner, close) in forms {
         let body = |depth: usize| format!("F(c) == c\nA == {}{inner}{}", open.repeat(depth), close.repeat(depth));
         assert!(check(&body(50)).is_accepted(), "{open}");
-        // At the bound itself there must be room on the stack.
+        // At the limit itself the stack must suffice.
         for depth in [100, 120, 130, 250, 260] {
             assert!(!check(&body(depth)).is_rejected(), "{open}");
         }
@@ -456,7 +457,7 @@ fn line_ends_and_unicode_are_read() {
     assert!(analyze("Case", "---- MODULE Case ----", &[]).is_rejected());
 }
 
-/// Whatever stands in a text, there is an answer.
+/// Every text gets an answer.
 #[test]
 fn no_text_makes_the_checks_panic() {
     let mut bases: Vec<String> = own_modules().into_iter().map(|(_, text)| text).collect();
@@ -488,7 +489,7 @@ fn no_text_makes_the_checks_panic() {
     println!("{count} texts tried");
 }
 
-/// What `scripts/sany-diff FOLDER` runs: every module below a folder, with those beside it.
+/// The test that `scripts/sany-diff FOLDER` runs: every module below a folder, with its local modules.
 #[test]
 #[ignore = "scripts/sany-diff gives the folder in TLAFORGE_SANY_DIFF"]
 fn a_folder_of_modules_is_compared_with_sany() {
@@ -513,7 +514,7 @@ fn a_folder_of_modules_is_compared_with_sany() {
     println!("{}\n{}", all.table(), all.differ);
 }
 
-/// A module that defines the members of a set that its configuration puts in the place of a constant.
+/// A module that defines the members of a set that its configuration substitutes for a constant.
 fn symmetry_fault_of_substituted(body: &str, cfg: &str) -> Option<String> {
     let spec = "---- MODULE Spec ----\nCONSTANTS P, Other\nVARIABLE x\nInit == x \\in P\nNext == x' \\in P\nInv == x \\in P\n====";
     let text = format!(
@@ -526,7 +527,7 @@ fn symmetry_fault_of_substituted(body: &str, cfg: &str) -> Option<String> {
 }
 
 #[test]
-fn symmetry_of_a_substituted_set_is_sound_where_its_members_are_named_nowhere_else() {
+fn symmetry_of_a_substituted_set_is_sound_if_its_members_are_named_nowhere_else() {
     for (body, cfg) in [
         ("", "Other = 3 SYMMETRY Perms"),
         ("More == Permutations(P)", "Other = 3 SYMMETRY More"),
@@ -543,7 +544,7 @@ fn symmetry_of_a_substituted_set_is_sound_where_its_members_are_named_nowhere_el
         ("Bad == x = CHOOSE c \\in P : TRUE", "Other = 3 SYMMETRY Perms INVARIANT Bad", "may pick a member"),
         ("", "Other = c2 SYMMETRY Perms", "names c2"),
         ("", "Other = {c2} SYMMETRY Perms", "names c2"),
-        ("", "Other = 3 c1 = 1 SYMMETRY Perms", "no set of model values"),
+        ("", "Other = 3 c1 = 1 SYMMETRY Perms", "not a set of model values"),
         ("", "Other = 3 c1 = c2 SYMMETRY Perms", "names c2"),
         ("Few == Permutations({c1, c2})", "Other = 3 SYMMETRY Few", "something else"),
         ("Two == {c1, c2}\nFew == Permutations(Two)", "Other = 3 SYMMETRY Few", "names c1"),
@@ -569,14 +570,14 @@ fn symmetry_fault_of(body: &str, cfg: &str) -> Option<String> {
 }
 
 #[test]
-fn symmetry_is_sound_where_members_are_treated_alike() {
+fn symmetry_is_sound_if_members_are_treated_alike() {
     for next in [
         "\\E p \\in P : x' = [x EXCEPT ![p] = @ + 1] /\\ y' \\in V",
         "x' = x /\\ y' = y /\\ Cardinality({p \\in P : x[p] > 0}) < Len(Append(<<>>, Head(<<y>>)))",
         "LET none == CHOOSE n : n \\notin Nat IN x' = x /\\ y' = none",
         "LET Least(n) == CHOOSE m \\in 1..Other : \\A k \\in 1..Other : m <= k IN x' = x /\\ y' = Least(3)",
         "x' = (x @@ (y :> 1)) /\\ UNCHANGED y /\\ Assert(TRUE, y)",
-        // There is one largest number of a set, whatever the set.
+        // Every set of numbers has one largest number.
         "LET Max(S) == CHOOSE n \\in S : \\A m \\in S : n >= m IN x' = x /\\ y' = Max({x[p] : p \\in P})",
         "LET Min(S) == CHOOSE n \\in S : n \\in S /\\ (\\A m \\in S : n \\leq m) IN x' = x /\\ y' = Min({x[p] : p \\in P})",
         "LET all == {x[p] : p \\in P} IN x' = x /\\ y' = CHOOSE n \\in all : \\A m \\in all : m <= n",
@@ -586,7 +587,7 @@ fn symmetry_is_sound_where_members_are_treated_alike() {
 }
 
 #[test]
-fn symmetry_is_not_sound_where_a_member_can_be_told_apart() {
+fn symmetry_is_not_sound_if_a_member_can_be_distinguished() {
     let plain = "Next == UNCHANGED <<x, y>>";
     for (body, cfg, why) in [
         ("Next == y' = (CHOOSE v \\in V : TRUE) /\\ x' = x", "", "may pick a member"),
@@ -597,7 +598,7 @@ fn symmetry_is_not_sound_where_a_member_can_be_told_apart() {
         ("T == INSTANCE TLC\nNext == y' = T!RandomElement(V) /\\ x' = x", "", "`RandomElement` of module TLC"),
         ("Inv2 == y = (CHOOSE v \\in V : TRUE)\nNext == UNCHANGED <<x, y>>", "INVARIANT Inv2", "may pick a member"),
         ("One == CHOOSE v \\in V : TRUE\nNext == y' = Other /\\ x' = x", "Other <- One", "may pick a member"),
-        // There may be several.
+        // There may be several such elements.
         (
             "Top(S) == CHOOSE p \\in S : \\A q \\in S : x[p] >= x[q]\nNext == y' = Top(P) /\\ x' = x",
             "",
@@ -612,10 +613,10 @@ fn symmetry_is_not_sound_where_a_member_can_be_told_apart() {
         ("Top(S) == CHOOSE n \\in S : \\A m \\in S : n >= n\nNext == y' = Top(P) /\\ x' = x", "", "may pick a member"),
         (plain, "Other = p1", "names p1, a member of P"),
         (plain, "Other = {a}", "names a, a member of V"),
-        (plain, "P = {1, 2}", "P is no set of model values"),
-        (plain, "P = {\"p\", \"q\"}", "P is no set of model values"),
+        (plain, "P = {1, 2}", "P is not a set of model values"),
+        (plain, "P = {\"p\", \"q\"}", "P is not a set of model values"),
         (plain, "VIEW Inv", "VIEW Inv"),
-        ("Mine == {[p \\in P |-> p]}\nNext == UNCHANGED <<x, y>>", "SYMMETRY Mine", "no union of `Permutations`"),
+        ("Mine == {[p \\in P |-> p]}\nNext == UNCHANGED <<x, y>>", "SYMMETRY Mine", "not a union of `Permutations`"),
     ] {
         let found = symmetry_fault_of(body, cfg);
         assert!(found.as_deref().is_some_and(|found| found.contains(why)), "{body} {cfg}: {found:?}");

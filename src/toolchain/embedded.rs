@@ -105,13 +105,13 @@ impl Toolchain for EmbeddedToolchain {
 
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         Box::pin(async move {
-            let said = self.new_checker()?.query_version(cx).await?;
-            if said != VERSION {
-                let what = format!("it calls itself {said:?}, not {VERSION:?}");
+            let version = self.new_checker()?.query_version(cx).await?;
+            if version != VERSION {
+                let what = format!("it calls itself {version:?}, not {VERSION:?}");
                 return Err(ToolError::Broke { tool: "the embedded checker".to_owned(), what });
             }
             let location = "this program".to_owned();
-            Ok(ToolchainInfo { runtime: "none needed".to_owned(), location, version: said })
+            Ok(ToolchainInfo { runtime: "none needed".to_owned(), location, version })
         })
     }
 }

@@ -26,9 +26,9 @@ pub fn become_checker(memory: &OsStr) -> ExitCode {
     }
     set_limit(Resource::Core, 0);
     // Without the abort, a thread that panics would leave the others waiting for it.
-    let tell = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |what| {
-        tell(what);
+    let default_hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        default_hook(info);
         std::process::abort();
     }));
     let work = move || {

@@ -56,15 +56,15 @@ pub(super) fn parse(stdout: &str, stderr: &str, status: Status) -> ParsedOutput 
         (Status::Exited(0 | 2 | 12), Some(at)) => {
             let (generated, distinct, depth) = parse_counts(lines[at]).unwrap_or_default();
             parsed.statistics = statistics(generated, distinct, depth);
-            let said = lines[..at].last().copied().unwrap_or("");
+            let result_line = lines[..at].last().copied().unwrap_or("");
             if status != Status::Exited(0) {
                 // The run may have stopped among the initial states.
                 parsed.statistics.initial = None;
             }
             parsed.trace = parse_trace(&lines[..at]);
             let lasso = parsed.trace.as_ref().and_then(|trace| trace.lasso);
-            match said.strip_prefix("Error: ") {
-                None if status == Status::Exited(0) && said == COMPLETED => {
+            match result_line.strip_prefix("Error: ") {
+                None if status == Status::Exited(0) && result_line == COMPLETED => {
                     parsed.no_error = true;
                     parsed.trace = None;
                     parsed.statistics.left_on_queue = Some(0);
@@ -157,18 +157,18 @@ fn parse_evaluation_failure(words: &str) -> Finding {
         None => (None, words),
     };
     // The arithmetic operators that we add stop by applying such a text.
-    let said =
+    let text_after =
         |sign: &str| Some(what.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(sign)?.trim_matches('"'));
-    if let Some(limit) = said(LIMIT_PREFIX) {
+    if let Some(limit) = text_after(LIMIT_PREFIX) {
         return Finding::Undecided(format!("the embedded checker stopped at {limit}, which TLC does not have"));
     }
-    if let Some(undefined) = said(UNDEFINED_PREFIX) {
+    if let Some(undefined) = text_after(UNDEFINED_PREFIX) {
         let words = name.map_or(String::new(), |name| format!("evaluating {name}: ")) + undefined + " is undefined";
         return invalid_evaluation(name, &words);
     }
     if let Some(argument) = what.strip_prefix(ASSERT) {
         let argument = argument.trim_matches('"').replace("\\\"", "\"");
-        return violated(ViolationKind::Assertion, Some(argument.as_str()).filter(|said| !said.is_empty()));
+        return violated(ViolationKind::Assertion, Some(argument.as_str()).filter(|argument| !argument.is_empty()));
     }
     // To TLC a string is also a sequence.
     let text_as_sequence =
@@ -209,8 +209,8 @@ fn parse_violated_assumption(stderr: &str) -> Option<Finding> {
 
 /// Remarks besides the result. The text that stops at a violated assumption is ours, and is the result.
 fn parse_remarks(stderr: &str) -> Vec<String> {
-    let said = stderr.lines().filter_map(|line| line.strip_prefix("tla-mc: "));
-    said.filter(|words| !words.contains(ASSUMPTION_PREFIX)).map(str::to_owned).collect()
+    let remarks = stderr.lines().filter_map(|line| line.strip_prefix("tla-mc: "));
+    remarks.filter(|words| !words.contains(ASSUMPTION_PREFIX)).map(str::to_owned).collect()
 }
 
 /// Parses `tla-mc: unsupported temporal formula …`.
@@ -308,8 +308,8 @@ mod tests {
 
     const COUNTS: &str = "15 states generated, 9 distinct states found. Depth 4. Checked in 0.056s (162 distinct/s).";
 
-    fn found(said: &str, status: i32) -> Option<Finding> {
-        let stdout = format!("State 1:\n/\\ x = 0\n/\\ f = []\n\n{said}\n{COUNTS}\n");
+    fn found(text: &str, status: i32) -> Option<Finding> {
+        let stdout = format!("State 1:\n/\\ x = 0\n/\\ f = []\n\n{text}\n{COUNTS}\n");
         parse(&stdout, "", Status::Exited(status)).finding
     }
 
@@ -323,9 +323,9 @@ mod tests {
     }
 
     #[test]
-    fn each_violation_is_told_by_its_words() {
+    fn each_violation_is_recognised_by_its_message() {
         use ViolationKind::{ActionProperty, Assertion, Deadlock, Evaluation, Invariant};
-        for (said, status, wanted, name) in [
+        for (text, status, wanted, name) in [
             ("Error: Invariant Inv is violated.", 12, Invariant, Some("Inv")),
             ("Error: Deadlock reached.", 12, Deadlock, None),
             ("Error: Action property Step is violated by the last step above.", 12, ActionProperty, Some("Step")),
@@ -335,26 +335,26 @@ mod tests {
             ("Error: a step of Next leaves x' unassigned", 2, Evaluation, None),
             ("Error: 3 is not in the domain of <<1, 2>>", 2, Evaluation, None),
         ] {
-            assert_eq!(kind(found(said, status)), (wanted, name.map(str::to_owned)), "{said}");
+            assert_eq!(kind(found(text, status)), (wanted, name.map(str::to_owned)), "{text}");
         }
     }
 
     #[test]
-    fn what_may_be_a_limit_of_the_checker_decides_nothing() {
-        for said in [
+    fn possible_limits_of_the_checker_decide_nothing() {
+        for text in [
             "Error: x' is read before the action assigns it",
             "Error: cannot enumerate the infinite set Nat",
             "Error: SUBSET of a set larger than 24 elements",
             "Error: fingerprint file: no space left on device",
         ] {
-            assert!(matches!(found(said, 2), Some(Finding::Undecided(_))), "{said}");
+            assert!(matches!(found(text, 2), Some(Finding::Undecided(_))), "{text}");
         }
         let refused = parse("", "tla-mc: ACTION_CONSTRAINT is not supported\n", Status::Exited(2)).finding;
         assert!(matches!(refused, Some(Finding::Undecided(words)) if words.contains("ACTION_CONSTRAINT")));
     }
 
     #[test]
-    fn words_without_their_status_are_no_verdict() {
+    fn a_message_without_its_exit_status_is_no_verdict() {
         assert_eq!(found("Error: Invariant Inv is violated.", 0), None);
         assert!(!parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(12)).no_error);
         assert!(!parse(&format!("{COMPLETED}\n"), "", Status::Exited(0)).no_error);
@@ -392,19 +392,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_string_is_to_tlc_decides_nothing() {
-        for said in [
+    fn strings_used_as_sequences_decide_nothing() {
+        for text in [
             "Error: expected a sequence, got \"abc\"",
             "Error: evaluating Inv: \\o on non-sequences \"ab\", \"c\"",
             "Error: \\o on non-sequences <<1>>, \"c\"",
         ] {
-            assert!(matches!(found(said, 2), Some(Finding::Undecided(_))), "{said}");
+            assert!(matches!(found(text, 2), Some(Finding::Undecided(_))), "{text}");
         }
         assert_eq!(kind(found("Error: expected a sequence, got 3", 2)).0, ViolationKind::Evaluation);
     }
 
     #[test]
-    fn our_own_operators_tell_a_limit_from_what_has_no_value() {
+    fn generated_operators_distinguish_limits_from_undefined_values() {
         let limit =
             found("Error: evaluating Inv: applying a non-function \"tlaforge limit: a number beyond 32 bits\"", 2);
         assert!(matches!(&limit, Some(Finding::Undecided(words)) if words.contains("32 bits")), "{limit:?}");
@@ -415,15 +415,15 @@ mod tests {
     }
 
     #[test]
-    fn a_violated_assumption_has_its_place_and_a_refused_one_no_name_of_ours() {
-        let said =
+    fn a_violated_assumption_has_its_position_and_a_refused_one_no_generated_name() {
+        let text =
             "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
         let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());
-        let parsed = parse("", said, Status::Exited(2));
+        let parsed = parse("", text, Status::Exited(2));
         assert_eq!(parsed.warnings, [""; 0]);
         assert_eq!(kind(parsed.finding), (ViolationKind::Assumption, place));
-        let said = "tla-mc: in TlaforgeNumber_B_Assumption3: unknown operator TLCSet\n";
-        let refused = parse("", said, Status::Exited(2)).finding;
+        let text = "tla-mc: in TlaforgeNumber_B_Assumption3: unknown operator TLCSet\n";
+        let refused = parse("", text, Status::Exited(2)).finding;
         assert!(
             matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("it: in an assumption: unknown operator TLCSet"))
         );
@@ -431,16 +431,16 @@ mod tests {
 
     #[test]
     fn a_refusal_shows_no_syntax_tree() {
-        let said = "tla-mc: unsupported temporal formula Or([Temporal(\"<>\", [Ident(\"A\")])])\n";
-        let refused = parse("", said, Status::Exited(2)).finding;
+        let text = "tla-mc: unsupported temporal formula Or([Temporal(\"<>\", [Ident(\"A\")])])\n";
+        let refused = parse("", text, Status::Exited(2)).finding;
         assert!(matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("unsupported temporal formula")));
     }
 
     #[test]
     fn a_deadline_leaves_the_counts_of_the_last_report() {
-        let said =
+        let text =
             "progress: depth 7, 20 generated, 11 distinct (0 fingerprint spills), 1 on queue (0 on disk), 10.1s\n";
-        let statistics = parse("", said, Status::DeadlineExceeded).statistics;
+        let statistics = parse("", text, Status::DeadlineExceeded).statistics;
         assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(20), Some(11), Some(7)));
     }
 

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trouble_of_the_machine_is_told_from_words_of_the_specification() {
+    fn environment_failures_are_distinguished_from_text_of_the_specification() {
         for trouble in [
             "java.io.IOException: No space left on device",
             "  -- Could not write file Spec.tla.",

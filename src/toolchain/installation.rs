@@ -106,7 +106,7 @@ impl JavaToolchain {
             Tool::Sany => &["Trivial.tla"],
             Tool::Tlc => &["-tool", "-deadlock", "-config", "Trivial.cfg", "Trivial.tla"],
         };
-        let said = match tool {
+        let success_line = match tool {
             Tool::Pcal => "Translation completed",
             Tool::Sany => "Semantic processing of module Trivial",
             // The message code of "No error has been found".
@@ -121,8 +121,8 @@ impl JavaToolchain {
             read_back: None,
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
-        let says = |line: &str| line.trim_end().trim_end_matches('.') == said;
-        Ok(done.ended.status == Status::Exited(0) && done.stdout().lines().any(says))
+        let is_success = |line: &str| line.trim_end().trim_end_matches('.') == success_line;
+        Ok(done.ended.status == Status::Exited(0) && done.stdout().lines().any(is_success))
     }
 }
 

@@ -162,8 +162,8 @@ impl Toolchain for JavaToolchain {
                         tool: java.display().to_string(),
                         what: error.to_string(),
                     })?;
-                    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-                    let first = said.lines().next().unwrap_or("java").to_owned();
+                    let version_text = String::from_utf8_lossy(&ended.stderr).into_owned();
+                    let first = version_text.lines().next().unwrap_or("java").to_owned();
                     (format!("{first} ({})", java.display()), jar.display().to_string())
                 }
                 Tools::Wrappers { pcal, sany, tlc, .. } => (

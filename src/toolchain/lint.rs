@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_that_reach_outside_are_refused_where_they_stand() {
+    fn modules_with_side_effects_are_refused_at_their_position() {
         for body in [
             "EXTENDS Naturals,\n   IOUtils",
             "EXTENDS Naturals\n\n  INSTANCE Json",
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strings_that_stop_the_checker_are_refused_only_where_something_could_obey_them() {
+    fn strings_that_stop_the_checker_are_refused_only_if_a_module_can_pass_them_on() {
         let spec = |text: &str, local_modules: &str| SpecText {
             name: "M".to_owned(),
             text: format!("---- MODULE M ----\nEXTENDS TLC\n{text}\n====\n"),

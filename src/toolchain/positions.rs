@@ -32,16 +32,16 @@ impl Positions {
             return None;
         }
         let original_lines: Vec<&str> = original.lines().collect();
-        let theirs: Vec<&str> = copy.lines().collect();
+        let copy_lines: Vec<&str> = copy.lines().collect();
         let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
-        let mut before = same(&mut original_lines.iter().zip(&theirs));
-        let mut after = same(&mut original_lines[before..].iter().rev().zip(theirs[before..].iter().rev()));
+        let mut before = same(&mut original_lines.iter().zip(&copy_lines));
+        let mut after = same(&mut original_lines[before..].iter().rev().zip(copy_lines[before..].iter().rev()));
         let origins = translations(original).find(|translated| same_lines(&translated.text, copy)).map(|t| t.origins);
         if let Some(origins) = &origins {
             before = before.min(origins.range().start.saturating_sub(1));
-            after = after.min((theirs.len() + 1).saturating_sub(origins.range().end));
+            after = after.min((copy_lines.len() + 1).saturating_sub(origins.range().end));
         }
-        let copy = theirs.iter().map(|line| (*line).to_owned()).collect();
+        let copy = copy_lines.iter().map(|line| (*line).to_owned()).collect();
         Some(Self { module: module.to_owned(), original_lines: original_lines.len(), copy, before, after, origins })
     }
 

@@ -153,8 +153,8 @@ pub(crate) async fn run(
             .fold(text.to_owned(), |text, path| text.replace(&format!("{}/", path.display()), ""))
             .replace(&folder.root.path().display().to_string(), "")
     };
-    for said in [&mut ended.stdout, &mut ended.stderr] {
-        *said = hide(&String::from_utf8_lossy(said)).into_bytes();
+    for stream in [&mut ended.stdout, &mut ended.stderr] {
+        *stream = hide(&String::from_utf8_lossy(stream)).into_bytes();
     }
     Ok(ToolRun { ended, command_line: hide(&command.command_line()), read_back_text, folder_full })
 }

@@ -61,10 +61,10 @@ pub(crate) fn parse(text: &str, main: &str) -> SanyFindings {
         } else if line.starts_with("***Parse Error***") && !lines[index..].iter().any(|l| l.starts_with("Encountered"))
         {
             let rest = lines[index + 1..].iter().map(|l| l.trim()).take_while(|l| !l.starts_with("Residual stack"));
-            let said = rest.filter(|l| !l.is_empty()).take(4).collect::<Vec<_>>().join(" ");
-            let column = if said.contains("column ") { "column " } else { "col " };
-            let (line_number, column) = numbers_after(&said, "line ", column);
-            found.errors.push(diagnostic(line_number, column, said));
+            let message = rest.filter(|l| !l.is_empty()).take(4).collect::<Vec<_>>().join(" ");
+            let column = if message.contains("column ") { "column " } else { "col " };
+            let (line_number, column) = numbers_after(&message, "line ", column);
+            found.errors.push(diagnostic(line_number, column, message));
         }
     }
     finish_entry(section, &mut entry, &mut found, &mut aborts);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_warnings_are_kept_apart_and_whole() {
+    fn errors_and_warnings_are_separate_and_complete() {
         let found = parse(include_str!("../../tests/data/toolchain/sany_duplicates.txt"), "S");
         assert_eq!((found.errors.len(), found.warnings.len()), (4, 1));
         assert_eq!(

@@ -110,11 +110,11 @@ fn find_non_state_invariants(request: &CheckRequest, module: &Module) -> Vec<Dia
         return Vec::new();
     }
     let found = named.into_iter().filter(|name| rejected(&[name]));
-    let told = |name: &String| Diagnostic {
+    let diagnostic = |name: &String| Diagnostic {
         stage: Stage::Config,
         line: 0,
         column: 0,
         message: format!("the invariant {name} is not a state predicate: it refers to a next state or to a behaviour"),
     };
-    found.map(told).collect()
+    found.map(diagnostic).collect()
 }

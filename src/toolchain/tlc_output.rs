@@ -418,8 +418,8 @@ fn violated(kind: ViolationKind, name: Option<String>) -> Finding {
 
 fn assertion_violation(words: &str) -> Finding {
     // `The first argument of Assert evaluated to FALSE; the second argument was:`, and the argument on the next line.
-    let said = words.lines().skip_while(|l| !l.contains("second argument was")).nth(1).unwrap_or(words);
-    violated(ViolationKind::Assertion, Some(said.trim().trim_matches('"').to_owned()).filter(|s| !s.is_empty()))
+    let argument = words.lines().skip_while(|l| !l.contains("second argument was")).nth(1).unwrap_or(words);
+    violated(ViolationKind::Assertion, Some(argument.trim().trim_matches('"').to_owned()).filter(|s| !s.is_empty()))
 }
 
 fn invalid(kind: ViolationKind, words: &str, diagnostics: Vec<Diagnostic>) -> Finding {
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn temporal_counterexamples_show_how_they_go_on() {
+    fn temporal_counterexamples_have_a_lasso() {
         let stuttering = recorded!("stuttering");
         assert_eq!(violation(&stuttering), (ViolationKind::Property, None));
         assert!(stuttering.liveness);
@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn step_properties_are_told_apart() {
+    fn step_properties_are_recognised() {
         let out = recorded!("action_property");
         assert_eq!(violation(&out), (ViolationKind::ActionProperty, Some("A1")));
         assert!(!out.liveness);
@@ -644,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_evaluated_is_located() {
+    fn evaluation_errors_are_located() {
         let out = recorded!("evaluation");
         assert_eq!(violation(&out).0, ViolationKind::Evaluation);
         assert_eq!(places(&out), [(Stage::Check, 5, 28)]);
@@ -656,7 +656,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_parse_is_located() {
+    fn parse_errors_are_located() {
         assert_eq!(places(&recorded!("semantic_errors")), [(Stage::Parse, 4, 13), (Stage::Parse, 5, 14)]);
         assert_eq!(places(&recorded!("grammar_error")), [(Stage::Parse, 5, 1)]);
         assert_eq!(places(&recorded!("constant_unassigned")), [(Stage::Config, 0, 0)]);
@@ -687,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_files_and_disks_is_no_verdict() {
+    fn errors_about_files_and_disks_are_no_verdict() {
         let found = |code: u32| {
             let text = format!("@!@!@STARTMSG {code}:1 @!@!@\nNo space left on device\n@!@!@ENDMSG {code} @!@!@\n");
             parse(&text, "S").finding
@@ -709,7 +709,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_definition_are_told_apart_and_elements_of_a_set_are_not() {
+    fn parts_of_a_definition_are_separate_and_elements_of_a_set_are_merged() {
         let heads = [
             ("Inc line 5, col 1 to line 5, col 3 of module S", "1:2"),
             ("Send line 6, col 1 to line 6, col 7 of module S", "1:1"),
@@ -720,8 +720,8 @@ mod tests {
             ("Inc line 3, col 1 to line 3, col 3 of module T", "0:0"),
         ];
         let frame = |code: u32, text: &str| format!("@!@!@STARTMSG {code}:0 @!@!@\n{text}\n@!@!@ENDMSG {code} @!@!@\n");
-        let said: String = heads.iter().map(|(head, counts)| frame(2772, &format!("<{head}>: {counts}"))).collect();
-        let out = parse(&format!("{}{said}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
+        let frames: String = heads.iter().map(|(head, counts)| frame(2772, &format!("<{head}>: {counts}"))).collect();
+        let out = parse(&format!("{}{frames}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
         let found: Vec<_> = out.coverage.expect("coverage").into_iter().map(|a| (a.action, a.taken)).collect();
         let expected = [
             ("Inc", 2),

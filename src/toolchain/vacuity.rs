@@ -40,13 +40,13 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
                 break;
             }
         }
-        let (said, list) = match question.subject {
+        let (meaning, list) = match question.subject {
             Subject::Step => ("always possible", &mut bounds.always_enabled),
             Subject::Premise => ("satisfied by no reachable state", &mut bounds.vacuous_premises),
         };
         match state {
             Reached::Yes { .. } => {}
-            Reached::No => list.push(format!("{} ({said})", question.label)),
+            Reached::No => list.push(format!("{} ({meaning})", question.label)),
             Reached::Unknown(why) => list.push(format!("{} (not decided: {why})", question.label)),
         }
     }

@@ -1,4 +1,4 @@
-//! `tlaforge check` from outside: one specification, one verdict, and what a person reads of it.
+//! `tlaforge check` as a user runs it: one specification, one verdict, and the report of it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use crate::support::checking::{ASSERTS, COUNTER, ENDLESS, WAITING, bench_with, o
 use serde_json::{Value, json};
 
 #[test]
-fn what_holds_names_its_bounds_its_witnesses_and_its_dead_actions() {
+fn a_passing_check_reports_bounds_witnesses_and_dead_actions() {
     let bench = bench_with(
         COUNTER,
         "SPECIFICATION Spec\nINVARIANTS TypeOK\nPROPERTIES Reaches\n\\* WITNESS WitnessThree\n\\* WITNESS WitnessFour\n",
     );
-    // The properties hold, and a state that was asked for cannot be reached: that is no success.
+    // The properties hold, but a witness cannot be reached: that is no success.
     text(&bench, 1).prints(&[
         "holds, but not reached: WitnessFour; checked: TypeOK, Reaches\n",
         "9 states generated, 8 distinct, depth 8, none left on the queue",
@@ -73,7 +73,7 @@ Few == n < 2
 }
 
 #[test]
-fn a_verdict_that_rests_on_no_property_says_so() {
+fn a_verdict_without_properties_says_so() {
     let bench = bench_with(COUNTER, "SPECIFICATION Spec\n");
     text(&bench, 0).prints(&["holds: no invariant and no property was checked, only the absence of errors"]);
 }
@@ -85,7 +85,7 @@ fn a_violated_invariant_is_named_and_its_trace_shows_only_what_changed() {
     let table = "  1  initial state\n     log = <<>>\n     x   = 0\n  2  Inc\n     x = 1\n  3  Inc\n     x = 2\n  4  Inc\n     x = 3\n  5  \
                  Reset\n     log = <<\"reset\", [at |-> 3]>>\n     x   = 0\n";
     let done = done.prints(&[table]);
-    // The run ended at the violation: what it had not come to is not dead.
+    // The run ended at the violation: an action that was not taken by then is not dead.
     assert!(!done.stdout.contains("NEVER TAKEN"), "{}", done.stdout);
     let value = object(&bench, 1);
     assert_eq!(value["violated"], json!({"kind": "invariant", "name": "NoReset"}));
@@ -96,7 +96,7 @@ fn a_violated_invariant_is_named_and_its_trace_shows_only_what_changed() {
 }
 
 #[test]
-fn a_deadlock_is_found_and_the_trace_shows_changed_entries_alone() {
+fn a_deadlock_is_found_and_the_trace_shows_only_changed_entries() {
     let bench = bench_with(WAITING, "SPECIFICATION Spec\nCONSTANT Procs = {p, q}\n");
     let done = text(&bench, 1).prints(&["violated: deadlock (a reachable state has no successor)\n"]);
     let (_, table) = done.stdout.split_once("## Counterexample\n\n").expect("a table");
@@ -111,7 +111,7 @@ fn a_deadlock_is_found_and_the_trace_shows_changed_entries_alone() {
         "     message.from = 1",
     ];
     assert_eq!(lines[..expected.len()], expected);
-    // Which of the two processes goes first is TLC's to choose.
+    // TLC chooses which of the two processes goes first.
     let sent = |line: &str| ["p", "q"].into_iter().find(|p| line.trim() == format!("pc[{p}]        = \"Wait\""));
     let first = sent(lines[7]).unwrap_or_else(|| panic!("{table}"));
     let second = if first == "p" { "q" } else { "p" };
@@ -119,7 +119,7 @@ fn a_deadlock_is_found_and_the_trace_shows_changed_entries_alone() {
     let value = object(&bench, 1);
     assert_eq!(value["violated"], json!({"kind": "deadlock", "name": null}));
     assert_eq!(value["bounds"]["deadlock_checked"], true);
-    // The same may be how the algorithm is meant.
+    // Such an algorithm may also be intended.
     put(&bench, WAITING, "SPECIFICATION Spec\nCONSTANT Procs = {p, q}\nCHECK_DEADLOCK FALSE\n");
     text(&bench, 0).prints(&["deadlock not checked"]);
 }
@@ -132,12 +132,12 @@ fn a_violated_liveness_property_shows_its_lasso() {
     assert_eq!(value["violated"], json!({"kind": "property", "name": "Stays"}));
     let steps = value["trace"].as_array().unwrap().len();
     assert!(value["lasso"]["back_to"].as_u64().is_some_and(|n| n >= 1 && n <= steps as u64), "{value}");
-    // The states were explored to the end: there a dead action is one.
+    // All states were explored, so an action that was not taken is dead.
     text(&bench, 1).prints(&["- Never: 0  NEVER TAKEN\n"]);
 }
 
 #[test]
-fn a_violated_liveness_property_shows_that_nothing_happens_any_more() {
+fn a_violated_liveness_property_shows_stuttering() {
     let bench = bench_with(COUNTER, "SPECIFICATION Unfair\nPROPERTY Reaches\n");
     text(&bench, 1)
         .prints(&["violated: temporal property Reaches\n", "then nothing ever happens again (stuttering)\n"]);
@@ -147,7 +147,7 @@ fn a_violated_liveness_property_shows_that_nothing_happens_any_more() {
 }
 
 #[test]
-fn a_violated_action_property_is_told_apart() {
+fn a_violated_action_property_is_reported_as_such() {
     let bench = bench_with(COUNTER, "SPECIFICATION Spec\nPROPERTIES Reaches NeverBack\n");
     text(&bench, 1).prints(&["violated: action property NeverBack\n"]);
     let value = object(&bench, 1);
@@ -157,7 +157,7 @@ fn a_violated_action_property_is_told_apart() {
 }
 
 #[test]
-fn assumptions_alone_are_checked_and_the_verdict_says_so() {
+fn a_module_with_only_assumptions_is_checked_and_the_verdict_says_so() {
     let bench = bench_with("---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 2\n====\n", "");
     for checker in ["tlc", "embedded"] {
         let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(0);
@@ -211,7 +211,7 @@ fn an_algorithm_that_does_not_translate_is_invalid_with_its_line() {
     let bench = bench_with(&ASSERTS.replace("x := x + 1", "x = x + 1"), "SPECIFICATION Spec\n");
     let done = text(&bench, 1);
     let done = done.prints(&["invalid: its PlusCal algorithm does not translate: ", "line 8, column 14"]);
-    // It was never checked: counts and bounds would say nothing.
+    // It was never checked, so counts and bounds would say nothing.
     assert!(!done.stdout.contains("Counts:") && !done.stdout.contains("Bounds:"), "{}", done.stdout);
     let value = object(&bench, 1);
     assert_eq!((&value["verdict"], &value["violated"]["kind"]), (&json!("invalid"), &json!("parse")));
@@ -230,21 +230,21 @@ fn an_unknown_operator_is_invalid_with_its_line() {
 }
 
 #[test]
-fn places_are_lines_of_the_users_file_also_behind_a_translation() {
-    // The copy that the tools see is longer than this file.
+fn positions_after_a_translation_refer_to_the_users_file() {
+    // The copy that the tools read is longer than this file.
     let behind = ASSERTS.replace("====", "\nBroken == nowhere\n====");
     let bench = bench_with(&behind, "SPECIFICATION Spec\n");
     let line = behind.lines().position(|l| l.starts_with("Broken")).unwrap() + 1;
     text(&bench, 1)
         .prints(&[&format!("invalid: it does not parse (line {line}, column 11): Unknown operator: `nowhere'")]);
-    // What is wrong in the algorithm has its place there.
+    // An error in the algorithm has its position there.
     put(&bench, &ASSERTS.replace("x < 2", "y < 2"), "SPECIFICATION Spec\n");
     text(&bench, 1).prints(&["invalid: it does not parse (line 7, column 12): Unknown operator: `y'"]);
     assert_eq!(object(&bench, 1)["diagnostics"][0]["line"], 7);
 }
 
 #[test]
-fn a_configuration_that_does_not_fit_is_invalid_and_quoted() {
+fn a_configuration_that_does_not_match_the_module_is_invalid_and_quoted() {
     let bench = Bench::remembering();
     for (cfg, says) in [
         ("SPECIFICATON Spec\n", "line 1, column 1): not a keyword of a configuration: `SPECIFICATON`"),
@@ -263,7 +263,7 @@ fn a_configuration_that_does_not_fit_is_invalid_and_quoted() {
     }
     put(&bench, &COUNTER.replace("VARIABLES", "CONSTANT N\nVARIABLES"), "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     text(&bench, 1).prints(&["invalid: its configuration does not fit", "N is not assigned a value"]);
-    // A model value that names itself bounds nothing and does no harm.
+    // A model value that only names itself is no bound and is harmless.
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\nCONSTANT a = a\n");
     text(&bench, 0);
 }
@@ -279,7 +279,7 @@ fn a_constraint_makes_success_of_a_temporal_property_inconclusive() {
 
 #[test]
 fn symmetry_gives_no_false_counterexample_of_a_temporal_property() {
-    // TLC alone reports a violation here (tests/toolchain_java.rs has the control).
+    // Plain TLC reports a violation here (tests/toolchain_java.rs has the control).
     let module = "---- MODULE Turns ----
 EXTENDS Naturals, TLC
 CONSTANT P
@@ -316,7 +316,7 @@ fn a_check_that_does_not_end_is_inconclusive_and_names_its_deadline() {
 }
 
 #[test]
-fn a_misspelt_keyword_is_named_also_where_it_looks_like_a_name_of_a_list() {
+fn a_misspelt_keyword_is_reported_even_if_it_looks_like_a_listed_name() {
     let bench = Bench::remembering();
     for (cfg, line, keyword) in [
         ("SPECIFICATION Spec\nINVARIANTS TypeOK\nINVARAINT NoReset\n", "line 3", "INVARIANT"),
@@ -350,7 +350,7 @@ fn the_checker_that_was_chosen_is_in_the_outcome_and_others_are_refused() {
 }
 
 #[test]
-fn a_witness_that_the_module_does_not_define_is_invalid_and_not_passed_over() {
+fn an_undefined_witness_is_invalid_and_not_ignored() {
     let bench = bench_with(COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\n\\* WITNESS WitnessMisspelt\n");
     text(&bench, 1).prints(&["invalid: its configuration does not fit (line 3", "WitnessMisspelt is not defined"]);
 }

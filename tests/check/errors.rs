@@ -1,5 +1,5 @@
-//! `tlaforge check` where a tool has no words, runs out of stack, or has nothing to check: a verdict is never made of an
-//! error, and an error never of a specification.
+//! `tlaforge check` when a tool fails without a message, runs out of stack, or has nothing to check: an error never
+//! becomes a verdict, and a specification's fault never an error.
 
 use std::process::Stdio;
 
@@ -46,7 +46,7 @@ fn a_specification_without_an_initial_state_is_no_success() {
 }
 
 #[test]
-fn counts_of_actions_are_bounds_where_the_check_ended_with_a_violation() {
+fn counts_of_actions_are_lower_bounds_after_a_violation() {
     let bench = bench_with(&COUNTER.replace("x < 2", "x < 3"), "SPECIFICATION Spec\nINVARIANT Few\n");
     let value = object(&bench, 1);
     let inc = value["coverage"].as_array().unwrap().iter().find(|a| a["action"] == "Inc").unwrap();
@@ -68,7 +68,7 @@ fn a_result_that_cannot_be_written_is_no_success() {
 }
 
 #[test]
-fn the_folder_of_the_documents_is_no_folder_for_a_run() {
+fn the_document_folder_is_refused_as_run_folder() {
     let bench = Bench::remembering();
     bench.write("docs/a.md", "# A protocol\n");
     for docs in ["docs", "docs/a.md"] {
@@ -79,7 +79,7 @@ fn the_folder_of_the_documents_is_no_folder_for_a_run() {
 }
 
 #[test]
-fn a_prompt_of_ones_own_that_is_no_template_is_named_by_its_file() {
+fn a_malformed_custom_prompt_is_reported_with_its_file() {
     let bench = Bench::remembering();
     bench.write("docs/a.md", "# A protocol\n");
     bench.write("prompts/formalize/draft.md.hbs", "{{#if}\n");

@@ -1,4 +1,4 @@
-//! `tlaforge check` and the user's files: which are taken, which are refused, and that none is touched.
+//! `tlaforge check` and the user's files: which are read, which are refused, and that none is changed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,12 +28,12 @@ fn walkdir(dir: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn the_users_files_stay_as_they_are_and_nothing_appears_beside_them() {
+fn the_users_files_stay_as_they_are_and_no_file_is_added() {
     let mut bench = Bench::real();
     std::fs::create_dir(bench.path("scratch")).unwrap();
     let scratch = bench.path("scratch");
     bench.set("TMPDIR", scratch.to_str().unwrap());
-    // A translation of another algorithm stands in the file: it is not renewed there.
+    // The file has the translation of another algorithm, and keeps it.
     let stale = ASSERTS.replace(
         "====",
         "\\* BEGIN TRANSLATION\nVARIABLE x\nInit == x = 7\nNext == UNCHANGED x\nSpec == Init /\\ [][Next]_x\n\\* END TRANSLATION\n====",
@@ -48,7 +48,7 @@ fn the_users_files_stay_as_they_are_and_nothing_appears_beside_them() {
 }
 
 #[test]
-fn modules_beside_the_specification_are_found() {
+fn local_modules_are_found() {
     let bench = Bench::remembering();
     let with = |line: &str, step: &str| {
         format!(
@@ -67,13 +67,13 @@ fn modules_beside_the_specification_are_found() {
         bench.write("spec/M.tla", &module);
         bench.run(&["check", "spec/M.tla"]).expect(0).prints(&["holds: TypeOK", "3 distinct"]);
     }
-    // An error in such a module names it.
+    // An error in such a module names the module.
     bench.write("spec/Steps.tla", "---- MODULE Steps ----\nEXTENDS Deeper\n\nStep(y) == nowhere\n====\n");
     bench.run(&["check", "spec/M.tla"]).expect(1).prints(&["in module Steps: Unknown operator: `nowhere'", "line 4"]);
 }
 
 #[test]
-fn a_missing_module_is_named_without_a_path_of_ours() {
+fn a_missing_module_is_reported_without_a_temporary_path() {
     let bench = Bench::real();
     put(&bench, &COUNTER.replace("Naturals, TLC", "Naturals, Elsewhere"), "SPECIFICATION Spec\n");
     let done = text(&bench, 1).prints(&["Cannot find source file for module Elsewhere"]);
@@ -81,7 +81,7 @@ fn a_missing_module_is_named_without_a_path_of_ours() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_usage_error_in_clear_words() {
+fn an_unreadable_file_is_a_usage_error_with_a_clear_message() {
     let bench = Bench::remembering();
     bench.run(&["check", "M.tla"]).expect(2).says(&["error: cannot read M.tla: No such file"]);
     bench.write("M.tla", COUNTER);
@@ -116,10 +116,10 @@ fn another_configuration_can_be_named_and_the_file_has_the_name_of_its_module() 
     ]);
 }
 
-// What is refused
+// Refused modules
 
 #[test]
-fn a_module_that_reaches_outside_is_refused_unless_the_user_allows_it() {
+fn a_module_with_side_effects_is_refused_unless_the_user_allows_it() {
     let bench = Bench::real();
     let module = COUNTER.replace("EXTENDS Naturals, TLC", "EXTENDS Naturals, TLC, IOUtils");
     put(&bench, &module, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
@@ -129,7 +129,7 @@ fn a_module_that_reaches_outside_is_refused_unless_the_user_allows_it() {
     ]);
     let value = object(&bench, 1);
     assert_eq!((&value["verdict"], &value["diagnostics"][0]["stage"]), (&json!("invalid"), &json!("lint")));
-    // Allowed, it is the user's own module that is taken.
+    // If it is allowed, the user's own module is used.
     bench.write("IOUtils.tla", "---- MODULE IOUtils ----\nHarmless == 1\n====\n");
     text(&bench, 1).prints(&["it is refused"]);
     bench.run(&["check", "M.tla", "--allow-module", "IOUtils"]).expect(0).prints(&["holds: TypeOK"]);
@@ -144,7 +144,7 @@ fn a_module_that_makes_the_checker_stop_early_is_refused() {
 }
 
 #[test]
-fn a_string_that_would_stop_the_checker_is_a_value_like_others_where_nothing_obeys_it() {
+fn a_string_that_tlcset_obeys_is_allowed_if_no_module_can_pass_it_on() {
     let module =
         COUNTER.replace("VARIABLES", "CONSTANT Last\nVARIABLES").replace("Never == x > 100", "Never == Last = \"a\"");
     let bench = bench_with(&module, "SPECIFICATION Spec\nINVARIANT NoReset\nCONSTANT Last = \"exit\"\n");
@@ -155,14 +155,14 @@ fn a_string_that_would_stop_the_checker_is_a_value_like_others_where_nothing_obe
 }
 
 #[test]
-fn a_class_beside_the_specification_is_never_loaded() {
+fn a_class_file_next_to_the_specification_is_never_loaded() {
     let bench = Bench::real();
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     for name in ["M.class", "Counter.class", "Naturals.class", "tlc2/module/Naturals.class"] {
         bench.write(name, [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0]);
     }
     text(&bench, 0).prints(&["holds: TypeOK"]);
-    // The tools run in a folder that holds only the module and its configuration.
+    // The tools run in a folder that has only the module and its configuration.
     let bench = faking("find . -type f | sort; exit 1");
     for name in ["M.class", "Other.tla", "tlc2/module/Naturals.class"] {
         bench.write(name, "");

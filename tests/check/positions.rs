@@ -1,4 +1,4 @@
-//! Places of a module with an algorithm: each is a line of the user's file, not of the copy that the tools read.
+//! Positions in a module with an algorithm: each refers to the user's file, not to the copy that the tools read.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ Bound == n <= 1
 ====
 ";
 
-/// The line and column where this first stands.
+/// The line and column of the first occurrence.
 fn place(text: &str, what: &str) -> (u64, u64) {
     let line = text.lines().position(|line| line.contains(what)).unwrap();
     let column = text.lines().nth(line).unwrap().find(what).unwrap();
@@ -82,14 +82,14 @@ fn an_undefined_name_has_its_line_in_the_algorithm() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_or_compared_has_its_line_in_the_algorithm() {
+fn evaluation_and_type_errors_have_their_line_in_the_algorithm() {
     let bench = Bench::remembering();
     let module = QUEUES.replace("Tail(own)", "Tail(Tail(own))");
     put(&bench, &module, CFG);
     let value = check(&bench, &["--checker", "tlc"]);
     assert_eq!(value["violated"]["kind"], "evaluation", "{value}");
     assert_eq!(value["diagnostics"][0]["line"].as_u64().unwrap(), place(&module, "Tail(Tail").0, "{value}");
-    // Types are inferred for the embedded checker alone.
+    // Types are inferred only for the embedded checker.
     let module = QUEUES.replace("await n < 1", "await n # \"a\"");
     put(&bench, &module, CFG);
     let value = check(&bench, &["--checker", "embedded"]);
@@ -98,7 +98,7 @@ fn what_cannot_be_evaluated_or_compared_has_its_line_in_the_algorithm() {
 }
 
 #[test]
-fn an_assumption_behind_the_algorithm_has_its_line_in_the_file() {
+fn an_assumption_after_the_algorithm_has_its_line_in_the_file() {
     let bench = Bench::remembering();
     let module = QUEUES.replace("Bound ==", "ASSUME P = {}\nBound ==");
     put(&bench, &module, CFG);
@@ -111,7 +111,7 @@ fn an_assumption_behind_the_algorithm_has_its_line_in_the_file() {
 }
 
 #[test]
-fn a_translation_that_is_not_that_of_the_algorithm_is_named_and_can_be_kept() {
+fn an_outdated_translation_is_reported_and_can_be_kept() {
     let bench = Bench::remembering();
     put(&bench, QUEUES, CFG);
     bench.run(&["translate", "M.tla", "--in-place"]).expect(0);
@@ -123,7 +123,7 @@ fn a_translation_that_is_not_that_of_the_algorithm_is_named_and_can_be_kept() {
         put(&bench, &translated, CFG);
         let value = check(&bench, &["--checker", checker]);
         assert_eq!((&value["verdict"], warned(&value)), (&"holds".into(), false), "{value}");
-        // The algorithm holds, what stands in the file does not.
+        // The property holds for the algorithm, but not for the translation in the file.
         let edited = translated.replace("n' = n + 1", "n' = n + 2");
         assert_ne!(edited, translated);
         put(&bench, &edited, CFG);
@@ -136,7 +136,7 @@ fn a_translation_that_is_not_that_of_the_algorithm_is_named_and_can_be_kept() {
         let value = check(&bench, &["--checker", checker, "--keep-translation"]);
         assert_eq!(value["verdict"], "invalid", "{value}");
     }
-    // A place in the copy of a file with another translation is one of the algorithm.
+    // A position in the copy of a file with another translation refers to the algorithm.
     let shorter = translated.replace("n' = n + 1", "n' = nowhere").replace("n := n + 1", "n := nowhere + 1");
     let shorter = shorter.replace("\nvars ==", "\n\n\nvars ==");
     put(&bench, &shorter, CFG);

@@ -1,13 +1,13 @@
-//! The times that are shown are the times waited: the starts of every tool count, not only the main run of the checker.
+//! Reported times are waiting times: they include every start of a tool, not only the main run of the checker.
 
 use crate::support::checking::{COUNTER, faking_all, frame, put};
 use crate::support::{Bench, Done, name};
 
-/// What each start of the fake `java` takes, in seconds.
+/// Time in seconds that each start of the fake `java` takes.
 const START: f64 = 0.4;
 
-/// A machine whose `java` needs some time for each start, notes it, and then accepts everything.
-fn slow() -> Bench {
+/// A machine whose `java` takes some time for each start, records the start, and then accepts everything.
+fn bench_with_slow_java() -> Bench {
     let holds = frame(2193, "Model checking completed. No error has been found.")
         + &frame(2199, "9 states generated, 8 distinct states found, 0 states left on queue.");
     let accepts = "for last; do :; done; echo \"Semantic processing of module ${last%.tla}\"; exit 0";
@@ -19,12 +19,12 @@ fn slow() -> Bench {
     bench
 }
 
-fn starts(bench: &Bench) -> f64 {
+fn count_starts(bench: &Bench) -> f64 {
     f64::from(u32::try_from(bench.read("jre/bin/starts").lines().count()).unwrap())
 }
 
-/// The number before ` s` in the line that begins so.
-fn shown(done: &Done, line: &str) -> f64 {
+/// The number before ` s` in the first line with this beginning.
+fn shown_seconds(done: &Done, line: &str) -> f64 {
     let line = done.stdout.lines().find(|found| found.starts_with(line)).unwrap_or_else(|| panic!("{}", done.stdout));
     let words: Vec<&str> = line.split([' ', ',']).collect();
     let at = words.iter().position(|word| *word == "s").unwrap_or_else(|| panic!("{line}"));
@@ -33,24 +33,24 @@ fn shown(done: &Done, line: &str) -> f64 {
 
 #[test]
 fn the_time_of_a_check_counts_every_start_of_a_tool() {
-    let bench = slow();
+    let bench = bench_with_slow_java();
     let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(0);
-    assert!(starts(&bench) >= 3.0, "the version, SANY and TLC");
+    assert!(count_starts(&bench) >= 3.0, "the version, SANY and TLC");
     // Shown with one decimal.
-    assert!(shown(&done, "Counts: ") >= START * starts(&bench) - 0.05, "{}", done.stdout);
+    assert!(shown_seconds(&done, "Counts: ") >= START * count_starts(&bench) - 0.05, "{}", done.stdout);
 }
 
 #[test]
 fn the_time_of_mutants_counts_every_start_of_a_tool() {
-    let bench = slow();
+    let bench = bench_with_slow_java();
     let args = ["mutate", "M.tla", "--checker", "tlc", "--sample", "2", "--jobs", "1"];
     let done = bench.run(&args).expect(0);
-    assert!(shown(&done, "Time: ") >= START * starts(&bench) - 0.05, "{}", done.stdout);
+    assert!(shown_seconds(&done, "Time: ") >= START * count_starts(&bench) - 0.05, "{}", done.stdout);
 }
 
 #[test]
 fn the_time_of_an_evaluation_counts_every_start_of_a_tool() {
-    let bench = slow();
+    let bench = bench_with_slow_java();
     bench.write("specs/Spec.tla", COUNTER.replace("MODULE M", "MODULE Spec"));
     bench.write("specs/Spec.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     bench.write("case/docs/counter.md", "# Counter\n");
@@ -61,13 +61,13 @@ fn the_time_of_an_evaluation_counts_every_start_of_a_tool() {
     bench.write("case/known_bugs/bug.tla", COUNTER.replace("MODULE M", "MODULE bug"));
     bench.write("case/known_bugs/bug.cfg", "SPECIFICATION Spec\n");
     let done = bench.run(&["eval", "specs", "case", "--checker", "tlc", "--jobs", "1"]).expect(0);
-    assert!(shown(&done, "Time: ") >= START * starts(&bench) - 0.05, "{}", done.stdout);
+    assert!(shown_seconds(&done, "Time: ") >= START * count_starts(&bench) - 0.05, "{}", done.stdout);
 }
 
 #[test]
 fn the_time_of_a_check_in_a_run_counts_its_witnesses() {
     let mut bench = Bench::remembering();
-    // The same `java`, with some time before each start.
+    // The same `java`, with a delay before each start.
     let java = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("remembering-java/bin/java");
     let script = format!("#!/bin/sh\nsleep {START}\nexec {} \"$@\"\n", java.display());
     let slow = bench.write("slow/bin/java", script);

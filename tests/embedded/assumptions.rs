@@ -1,5 +1,5 @@
 //! Which assumptions a checker enforces, and how it names a violated one. TLC is the oracle: it enforces those of the
-//! root module and of the modules that this extends, and takes an AXIOM for granted.
+//! root module and of the modules that the root extends, and does not check an AXIOM.
 
 use tlaforge::tla::{Cfg, CheckOutcome, Verdict};
 use tlaforge::toolchain::{CheckRequest, SpecText};
@@ -8,8 +8,8 @@ use super::bench::{Bench, verdict};
 
 const BEHAVIOUR: &str = "VARIABLE x\nSpec == x = 0 /\\ [][UNCHANGED x]_x";
 
-/// The body of the root module `S`, the modules beside it, lines of the configuration, and where a violated assumption
-/// is: empty if the check holds.
+/// The body of the root module `S`, its local modules, lines of the configuration, and the position of the violated
+/// assumption: empty if the check holds.
 type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 const FALSE: &[(&str, &str)] = &[("B", "ASSUME 1 = 2")];
@@ -49,7 +49,7 @@ const TABLE: &[Case] = &[
         "",
         "line 3, col 8 to line 3, col 11 of module S",
     ),
-    // The same module both ways: its assumption is about the constant of the configuration alone.
+    // The same module extended and instantiated: only the assumption about the configured constant is enforced.
     ("EXTENDS B\nI == INSTANCE B WITH N <- 0", NUMBER, "CONSTANT N = 1\n", ""),
     (
         "EXTENDS B\nI == INSTANCE B WITH N <- 1",
@@ -88,7 +88,7 @@ async fn the_same_assumptions_are_enforced_as_by_tlc() {
     }
 }
 
-/// Modules are flattened for the embedded checker, so a name with two meanings would have one of them.
+/// Modules are flattened for the embedded checker, so a name with two meanings would get only one of them.
 #[tokio::test]
 async fn a_name_with_two_meanings_is_not_decided() {
     let bench = Bench::new();
@@ -115,7 +115,7 @@ async fn a_name_with_two_meanings_is_not_decided() {
             "{body}: {embedded:#?}"
         );
     }
-    // The same definition by two ways is one.
+    // One definition, reached in two ways, is no conflict.
     let local_modules = [("B", "LOCAL INSTANCE C\nBar == Foo"), ("C", "Foo == 2"), ("D", "EXTENDS C")];
     let outcome = bench.check(&request("EXTENDS B, D\nInv == Bar = Foo", &local_modules, "INVARIANT Inv\n")).await;
     assert_eq!(words(&outcome), "holds", "{outcome:#?}");

@@ -1,4 +1,4 @@
-//! The embedded checker, TLC, and both, in a folder that has to be empty behind each check.
+//! The embedded checker, TLC, and both, with a temporary folder that must be empty after each check.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ impl Bench {
         self.check_with(&self.embedded(), request).await.expect("a verdict").outcome
     }
 
-    /// TLC's outcome and the embedded checker's, and what contradicts.
+    /// The outcomes of TLC and of the embedded checker, and their contradictions.
     pub(super) async fn both(&self, request: &CheckRequest) -> (CheckOutcome, CheckOutcome, Vec<String>) {
         let found: Arc<Mutex<Vec<String>>> = Arc::default();
         let sink = found.clone();
@@ -79,7 +79,7 @@ pub(super) fn verdict(outcome: &CheckOutcome) -> String {
     match &outcome.verdict {
         Verdict::Holds => "holds".into(),
         Verdict::Violated { violated } if violated.kind == ViolationKind::Assertion => "violated assertion".into(),
-        // TLC says where the assumption stands.
+        // TLC reports the position of the assumption.
         Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => "violated assumption".into(),
         Verdict::Violated { violated } => format!("violated {}", violated.description()),
         Verdict::Invalid { violated, .. } => format!("invalid {:?}", violated.kind).to_lowercase(),

@@ -1,4 +1,4 @@
-//! The embedded checker from outside: `--checker`, what every output says without Java, and contradictions on disk.
+//! The embedded checker as a user runs it: `--checker`, the outputs without Java, and the files of a contradiction.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn object(bench: &Bench, more: &[&str], status: i32) -> Value {
 }
 
 /// A machine without Java.
-fn bare() -> Bench {
+fn machine_without_java() -> Bench {
     let mut bench = Bench::without_tools();
     bench.set("PATH", "/nowhere");
     bench
@@ -27,7 +27,7 @@ fn bare() -> Bench {
 
 #[test]
 fn without_java_the_embedded_checker_decides_and_every_output_says_so() {
-    let bench = bare();
+    let bench = machine_without_java();
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\nPROPERTIES Reaches\n\\* WITNESS WitnessThree\n");
     let done = bench.run(&["check", "M.tla"]).expect(0);
     done.prints(&[
@@ -45,14 +45,14 @@ fn without_java_the_embedded_checker_decides_and_every_output_says_so() {
     let done = bench.run(&["check", "M.tla"]).expect(1);
     done.prints(&[&format!("violated: invariant NoReset ({NOTE})\n"), "  2  Inc\n", "  5  Reset\n"]);
     assert_eq!(object(&bench, &[], 1)["trace"][4]["action"], "Reset");
-    // What is refused is no verdict.
+    // A refusal is no verdict.
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\nACTION_CONSTRAINT TypeOK\n");
     let done = bench.run(&["check", "M.tla"]).expect(3);
     done.prints(&["inconclusive: the embedded checker refuses it: ACTION_CONSTRAINT is not supported"]);
-    // Before any checker: a configuration that does not fit.
+    // A configuration that does not match is rejected before any checker runs.
     put(&bench, COUNTER, "SPECIFICATION Spec\nCONSTANT N = 3\n");
     bench.run(&["check", "M.tla"]).expect(1).prints(&["invalid: ", NOTE]);
-    // The checker itself would take these.
+    // The checker itself would accept these.
     for (cfg, word) in [
         ("SPECIFICATION Spec\nINIT Init\nNEXT Next\nINVARIANT TypeOK\n", "both SPECIFICATION and INIT"),
         ("SPECIFICATION Spec\nINVARIANT Nope\n", "does not define Nope"),
@@ -65,8 +65,8 @@ fn without_java_the_embedded_checker_decides_and_every_output_says_so() {
 }
 
 #[test]
-fn the_demo_needs_no_java_and_nothing_that_it_leaves_speaks_of_sany() {
-    let bench = bare();
+fn the_demo_needs_no_java_and_its_files_do_not_mention_sany() {
+    let bench = machine_without_java();
     bench.run(&["demo", "--out", "specs"]).expect(0).prints(&[&format!("Outcome: approved ({NOTE})")]);
     let finished = bench.journal("specs").pop().unwrap();
     assert!(finished["data"]["why"].as_str().unwrap().ends_with(&format!("({NOTE})")), "{finished}");
@@ -89,7 +89,7 @@ fn the_heading_of_a_verdict_names_the_tool_that_gave_it() {
     assert_eq!(heading("embedded", 1), "# Verdict of the embedded parser");
     put(&bench, COUNTER, "SPECIFICATION Spec\nCONSTANT N = 3\n");
     assert_eq!(heading("tlc", 1), "# Verdict before any checker ran");
-    // What the embedded checker found is not shown as the word of TLC.
+    // A result of the embedded checker is not attributed to TLC.
     put(&bench, &COUNTER.replace("x = 0 ", "x = [a \\in {1} |-> 0][2] "), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
     let done = bench.run(&["check", "M.tla", "--checker", "embedded"]);
     assert!(!done.stdout.replace("SANY and TLC", "").contains("TLC"), "{}", done.stdout);
@@ -117,7 +117,7 @@ fn two_checkers_that_agree_leave_nothing_behind() {
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(1);
     done.prints(&["\nthe embedded checker: agrees\n"]);
     assert!(!bench.path("tlaforge-defects").exists());
-    // One that gives up contradicts nobody.
+    // A checker that gives up contradicts nothing.
     let bounded = COUNTER.replace("Few ==", "Down == x' <= x\nFew ==");
     put(&bench, &bounded, "SPECIFICATION Spec\nINVARIANTS TypeOK\nACTION_CONSTRAINT Down\nCHECK_DEADLOCK FALSE\n");
     assert_eq!(object(&bench, &["--checker", "both"], 0)["second"]["verdict"], "inconclusive");
@@ -127,7 +127,7 @@ fn two_checkers_that_agree_leave_nothing_behind() {
 }
 
 #[test]
-fn a_contradiction_is_a_defect_with_all_that_it_takes_to_see_it_again() {
+fn a_contradiction_is_saved_with_everything_needed_to_reproduce_it() {
     let holds = frame(2193, "Model checking completed. No error has been found.")
         + &frame(2199, "9 states generated, 7 distinct states found, 0 states left on queue.");
     let bench = faking(&(holds + "exit 0"));
@@ -146,12 +146,12 @@ fn a_contradiction_is_a_defect_with_all_that_it_takes_to_see_it_again() {
     assert_eq!(bench.read("tlaforge-defects/M-1/M.cfg"), "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     assert!(bench.read("tlaforge-defects/M-1/tlc.txt").contains("7 distinct"));
     assert!(bench.read("tlaforge-defects/M-1/embedded.txt").contains("8 distinct"));
-    // A reference that breaks loses nothing of what the other found.
+    // If the reference breaks, the result of the other checker is still shown.
     let broken = faking("echo nonsense; exit 3");
     put(&broken, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     let done = broken.run(&["check", "M.tla", "--checker", "both"]).expect(3);
     done.prints(&["inconclusive: tlc2.TLC broke: ", "\nthe embedded checker: holds\n"]);
-    // A verdict, and the next folder.
+    // A contradicting verdict; it goes to the next folder.
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT NoReset\n");
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(70);
     done.says(&["verdict: TLC: holds; the embedded checker: violated (invariant NoReset)"]);
@@ -184,7 +184,7 @@ fn plain(module: &str) -> Script {
 
 #[test]
 fn a_run_is_approved_without_java_and_says_so() {
-    let bench = bare();
+    let bench = machine_without_java();
     bench.write("docs/counter.md", DOC);
     let done = bench.forge(&plain(PLAIN), &[]).expect(0);
     done.prints(&[
@@ -194,8 +194,8 @@ fn a_run_is_approved_without_java_and_says_so() {
     bench.run(&["report", "specs"]).expect(0).prints(&[&format!("Outcome: approved ({NOTE})\n")]);
     let meta: Value = serde_json::from_str(&bench.read("specs/history/rev_0/meta.json")).unwrap();
     assert!(meta.to_string().contains("\"checker\":\"embedded\""), "{meta}");
-    // What is never taken is told without TLC's coverage, and keeps the run from being approved.
-    let bench = bare();
+    // Without TLC's coverage the report still shows actions that are never taken, and the run is not approved.
+    let bench = machine_without_java();
     bench.write("docs/counter.md", DOC);
     let dead = PLAIN.replace("Next ==", "Idle == n > Max /\\ UNCHANGED n\nNext == Idle \\/");
     let done = bench.forge(&plain(&dead), &["--max-revisions", "0"]);
@@ -204,7 +204,7 @@ fn a_run_is_approved_without_java_and_says_so() {
     assert!(journal.contains("Idle"), "{journal}");
 }
 
-/// Nobody works in this folder, and it is empty.
+/// Whether no process works in this folder and it is empty.
 fn is_abandoned(folder: &Path) -> bool {
     let inside = |entry: &std::fs::DirEntry| {
         std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
@@ -215,7 +215,7 @@ fn is_abandoned(folder: &Path) -> bool {
 
 #[test]
 fn a_killed_check_leaves_no_child_and_no_folder() {
-    let mut bench = bare();
+    let mut bench = machine_without_java();
     bench.write("tmp/.keep", "");
     std::fs::remove_file(bench.path("tmp/.keep")).unwrap();
     let tmp = bench.path("tmp");
@@ -229,7 +229,7 @@ fn a_killed_check_leaves_no_child_and_no_folder() {
     assert!(!is_left, "{:?}", std::fs::read_dir(&tmp).unwrap().collect::<Vec<_>>());
 }
 
-/// A module with so many definitions.
+/// A module with this many definitions.
 fn long(definitions: usize) -> String {
     let definition = |n| format!("D{n} == x + {n} > 0 /\\ x < {n}\n");
     let more = (0..definitions).map(definition).collect::<Vec<_>>().concat();
@@ -238,7 +238,7 @@ fn long(definitions: usize) -> String {
 
 #[test]
 fn a_long_module_is_checked_as_a_short_one_is() {
-    let bench = bare();
+    let bench = machine_without_java();
     let more = ["--checker", "embedded"];
     put(&bench, &long(4_000), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
     assert!(bench.read("M.tla").len() > 64 << 10);
@@ -257,10 +257,10 @@ fn a_long_module_is_checked_as_a_short_one_is() {
 
 #[test]
 fn static_checks_that_take_too_long_are_ended_and_inconclusive() {
-    let bench = bare();
+    let bench = machine_without_java();
     put(&bench, &long(20_000), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
     let done = bench.run(&["check", "M.tla", "--checker", "embedded", "--tlc-timeout", "1"]);
-    // A very fast machine ends in time.
+    // A very fast machine finishes in time.
     assert!([Some(0), Some(3)].contains(&done.status), "{}\n{}", done.stdout, done.stderr);
     let padded = COUNTER.replace("====\n", &format!("(* {} *)\n====\n", "x".repeat(4 << 20)));
     put(&bench, &padded, "SPECIFICATION Spec\nINVARIANTS TypeOK\n");

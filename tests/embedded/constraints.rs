@@ -1,4 +1,5 @@
-//! CONSTRAINT, with TLC as the oracle: both evaluate invariants in the states that it cuts off, and neither goes on there.
+//! CONSTRAINT, with TLC as the oracle: both checkers evaluate invariants in the states that it cuts off, and neither
+//! continues from there.
 
 use tlaforge::tla::{Reached, Verdict};
 
@@ -38,12 +39,12 @@ WitnessFour == x = 4
 WitnessFive == x = 5
 WitnessCorner == x = 3 /\\ y = 3";
 
-/// Configuration, verdict of TLC, of the embedded checker.
+/// Configuration, verdict of TLC, verdict of the embedded checker.
 const TABLE: &[(&str, &str, &str)] = &[
-    // Held in each state within, and in those that are cut off.
+    // The invariant holds in all states, inside and cut off.
     ("SPECIFICATION Spec INVARIANT Edge Can CONSTRAINT Few Low", "holds", "holds"),
     ("SPECIFICATION Spec INVARIANT Edge CONSTRAINT Few Low", "holds", "holds"),
-    // Violated in a state that is cut off, and only there.
+    // Violated only in a state that is cut off.
     (
         "SPECIFICATION Spec INVARIANT Inside CONSTRAINT Few Low",
         "violated invariant Inside",
@@ -54,26 +55,26 @@ const TABLE: &[(&str, &str, &str)] = &[
         "violated invariant Inside",
         "violated invariant Inside",
     ),
-    // States that are reachable only through one that is cut off.
+    // States that are reachable only through a state that is cut off.
     ("SPECIFICATION Spec INVARIANT NotJumped CONSTRAINT Few Low", "holds", "holds"),
     (
         "SPECIFICATION Spec INVARIANT NotJumped CONSTRAINT Edge Low",
         "violated invariant NotJumped",
         "violated invariant NotJumped",
     ),
-    // Each of several constraints cuts off.
+    // Each of several constraints cuts off states.
     ("SPECIFICATION Spec INVARIANT Both CONSTRAINT Few Low", "holds", "holds"),
     ("SPECIFICATION Spec INVARIANT Both CONSTRAINT Edge Low", "violated invariant Both", "violated invariant Both"),
-    // Initial states outside.
+    // Initial states outside the constraint.
     ("SPECIFICATION Beside INVARIANT Edge CONSTRAINT Few Low", "violated invariant Edge", "violated invariant Edge"),
     ("SPECIFICATION Beside INVARIANT NotJumped CONSTRAINT Few Low", "holds", "holds"),
     ("INIT Outside NEXT Into INVARIANT NotJumped CONSTRAINT WitnessThree", "holds", "holds"),
-    // A state that is cut off is no deadlock; one within is.
+    // A state that is cut off is no deadlock; one inside is.
     ("SPECIFICATION Ends INVARIANT Edge CONSTRAINT Few", "holds", "holds"),
     ("SPECIFICATION Ends INVARIANT Edge CONSTRAINT Edge", "violated deadlock", "violated deadlock"),
-    // What cannot be evaluated in a state that is cut off.
+    // An invariant that cannot be evaluated in a state that is cut off.
     ("SPECIFICATION Spec INVARIANT Partial CONSTRAINT Few Low", "invalid evaluation", "invalid evaluation"),
-    // A view that does not show what the constraint looks at.
+    // A view that hides the variable of the constraint.
     ("SPECIFICATION Spec INVARIANT Edge CONSTRAINT Few Low VIEW View", "holds", "holds"),
     (
         "SPECIFICATION Spec INVARIANT Inside CONSTRAINT Few Low VIEW View",
@@ -87,7 +88,7 @@ const TABLE: &[(&str, &str, &str)] = &[
         "violated action property Small",
         "violated action property Small",
     ),
-    // Properties that the embedded checker looks at within alone.
+    // Properties that the embedded checker evaluates only inside the constraint.
     ("SPECIFICATION Spec PROPERTY Back CONSTRAINT Few Low", "violated invariant Back", "inconclusive"),
     ("SPECIFICATION Beside PROPERTY Starts CONSTRAINT Few Low", "violated action property Starts", "inconclusive"),
     (
@@ -98,7 +99,7 @@ const TABLE: &[(&str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn the_states_that_a_constraint_cuts_off_are_judged_as_tlc_judges_them() {
+async fn states_outside_a_constraint_are_checked_as_by_tlc() {
     let bench = Bench::new();
     for (cfg, tlc, embedded) in TABLE {
         let witnesses = match *cfg {

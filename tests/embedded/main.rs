@@ -1,4 +1,4 @@
-//! The built-in checker beside TLC.
+//! The embedded checker compared with TLC.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod assumptions;

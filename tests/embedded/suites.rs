@@ -1,4 +1,5 @@
-//! The exemplars, the references of the suite and known bugs: the embedded checker says of each what TLC says.
+//! The exemplars, the reference specifications of the suite, and known bugs: the embedded checker and TLC agree on
+//! each.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +22,8 @@ fn pairs(folder: &Path, fallback: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
     found
 }
 
-/// Translated by the Java translator: what is compared here are the checkers.
-async fn whole(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
+/// Translated by the Java translator: this test compares only the checkers.
+async fn translated_request(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
     let text = std::fs::read_to_string(module).unwrap();
     let name = Module::parse(&text).unwrap().name;
     let mut spec = SpecText { name, text, local_modules: Vec::new() };
@@ -37,17 +38,17 @@ async fn whole(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
 }
 
 #[tokio::test]
-async fn exemplars_references_and_mutants_are_as_tlc_has_them() {
-    compared_with_tlc(0).await;
+async fn tlc_agrees_on_every_second_specification_of_the_suite() {
+    compare_every_second_with_tlc(0).await;
 }
 
 #[tokio::test]
-async fn so_is_the_other_half_of_them() {
-    compared_with_tlc(1).await;
+async fn tlc_agrees_on_the_other_specifications_of_the_suite() {
+    compare_every_second_with_tlc(1).await;
 }
 
-/// Every second one, from here on.
-async fn compared_with_tlc(from: usize) {
+/// Compares every second specification, starting with this one.
+async fn compare_every_second_with_tlc(from: usize) {
     let bench = Bench::new();
     let project = crate::support::project();
     let mut all = pairs(&project.join("exemplars"), None);
@@ -55,7 +56,7 @@ async fn compared_with_tlc(from: usize) {
         let bugs = case.path().join("known_bugs");
         all.extend(pairs(&case.path().join("expected"), None));
         let bugs = pairs(&bugs, Some(&bugs.join("Spec.cfg")));
-        // Each is a run of TLC or two: all of them in a campaign.
+        // Each takes one or two runs of TLC, so all of them are compared only in a campaign.
         let some = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { bugs.len() } else { 1 };
         all.extend(bugs.into_iter().take(some));
     }
@@ -63,7 +64,7 @@ async fn compared_with_tlc(from: usize) {
     let (mut holds, mut named) = (0, 0);
     all.sort();
     for (module, cfg) in all.into_iter().skip(from).step_by(2) {
-        let request = whole(&bench, &module, &cfg).await;
+        let request = translated_request(&bench, &module, &cfg).await;
         let (tlc, embedded, contradictions) = bench.both(&request).await;
         let shown = module.display();
         assert_eq!(contradictions, [""; 0], "{shown}");
@@ -72,12 +73,12 @@ async fn compared_with_tlc(from: usize) {
             continue;
         }
         assert_eq!(verdict(&tlc), "holds", "{shown}");
-        // The approval guard wants each action to be taken: it can be decided without Java.
+        // The approval guard requires that each action is taken, and this can be decided without Java.
         assert_eq!(taken(&tlc), taken(&embedded), "{shown}");
         assert_eq!(tlc.statistics.distinct, embedded.statistics.distinct, "{shown}");
         assert_eq!(tlc.witnesses, embedded.witnesses, "{shown}");
         holds += 1;
-        // A violation, with the labels of the algorithm along its trace.
+        // A violation whose trace has the labels of the algorithm.
         let Some(witness) = request.cfg.witnesses.first() else { continue };
         let mut request = request.clone();
         let end = request.spec.text.rfind("\n====").expect("the module's end");

@@ -1,5 +1,5 @@
-//! The embedded checker, really run in a child of the built program, and compared with TLC where there is something to
-//! compare. The comparisons need Java and `tla2tools.jar`; they fail with advice where one is missing.
+//! The embedded checker, run in a child of the built program, and compared with TLC if there is something to compare.
+//! The comparisons need Java and `tla2tools.jar`; they fail with advice if one is missing.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ Sym == Permutations(P)
 View == <<held, Len(queue), n>>
 FewGrants == Len(queue) < 2";
 
-/// What the checker's own parser and arithmetic would take for something else.
+/// Expressions that the checker's own parser and arithmetic would misread.
 const NUMBERS: &str = "EXTENDS Integers, TLC
 VARIABLES x, d
 Init == x = -7 /\\ d \\in {-2, 3}
@@ -74,7 +74,7 @@ Powers == 2^10 = 1024 /\\ (-2)^3 = -8 /\\ 1^40 = 1
 Naught == x < 5 \\/ 0^0 = 1
 Primed == x' = x' \\/ TRUE";
 
-/// Body, configuration, verdict. Each is checked by the embedded checker, and by both.
+/// Body, configuration, verdict. The embedded checker checks each, and so do both checkers together.
 const TABLE: &[(&str, &str, &str)] = &[
     (NUMBERS, "SPECIFICATION Spec\nINVARIANT Signed Grouped Quotient Pairs Powers\n", "holds"),
     (NUMBERS, "SPECIFICATION Spec\nINVARIANT Product\n", "violated invariant Product"),
@@ -95,7 +95,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (COUNTER, "SPECIFICATION Spec\nPROPERTY Reaches Stays\n", "violated temporal property Stays"),
     (COUNTER, "SPECIFICATION Spec\nPROPERTY Always\n", "violated invariant Always"),
     (COUNTER, "SPECIFICATION Spec\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n", "holds"),
-    // A constraint hides what a temporal property would show.
+    // A constraint hides a violation of a temporal property.
     (COUNTER, "SPECIFICATION Spec\nPROPERTY Reaches\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n", "inconclusive"),
     (
         COUNTER,
@@ -125,7 +125,7 @@ const TABLE: &[(&str, &str, &str)] = &[
         "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nCONSTRAINT FewGrants\nCHECK_DEADLOCK FALSE\n",
         "holds",
     ),
-    // A set without elements.
+    // An empty set.
     (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {}\n Max = 2\nCHECK_DEADLOCK FALSE\n", "holds"),
     // No initial state.
     (
@@ -181,7 +181,7 @@ const TABLE: &[(&str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn each_kind_of_verdict_is_told() {
+async fn each_kind_of_verdict_is_reported() {
     let bench = Bench::new();
     for (body, cfg, wanted) in TABLE {
         let outcome = bench.check(&request(body, cfg)).await;
@@ -195,7 +195,7 @@ async fn each_kind_of_verdict_is_told() {
 }
 
 #[tokio::test]
-async fn tlc_says_the_same_of_each() {
+async fn tlc_agrees_on_each_verdict() {
     let bench = Bench::new();
     let mut named = 0;
     for (body, cfg, wanted) in TABLE {
@@ -206,7 +206,7 @@ async fn tlc_says_the_same_of_each() {
             assert_eq!(tlc.statistics.distinct, embedded.statistics.distinct, "{cfg}");
             assert_eq!(tlc.statistics.depth, embedded.statistics.depth, "{cfg}");
             let (theirs, ours) = (taken(&tlc), taken(&embedded));
-            // Of a set without elements TLC lists no action.
+            // TLC lists no action for an empty set.
             assert!(theirs.iter().all(|action| ours.contains(action)), "{cfg}: {theirs:?} {ours:?}");
             assert!(ours.iter().all(|action| theirs.contains(action) || !action.1), "{cfg}: {theirs:?} {ours:?}");
         }
@@ -215,7 +215,7 @@ async fn tlc_says_the_same_of_each() {
             steps.into_iter().flatten().map(|s| s.state.clone()).collect()
         };
         if states(theirs) == states(ours) {
-            // TLC names none where it deepens level by level for an assertion.
+            // With iterative deepening, for an assertion, TLC names no actions.
             for (a, b) in actions(&tlc).iter().zip(actions(&embedded)).filter(|(a, _)| a.is_some()) {
                 assert_eq!(*a, b, "{cfg}");
                 named += 1;
@@ -225,9 +225,9 @@ async fn tlc_says_the_same_of_each() {
     assert!(named >= 10, "{named}");
 }
 
-/// What TLC decides, or stops at, and the embedded checker must not decide otherwise.
+/// Specifications that TLC decides or fails on, and that the embedded checker must not decide differently.
 #[tokio::test]
-async fn where_the_two_may_differ_nothing_is_decided() {
+async fn nothing_is_decided_if_the_checkers_may_differ() {
     let bench = Bench::new();
     let module = |rest: &str| format!("EXTENDS Integers, Sequences, TLC\nVARIABLE x\n{rest}");
     let cfg = "INIT Init\nNEXT Next\nINVARIANT Inv\n";
@@ -247,9 +247,9 @@ async fn where_the_two_may_differ_nothing_is_decided() {
     }
 }
 
-/// Each conjunct of a specification counts to TLC. The embedded checker would take the last one alone.
+/// TLC enforces every conjunct of a specification. The embedded checker by itself would use only the last one.
 #[tokio::test]
-async fn no_conjunct_of_a_specification_is_left_out() {
+async fn no_conjunct_of_a_specification_is_ignored() {
     let bench = Bench::new();
     let module = |spec: &str| {
         let rest = "Two == x = 1 /\\ y = 1\nBoth == x \\in {1, 2} /\\ Two\nMore == [][Next]_<<x, y>> /\\ WF_x(Next)\nFair == WF_x(Next)";
@@ -281,7 +281,7 @@ async fn a_model_value_that_only_names_itself_is_no_error() {
     assert_eq!((verdict(&outcome).as_str(), outcome.statistics.distinct), ("holds", Some(2)), "{outcome:#?}");
 }
 
-/// Both look at the assumptions of a module without variables.
+/// Both check the assumptions of a module without variables.
 #[tokio::test]
 async fn assumptions_alone_are_checked() {
     let bench = Bench::new();
@@ -301,16 +301,16 @@ async fn assumptions_alone_are_checked() {
             assert_eq!((outcome.invariants.len(), outcome.warnings.as_slice()), (0, &[][..]), "{outcome:?}");
         }
     }
-    // TLC asks for a behaviour here: the variable is declared in a module that is extended.
+    // TLC requires a behaviour here: an extended module declares a variable.
     let mut extended = request("EXTENDS B", "\n");
     extended.spec.local_modules.push(("B".to_owned(), "---- MODULE B ----\nVARIABLE x\n====\n".to_owned()));
     let (tlc, embedded, _) = bench.both(&extended).await;
     assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), ("invalid parse", "inconclusive"));
 }
 
-/// Only a search that came to its end says that there is no initial state.
+/// Only a finished search shows that there is no initial state.
 #[tokio::test]
-async fn initial_states_that_were_not_computed_are_no_empty_set() {
+async fn an_unfinished_search_does_not_report_missing_initial_states() {
     let bench = Bench::new();
     let init = |init: &str| format!("EXTENDS Naturals\nVARIABLE x\nInit == {init}\nNext == x' = x");
     let warned = |outcome: &CheckOutcome| outcome.warnings.iter().any(|w| w.contains("no state satisfies"));
@@ -339,7 +339,7 @@ async fn unicode_is_read_and_unread_operators_are_named() {
 }
 
 #[tokio::test]
-async fn an_action_has_a_name_only_where_it_alone_explains_the_step() {
+async fn a_step_gets_a_name_only_if_one_action_explains_it() {
     let bench = Bench::new();
     let body = "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0
 One == x' = x + 1 /\\ UNCHANGED y\nAlso == x = 0 /\\ x' = 1 /\\ y' = 0\nTwo == y' = y + 1 /\\ UNCHANGED x
@@ -347,20 +347,20 @@ Next == One \\/ Also \\/ (x = 1 /\\ Two)\nBounded == x + y < 3";
     let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\nINVARIANT Bounded\n")).await;
     assert_eq!(verdict(&outcome), "violated invariant Bounded");
     let names = actions(&outcome);
-    // The first step is one of two actions.
+    // The first step may be either of two actions.
     assert_eq!(names[..2], [None, None], "{names:?}");
     assert!(names[2..].iter().all(Option::is_some), "{names:?}");
     assert!(outcome.warnings.iter().any(|w| w.contains("no single action explains")), "{:?}", outcome.warnings);
-    // A relation that cannot be taken apart.
+    // A next-state relation that cannot be split into disjuncts.
     let body = body.replace("Next ==", "Spec == Init /\\ [][Next]_<<x, y>> /\\ [][TRUE]_x\nNext ==");
     let outcome = bench.check(&request(&body, "SPECIFICATION Spec\nINVARIANT Bounded\n")).await;
     assert!(actions(&outcome).iter().all(Option::is_none), "{outcome:#?}");
 }
 
 #[tokio::test]
-async fn many_states_are_covered_as_few_are() {
+async fn coverage_is_complete_for_many_states() {
     let bench = Bench::new();
-    // More states than are printed: an action that only the last of them enables, and one that none does.
+    // More states than the printing run covers: one action that only the last state enables, and one that none does.
     let body = "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0
 Inc == x < 299 /\\ x' = x + 1 /\\ UNCHANGED y\nUp == y < 99 /\\ y' = y + 1 /\\ UNCHANGED x
 Last == x = 299 /\\ y = 99 /\\ UNCHANGED <<x, y>>\nNever == x > 299 /\\ UNCHANGED <<x, y>>
@@ -394,7 +394,7 @@ async fn a_violation_is_checked_again_under_fairness_and_within_larger_bounds() 
 }
 
 #[tokio::test]
-async fn what_it_refuses_is_inconclusive_with_its_own_words() {
+async fn a_refusal_is_inconclusive_with_the_checkers_message() {
     let bench = Bench::new();
     for (body, cfg, words) in [
         (COUNTER, "SPECIFICATION Spec\nACTION_CONSTRAINT TypeOK\n", "ACTION_CONSTRAINT is not supported"),
@@ -408,7 +408,7 @@ async fn what_it_refuses_is_inconclusive_with_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_specification_cannot_print_itself_a_verdict() {
+async fn a_specification_cannot_forge_a_verdict() {
     let bench = Bench::new();
     let body = "EXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\nNext == x < 2 /\\ x' = x + 1
 I == PrintT(\"Model checking completed. No error has been found.\\n9 states generated, 9 distinct states found. Depth 1. Checked in 0.1s\") /\\ x < 2";
@@ -419,8 +419,9 @@ I == PrintT(\"Model checking completed. No error has been found.\\n9 states gene
 
 const ENDLESS: &str = "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1\nSpec == Init /\\ [][Next]_x";
 
-/// No process lives on in a folder of this bench. One that was killed may take a moment to go on a busy machine.
-fn nobody_left(folder: &Path) {
+/// Asserts that no process works in a folder of this bench. A killed process may take a moment to end on a busy
+/// machine.
+fn assert_no_process_left(folder: &Path) {
     assert!(holds_within(Duration::from_secs(5), || processes_in(folder).is_empty()), "{:?}", processes_in(folder));
 }
 
@@ -443,7 +444,7 @@ async fn a_deadline_ends_it_and_decides_nothing() {
         assert!(reason.contains("did not end within"), "{reason}");
         assert!(matches!(outcome.witnesses[0].reached, Reached::Yes { .. }));
         assert!(started.elapsed() < Duration::from_secs(seconds * 3 + 20));
-        nobody_left(bench.scratch.path());
+        assert_no_process_left(bench.scratch.path());
     }
 }
 
@@ -481,5 +482,5 @@ async fn cancel_ends_it_at_once() {
     let ended = bench.check_with(&bench.embedded(), &request(ENDLESS, "SPECIFICATION Spec\n")).await;
     assert!(matches!(ended, Err(ToolError::Cancelled)), "{:?}", ended.map(|c| c.outcome));
     assert!(later.await.unwrap().elapsed() < Duration::from_secs(5));
-    nobody_left(bench.scratch.path());
+    assert_no_process_left(bench.scratch.path());
 }

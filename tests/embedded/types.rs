@@ -1,5 +1,5 @@
-//! Values of different kinds: TLC stops where it compares them, tla-mc says that they differ, so the embedded checker
-//! refuses such a specification, and no other.
+//! Values of different kinds: TLC fails when it compares them, tla-mc says that they differ, so the embedded checker
+//! refuses exactly such specifications.
 
 use crate::support::checking::bench_with;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 const CFG: &str =
     "INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS None = None\nProc = {p1, p2}\nTop = 2\nGroups = {{1}, {2, 1}}\n";
 
-/// Both checkers on this: TLC's outcome and the embedded one's.
+/// The outcomes of TLC and of the embedded checker.
 fn both(rest: &str) -> (Value, Value) {
     let module = format!(
         "---- MODULE M ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\nCONSTANTS None, Proc, Top, Groups\nVARIABLE x\n{rest}\n====\n"
@@ -21,7 +21,7 @@ fn both(rest: &str) -> (Value, Value) {
 }
 
 #[test]
-fn where_tlc_cannot_compare_the_embedded_checker_refuses() {
+fn comparisons_that_tlc_cannot_make_are_refused() {
     for (definitions, init, inv) in [
         ("", "0", "x \\in [bit: {0, 1}]"),
         ("", "0", "x # \"a\""),
@@ -47,12 +47,12 @@ fn where_tlc_cannot_compare_the_embedded_checker_refuses() {
         assert_eq!(tlc["verdict"], "invalid", "{rest}: {tlc}");
         assert_eq!(embedded["verdict"], "inconclusive", "{rest}: {embedded}");
         let reason = embedded["reason"].as_str().unwrap();
-        assert!(reason.contains("module M, line ") && reason.contains("TLC does not compare them"), "{reason}");
+        assert!(reason.contains("module M, line ") && reason.contains("TLC cannot compare them"), "{reason}");
     }
 }
 
 #[test]
-fn what_tlc_compares_is_not_refused() {
+fn comparisons_that_tlc_makes_are_not_refused() {
     let rest = "
 Init == x = 0
 Next == UNCHANGED x

@@ -181,11 +181,11 @@ impl Loader<'_> {
                 Some(other_text) => self.load(&other, other_text, found.is_none()),
                 None if self.is_inner(&tree, &other) => {}
                 None => {
-                    let whose = match standard::publisher(&other) {
+                    let advice = match standard::publisher(&other) {
                         Some(publisher) => format!(": it is one of {publisher}, which are not here"),
-                        None => ": put it beside this module".to_owned(),
+                        None => ": put it in the folder of this module".to_owned(),
                     };
-                    self.error(located(text, module_name, offset, &format!("module {other} is not found{whose}")));
+                    self.error(located(text, module_name, offset, &format!("module {other} is not found{advice}")));
                 }
             }
         }

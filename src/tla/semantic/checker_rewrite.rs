@@ -272,7 +272,7 @@ impl<'a> Writer<'a> {
                 },
                 _ => continue,
             };
-            self.changes.instead(token.start, other);
+            self.changes.replace(token.start, other);
         }
     }
 
@@ -291,7 +291,7 @@ impl<'a> Writer<'a> {
                         Some(_) => String::new(),
                         None => format!("{} ==", assumption_name(self.prefix, self.assumptions)),
                     };
-                    self.changes.instead(*offset, definition);
+                    self.changes.replace(*offset, definition);
                     self.assumptions += 1;
                     self.rewrite_expression(formula);
                 }
@@ -335,7 +335,7 @@ impl<'a> Writer<'a> {
             // it.
             Form::Label(_, _, body) if is_operation(body) => {
                 self.changes.before(body.start(), "(");
-                self.changes.behind(body.end, ")");
+                self.changes.after(body.end, ")");
             }
             Form::Let(units, _) => self.rewrite_units(units),
             Form::Apply(operator, _) if operator.name != "'" => {
@@ -344,7 +344,7 @@ impl<'a> Writer<'a> {
             }
             Form::Operator(operator) if matches!(operator.name, "\\div" | "^") && self.is_guarded(operator) => {
                 self.used = true;
-                self.changes.instead(expression.offset, format!("{}{}", self.prefix, helper_name(operator)));
+                self.changes.replace(expression.offset, format!("{}{}", self.prefix, helper_name(operator)));
             }
             _ => {}
         }
@@ -389,17 +389,17 @@ impl<'a> Writer<'a> {
             }
             self.rewrite_operation(operand, all);
             if all && !chain {
-                self.changes.behind(operand.end, ")");
+                self.changes.after(operand.end, ")");
             }
         }
         if guard.is_some() {
             if let Some(first) = operands.first() {
                 let sign = self.tokens.partition_point(|token| token.start < first.end);
                 if let Some(token) = self.tokens.get(sign) {
-                    self.changes.instead(token.start, ",".to_owned());
+                    self.changes.replace(token.start, ",".to_owned());
                 }
             }
-            self.changes.behind(expression.end, ")");
+            self.changes.after(expression.end, ")");
         }
     }
 
@@ -428,7 +428,7 @@ impl<'a> Writer<'a> {
         }
         if matches!(inner.form, Form::Product(_)) {
             self.changes.before(inner.start(), "IF TRUE THEN ");
-            self.changes.behind(inner.end, " ELSE {}");
+            self.changes.after(inner.end, " ELSE {}");
         }
     }
 

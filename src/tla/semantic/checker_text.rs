@@ -8,9 +8,9 @@ pub(super) struct Changes {
     /// Insertions before the token that begins here, outer ones first.
     before: Vec<(usize, String)>,
     /// Insertions after the token that ends here, inner ones first.
-    behind: Vec<(usize, String)>,
+    after: Vec<(usize, String)>,
     /// Replacements of the token that begins here.
-    instead: Vec<(usize, String)>,
+    replacements: Vec<(usize, String)>,
 }
 
 impl Changes {
@@ -18,20 +18,20 @@ impl Changes {
         self.before.push((offset, text.to_owned()));
     }
 
-    pub(super) fn behind(&mut self, end: usize, text: &str) {
-        self.behind.push((end, text.to_owned()));
+    pub(super) fn after(&mut self, end: usize, text: &str) {
+        self.after.push((end, text.to_owned()));
     }
 
-    pub(super) fn instead(&mut self, offset: usize, text: String) {
-        self.instead.push((offset, text));
+    pub(super) fn replace(&mut self, offset: usize, text: String) {
+        self.replacements.push((offset, text));
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.behind.is_empty() && self.instead.is_empty()
+        self.before.is_empty() && self.after.is_empty() && self.replacements.is_empty()
     }
 
     fn sort(&mut self) {
-        for all in [&mut self.before, &mut self.behind, &mut self.instead] {
+        for all in [&mut self.before, &mut self.after, &mut self.replacements] {
             all.sort_by_key(|(offset, _)| *offset);
         }
     }
@@ -55,9 +55,9 @@ impl CheckerText {
     pub(super) fn rewrite(text: &str, tokens: &[Token], mut changes: Changes, more: &str) -> Self {
         changes.sort();
         let mut page = Page { out: String::new(), column: 1, lines: vec![1], original: 1 };
-        let Changes { before, behind, instead } = changes;
-        let (mut before, mut behind, mut instead) =
-            (before.into_iter().peekable(), behind.into_iter().peekable(), instead.into_iter().peekable());
+        let Changes { before, after, replacements } = changes;
+        let (mut before, mut after, mut replacements) =
+            (before.into_iter().peekable(), after.into_iter().peekable(), replacements.into_iter().peekable());
         let mut offset = 0;
         for (index, token) in tokens.iter().enumerate() {
             // Text before the module is not TLA+.
@@ -70,11 +70,11 @@ impl CheckerText {
                 page.start_line(1);
                 page.write(more);
             }
-            let other = instead.next_if(|(place, _)| *place <= token.start).map(|(_, other)| other);
+            let other = replacements.next_if(|(place, _)| *place <= token.start).map(|(_, other)| other);
             let own = other.as_deref().unwrap_or_else(|| text.get(token.start..token.end).unwrap_or(""));
             page.move_to_column(token.column, &opening, own);
             page.write(own);
-            while let Some((_, close)) = behind.next_if(|(end, _)| *end <= token.end) {
+            while let Some((_, close)) = after.next_if(|(end, _)| *end <= token.end) {
                 page.write(&close);
             }
             offset = token.end;

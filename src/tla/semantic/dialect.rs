@@ -57,10 +57,10 @@ pub(super) fn is_operation(expression: &Expr) -> bool {
 /// Whether the checker would parse the operators of this expression into another tree, or fail to.
 pub(super) fn parses_differently(expression: &Expr) -> bool {
     let mut items = Vec::new();
-    let ours = build_shape(expression, &mut items);
+    let expected = build_shape(expression, &mut items);
     let mut reader = Reader { items, position: 0 };
-    let theirs = reader.expression(0);
-    theirs != Some(ours) || reader.position != reader.items.len()
+    let parsed = reader.expression(0);
+    parsed != Some(expected) || reader.position != reader.items.len()
 }
 
 enum Item {

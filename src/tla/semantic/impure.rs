@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_is_found_by_what_it_is() {
+    fn impure_operators_are_found_by_meaning_not_by_name() {
         for (body, cfg, expected) in [
             ("EXTENDS TLC\nx == RandomElement({1})", "", "RandomElement"),
             ("T == INSTANCE TLC\nx == T ! (* c *) RandomElement({1})", "", "RandomElement"),

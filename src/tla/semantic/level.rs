@@ -418,7 +418,7 @@ impl<'a> Levels<'a> {
             let highest = signature.highest(position);
             if operand.level > highest {
                 let message = format!(
-                    "{} is {} formula where `{}` allows at most {} level",
+                    "{} is {} formula, but `{}` allows at most {} level",
                     argument_name(position, infos.len()),
                     with_article(level_name(operand.level)),
                     self.name(operator),
@@ -557,14 +557,11 @@ impl<'a> Levels<'a> {
                 });
                 if operator.is_some_and(|operator| operator != wanted.symbol()) {
                     let form = if name == "[]" { "[A]_v" } else { "<<A>>_v" };
-                    self.error(place, format!("`{name}` stands before an action that is not of the form {form}"));
+                    self.error(place, format!("`{name}` is applied to an action that is not of the form {form}"));
                 }
             }
             "~>" | "-+->" if levels.contains(&ACTION) => {
-                self.error(
-                    place,
-                    format!("`{name}` stands between state predicates or temporal formulas, not actions"),
-                );
+                self.error(place, format!("`{name}` joins state predicates or temporal formulas, not actions"));
             }
             _ if is(BuiltInForm::Conjunction)
                 || is(BuiltInForm::Disjunction)

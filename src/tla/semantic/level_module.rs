@@ -152,7 +152,7 @@ impl Levels<'_> {
             let signature = self.signature(operator);
             if !signature.is_flexible() {
                 let message = format!(
-                    "`{}` cannot replace `{target}` of module {name}: it is no operator on values",
+                    "`{}` cannot replace `{target}` of module {name}: it is not an operator on values",
                     self.name(operator)
                 );
                 self.error(place, message);

@@ -309,9 +309,9 @@ impl Model {
                     SymbolKind::New(declared) => level = declared,
                     // The body of a recursive operator is entered once.
                     _ => {
-                        let again =
+                        let is_entered_or_replaced =
                             open.contains(&application.operator) || self.replaced.contains_key(&application.operator);
-                        if let Some(body) = symbol.body.filter(|_| !again) {
+                        if let Some(body) = symbol.body.filter(|_| !is_entered_or_replaced) {
                             open.push(application.operator);
                             level = below(body, open)?;
                             open.pop();

@@ -57,7 +57,7 @@ impl OperatorStack {
                 self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), offset).ending(end)));
                 Ok(())
             }
-            _ => syntax_error(offset, "`.` follows an operator: a record stands before it".into()),
+            _ => syntax_error(offset, "`.` follows an operator: a record must precede it".into()),
         }
     }
 
@@ -88,7 +88,7 @@ impl OperatorStack {
         self.items.pop();
         match (self.items.pop(), self.items.is_empty()) {
             (Some(Item::Operand(whole)), true) => Ok(whole),
-            _ => syntax_error(offset, "two expressions stand side by side: an operator between them is missing".into()),
+            _ => syntax_error(offset, "two expressions follow each other: an operator between them is missing".into()),
         }
     }
 
@@ -136,7 +136,7 @@ impl OperatorStack {
             let Some((mut before, before_at)) = self.operator_at(top - 2) else {
                 return syntax_error(
                     offset,
-                    "two expressions stand side by side: an operator between them is missing".into(),
+                    "two expressions follow each other: an operator between them is missing".into(),
                 );
             };
             let starts = top == 2 || self.operator_at(top - 3).is_some();
@@ -251,7 +251,7 @@ fn check_after_operator(below: &Operator, below_at: usize, right: &'static Opera
                 Ok(())
             }
         }
-        _ if right == &END => syntax_error(below_at, format!("an operand is missing behind {}", display_name(below))),
+        _ if right == &END => syntax_error(below_at, format!("an operand is missing after {}", display_name(below))),
         _ => syntax_error(
             offset,
             format!("{} follows {}: an operand is missing", display_name(right), display_name(below)),

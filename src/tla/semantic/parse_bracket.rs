@@ -48,7 +48,7 @@ impl Parser<'_> {
             let tuple = self.is("<<");
             let names =
                 if tuple { self.identifier_tuple()? } else { vec![self.identifier("the name of a bound variable")?] };
-            self.expect("\\in", "behind the bound variable")?;
+            self.expect("\\in", "after the bound variable")?;
             let set = self.expression()?;
             if self.take_if(":") {
                 let body = self.expression()?;
@@ -56,14 +56,14 @@ impl Parser<'_> {
                 return Ok(Expr::new(Form::Filter(Box::new(Bound { names, set }), Box::new(body)), offset));
             }
             if tuple {
-                return self.unexpected("`:` behind the bound variables");
+                return self.unexpected("`:` after the bound variables");
             }
             membership(names, set, from)
         } else {
             let first = self.expression()?;
             if self.is(":") {
                 if matches!(&first.form, Form::Apply(operator, _) if operator.name == "\\in") {
-                    let message = "`{a \\in b : c \\in d}` may mean two things: write parentheses".into();
+                    let message = "`{a \\in b : c \\in d}` is ambiguous: write parentheses".into();
                     return syntax_error(self.peek().start, message);
                 }
                 self.take();
@@ -88,7 +88,7 @@ impl Parser<'_> {
         let offset = self.take().start;
         if binds {
             let bounds = self.bounds()?;
-            self.expect("|->", "behind the bound variables of a function")?;
+            self.expect("|->", "after the bound variables of a function")?;
             let body = self.expression()?;
             self.expect("]", "to close the function")?;
             return Ok(Expr::new(Form::Function(bounds, Box::new(body)), offset));
@@ -143,13 +143,13 @@ impl Parser<'_> {
         loop {
             let name =
                 if fields.is_empty() { self.free_name("a field")? } else { self.identifier("the name of a field")? };
-            self.expect(mark, "behind the name of a field")?;
+            self.expect(mark, "after the name of a field")?;
             fields.push((name, self.expression()?));
             if !self.take_if(",") {
                 break;
             }
         }
-        self.expect("]", "behind the fields")?;
+        self.expect("]", "after the fields")?;
         Ok(fields)
     }
 
@@ -160,7 +160,7 @@ impl Parser<'_> {
         while !self.is("=") || path.is_empty() {
             let offset = self.peek().start;
             if self.take_if(".") {
-                let name = self.free_name("the name of a field behind `!.`")?.text;
+                let name = self.free_name("the name of a field after `!.`")?.text;
                 if name == "@" {
                     return syntax_error(offset, "`@` names no field".into());
                 }
@@ -170,10 +170,10 @@ impl Parser<'_> {
                 while self.take_if(",") {
                     index.push(self.expression()?);
                 }
-                self.expect("]", "behind the argument that EXCEPT changes")?;
+                self.expect("]", "after the argument that EXCEPT changes")?;
                 path.push(Component::Index(index));
             } else {
-                return self.unexpected("`[`, `.` or `=` behind `!`");
+                return self.unexpected("`[`, `.` or `=` after `!`");
             }
         }
         self.take();
@@ -250,7 +250,7 @@ impl Parser<'_> {
             }
             self.take();
             let action = self.expression()?;
-            self.expect(")", "behind the action of the fairness condition")?;
+            self.expect(")", "after the action of the fairness condition")?;
             action
         } else {
             match arguments.map(<[Expr; 1]>::try_from) {

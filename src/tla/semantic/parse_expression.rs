@@ -29,7 +29,7 @@ impl Parser<'_> {
             }
             let token = self.peek();
             if !self.inside(&token) {
-                let message = "an operand is missing: this stands left of its bulleted list's column, or on it";
+                let message = "an operand is missing: this is not to the right of its bulleted list's column";
                 return if matches!(token.kind, Kind::Bad(_) | Kind::Nothing) {
                     self.unexpected("an expression")
                 } else {
@@ -85,14 +85,14 @@ impl Parser<'_> {
                 if !self.inside(&self.peek()) {
                     return self.unexpected("the name of a field inside the bulleted list");
                 }
-                self.free_name("the name of a field behind `.`")?;
+                self.free_name("the name of a field after `.`")?;
                 stack.push_field(token.start, self.last_end())?;
             } else if token.is("[") {
                 let argument = self.nested(Self::square)?;
                 let Form::Arguments(arguments) = argument.form else {
                     return syntax_error(
                         token.start,
-                        "two expressions stand side by side: an operator between them is missing".into(),
+                        "two expressions follow each other: an operator between them is missing".into(),
                     );
                 };
                 stack.push_application(arguments, token.start, self.last_end())?;
@@ -123,12 +123,12 @@ impl Parser<'_> {
         let offset = self.take().start;
         if self.names_up_to(":") {
             let names = self.identifiers("the name of a bound variable")?;
-            self.expect(":", "behind the bound variables")?;
+            self.expect(":", "after the bound variables")?;
             let body = self.expression()?;
             return Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), offset));
         }
         let bounds = self.bounds()?;
-        self.expect(":", "behind the bound variables")?;
+        self.expect(":", "after the bound variables")?;
         let body = self.expression()?;
         Ok(Expr::new(Form::Bounded(quantifier, bounds, Box::new(body)), offset))
     }
@@ -136,7 +136,7 @@ impl Parser<'_> {
     fn temporally_quantified(&mut self, quantifier: Quantifier) -> Parsed<Expr> {
         let offset = self.take().start;
         let names = self.identifiers("the name of a bound variable")?;
-        self.expect(":", "behind the bound variables")?;
+        self.expect(":", "after the bound variables")?;
         let body = self.expression()?;
         Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), offset))
     }
@@ -156,9 +156,9 @@ impl Parser<'_> {
     fn conditional(&mut self) -> Parsed<Expr> {
         let offset = self.take().start;
         let condition = self.expression()?;
-        self.expect("THEN", "behind the condition of IF")?;
+        self.expect("THEN", "after the condition of IF")?;
         let positive = self.expression()?;
-        self.expect("ELSE", "behind the value of THEN")?;
+        self.expect("ELSE", "after the value of THEN")?;
         let negative = self.expression()?;
         Ok(Expr::new(Form::If(Box::new((condition, positive, negative))), offset))
     }
@@ -169,14 +169,14 @@ impl Parser<'_> {
         let mut other = None;
         loop {
             let guard = self.expression()?;
-            self.expect("->", "behind the condition of CASE")?;
+            self.expect("->", "after the condition of CASE")?;
             arms.push((guard, self.expression()?));
             if !self.is("[]") {
                 break;
             }
             self.take();
             if self.take_if("OTHER") {
-                self.expect("->", "behind OTHER")?;
+                self.expect("->", "after OTHER")?;
                 other = Some(Box::new(self.expression()?));
                 break;
             }
@@ -209,7 +209,7 @@ impl Parser<'_> {
             vec![self.identifier("the name of a bound variable")?]
         };
         let set = if self.take_if("\\in") { Some(Box::new(self.expression()?)) } else { None };
-        self.expect(":", "behind the bound variable of CHOOSE")?;
+        self.expect(":", "after the bound variable of CHOOSE")?;
         let body = self.expression()?;
         Ok(Expr::new(Form::Choose(names, set, Box::new(body)), offset))
     }
@@ -261,7 +261,7 @@ impl Parser<'_> {
         self.take();
         let part = self.take();
         if [whole, part].iter().any(|token| self.spelling(token).starts_with('\\')) {
-            return syntax_error(whole.start, "a number with a decimal point has decimal digits alone".into());
+            return syntax_error(whole.start, "a number with a decimal point has only decimal digits".into());
         }
         Ok(())
     }
@@ -279,7 +279,9 @@ impl Parser<'_> {
             self.check_indentation(bullet, inner, first.column)?;
             self.closed.truncate(inner);
             let next = self.peek();
-            if !(matches!(next.kind, Kind::Bullet(again) if again == operator) && next.column == first.column) {
+            if !(matches!(next.kind, Kind::Bullet(next_operator) if next_operator == operator)
+                && next.column == first.column)
+            {
                 break;
             }
         }
@@ -303,7 +305,8 @@ impl Parser<'_> {
             }
             let token = self.token(index);
             if token.column <= column {
-                let message = "this belongs to an item of a bulleted list and must stand right of its bullet".into();
+                let message =
+                    "this belongs to an item of a bulleted list and must be to the right of its bullet".into();
                 return syntax_error(token.start, message);
             }
             index += 1;
@@ -316,7 +319,7 @@ impl Parser<'_> {
         let offset = self.take().start;
         let label = stack.take_operand().and_then(as_label);
         let Some((name, parameters)) = label else {
-            return syntax_error(offset, "`::` stands behind something that is no label".into());
+            return syntax_error(offset, "`::` follows something that is not a label".into());
         };
         let from = name.offset;
         let body = self.expression()?;
@@ -362,7 +365,7 @@ impl Parser<'_> {
                     self.take();
                     self.segment(token)?
                 }
-                _ => return self.unexpected("the name of an operator behind `!`"),
+                _ => return self.unexpected("the name of an operator after `!`"),
             };
             segments.push(segment);
         }
@@ -385,7 +388,7 @@ impl Parser<'_> {
         while self.take_if(",") {
             all.push(self.argument()?);
         }
-        self.expect(")", "behind the arguments")?;
+        self.expect(")", "after the arguments")?;
         Ok(all)
     }
 
@@ -399,7 +402,7 @@ impl Parser<'_> {
                 if operator.name == "\\times" {
                     return syntax_error(
                         token.start,
-                        "`\\X` is no operator of two operands and cannot be an argument".into(),
+                        "`\\X` is not an operator with two operands and cannot be an argument".into(),
                     );
                 }
                 self.take();
@@ -408,7 +411,7 @@ impl Parser<'_> {
             if token.is("LAMBDA") {
                 self.take();
                 let names = self.identifiers("the name of a parameter")?;
-                self.expect(":", "behind the parameters of LAMBDA")?;
+                self.expect(":", "after the parameters of LAMBDA")?;
                 let body = self.expression()?;
                 return Ok(Expr::new(Form::Lambda(names, Box::new(body)), token.start));
             }

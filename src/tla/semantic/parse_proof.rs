@@ -74,7 +74,7 @@ impl Parser<'_> {
         let mut set = None;
         if level == NewKind::Constant && self.is("\\in") {
             if declared.arity > 0 {
-                return self.unexpected("no `\\in` behind an operator with operands");
+                return self.unexpected("no `\\in` after an operator with operands");
             }
             self.take();
             set = Some(self.expression()?);
@@ -172,7 +172,7 @@ impl Parser<'_> {
             (None, Some(_)) => text.starts_with("<*>"),
         };
         if !fits {
-            return syntax_error(token.start, format!("`{text}` has another level than the proof it stands in"));
+            return syntax_error(token.start, format!("`{text}` has another level than its proof"));
         }
         Ok(self.canonical_step(&text).map(|text| Name { text, offset: token.start }))
     }
@@ -259,7 +259,7 @@ impl Parser<'_> {
             return Ok(StepBody::Pick(names, self.expression()?));
         }
         let bounds = self.bounds()?;
-        self.expect(":", "behind the bound variables of PICK")?;
+        self.expect(":", "after the bound variables of PICK")?;
         Ok(StepBody::PickBounded(bounds, self.expression()?))
     }
 

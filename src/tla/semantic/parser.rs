@@ -82,8 +82,8 @@ impl Parser<'_> {
 
     pub(super) fn token(&self, index: usize) -> Token {
         let end = self.tokens.last().map_or(0, |token| token.end);
-        let behind = Token { kind: Kind::Nothing, start: end, end, column: 1 };
-        self.tokens.get(index).copied().unwrap_or(behind)
+        let past_end = Token { kind: Kind::Nothing, start: end, end, column: 1 };
+        self.tokens.get(index).copied().unwrap_or(past_end)
     }
 
     pub(super) fn spelling(&self, token: &Token) -> &str {
@@ -167,7 +167,7 @@ impl Parser<'_> {
         self.take();
         let name = self.free_name("the module's name")?;
         if self.peek().kind != Kind::Line {
-            return self.unexpected("`----` behind the module's name");
+            return self.unexpected("`----` after the module's name");
         }
         self.take();
         let mut extends = Vec::new();
@@ -279,12 +279,12 @@ impl Parser<'_> {
                     break;
                 }
             }
-            self.expect(")", "behind the operands")?;
+            self.expect(")", "after the operands")?;
             return Ok(Declared { name, arity });
         }
         if let Some(operator) = token.operator().filter(|operator| operator.is_prefix()) {
             self.take();
-            self.expect("_", "behind the prefix operator")?;
+            self.expect("_", "after the prefix operator")?;
             return Ok(Declared { name: Name { text: operator.name.into(), offset: token.start }, arity: 1 });
         }
         if !self.take_if("_") {
@@ -293,13 +293,13 @@ impl Parser<'_> {
         let symbol = self.take();
         let Some(operator) = symbol.operator().filter(|operator| !operator.is_prefix()) else {
             self.position -= 1;
-            return self.unexpected("an infix or postfix operator behind `_`");
+            return self.unexpected("an infix or postfix operator after `_`");
         };
         let name = Name { text: operator.name.into(), offset: symbol.start };
         if operator.is_postfix() {
             return Ok(Declared { name, arity: 1 });
         }
-        self.expect("_", "behind the infix operator")?;
+        self.expect("_", "after the infix operator")?;
         Ok(Declared { name, arity: 2 })
     }
 
@@ -351,7 +351,7 @@ impl Parser<'_> {
         let visibility = if self.take_if("LOCAL") { Visibility::Local } else { Visibility::Exported };
         if !self.begins_definition(self.position) {
             let expected = if visibility == Visibility::Local {
-                "a definition or INSTANCE behind LOCAL"
+                "a definition or INSTANCE after LOCAL"
             } else if self.peek().kind == Kind::Identifier {
                 self.position += 1;
                 "`==`, or an operator before this name"
@@ -368,7 +368,7 @@ impl Parser<'_> {
             return self.function_definition(visibility);
         }
         let (name, parameters) = self.left_hand_side()?;
-        self.expect("==", "behind what is defined")?;
+        self.expect("==", "after what is defined")?;
         if self.is("INSTANCE") && !name.text.starts_with(|first: char| !first.is_alphanumeric() && first != '_') {
             let instance = self.instance()?;
             return Ok(Unit::NamedInstance(NamedInstance { visibility, name, parameters, instance }));
@@ -401,7 +401,7 @@ impl Parser<'_> {
                     break;
                 }
             }
-            self.expect(")", "behind the parameters")?;
+            self.expect(")", "after the parameters")?;
         }
         Ok((name, parameters))
     }
@@ -410,8 +410,8 @@ impl Parser<'_> {
         let name = self.identifier("a name")?;
         self.take();
         let bounds = self.bounds()?;
-        self.expect("]", "behind the function's arguments")?;
-        self.expect("==", "behind what is defined")?;
+        self.expect("]", "after the function's arguments")?;
+        self.expect("==", "after what is defined")?;
         Ok(Unit::Function(FunctionDefinition { visibility, name, bounds, body: self.expression()? }))
     }
 
@@ -427,14 +427,14 @@ impl Parser<'_> {
     pub(super) fn bound(&mut self) -> Parsed<Bound> {
         let names =
             if self.is("<<") { self.identifier_tuple()? } else { self.identifiers("the name of a bound variable")? };
-        self.expect("\\in", "behind the bound variable")?;
+        self.expect("\\in", "after the bound variable")?;
         Ok(Bound { names, set: self.expression()? })
     }
 
     pub(super) fn identifier_tuple(&mut self) -> Parsed<Vec<Name>> {
         self.take();
         let names = if self.is(">>") { Vec::new() } else { self.identifiers("the name of a bound variable")? };
-        self.expect(">>", "behind the bound variables")?;
+        self.expect(">>", "after the bound variables")?;
         Ok(names)
     }
 
@@ -466,7 +466,7 @@ impl Parser<'_> {
             }
             None => self.identifier("the symbol to substitute for")?,
         };
-        self.expect("<-", "behind the symbol to substitute for")?;
+        self.expect("<-", "after the symbol to substitute for")?;
         Ok((name, self.argument()?))
     }
 }

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ones_own_meaning_of_a_standard_name_is_found() {
+    fn redefinitions_of_standard_operators_are_found() {
         for (body, expected) in [
             ("Cardinality(S) == 0", "Cardinality"),
             ("EXTENDS Naturals\nLen(s) == 1\ns \\o t == s", "Len \\circ"),

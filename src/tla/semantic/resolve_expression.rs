@@ -132,7 +132,7 @@ impl Resolver<'_> {
     }
 
     fn reject_operator_value(&mut self, offset: usize, what: &str) -> NodeId {
-        self.error(offset, format!("{what} is an operator: an expression must stand here"));
+        self.error(offset, format!("{what} is an operator: an expression is required here"));
         self.literal(offset)
     }
 
@@ -183,7 +183,7 @@ impl Resolver<'_> {
         let mut operands = Vec::new();
         for (index, (name, value)) in fields.iter().enumerate() {
             if fields[..index].iter().any(|(before, _)| before.text == name.text) {
-                self.error(name.offset, format!("the field `{}` stands twice in this record", name.text));
+                self.error(name.offset, format!("the field `{}` occurs twice in this record", name.text));
             }
             let value = self.expression(value);
             operands.push(self.apply_form(BuiltInForm::FieldValue, vec![value], name.offset));
@@ -272,10 +272,10 @@ impl Resolver<'_> {
     /// A label names a part of a definition; its parameters are the variables bound around it.
     fn label(&mut self, name: &Name, parameters: &[Name], body: &Expr) -> NodeId {
         if self.frames.is_empty() {
-            self.error(name.offset, "a label must stand in a definition or a proof step".into());
+            self.error(name.offset, "a label is allowed only in a definition or a proof step".into());
         }
         if !self.updates.is_empty() {
-            self.error(name.offset, "no label may stand within EXCEPT".into());
+            self.error(name.offset, "a label is not allowed within EXCEPT".into());
         }
         let (node, inner) = self.labelled_expression(body);
         let symbols: Vec<SymbolId> = parameters.iter().filter_map(|parameter| self.lookup(&parameter.text)).collect();
@@ -285,7 +285,7 @@ impl Resolver<'_> {
             && symbols.len() == frame.bound.len()
             && same(&symbols, &frame.bound)
             && same(&frame.bound, &symbols);
-        let again = frame.labels.iter().any(|label| *label.name == *name.text);
+        let is_repeated = frame.labels.iter().any(|label| *label.name == *name.text);
         if !fits {
             let bound: Vec<&str> = frame.bound.iter().map(|id| &*self.graph.symbol(*id).name).collect();
             let message = if bound.is_empty() {
@@ -299,8 +299,8 @@ impl Resolver<'_> {
             };
             self.error(name.offset, message);
         }
-        if again {
-            self.error(name.offset, format!("the label `{}` stands twice in this definition", name.text));
+        if is_repeated {
+            self.error(name.offset, format!("the label `{}` occurs twice in this definition", name.text));
         }
         let label = Label { name: name.text.as_str().into(), parameters: symbols, node, inner };
         if let Some(frame) = self.frames.last_mut() {
@@ -355,7 +355,7 @@ impl Resolver<'_> {
                 is_last && found.body.is_some_and(|body| matches!(self.graph.node(body), Node::Sequent { .. }));
             let silent = found.kind == SymbolKind::Theorem && found.body.is_none();
             if found.kind == SymbolKind::Step || sequent || silent {
-                self.error(segment.name.offset, format!("`{}` is no formula", found.name));
+                self.error(segment.name.offset, format!("`{}` is not a formula", found.name));
                 return self.literal(offset);
             }
             pending.extend(segment.arguments.iter().flatten());
@@ -477,7 +477,7 @@ impl Resolver<'_> {
         let mut prefix = String::new();
         let mut from = 0;
         if let Some(segment) = segments.iter().find(|segment| segment.arguments.is_some()) {
-            self.error(segment.name.offset, "an operator stands here by its name alone, without arguments".into());
+            self.error(segment.name.offset, "an operator is named here without arguments".into());
             return None;
         }
         loop {
@@ -488,7 +488,7 @@ impl Resolver<'_> {
             match found.kind {
                 SymbolKind::Instance if !is_last => from = index + 1,
                 SymbolKind::Instance | SymbolKind::Theorem | SymbolKind::Step => {
-                    self.error(segment.name.offset, format!("`{}` is no operator", found.name));
+                    self.error(segment.name.offset, format!("`{}` is not an operator", found.name));
                     return None;
                 }
                 _ if is_last => return Some(symbol),

@@ -270,7 +270,7 @@ impl Resolver<'_> {
             _ => false,
         };
         if !defined {
-            self.error(offset, format!("DEF lists names of definitions: `{name}` is none"));
+            self.error(offset, format!("DEF lists names of definitions: `{name}` is not one"));
         }
     }
 

@@ -321,7 +321,7 @@ impl Resolver<'_> {
 
     fn reject_inside_recursion(&mut self, offset: usize, what: &str) {
         if self.has_open_section() {
-            self.error(offset, format!("{what} cannot stand between a RECURSIVE declaration and its definition"));
+            self.error(offset, format!("{what} is not allowed between a RECURSIVE declaration and its definition"));
         }
     }
 

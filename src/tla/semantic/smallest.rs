@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constants_get_values_by_how_they_are_used() {
+    fn constants_get_values_by_their_inferred_types() {
         let module = |body: &str| {
             format!(
                 "---- MODULE M ----\nEXTENDS Naturals, Sequences\nCONSTANTS Procs, Max, None, Names\nVARIABLES x, y\n{body}\n===="

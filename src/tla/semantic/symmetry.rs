@@ -78,7 +78,7 @@ impl Soundness<'_> {
         }
         match self.model.unfold_once(expansion) {
             Some(next) => self.collect_permuted(&next, depth + 1),
-            None => Err("it is no union of `Permutations` of constants".to_owned()),
+            None => Err("it is not a union of `Permutations` of constants".to_owned()),
         }
     }
 
@@ -137,7 +137,7 @@ impl Soundness<'_> {
                     && !matches!(member, "TRUE" | "FALSE")
             };
             if !members.iter().copied().all(is_name) {
-                return Err(format!("{name} is no set of model values"));
+                return Err(format!("{name} is not a set of model values"));
             }
             let others = self.cfg.constants.iter().filter(|(other, _)| *other != name);
             for (other, value) in others {
@@ -227,12 +227,12 @@ impl Soundness<'_> {
                 let parts = |application: &Application| -> Vec<NodeId> {
                     application.operands.iter().flatten().chain(&application.ranges).copied().collect()
                 };
-                let (ours, theirs) = (parts(one), parts(other));
+                let (left, right) = (parts(one), parts(other));
                 one.operator == other.operator
                     && one.bound.is_empty()
                     && other.bound.is_empty()
-                    && ours.len() == theirs.len()
-                    && ours.into_iter().zip(theirs).all(|(one, other)| self.is_same(one, other))
+                    && left.len() == right.len()
+                    && left.into_iter().zip(right).all(|(one, other)| self.is_same(one, other))
             }
             _ => false,
         }

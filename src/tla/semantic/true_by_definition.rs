@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_specification_says_itself_is_no_property() {
+    fn parts_of_the_specification_are_no_properties() {
         for definitions in [
             "P == Spec",
             "P == Init",
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tautology_is_found_behind_definitions() {
+    fn a_tautology_is_found_through_definitions() {
         for definitions in ["P == [][vars' # vars]_vars", "P == [][~UNCHANGED vars]_vars", "P == [](n = 1 => n = 1)"] {
             assert_eq!(answers(definitions), (true, true), "{definitions}");
         }
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_violated_is_left_alone() {
+    fn properties_that_can_be_violated_are_not_reported() {
         for definitions in [
             "P == n <= Max",
             "P == n = m",

@@ -185,21 +185,21 @@ impl Types {
                 self.unify(domain, other)?;
                 return self.unify(range, its);
             }
-            (Term::Record(ours), Term::Record(theirs)) => {
-                let mut all = theirs.clone();
-                all.extend(ours.clone());
+            (Term::Record(left), Term::Record(right)) => {
+                let mut all = right.clone();
+                all.extend(left.clone());
                 self.nodes[b].term = Term::Record(all);
                 self.link(a, b);
-                let both = ours.into_iter().filter_map(|(name, one)| Some((one, *theirs.get(&name)?)));
+                let both = left.into_iter().filter_map(|(name, one)| Some((one, *right.get(&name)?)));
                 for (one, other) in both.collect::<Vec<_>>() {
                     self.unify(one, other)?;
                 }
             }
-            (Term::Tuple(ours), Term::Tuple(theirs)) => {
-                let longer = if ours.len() > theirs.len() { &ours } else { &theirs };
+            (Term::Tuple(left), Term::Tuple(right)) => {
+                let longer = if left.len() > right.len() { &left } else { &right };
                 self.nodes[b].term = Term::Tuple(longer.clone());
                 self.link(a, b);
-                for (one, other) in ours.into_iter().zip(theirs) {
+                for (one, other) in left.into_iter().zip(right) {
                     self.unify(one, other)?;
                 }
             }

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_of_what_next_does_assumes_nothing() {
+    fn fairness_of_disjuncts_of_next_is_no_assumption() {
         for fair in [
             "WF_vars(Next)",
             "WF_vars(q) /\\ SF_vars(Next)",
@@ -225,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn a_subscript_that_does_not_hold_every_variable_is_an_assumption() {
-        for (subscript, told) in [
+    fn a_subscript_without_every_variable_is_an_assumption() {
+        for (subscript, expected) in [
             ("x", "that pc changes only in steps of Next"),
             ("<<pc>>", "that x changes only in steps of Next"),
             ("Some", "that pc changes only in steps of Next"),
@@ -234,7 +234,11 @@ mod tests {
             ("<<x + pc>>", "that every variable is in the subscript"),
         ] {
             let found = read(&format!("Some == <<x>>\nSpec == Init /\\ [][Next]_{subscript}"), "SPECIFICATION Spec");
-            assert!(found.assumptions.len() == 1 && found.assumptions[0].starts_with(told), "{:?}", found.assumptions);
+            assert!(
+                found.assumptions.len() == 1 && found.assumptions[0].starts_with(expected),
+                "{:?}",
+                found.assumptions
+            );
         }
         for subscript in ["vars", "<<x, pc>>", "<<pc, <<x>>>>", "Joined"] {
             let spec = format!("Joined == <<x>> \\o <<pc>>\nSpec == Init /\\ [][Next]_{subscript}");
@@ -244,7 +248,7 @@ mod tests {
 
     #[test]
     fn everything_else_is_an_assumption() {
-        for (conjunct, told) in [
+        for (conjunct, expected) in [
             ("[]<>(x = 0)", "[] <> ( x = 0 )"),
             ("[](x < 3)", "[] ( x < 3 )"),
             ("(x = 0 ~> x = 1)", "x = 0 ~> x = 1"),
@@ -258,12 +262,12 @@ mod tests {
         ] {
             let found = read(&format!("More == {conjunct}\nSpec == Plain /\\ More"), "SPECIFICATION Spec");
             assert_eq!(found.assumptions.len(), 1, "{conjunct}");
-            assert_eq!(found.assumptions[0].replace(' ', ""), told.replace(' ', ""));
+            assert_eq!(found.assumptions[0].replace(' ', ""), expected.replace(' ', ""));
         }
     }
 
     #[test]
-    fn a_variable_that_is_bound_twice_is_no_choice() {
+    fn a_variable_that_is_bound_twice_makes_no_disjunct() {
         let next = "Pair(c, d) == x' = 2 * c + d /\\ pc' = pc\nEx(F(_), S) == \\E k \\in S : F(k)\n\
                     N == Ex(LAMBDA c : Ex(LAMBDA d : Pair(c, d), {0, 2}), {0})\n";
         let found = read(&format!("{next}Spec == Init /\\ [][N]_vars /\\ WF_vars(Pair(2, 2))"), "SPECIFICATION Spec");
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_over_part_of_the_set_of_next_assumes_nothing() {
+    fn fairness_over_a_subset_of_the_set_of_next_is_no_assumption() {
         let sets = "CONSTANT N\nProcs == 1..N\nWorkers == Procs\nFew == {1, 2}\n";
         let listed = |next: &str, fair: &str| {
             let spec = format!("{sets}M == {next}\nSpec == Init /\\ [][M]_vars /\\ {fair}");
@@ -319,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_outside_temporal_operators_is_judged_in_the_initial_states() {
+    fn parts_outside_temporal_operators_are_checked_only_initially() {
         let cfg = "SPECIFICATION Plain PROPERTY Prop";
         for state in ["x = 0", "~(x = 1)", "\\A y \\in P : x # y", "x = 0 /\\ pc = pc", "x' = x", "ENABLED q"] {
             assert_eq!(read(&format!("Inner == {state}\nProp == LET Q == Inner IN Q"), cfg).initial_only, ["Prop"]);
@@ -379,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_can_replace_what_a_property_says() {
+    fn the_configuration_can_substitute_a_property() {
         let cfg = "SPECIFICATION Plain PROPERTY Prop CONSTANT Prop <- Start";
         assert_eq!(read("Prop == [](x = 0)\nStart == x = 0", cfg).initial_only, ["Prop"]);
     }
