@@ -407,7 +407,8 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
     }
     for (number, text) in (1..).zip(&args.formula) {
         let formula = formulas.parse(text).map_err(|e| {
-            Failure::usage(format!("--formula {}: {e}", around(text, e.at).0)).hint("tlaforge formula 'F' tries one")
+            Failure::usage(format!("--formula {}: {e}", around(text, e.offset).0))
+                .hint("tlaforge formula 'F' tries one")
         })?;
         if let Some(name) = asked_by(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name)) {
             return Err(Failure::usage(format!("--formula {text}: nothing says what `model:{name}` asks"))

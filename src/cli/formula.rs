@@ -17,7 +17,7 @@ use crate::temporal::{
 pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(&args.formula).map_err(|e| {
-        let (shown, before) = around(&args.formula, e.at);
+        let (shown, before) = around(&args.formula, e.offset);
         Failure::usage(format!("{e}\n  {shown}\n  {:>width$}", "^", width = before + 1))
             .hint("docs/formulas.md lists the operators")
     })?;

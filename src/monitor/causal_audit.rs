@@ -173,7 +173,7 @@ impl CausalAudit {
         }
         let lifelines: Vec<&str> = named.iter().map(String::as_str).collect();
         let compiled = Guards::new(&formulas, &guards, &lifelines)?;
-        let number = |owner: &String| compiled.lifeline(owner).expect("owners are named");
+        let number = |owner: &String| compiled.lifeline_index(owner).expect("owners are named");
         let owners: Vec<usize> = owners.iter().map(number).collect();
         let monitor = Monitor::new(&compiled.restrict_to_owners(&owners));
         let prefix = mapping.clock.as_deref().unwrap_or_default();

@@ -10,7 +10,7 @@ use super::desk::{Desk, tool_trouble};
 use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
-    BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_of_one, mutants, requirements_touched,
+    BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
     Attempt, Event, Facts, Judged, JudgedMutant, NodeError, Product, RunEvent, RunView, file, unfit_check,
@@ -83,7 +83,7 @@ async fn judge(
         None => {
             let made = all.len();
             let selection = Selection { sample: Some(SAMPLE), seed: SEED, ..Selection::default() };
-            (made, selection.of(all, &source).into_iter().map(Wanted::Judge).collect())
+            (made, selection.select(all, &source).into_iter().map(Wanted::Judge).collect())
         }
     };
 
@@ -104,7 +104,7 @@ async fn judge(
     };
     let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };
     let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(TIME) };
-    let limits = limits_of_one(&limits, time);
+    let limits = limits_per_mutant(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &desk.cancel, progress: &|_| {} };
     let (judge, cx) = (&judge, &cx);
     let one = |(place, wanted): (usize, Wanted)| async move {
