@@ -97,7 +97,7 @@ fn theirs(spec: &Path, count: usize) -> Duration {
     let cfg_text = std::fs::read_to_string(spec.with_extension("cfg")).unwrap();
     let module = Module::parse(&source).unwrap();
     let all = mutants(&module, &Cfg::parse(&cfg_text).unwrap());
-    let chosen = Selection { sample: Some(count), ..Selection::default() }.of(all, &source);
+    let chosen = Selection { sample: Some(count), ..Selection::default() }.select(all, &source);
     assert_eq!(chosen.len(), count);
     let next = Mutex::new(chosen.iter());
     let began = Instant::now();

@@ -38,7 +38,7 @@ pub(crate) fn causal() {
         println!(
             "{count:>3} lifelines, {} subformulas: {alone:>6.3} us by trackers, {together:>6.3} us by the monitor \
              (variables and messages by name); a local action {act:.3} us",
-            guards.subformulas()
+            guards.subformula_count()
         );
     }
 }

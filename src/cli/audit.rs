@@ -424,7 +424,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
     }
     for (number, text) in (1..).zip(&args.formula) {
         let formula = formulas.parse(text).map_err(|e| {
-            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.at).0)).hint("tlaforge formula 'F' tries one")
+            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.offset).0)).hint("tlaforge formula 'F' tries one")
         })?;
         if let Some(name) =
             model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name))

@@ -46,7 +46,7 @@ pub(super) enum DfaChoice {
 pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(&args.formula).map_err(|e| {
-        let (shown, before) = excerpt(&args.formula, e.at);
+        let (shown, before) = excerpt(&args.formula, e.offset);
         Failure::usage(format!("{e}\n  {shown}\n  {:>width$}", "^", width = before + 1))
             .hint("docs/formulas.md lists the operators")
     })?;

@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::journal::{RunLock, write_atomically};
 use crate::mutation::{
     BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
-    changed_lines, limits_of_one, listed, mutants,
+    changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::report::{check_json, counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
@@ -89,7 +89,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
-    let chosen = selection(&args, &file)?.of(all, &text);
+    let chosen = selection(&args, &file)?.select(all, &text);
     for line in unread(&module, made, chosen.len()) {
         print_message(&line);
     }
@@ -117,7 +117,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
     let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version };
-    let limits = limits_of_one(&limits, deadline);
+    let limits = limits_per_mutant(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
     let mut whole = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
@@ -141,7 +141,9 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Defect);
     }
     // Without a threshold a finished run is a good one.
-    let Some(why) = args.fail_under.and_then(|least| below(least, &Summary::of(&judgements, &subject.cfg))) else {
+    let Some(why) =
+        args.fail_under.and_then(|least| below(least, &Summary::from_judgements(&judgements, &subject.cfg)))
+    else {
         return Ok(Exit::Ok);
     };
     print_message(&why);
@@ -229,7 +231,7 @@ fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
 fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
     match args.format {
         Format::Json => {
-            let all: Vec<_> = chosen.iter().map(|mutant| listed(mutant, file, source)).collect();
+            let all: Vec<_> = chosen.iter().map(|mutant| mutant_json(mutant, file, source)).collect();
             print_json_line(&json!({"schema": 1, "mutants": all}));
         }
         Format::Text => {
@@ -289,7 +291,7 @@ async fn judged(
 ) -> Result<Vec<Judgement>, Failure> {
     let bar = bar(chosen.len());
     // One that ran out of time is judged again where somebody gives it more; a slower baseline is no reason.
-    let again = |old: &Judgement| args.timeout.is_some() && old.would_get_more(limits.check);
+    let again = |old: &Judgement| args.timeout.is_some() && old.would_get_more_time(limits.check);
     let mut all: Vec<Option<Judgement>> = Vec::new();
     for mutant in chosen {
         all.push(results.known(&judge.key(mutant)).filter(|old| !again(old)).cloned());

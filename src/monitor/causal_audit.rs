@@ -162,7 +162,7 @@ impl CausalAudit {
         }
         let lifelines: Vec<&str> = named.iter().map(String::as_str).collect();
         let compiled = Guards::new(&formulas, &guards, &lifelines)?;
-        let number = |owner: &String| compiled.lifeline(owner).expect("every owner is a known lifeline");
+        let number = |owner: &String| compiled.lifeline_index(owner).expect("every owner is a known lifeline");
         let owners: Vec<usize> = owners.iter().map(number).collect();
         let monitor = Monitor::new(&compiled.restrict_to_owners(&owners));
         let prefix = mapping.clock.as_deref().unwrap_or_default();

@@ -56,7 +56,7 @@ pub fn stamp_json(guards: &Guards, stamp: &Stamp) -> Value {
     let mut views = Map::new();
     // A stamp may have been made before the last lifeline was added.
     for (i, (name, kept)) in stamp.lifelines().iter().zip(guards.exports()).enumerate() {
-        if let Some(view) = stamp.view(i) {
+        if let Some(view) = stamp.exported(i) {
             views.insert(name.to_string(), view_json(kept, view));
         }
     }
@@ -80,7 +80,7 @@ pub fn stamp_from_json(guards: &Guards, value: &Value) -> Result<Stamp, StampErr
     let damaged = |what: &str| StampError::Damaged(what.to_owned());
     let clock = clock_from_json(guards.lifelines(), value.get("vc").ok_or_else(|| damaged("it has no clock"))?)?;
     let written = value.get("views").and_then(Value::as_object).ok_or_else(|| damaged("it has no views"))?;
-    if let Some(name) = written.keys().find(|name| guards.lifeline(name).is_none()) {
+    if let Some(name) = written.keys().find(|name| guards.lifeline_index(name).is_none()) {
         return Err(StampError::Lifeline(name.clone()));
     }
     let mut views = Vec::new();

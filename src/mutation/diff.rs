@@ -1,20 +1,20 @@
-//! A mutant as the lines that it changes.
+//! A mutant as a diff of the lines that it changes.
 
 use std::fmt::Write as _;
 
 use super::mutant::{Edit, Mutant};
 use crate::tla::Lines;
 
-/// Lines of the source, and what stands there instead.
+/// Lines of the source, and the lines that replace them.
 struct Hunk<'a> {
-    /// From 1.
+    /// The number of the first line, from 1.
     first: usize,
     old: &'a str,
     new: String,
 }
 
 impl Mutant {
-    /// The changed lines alone, each with its number in its own text: `- 41:   await lock = 0;`, `+ 41:   skip;`.
+    /// The changed lines without context, each with its line number in its own text: `- 41:   await lock = 0;`, `+ 41:   skip;`.
     pub fn diff(&self, source: &str) -> String {
         let mut out = String::new();
         let mut more: isize = 0;
@@ -37,14 +37,14 @@ impl Mutant {
     }
 }
 
-/// The edits, by the lines that they touch.
+/// Groups the edits by the lines that they touch.
 fn hunks<'a>(edits: &[Edit], source: &'a str) -> Vec<Hunk<'a>> {
     let lines = Lines::new(source);
     let end_of_line = |at: usize| source[at..].find('\n').map_or(source.len(), |end| at + end + 1);
     let mut spans: Vec<(std::ops::Range<usize>, Vec<&Edit>)> = Vec::new();
     for edit in edits {
         let start = lines.start_of_line(edit.range.start);
-        // Whole lines that go take nothing of the line after them with them.
+        // An edit that deletes complete lines does not touch the line after them.
         let whole = edit.range.end > edit.range.start
             && edit.text.is_empty()
             && edit.range.start == start
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lines_that_change_are_shown() {
+    fn the_diff_shows_changed_lines_only() {
         assert_eq!(diff("a\nb x\nc\n", &[(4..5, "y")]), "- 2: b x\n+ 2: b y\n");
         assert_eq!(diff("a\nb\nc\n", &[(2..4, "")]), "- 2: b\n");
         assert_eq!(diff("a\nb\nc\n", &[(2..2, "new\n")]), "+ 2: new\n");

@@ -1,6 +1,6 @@
-//! Whether everything that one specification does another one does as well: `O!Init /\ [][O!Next]_vars` as a property of
-//! the one, with the other instantiated under the same constants. Lamport, "Specifying Systems", section 10.8.
-//! Inclusion both ways means the same reachable states and, stuttering aside, the same steps.
+//! Inclusion of behaviours between two specifications: the checker verifies `O!Init /\ [][O!Next]_vars` as a property of
+//! one, with the other instantiated as `O` under the same constants (Lamport, "Specifying Systems", section 10.8).
+//! Inclusion both ways means the same reachable states and, up to stuttering, the same steps.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,22 +8,22 @@ use std::fmt::Write as _;
 use crate::tla::{Cfg, FairAction, Module, SpecificationFormula, lex};
 use crate::toolchain::{CheckRequest, SpecText};
 
-/// A specification whose text is translated, taken apart.
+/// A translated specification with its initial predicate, next-state relation and fairness.
 #[derive(Debug, Clone)]
-pub(super) struct Side {
+pub(super) struct ParsedSpec {
     pub(super) module: Module,
     pub(super) behaviour: SpecificationFormula,
 }
 
-impl Side {
-    fn text_of(&self, name: &str) -> Option<String> {
+impl ParsedSpec {
+    fn normalized_definition(&self, name: &str) -> Option<String> {
         self.module.definition(name).map(|definition| definition.normalised(&self.module.source))
     }
 }
 
-/// A definition that the fairness of these actions is bound to, by quantifiers, arguments or a subscript, and that is
-/// not the same in both. The text of the formulas is.
-pub(super) fn bound_otherwise(sides: [&Side; 2], actions: &[FairAction]) -> Option<String> {
+/// A definition that quantifiers, arguments or subscripts of these fairness conditions use, and that differs between the
+/// two specifications although the text of the conditions is the same.
+pub(super) fn find_differing_binding(sides: [&ParsedSpec; 2], actions: &[FairAction]) -> Option<String> {
     let texts = actions.iter().flat_map(|fair| [&fair.bounds, &fair.arguments, &fair.subscript]);
     let words: BTreeSet<&str> =
         texts.flat_map(|text| lex(text, 0..text.len()).into_iter().map(|token| token.text(text))).collect();
@@ -34,23 +34,23 @@ pub(super) fn bound_otherwise(sides: [&Side; 2], actions: &[FairAction]) -> Opti
             names.extend(side.module.closure(word));
         }
     }
-    names.into_iter().find(|name| sides[0].text_of(name) != sides[1].text_of(name))
+    names.into_iter().find(|name| sides[0].normalized_definition(name) != sides[1].normalized_definition(name))
 }
 
-/// Names that neither specification uses.
+/// Prefix of generated names; extended by `_` until neither specification contains it.
 const PREFIX: &str = "Tlaforge";
 
-/// What the requests are made with.
+/// Builds the check requests for inclusion.
 pub(super) struct Inclusion<'a> {
     pub(super) cfg: &'a Cfg,
     pub(super) beside: &'a [(String, String)],
-    /// What `beside` and both texts do not contain.
+    /// A prefix that no text of the request contains.
     prefix: String,
 }
 
 impl<'a> Inclusion<'a> {
-    /// An error says why the question cannot be put so.
-    pub(super) fn new(cfg: &'a Cfg, beside: &'a [(String, String)], sides: [&Side; 2]) -> Result<Self, String> {
+    /// The error says why inclusion cannot be expressed for these specifications.
+    pub(super) fn new(cfg: &'a Cfg, local_modules: &'a [(String, String)], sides: [&ParsedSpec; 2]) -> Result<Self, String> {
         let mut prefix = PREFIX.to_owned();
         let texts = || sides.iter().map(|s| s.module.source.as_str()).chain(beside.iter().map(|(_, t)| t.as_str()));
         while texts().any(|text| text.contains(&prefix)) {
@@ -58,12 +58,12 @@ impl<'a> Inclusion<'a> {
         }
         for side in sides {
             if !side.module.is_self_contained() {
-                return Err("it extends a module beside it, whose variables are not known here".to_owned());
+                return Err("it extends another module, whose variables are unknown here".to_owned());
             }
             let substituted = |name: &&String| !side.module.constants.iter().any(|c| c.name == **name);
             let is_override = |(name, value): &(&String, &String)| value.starts_with("<-") && substituted(name);
             if let Some((name, _)) = cfg.constants.iter().find(is_override) {
-                return Err(format!("the configuration puts another definition in the place of `{name}`"));
+                return Err(format!("the configuration replaces the definition of `{name}`"));
             }
             let lines = side.behaviour.init.iter().chain([&side.behaviour.next]);
             if lines.into_iter().any(|text| text.contains('\n')) {
@@ -72,24 +72,24 @@ impl<'a> Inclusion<'a> {
                 );
             }
         }
-        Ok(Self { cfg, beside, prefix })
+        Ok(Self { cfg, local_modules, prefix })
     }
 
-    /// Whether `inner` has all variables of `outer`, so that what it does can be asked of the other.
-    pub(super) fn covers(inner: &Side, outer: &Side) -> bool {
+    /// Whether `inner` has all variables of `outer`, so that its behaviours can be checked against `outer`.
+    pub(super) fn has_variables_of(inner: &ParsedSpec, outer: &ParsedSpec) -> bool {
         let has = |name: &str| inner.module.variables.iter().any(|variable| variable.name == name);
         outer.module.variables.iter().all(|variable| has(&variable.name))
     }
 
-    /// The check that holds where everything that `inner` does to the variables of `outer`, `outer` does as well.
-    pub(super) fn request(&self, inner: &Side, outer: &Side) -> CheckRequest {
+    /// The check that holds if every behaviour of `inner`, restricted to the variables of `outer`, is one of `outer`.
+    pub(super) fn request(&self, inner: &ParsedSpec, outer: &ParsedSpec) -> CheckRequest {
         let Self { prefix, .. } = self;
         let formula = format!("{prefix}Other!{prefix}Init /\\ [][{prefix}Other!{prefix}Next]_{}", variables(outer));
-        self.with(inner, outer, &formula)
+        self.build_request(inner, outer, &formula)
     }
 
-    /// The check that holds where these actions are the same on every step of `inner`.
-    pub(super) fn same_actions(&self, inner: &Side, outer: &Side, actions: &[FairAction]) -> CheckRequest {
+    /// The check that holds if these actions are equivalent on every step of `inner`.
+    pub(super) fn same_actions(&self, inner: &ParsedSpec, outer: &ParsedSpec, actions: &[FairAction]) -> CheckRequest {
         let Self { prefix, .. } = self;
         let mut formula = "[][".to_owned();
         for FairAction { bounds, action, arguments, .. } in actions {
@@ -97,10 +97,10 @@ impl<'a> Inclusion<'a> {
             let _ = write!(formula, " /\\ ({bounds} ({action}{arguments} <=> {prefix}Other!{action}{arguments}))");
         }
         let _ = write!(formula, "]_{}", variables(inner));
-        self.with(inner, outer, &formula)
+        self.build_request(inner, outer, &formula)
     }
 
-    fn with(&self, inner: &Side, outer: &Side, formula: &str) -> CheckRequest {
+    fn build_request(&self, inner: &ParsedSpec, outer: &ParsedSpec, formula: &str) -> CheckRequest {
         let Self { prefix, cfg, beside } = self;
         let text = format!(
             "---- MODULE {prefix}Inclusion ----\nEXTENDS {}\n{prefix}Other == INSTANCE {prefix}Original\n{prefix}Included == \
@@ -121,15 +121,15 @@ impl<'a> Inclusion<'a> {
         };
         let mut all = beside.to_vec();
         all.push((inner.module.name.clone(), inner.module.source.clone()));
-        all.push((format!("{prefix}Original"), self.renamed(outer)));
+        all.push((format!("{prefix}Original"), self.rename_module(outer)));
         let spec = SpecText { name: format!("{prefix}Inclusion"), text, local_modules: all };
         CheckRequest { spec, cfg_text: cfg.render(), cfg }
     }
 
-    /// The other module under a name of its own, with names for its two parts.
-    fn renamed(&self, side: &Side) -> String {
+    /// The other module under a generated name, with definitions for its initial predicate and next-state relation.
+    fn rename_module(&self, side: &ParsedSpec) -> String {
         let Self { prefix, .. } = self;
-        let Side { module, behaviour } = side;
+        let ParsedSpec { module, behaviour } = side;
         let header = &module.source[module.header.clone()];
         let name = header.rfind(&module.name).map_or(module.header.end, |at| module.header.start + at);
         let end = module.terminator.as_ref().map_or(module.source.len(), |end| end.start);
@@ -145,7 +145,7 @@ impl<'a> Inclusion<'a> {
     }
 }
 
-fn variables(side: &Side) -> String {
+fn variables(side: &ParsedSpec) -> String {
     let names: Vec<&str> = side.module.variables.iter().map(|v| v.name.as_str()).collect();
     format!("<<{}>>", names.join(", "))
 }

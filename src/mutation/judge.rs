@@ -1,4 +1,5 @@
-//! Judges mutants by the properties of the specification itself; see the classes in [`Outcome`].
+//! Judges mutants by the properties of their specification. [`Outcome`] lists the classes; `docs/mutation.md` describes the
+//! procedure.
 
 use std::time::{Duration, Instant};
 
@@ -10,52 +11,52 @@ use crate::toolchain::{
     CheckReport, CheckRequest, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
 };
 
-use super::inclusion::{Inclusion, Side, bound_otherwise};
-use super::split::NewLabel;
+use super::inclusion::{Inclusion, ParsedSpec, find_differing_binding};
+use super::new_label::NewLabel;
 use super::{Judgement, Mutant, Outcome};
 
-/// A mutant gets at least so long.
-const LEAST_TIME: Duration = Duration::from_secs(5);
-/// And so many times what the specification itself took.
-const TIMES_BASELINE: u32 = 10;
+/// Minimum time limit of a mutant's run.
+const MIN_DEADLINE: Duration = Duration::from_secs(5);
+/// The time limit of a mutant's run, as a multiple of the run time of the original.
+const BASELINE_FACTOR: u32 = 10;
 
 /// The specification whose mutants are judged.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// Its file's name, for the names of mutants.
+    /// The file name, used in the names of mutants.
     pub file: String,
     /// The text as the user wrote it.
     pub source: String,
-    /// Its module, translated where there is an algorithm.
+    /// The parsed module, with its translation if it has an algorithm.
     pub module: Module,
-    /// The modules beside it.
+    /// Name and text of the modules in the same folder.
     pub beside: Vec<(String, String)>,
-    /// The configuration.
+    /// The parsed configuration.
     pub cfg: Cfg,
-    /// Its text.
+    /// The text of the configuration.
     pub cfg_text: String,
-    side: Result<Side, String>,
+    side: Result<ParsedSpec, String>,
 }
 
-/// Why there is nothing to mutate, or nothing to judge by.
+/// Why mutants of a specification cannot be judged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// The specification does not hold, or holds for want of anything that could fail.
+    /// The original violates a property, or its check says nothing (no property, no step, an unreachable witness).
     #[error("{reason}")]
     Bad {
-        /// Why, in words.
+        /// The reason in words.
         reason: String,
-        /// Its check, where it came so far.
+        /// The result of its check, if one ran.
         outcome: Option<Box<CheckOutcome>>,
     },
-    /// Not even that could be decided.
+    /// A tool failed.
     #[error(transparent)]
     Tool(#[from] ToolError),
 }
 
 impl Subject {
-    /// Translates, parses and checks the specification itself. Mutants are judged only by properties that hold of it.
+    /// Translates, parses and checks the original. Mutants can be judged only by properties that it satisfies.
     pub async fn prepare(
         tools: &dyn Toolchain,
         file: String,
@@ -67,7 +68,7 @@ impl Subject {
         let bad = |reason: String| BaselineError::Bad { reason, outcome: None };
         let cfg = Cfg::parse(&cfg_text).map_err(|d| bad(format!("the configuration cannot be read: {d}")))?;
         let source = spec.text.clone();
-        let spec = match translated(tools, spec, cx).await? {
+        let spec = match translate_and_parse(tools, spec, cx).await? {
             Ok(spec) => spec,
             Err(why) => return Err(bad(why)),
         };
@@ -76,22 +77,22 @@ impl Subject {
         let CheckReport { mut outcome, .. } = tools.check(&request, cx).await?;
         outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
         let CheckRequest { spec, cfg_text, cfg } = request;
-        if let Some(reason) = unfit(&outcome, &cfg) {
+        if let Some(reason) = baseline_problem(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)) });
         }
-        let side = SpecificationFormula::parse(&module, &cfg).map(|behaviour| Side { module: module.clone(), behaviour });
-        Ok((Self { file, source, module, beside: spec.local_modules, cfg, cfg_text, side }, outcome))
+        let side = SpecificationFormula::parse(&module, &cfg).map(|behaviour| ParsedSpec { module: module.clone(), behaviour });
+        Ok((Self { file, source, module, local_modules: spec.local_modules, cfg, cfg_text, side }, outcome))
     }
 
-    /// How long each run of a mutant may take, after the time that the specification itself took.
+    /// The time limit of each run of a mutant, from the run time of the original: ten times as long, at least 5 seconds.
     pub fn deadline(baseline: &CheckOutcome) -> Duration {
         let took = Duration::try_from_secs_f64(baseline.statistics.seconds).unwrap_or_default();
-        (took * TIMES_BASELINE).max(LEAST_TIME)
+        (took * BASELINE_FACTOR).max(MIN_DEADLINE)
     }
 }
 
-/// Why mutants cannot be judged by this check.
-fn unfit(outcome: &CheckOutcome, cfg: &Cfg) -> Option<String> {
+/// The reason why mutants cannot be judged against this check of the original.
+fn baseline_problem(outcome: &CheckOutcome, cfg: &Cfg) -> Option<String> {
     match &outcome.verdict {
         Verdict::Holds => {}
         Verdict::Violated { violated } => {
@@ -111,7 +112,7 @@ fn unfit(outcome: &CheckOutcome, cfg: &Cfg) -> Option<String> {
     Some(format!("the witness {} is not reachable", unreached.name))
 }
 
-async fn translated(
+async fn translate_and_parse(
     tools: &dyn Toolchain,
     mut spec: SpecText,
     cx: &ToolContext<'_>,
@@ -141,9 +142,9 @@ pub struct Judge<'a> {
     pub version: &'a str,
 }
 
-/// A class with what belongs to it.
+/// A class with its evidence.
 #[derive(Default)]
-struct Found {
+struct Classification {
     outcome: Option<Outcome>,
     killed_by: Vec<String>,
     kind: Option<ViolationKind>,
@@ -153,30 +154,30 @@ struct Found {
     checker: Option<crate::tla::Checker>,
 }
 
-impl Found {
+impl Classification {
     fn killed(violated: Violation, trace: Option<crate::tla::Trace>) -> Self {
-        let killed_by = vec![killer(&violated)];
-        // What an assertion says, or its place, is no name: it moves with the text.
+        let killed_by = vec![violation_name(&violated)];
+        // The text or place of an assertion is no stable name, because it changes with the mutated text.
         let reason = violated.name.filter(|_| violated.kind == ViolationKind::Assertion);
         let (outcome, kind) = (Some(Outcome::Killed), Some(violated.kind));
         Self { outcome, killed_by, kind, trace, reason, ..Self::default() }
     }
 
-    fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
+    fn with_reason(outcome: Outcome, reason: impl Into<String>) -> Self {
         Self { outcome: Some(outcome), reason: Some(reason.into()), ..Self::default() }
     }
 }
 
-/// A question that a checker did not answer.
+/// An inclusion check without a verdict.
 struct Undecided {
     outcome: Outcome,
     why: String,
 }
 
 impl Judge<'_> {
-    /// The key of a mutant's judgement.
+    /// The key of the judgement of a mutant: SHA-256 of everything that determines it.
     pub fn key(&self, mutant: &Mutant) -> String {
-        let Subject { source, cfg_text, beside, .. } = self.subject;
+        let Subject { source, cfg_text, local_modules, .. } = self.subject;
         let mut all = format!("{}\0{}\0{cfg_text}\0{source}", self.version, mutant.apply(source));
         for (name, text) in beside {
             all.push('\0');
@@ -187,10 +188,10 @@ impl Judge<'_> {
         Sha::of(all).as_str().to_owned()
     }
 
-    /// Judges one mutant. `cx.limits.check` bounds each of its runs.
+    /// Judges one mutant. `cx.limits.check` limits each of its runs.
     pub async fn judge(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Judgement, ToolError> {
         let began = Instant::now();
-        let found = self.find(mutant, cx).await?;
+        let found = self.classify(mutant, cx).await?;
         Ok(Judgement {
             name: mutant.name(&self.subject.file),
             operator: mutant.operator,
@@ -215,15 +216,15 @@ impl Judge<'_> {
         })
     }
 
-    async fn find(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Found, ToolError> {
+    async fn classify(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Classification, ToolError> {
         let subject = self.subject;
         let text = mutant.apply(&subject.source);
         let spec = SpecText { name: subject.module.name.clone(), text, local_modules: subject.beside.clone() };
-        let spec = match translated(self.tools, spec, cx).await {
+        let spec = match translate_and_parse(self.tools, spec, cx).await {
             Ok(Ok(spec)) => spec,
-            Ok(Err(why)) => return Ok(Found::because(Outcome::Invalid, why)),
+            Ok(Err(why)) => return Ok(Classification::with_reason(Outcome::Invalid, why)),
             Err(undecided) if undecided.is_caused_by_input() => {
-                return Ok(Found::because(Outcome::Inconclusive, undecided.to_string()));
+                return Ok(Classification::with_reason(Outcome::Inconclusive, undecided.to_string()));
             }
             Err(error) => return Err(error),
         };
@@ -231,49 +232,52 @@ impl Judge<'_> {
         let CheckOutcome { verdict, trace, checker, .. } = match self.tools.decide(&request, cx).await {
             Ok(checked) => checked.outcome,
             Err(error) if error.is_fatal() => return Err(error),
-            // A checker that breaks on a mutant has shown nothing about it; the others go on.
-            Err(error) => return Ok(Found::because(Outcome::Inconclusive, error.to_string())),
+            // A checker that fails on one mutant must not stop the judgement of the others.
+            Err(error) => return Ok(Classification::with_reason(Outcome::Inconclusive, error.to_string())),
         };
         let found = match verdict {
-            // That is no property of what it does.
+            // An assumption is about constants, not about behaviour, so this is no kill.
             Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => {
-                Found::because(Outcome::Invalid, "an assumption is false")
+                Classification::with_reason(Outcome::Invalid, "an assumption is false")
             }
-            Verdict::Violated { violated } => match NewLabel::of(mutant, &request) {
-                Some(label) if label.may_be_all(&violated, trace.as_ref()) => {
-                    self.labelled(&label, &request, killer(&violated), cx).await?
+            Verdict::Violated { violated } => match NewLabel::from_mutant(mutant, &request) {
+                Some(label) if label.may_explain(&violated, trace.as_ref()) => {
+                    self.classify_with_new_label(&label, &request, violation_name(&violated), cx).await?
                 }
-                _ => Found::killed(violated, trace),
+                _ => Classification::killed(violated, trace),
             },
-            Verdict::Invalid { reason, .. } => Found::because(Outcome::Invalid, reason),
-            Verdict::Inconclusive { reason, timed_out: true } => Found::because(Outcome::Timeout, reason),
-            Verdict::Inconclusive { reason, .. } => Found::because(Outcome::Inconclusive, reason),
-            Verdict::Holds => self.unnoticed(&request, cx).await?,
+            Verdict::Invalid { reason, .. } => Classification::with_reason(Outcome::Invalid, reason),
+            Verdict::Inconclusive { reason, timed_out: true } => {
+                Classification::with_reason(Outcome::Timeout, reason)
+            }
+            Verdict::Inconclusive { reason, .. } => Classification::with_reason(Outcome::Inconclusive, reason),
+            Verdict::Holds => self.classify_unviolated(&request, cx).await?,
         };
-        Ok(Found { checker: Some(checker), ..found })
+        Ok(Classification { checker: Some(checker), ..found })
     }
 
-    /// The class of a mutant that violates a property which reads labels, in a state that holds a new one: the property
-    /// cannot have known it. Judged again with the new label where the old one is listed, then by the other properties.
-    async fn labelled(
+    /// The class of a mutant whose violated property reads labels, in a state with the new label: the property could not
+    /// list a label that did not exist. The mutant is judged again, first with the new label added next to the old one in
+    /// sets of labels, then by the properties that do not read labels.
+    async fn classify_with_new_label(
         &self,
         label: &NewLabel,
         request: &CheckRequest,
         mut by: String,
         cx: &ToolContext<'_>,
-    ) -> Result<Found, ToolError> {
-        let mut again = Vec::new();
-        if let Some(text) = label.listed() {
+    ) -> Result<Classification, ToolError> {
+        let mut requests = Vec::new();
+        if let Some(text) = label.with_label_listed() {
             let spec = SpecText { text, ..request.spec.clone() };
-            again.push(CheckRequest { spec, ..request.clone() });
+            requests.push(CheckRequest { spec, ..request.clone() });
         }
-        let cfg = label.others(&request.cfg);
+        let cfg = label.without_label_properties(&request.cfg);
         let checks_any = !cfg.invariants.is_empty() || !cfg.properties.is_empty() || cfg.check_deadlock != Some(false);
         if checks_any {
-            again.push(CheckRequest { spec: request.spec.clone(), cfg_text: cfg.render(), cfg });
+            requests.push(CheckRequest { spec: request.spec.clone(), cfg_text: cfg.render(), cfg });
         }
         let mut open = None;
-        for other in again {
+        for other in requests {
             let CheckOutcome { verdict, trace, .. } = match self.tools.decide(&other, cx).await {
                 Ok(checked) => checked.outcome,
                 Err(error) if error.is_fatal() => return Err(error),
@@ -283,10 +287,12 @@ impl Judge<'_> {
                 }
             };
             match verdict {
-                Verdict::Violated { violated } if label.may_be_all(&violated, trace.as_ref()) => by = killer(&violated),
-                Verdict::Violated { violated } => return Ok(Found::killed(violated, trace)),
-                // Every property, and only lists of labels are longer than they were.
-                Verdict::Holds if other.cfg == request.cfg => return self.unnoticed(request, cx).await,
+                Verdict::Violated { violated } if label.may_explain(&violated, trace.as_ref()) => {
+                    by = violation_name(&violated)
+                }
+                Verdict::Violated { violated } => return Ok(Classification::killed(violated, trace)),
+                // With all properties, and nothing changed except longer lists of labels.
+                Verdict::Holds if other.cfg == request.cfg => return self.classify_unviolated(request, cx).await,
                 Verdict::Holds => {}
                 Verdict::Inconclusive { reason, timed_out: true } => open = Some((Outcome::Timeout, reason)),
                 Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
@@ -297,18 +303,26 @@ impl Judge<'_> {
         let first =
             format!("it violates `{by}`, which reads labels and cannot have known the new one, `{}`", label.name());
         Ok(match open {
-            Some((outcome, why)) => {
-                Found::because(outcome, format!("{first}; whether it violates anything else was not decided: {why}"))
-            }
-            None => Found::because(Outcome::Inconclusive, format!("{first}; it violates nothing that reads no label")),
+            Some((outcome, why)) => Classification::with_reason(
+                outcome,
+                format!("{first}; whether it violates anything else was not decided: {why}"),
+            ),
+            None => Classification::with_reason(
+                Outcome::Inconclusive,
+                format!("{first}; it violates nothing that reads no label"),
+            ),
         })
     }
 
-    /// The class of a mutant of which everything holds.
-    async fn unnoticed(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Found, ToolError> {
+    /// The class of a mutant that violates nothing, by inclusion of behaviours both ways.
+    async fn classify_unviolated(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Classification, ToolError> {
         let undecided_as = |outcome: Outcome, why: &str| {
             let reason = format!("every property holds; whether it does anything new was not decided: {why}");
-            Ok(Found::because(outcome, reason))
+            Ok(Classification::with_reason(outcome, reason))
         };
         let undecided = |why: &str| undecided_as(Outcome::Inconclusive, why);
         let subject = self.subject;
@@ -324,74 +338,79 @@ impl Judge<'_> {
             Ok(behaviour) => behaviour,
             Err(why) => return undecided(&why),
         };
-        let ours = Side { module, behaviour };
+        let ours = ParsedSpec { module, behaviour };
         let inclusion = match Inclusion::new(&subject.cfg, &subject.beside, [&ours, theirs]) {
             Ok(inclusion) => inclusion,
             Err(why) => return undecided(&why),
         };
         let other_variables = "the two have different variables";
-        if !Inclusion::covers(&ours, theirs) {
+        if !Inclusion::has_variables_of(&ours, theirs) {
             return undecided(other_variables);
         }
-        match self.holds(&inclusion.request(&ours, theirs), cx).await? {
-            // A variable more (`pc`, where a label came in) can hold what the other has no word for.
-            Ok(true) if !Inclusion::covers(theirs, &ours) => return undecided(other_variables),
+        match self.check_holds(&inclusion.request(&ours, theirs), cx).await? {
+            // An additional variable (`pc`, if a label was added) can carry state that the original cannot express.
+            Ok(true) if !Inclusion::has_variables_of(theirs, &ours) => return undecided(other_variables),
             Ok(true) => {}
-            Ok(false) => return Ok(Found { outcome: Some(Outcome::Survived), ..Found::default() }),
+            Ok(false) => return Ok(Classification { outcome: Some(Outcome::Survived), ..Classification::default() }),
             Err(Undecided { outcome, why }) => return undecided_as(outcome, &why),
         }
-        match self.holds(&inclusion.request(theirs, &ours), cx).await? {
-            Ok(true) => self.same_steps(&inclusion, &ours, theirs, cx).await,
+        match self.check_holds(&inclusion.request(theirs, &ours), cx).await? {
+            Ok(true) => self.classify_by_fairness(&inclusion, &ours, theirs, cx).await,
             Ok(false) => {
                 let noticed_by = self.lost_witnesses(request, cx).await?;
-                Ok(Found { outcome: Some(Outcome::Restricting), noticed_by, ..Found::default() })
+                Ok(Classification { outcome: Some(Outcome::Restricting), noticed_by, ..Classification::default() })
             }
             Err(Undecided { outcome, why }) => undecided_as(outcome, &why),
         }
     }
 
-    /// The class of a mutant with the same steps: fairness decides.
-    async fn same_steps(
+    /// The class of a mutant with the same states and steps, by comparing fairness.
+    async fn classify_by_fairness(
         &self,
         inclusion: &Inclusion<'_>,
-        ours: &Side,
-        theirs: &Side,
+        ours: &ParsedSpec,
+        theirs: &ParsedSpec,
         cx: &ToolContext<'_>,
-    ) -> Result<Found, ToolError> {
-        let texts = |side: &Side| -> Vec<String> {
+    ) -> Result<Classification, ToolError> {
+        let texts = |side: &ParsedSpec| -> Vec<String> {
             let mut all: Vec<String> = side.behaviour.fairness.iter().map(|f| f.normalised.clone()).collect();
             all.sort();
             all
         };
         if texts(ours) != texts(theirs) {
-            return Ok(Found { outcome: Some(Outcome::FairnessOnly), ..Found::default() });
+            return Ok(Classification { outcome: Some(Outcome::FairnessOnly), ..Classification::default() });
         }
         let by_steps = "the same reachable states and steps, by inclusion both ways";
         if ours.behaviour.fairness.is_empty() {
-            return Ok(Found::because(Outcome::Equivalent, by_steps));
+            return Ok(Classification::with_reason(Outcome::Equivalent, by_steps));
         }
         let undecided = "it has the same reachable states and steps; whether its fairness is the same was not decided";
         let actions: Option<Vec<_>> = ours.behaviour.fairness.iter().map(|f| f.actions.clone()).collect();
         let actions = actions.unwrap_or_default().concat();
-        let has_disjunct = |side: &Side| actions.iter().all(|fair| side.behaviour.has_disjunct(&side.module, fair));
+        let has_disjunct = |side: &ParsedSpec| actions.iter().all(|fair| side.behaviour.has_disjunct(&side.module, fair));
         if actions.is_empty() || !has_disjunct(ours) || !has_disjunct(theirs) {
-            return Ok(Found::because(Outcome::Inconclusive, undecided));
+            return Ok(Classification::with_reason(Outcome::Inconclusive, undecided));
         }
-        if let Some(name) = bound_otherwise([ours, theirs], &actions) {
+        if let Some(name) = find_differing_binding([ours, theirs], &actions) {
             let why = format!("{undecided}: it is bound to `{name}`, which is not the same");
-            return Ok(Found::because(Outcome::Inconclusive, why));
+            return Ok(Classification::with_reason(Outcome::Inconclusive, why));
         }
-        Ok(match self.holds(&inclusion.same_actions(ours, theirs, &actions), cx).await? {
-            Ok(true) => {
-                Found::because(Outcome::Equivalent, format!("{by_steps}, and the same steps of each fair action"))
-            }
-            Ok(false) => Found { outcome: Some(Outcome::FairnessOnly), ..Found::default() },
-            Err(Undecided { outcome, why }) => Found::because(outcome, format!("{undecided}: {why}")),
+        Ok(match self.check_holds(&inclusion.same_actions(ours, theirs, &actions), cx).await? {
+            Ok(true) => Classification::with_reason(
+                Outcome::Equivalent,
+                format!("{by_steps}, and the same steps of each fair action"),
+            ),
+            Ok(false) => Classification { outcome: Some(Outcome::FairnessOnly), ..Classification::default() },
+            Err(Undecided { outcome, why }) => Classification::with_reason(outcome, format!("{undecided}: {why}")),
         })
     }
 
-    /// Whether a check holds; the inner error says why that was not decided.
-    async fn holds(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Result<bool, Undecided>, ToolError> {
+    /// Whether a check holds; the inner error says why it was not decided.
+    async fn check_holds(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<bool, Undecided>, ToolError> {
         let (outcome, why) = match self.tools.decide(request, cx).await {
             Ok(checked) => match checked.outcome.verdict {
                 Verdict::Holds => return Ok(Ok(true)),
@@ -407,7 +426,7 @@ impl Judge<'_> {
         Ok(Err(Undecided { outcome, why }))
     }
 
-    /// Witnesses that the mutant does not reach. One whose run came to no verdict is not among them.
+    /// The witnesses that the mutant does not reach; undecided ones are left out.
     async fn lost_witnesses(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Vec<String>, ToolError> {
         let mut lost = Vec::new();
         let CheckRequest { spec, cfg, .. } = request;
@@ -429,7 +448,7 @@ impl Judge<'_> {
                 ..cfg.clone()
             };
             let spec = SpecText { name, text, local_modules: beside };
-            if matches!(self.holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
+            if matches!(self.check_holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
                 lost.push(witness.clone());
             }
         }
@@ -437,7 +456,7 @@ impl Judge<'_> {
     }
 }
 
-fn killer(violated: &Violation) -> String {
+fn violation_name(violated: &Violation) -> String {
     match (violated.kind, &violated.name) {
         (ViolationKind::Assertion, _) => ASSERTION.to_owned(),
         (_, Some(name)) => name.clone(),
@@ -446,7 +465,7 @@ fn killer(violated: &Violation) -> String {
     }
 }
 
-/// Limits for the runs of one mutant among several at a time.
-pub fn limits_of_one(limits: &Limits, deadline: Duration) -> Limits {
+/// Limits for each run of a mutant: one worker, because several mutants run in parallel.
+pub fn limits_per_mutant(limits: &Limits, deadline: Duration) -> Limits {
     Limits { check: deadline, workers: Some(1), ..limits.clone() }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a mutant, and what all of them add up to.
+//! The judgement of a mutant, and the summary over all mutants of a specification.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,26 @@ use super::Operator;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// A property of the specification, or its freedom from deadlock, is violated.
+    /// The mutant violates a property, or reaches a deadlock that the original does not have.
     Killed,
-    /// Everything holds, and the mutant does something that the specification does not: a property is missing.
+    /// No property is violated although the mutant has behaviours that the original does not have: a property is missing.
     Survived,
-    /// Everything holds, and the mutant does less: no safety property can see it; a witness or a liveness property can.
+    /// No property is violated, and the mutant has fewer behaviours. Only a witness or liveness property can notice it.
     Restricting,
     /// The same reachable states and steps, and the same fairness.
     Equivalent,
-    /// The same reachable states and steps, and another fairness: only a liveness property can see it.
+    /// The same reachable states and steps with different fairness. Only a liveness property can notice it.
     FairnessOnly,
-    /// It does not translate, parse or evaluate.
+    /// The mutant does not translate, parse or evaluate.
     Invalid,
-    /// The checker came to no verdict, or whether the mutant is equivalent could not be decided.
+    /// The check or the test for equivalence was undecided.
     Inconclusive,
-    /// It did not end within the deadline.
+    /// A run exceeded its time limit.
     Timeout,
 }
 
 impl Outcome {
-    /// Every class, in the order of a report.
+    /// All classes, in the order of reports.
     pub const ALL: [Self; 8] = [
         Self::Killed,
         Self::Survived,
@@ -42,7 +42,7 @@ impl Outcome {
         Self::Timeout,
     ];
 
-    /// In words.
+    /// The class in words, for reports.
     pub fn words(self) -> &'static str {
         match self {
             Self::Killed => "killed",
@@ -57,62 +57,56 @@ impl Outcome {
     }
 }
 
-/// One mutant, judged.
+/// A judged mutant, one line of `outcomes.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// The mutant's name.
     pub name: String,
-    /// Its operator.
     pub operator: Operator,
-    /// Where it sits: a label, a definition.
+    /// The label or definition that is mutated.
     pub definition: String,
-    /// The line in the source, from 1.
+    /// From 1.
     pub line: usize,
-    /// The column, from 1.
+    /// From 1, in characters.
     pub column: usize,
     /// Line and column of the first character that is replaced; both from 1.
     pub start: (usize, usize),
-    /// Line and column behind the last character that is replaced.
+    /// Line and column after the last character that is replaced.
     pub end: (usize, usize),
-    /// What stands from there to here instead.
+    /// The text that replaces `start` to `end`.
     pub replacement: String,
-    /// What it does.
+    /// What the mutation does, as a sentence without its subject.
     pub what: String,
-    /// The changed lines.
     pub diff: String,
-    /// The class.
     pub outcome: Outcome,
-    /// What killed it: the property that the checker found violated first, `Deadlock`, `Assertion`.
+    /// The property that the checker found violated first, or `Deadlock` or `Assertion`.
     #[serde(default)]
     pub killed_by: Vec<String>,
-    /// What kind of violation that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ViolationKind>,
-    /// The behaviour that shows it.
+    /// The counterexample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Witnesses that the mutant does not reach any more; only where it restricts.
+    /// Witnesses that the mutant no longer reaches; only for restricting mutants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noticed_by: Vec<String>,
-    /// Why it is invalid or undecided, or by what it is equivalent.
+    /// Why the mutant is invalid or undecided, or the argument for its equivalence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Which checker decided, where one ran.
+    /// The checker that decided, if one ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checker: Option<Checker>,
-    /// Wall time of all its runs, in seconds.
+    /// Wall time of all runs of the mutant.
     pub seconds: f64,
-    /// How many seconds each of its runs was given, where it did not end in that time.
+    /// The time limit per run in seconds, if a run exceeded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<f64>,
-    /// SHA-256 of everything that was judged: mutated source, configuration, modules beside, tools. A judgement with the
-    /// same key is not made again.
+    /// SHA-256 of mutated source, configuration, other modules and tools. Mutants with a known key are not judged again.
     pub key: String,
 }
 
 impl Judgement {
-    /// Whether it did not end in time, and so much time for each run would be more than it had.
-    pub fn would_get_more(&self, deadline: std::time::Duration) -> bool {
+    /// Whether the mutant timed out with a shorter time limit per run than `deadline`.
+    pub fn would_get_more_time(&self, deadline: std::time::Duration) -> bool {
         self.outcome == Outcome::Timeout && deadline.as_secs_f64() > self.deadline.unwrap_or(self.seconds)
     }
 }
@@ -120,38 +114,30 @@ impl Judgement {
 /// Counts over judgements.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// See [`Outcome`].
     pub killed: usize,
-    /// Of the killed ones, those by deadlock.
+    /// Killed mutants that reach a deadlock.
     pub killed_by_deadlock: usize,
-    /// See [`Outcome`].
     pub survived: usize,
-    /// See [`Outcome`].
     pub restricting: usize,
-    /// Of the restricting ones, those that a witness notices.
+    /// Restricting mutants that no longer reach a witness.
     pub restricting_noticed: usize,
-    /// See [`Outcome`].
     pub equivalent: usize,
-    /// See [`Outcome`].
     pub fairness_only: usize,
-    /// See [`Outcome`].
     pub invalid: usize,
-    /// See [`Outcome`].
     pub inconclusive: usize,
-    /// See [`Outcome`].
     pub timeout: usize,
     /// killed / (killed + survived); `None` at 0/0.
     pub score: Option<f64>,
-    /// What the score would be if all inconclusive and timed-out mutants survived; `None` at 0/0.
+    /// The score if all inconclusive and timed-out mutants had survived; `None` at 0/0.
     #[serde(default)]
     pub score_at_least: Option<f64>,
-    /// Noticed by a witness / restricting; `None` at 0/0, and if the specification has no witness.
+    /// `restricting_noticed` / `restricting`; `None` at 0/0, and if the specification has no witness.
     pub restricting_score: Option<f64>,
 }
 
 impl Summary {
-    /// Counts the judgements of a specification with this configuration.
-    pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>, cfg: &Cfg) -> Self {
+    /// Counts the judgements of the mutants of one specification.
+    pub fn from_judgements<'a>(judgements: impl IntoIterator<Item = &'a Judgement>, cfg: &Cfg) -> Self {
         let mut all = Self::default();
         for judgement in judgements {
             let counter = match judgement.outcome {
@@ -175,7 +161,6 @@ impl Summary {
         all
     }
 
-    /// Mutants in this class.
     pub fn count(&self, outcome: Outcome) -> usize {
         match outcome {
             Outcome::Killed => self.killed,

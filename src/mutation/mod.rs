@@ -1,4 +1,5 @@
-//! Deliberate flaws: made by operators on the text of a specification, and judged by its own properties.
+//! Mutation testing: makes mutants of a specification by operators on its text, and judges each by the properties of the
+//! specification. Knows nothing of runs and models.
 
 mod diff;
 mod inclusion;
@@ -6,17 +7,17 @@ mod judge;
 mod judgement;
 mod make;
 mod mutant;
+mod new_label;
 mod operator;
 mod requirements;
 mod results;
 mod selection;
-mod split;
 
-pub use judge::{BaselineError, Judge, Subject, limits_of_one};
+pub use judge::{BaselineError, Judge, Subject, limits_per_mutant};
 pub use judgement::{Judgement, Outcome, Summary};
 pub use make::mutants;
 pub use mutant::{Edit, Mutant};
 pub use operator::Operator;
-pub use requirements::{by_number, requirements_touched};
-pub use results::{Results, ResultsError, listed};
+pub use requirements::{requirement_sort_key, requirements_touched};
+pub use results::{Results, ResultsError, mutant_json};
 pub use selection::{Selection, Shard, changed_lines};

@@ -1,4 +1,4 @@
-//! One mutant: a named edit of the source text.
+//! Mutants: named edits of the source text.
 
 use std::ops::Range;
 
@@ -7,56 +7,55 @@ use super::Operator;
 /// A replacement of a byte range of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty where something is inserted.
+    /// The replaced range; empty for an insertion.
     pub range: Range<usize>,
-    /// What stands there instead.
+    /// The new text.
     pub text: String,
 }
 
-/// A specification with one deliberate flaw, as edits of its source.
+/// A specification with one deliberate change, as edits of its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutant {
-    /// The operator that made it.
     pub operator: Operator,
-    /// Where it sits: the label, macro or procedure of the algorithm, or the TLA+ definition; the algorithm's name for
-    /// its initial values.
+    /// The mutated part: a label, macro or procedure of the algorithm, or a TLA+ definition; the name of the algorithm for
+    /// initial values.
     pub definition: String,
-    /// The place of the flaw in the source; both count from 1, columns in characters.
+    /// The position of the change in the source, from 1.
     pub line: usize,
-    /// See `line`.
+    /// From 1, in characters.
     pub column: usize,
-    /// What the flaw does, to be read after the definition's name: ``no longer checks `amount <= balance` ``.
+    /// What the change does, to be read after the name of the definition: ``no longer checks `amount <= balance` ``.
     pub what: String,
     /// In order of their ranges, which do not overlap.
     pub edits: Vec<Edit>,
-    /// What tells it from other mutants of the same operator at the same place: `< to <=`; empty where there is but one.
+    /// Distinguishes mutants of the same operator at the same position: `< to <=`. Empty if there is only one.
     pub variant: String,
 }
 
 impl Mutant {
-    /// The same from run to run: `Spec.tla:41:12 drop guard`.
+    /// The name, stable between runs: `Spec.tla:41:12 drop guard`.
     pub fn name(&self, file: &str) -> String {
         let Self { line, column, operator, variant, .. } = self;
         let name = format!("{file}:{line}:{column} {}", operator.words());
         if variant.is_empty() { name } else { format!("{name} {variant}") }
     }
 
-    /// Line and column, from 1, behind the last character that is replaced.
+    /// Line and column, from 1, after the last character that is replaced.
     pub fn end(&self, source: &str) -> (usize, usize) {
-        place(source, self.edits.last().map_or(0, |edit| edit.range.end))
+        position(source, self.edits.last().map_or(0, |edit| edit.range.end))
     }
 
     /// Line and column, from 1, of the first character that is replaced.
     pub fn start(&self, source: &str) -> (usize, usize) {
-        place(source, self.edits.first().map_or(0, |edit| edit.range.start))
+        position(source, self.edits.first().map_or(0, |edit| edit.range.start))
     }
 
-    /// What stands between them instead.
+    /// The text that replaces the source between [`Mutant::start`] and [`Mutant::end`].
     pub fn replacement(&self, source: &str) -> String {
         let (Some(first), Some(last)) = (self.edits.first(), self.edits.last()) else { return String::new() };
         let mutated = self.apply(source);
-        let behind = source.len() - last.range.end;
-        mutated[first.range.start..mutated.len() - behind].to_owned()
+        let after = source.len() - last.range.end;
+        mutated[first.range.start..mutated.len() - after].to_owned()
     }
 
     /// The mutated source.
@@ -73,7 +72,7 @@ impl Mutant {
     }
 }
 
-fn place(source: &str, at: usize) -> (usize, usize) {
+fn position(source: &str, at: usize) -> (usize, usize) {
     let before = &source[..at];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     (before.matches('\n').count() + 1, before[line..].chars().count() + 1)

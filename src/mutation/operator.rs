@@ -1,10 +1,10 @@
-//! The mutation operators.
+//! The mutation operators: names, ids and one-line descriptions. `docs/mutation.md` lists them.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What kind of flaw a mutant has. Where two operators make the same text, the first of them keeps it.
+/// A mutation operator. If two operators make the same text, the mutant belongs to the first in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
     DropGuard,
@@ -33,7 +33,6 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// All of them, in their order.
     pub const ALL: [Self; 23] = [
         Self::DropGuard,
         Self::NegateGuard,
@@ -60,22 +59,21 @@ impl Operator {
         Self::DropFairness,
     ];
 
-    /// As in the names of mutants: `drop guard`.
+    /// The form in names of mutants: `drop guard`.
     pub fn words(self) -> &'static str {
         self.row().0
     }
 
-    /// As on the command line: `drop-guard`.
+    /// The form on the command line and in JSON: `drop-guard`.
     pub fn id(self) -> &'static str {
         self.row().1
     }
 
-    /// What it does, in one line.
+    /// A description in one line.
     pub fn describe(self) -> &'static str {
         self.row().2
     }
 
-    /// The operator with this id.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operator| operator.id() == id)
     }
@@ -83,13 +81,11 @@ impl Operator {
     fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::DropGuard => {
-                ("drop guard", "drop-guard", "an `await`, a condition, or one conjunct of it, is not checked any more")
+                ("drop guard", "drop-guard", "an `await`, a condition, or one conjunct of it, is no longer checked")
             }
-            Self::NegateGuard => (
-                "negate guard",
-                "negate-guard",
-                "an `await`, a condition, or one conjunct of it, asks for the opposite",
-            ),
+            Self::NegateGuard => {
+                ("negate guard", "negate-guard", "an `await`, a condition, or one conjunct of it, is negated")
+            }
             Self::DropStatement => {
                 ("drop statement", "drop-statement", "an assignment, call or goto of the algorithm becomes `skip`")
             }
@@ -97,11 +93,11 @@ impl Operator {
             Self::SwapStatements => (
                 "swap statements",
                 "swap-statements",
-                "two neighbouring statements change places, in one step or across a label",
+                "two neighbouring statements are swapped, in one step or across a label",
             ),
-            Self::MergeLabels => ("merge labels", "merge-labels", "a label goes: two steps become one"),
+            Self::MergeLabels => ("merge labels", "merge-labels", "a label is removed: two steps become one"),
             Self::SplitLabel => {
-                ("split label", "split-label", "a label comes in the middle of a step: others can step in between")
+                ("split label", "split-label", "a label is added in a step: other processes can interleave there")
             }
             Self::DropBranch => {
                 ("drop branch", "drop-branch", "a branch of an `either`, or a disjunct of an action, is never taken")
@@ -130,23 +126,23 @@ impl Operator {
                 ("wrong variable", "wrong-variable", "another variable or parameter of the same kind is read")
             }
             Self::Relational => {
-                ("relational", "relational", "a comparison moves its boundary, or turns round: `<` to `<=`, `<` to `>`")
+                ("relational", "relational", "a comparison moves its boundary, or is reversed: `<` to `<=`, `<` to `>`")
             }
-            Self::Arithmetic => ("arithmetic", "arithmetic", "`+` and `-` trade places; `*` to `+`, `\\div` to `*`"),
+            Self::Arithmetic => ("arithmetic", "arithmetic", "`+` and `-` are swapped; `*` to `+`, `\\div` to `*`"),
             Self::SetOperator => (
                 "set operator",
                 "set-operator",
-                "`\\cup`, `\\cap` and `\\` trade places; `\\in` to `\\notin`; the sides of `\\subseteq` change",
+                "`\\cup`, `\\cap` and `\\` are swapped; `\\in` to `\\notin`; the sides of `\\subseteq` are swapped",
             ),
-            Self::Quantifier => ("quantifier", "quantifier", "`\\A` and `\\E` trade places"),
-            Self::Logical => ("logical", "logical", "`/\\` and `\\/` trade places; `=>` to `/\\`; a `~` goes"),
-            Self::Constant => ("constant", "constant", "a number is one more or one less; TRUE and FALSE trade places"),
+            Self::Quantifier => ("quantifier", "quantifier", "`\\A` and `\\E` are swapped"),
+            Self::Logical => ("logical", "logical", "`/\\` and `\\/` are swapped; `=>` to `/\\`; a `~` is removed"),
+            Self::Constant => ("constant", "constant", "a number is one more or one less; TRUE and FALSE are swapped"),
             Self::WeakenFairness => (
                 "weaken fairness",
                 "weaken-fairness",
-                "strong fairness becomes weak: `fair+` to `fair`, SF to WF, a label's `+` goes",
+                "strong fairness becomes weak: `fair+` to `fair`, SF to WF, the `+` of a label is removed",
             ),
-            Self::DropFairness => ("drop fairness", "drop-fairness", "`fair`, WF or SF goes"),
+            Self::DropFairness => ("drop fairness", "drop-fairness", "`fair`, WF or SF is removed"),
         }
     }
 }

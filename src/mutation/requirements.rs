@@ -1,21 +1,21 @@
-//! Which requirements a mutant touches: those covered by a property that speaks of a variable which the mutated part of
-//! the specification writes.
+//! The requirements that a mutant touches: those covered by a property that reads a variable which the mutated definition
+//! writes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tla::{Cfg, Definition, Module};
 
-/// The requirements that the definition (a label, an action) touches, nearest first: those whose property shares the
-/// most variables with what the definition writes, and speaks of the fewest others. `module` is the translated one.
+/// The requirements that a definition (a label, an action) touches, nearest first: most variables shared between the
+/// property and the writes of the definition, then fewest variables in the property. `module` must be translated.
 pub fn requirements_touched(module: &Module, cfg: &Cfg, definition: &str) -> Vec<String> {
-    // Initial values stand under the algorithm's name.
+    // Mutants of initial values carry the name of the algorithm, which is no definition.
     let definition = if module.definition(definition).is_some() { definition } else { "Init" };
-    let written = written(module, definition);
-    let ours = if written.is_empty() { variables(module, definition) } else { written };
+    let assigned = written_variables(module, definition);
+    let ours = if assigned.is_empty() { read_variables(module, definition) } else { assigned };
     let mut best: BTreeMap<String, (Reverse<usize>, usize)> = BTreeMap::new();
     for (property, requirements) in module.requirements_by_property(cfg) {
-        let theirs = variables(module, &property);
+        let theirs = read_variables(module, &property);
         let shared = theirs.intersection(&ours).count();
         if shared == 0 {
             continue;
@@ -27,41 +27,41 @@ pub fn requirements_touched(module: &Module, cfg: &Cfg, definition: &str) -> Vec
         }
     }
     let mut all: Vec<_> =
-        best.into_iter().map(|(requirement, rank)| (rank, by_number(&requirement), requirement)).collect();
+        best.into_iter().map(|(requirement, rank)| (rank, requirement_sort_key(&requirement), requirement)).collect();
     all.sort();
     all.into_iter().map(|(.., requirement)| requirement).collect()
 }
 
-/// What requirements are sorted by: `R2` before `R10`.
-pub fn by_number(requirement: &str) -> (String, usize, String) {
+/// Sort key for requirement ids: `R2` before `R10`.
+pub fn requirement_sort_key(requirement: &str) -> (String, usize, String) {
     let start = requirement.find(|c: char| c.is_ascii_digit()).unwrap_or(requirement.len());
     let (word, rest) = requirement.split_at(start);
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     (word.to_owned(), rest[..end].parse().unwrap_or_default(), rest[end..].to_owned())
 }
 
-fn below<'a>(module: &'a Module, name: &str) -> Vec<&'a Definition> {
+fn reachable_definitions<'a>(module: &'a Module, name: &str) -> Vec<&'a Definition> {
     let mut names = module.closure(name);
     names.insert(name.to_owned());
     names.iter().filter_map(|name| module.definition(name)).collect()
 }
 
-/// Every step of an algorithm speaks of these.
+/// Variables of the translation that every step of an algorithm reads and writes.
 fn is_control(name: &str) -> bool {
     matches!(name, "pc" | "stack")
 }
 
-fn variables(module: &Module, name: &str) -> BTreeSet<String> {
+fn read_variables(module: &Module, name: &str) -> BTreeSet<String> {
     let own = module.variable_names();
-    let refers = below(module, name).into_iter().flat_map(Definition::referenced_names);
+    let refers = reachable_definitions(module, name).into_iter().flat_map(Definition::referenced_names);
     refers.filter(|name| own.contains(name.as_str()) && !is_control(name)).cloned().collect()
 }
 
-/// The variables that have a prime of their own; `UNCHANGED` is none.
-fn written(module: &Module, name: &str) -> BTreeSet<String> {
+/// The variables that occur primed; `UNCHANGED` does not count.
+fn written_variables(module: &Module, name: &str) -> BTreeSet<String> {
     let own = module.variable_names();
     let mut found = BTreeSet::new();
-    for definition in below(module, name) {
+    for definition in reachable_definitions(module, name) {
         let tree = &definition.tree;
         let postfix = tree.ids().filter(|id| tree.node(*id).kind == "bound_postfix_op");
         let primed = postfix.filter(|id| tree.field(*id, "symbol").is_some_and(|s| tree.node(s).kind == "prime"));
@@ -73,12 +73,12 @@ fn written(module: &Module, name: &str) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::by_number;
+    use super::requirement_sort_key;
 
     #[test]
     fn requirements_are_sorted_by_their_numbers() {
         let mut all = ["R10", "R2", "R2b", "A3", "R"];
-        all.sort_by_key(|requirement| by_number(requirement));
+        all.sort_by_key(|requirement| requirement_sort_key(requirement));
         assert_eq!(all, ["A3", "R", "R2", "R2b", "R10"]);
     }
 }

@@ -1,12 +1,12 @@
-//! The folder of a mutation run. One process at a time; what was judged is appended at once and never taken back.
+//! The folder of a mutation run. One process at a time; each judgement is appended at once, so an interrupted run resumes.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `mutants.json` | the mutants chosen, written before the first is judged |
-//! | `outcomes.jsonl` | one judgement a line, as they come, with their traces |
-//! | `outcomes.json` | the whole result, written at the end |
+//! | `mutants.json` | the selected mutants, written before the first is judged |
+//! | `outcomes.jsonl` | one judgement per line, in order of completion, with traces |
+//! | `outcomes.json` | the complete result, written at the end |
 //! | `killed.txt`, `survived.txt`, ... | names by class, written at the end |
-//! | `run.lock` | who works here |
+//! | `run.lock` | lock file: process id and host of the running process |
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -20,17 +20,15 @@ use crate::journal::write_atomically;
 
 use super::{Judgement, Mutant, Outcome};
 
-/// What could not be read or written.
+/// A file that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {source}")]
 pub struct ResultsError {
-    /// Where.
     pub path: PathBuf,
-    /// Why not.
     pub source: io::Error,
 }
 
-/// The folder, open for this run.
+/// The open results folder of a mutation run.
 #[derive(Debug)]
 pub struct Results {
     dir: PathBuf,
@@ -39,7 +37,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Opens a folder, which may hold judgements of an earlier run, and cuts off a last line that was not written whole.
+    /// Opens a folder, reads judgements of an earlier run in it, and removes an incomplete last line.
     pub fn open(dir: &Path) -> Result<Self, ResultsError> {
         let path = dir.join("outcomes.jsonl");
         let at = |path: &Path| {
@@ -50,31 +48,31 @@ impl Results {
         let text = match files::read(&path, files::LOG) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                refuse_strangers(dir)?;
+                refuse_foreign_files(dir)?;
                 Vec::new()
             }
             Err(e) => return Err(at(&path)(e)),
         };
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let lines = text[..whole].split(|byte| *byte == b'\n');
-        // A judgement that this version does not read is made again.
+        let complete = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let lines = text[..complete].split(|byte| *byte == b'\n');
+        // A judgement that this version cannot read is ignored, so its mutant is judged again.
         let judgements = lines.filter_map(|line| serde_json::from_slice::<Judgement>(line).ok());
         let known = judgements.map(|judgement| (judgement.key.clone(), judgement)).collect();
         let log = files::open_with(&path, OpenOptions::new().create(true).append(true)).map_err(at(&path))?;
-        if whole < text.len() {
-            log.set_len(whole as u64).map_err(at(&path))?;
+        if complete < text.len() {
+            log.set_len(complete as u64).map_err(at(&path))?;
         }
         Ok(Self { dir: dir.to_owned(), log, known })
     }
 
-    /// The judgement of this key, where one was made before.
+    /// The earlier judgement with this key.
     pub fn known(&self, key: &str) -> Option<&Judgement> {
         self.known.get(key)
     }
 
-    /// Writes down what is going to be judged.
+    /// Writes the list of selected mutants.
     pub fn plan(&self, file: &str, source: &str, mutants: &[Mutant]) -> Result<(), ResultsError> {
-        let listed: Vec<Value> = mutants.iter().map(|mutant| listed(mutant, file, source)).collect();
+        let listed: Vec<Value> = mutants.iter().map(|mutant| mutant_json(mutant, file, source)).collect();
         self.write("mutants.json", &format!("{:#}\n", json!({"schema": 1, "mutants": listed})))
     }
 
@@ -87,9 +85,9 @@ impl Results {
             .map_err(|source| ResultsError { path: self.dir.join("outcomes.jsonl"), source })
     }
 
-    /// Writes the whole result, and the names by class.
-    pub fn finish(&self, whole: &Value, judgements: &[Judgement]) -> Result<(), ResultsError> {
-        self.write("outcomes.json", &format!("{whole:#}\n"))?;
+    /// Writes the complete result, and the names of mutants by class.
+    pub fn finish(&self, complete: &Value, judgements: &[Judgement]) -> Result<(), ResultsError> {
+        self.write("outcomes.json", &format!("{complete:#}\n"))?;
         for outcome in Outcome::ALL {
             let names = judgements.iter().filter(|j| j.outcome == outcome).map(|j| format!("{}\n", j.name));
             self.write(&list_name(outcome), &names.collect::<String>())?;
@@ -103,9 +101,9 @@ impl Results {
     }
 }
 
-/// Refuses a folder without `outcomes.jsonl` that holds files under the names that a mutation run writes: no mutation run
-/// put them there.
-fn refuse_strangers(dir: &Path) -> Result<(), ResultsError> {
+/// Refuses a folder without `outcomes.jsonl` that contains files with names that a mutation run writes: they belong to
+/// something else and would be overwritten.
+fn refuse_foreign_files(dir: &Path) -> Result<(), ResultsError> {
     let lists = Outcome::ALL.map(list_name);
     let names = ["mutants.json", "outcomes.json"].into_iter().chain(lists.iter().map(String::as_str));
     match names.map(|name| dir.join(name)).find(|path| path.exists()) {
@@ -123,8 +121,8 @@ fn list_name(outcome: Outcome) -> String {
     format!("{}.txt", outcome.words().replace(' ', "_"))
 }
 
-/// A mutant as it is listed before it is judged.
-pub fn listed(mutant: &Mutant, file: &str, source: &str) -> Value {
+/// A mutant as JSON, before it is judged.
+pub fn mutant_json(mutant: &Mutant, file: &str, source: &str) -> Value {
     json!({
         "name": mutant.name(file),
         "operator": mutant.operator,
@@ -141,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_somebody_else_are_not_written_over() {
+    fn files_of_other_programs_are_not_overwritten() {
         for name in ["mutants.json", "outcomes.json", "killed.txt"] {
             let dir = tempfile::tempdir().unwrap();
             std::fs::write(dir.path().join(name), "mine").unwrap();

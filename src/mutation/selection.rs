@@ -1,4 +1,4 @@
-//! Which of all mutants are judged.
+//! Selects the mutants to judge.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use super::{Mutant, Operator};
 
-/// One part of several: `2/8`.
+/// One shard of several: `2/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     index: usize,
-    of: usize,
+    count: usize,
 }
 
 impl FromStr for Shard {
@@ -19,7 +19,7 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').and_then(|(k, n)| Some((k.trim().parse().ok()?, n.trim().parse().ok()?)));
         match parts {
-            Some((index, of)) if 1 <= index && index <= of => Ok(Self { index, of }),
+            Some((index, count)) if 1 <= index && index <= count => Ok(Self { index, count }),
             _ => Err(format!("`{text}` is not k/n with k from 1 to n, such as 1/4")),
         }
     }
@@ -27,31 +27,31 @@ impl FromStr for Shard {
 
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.of)
+        write!(f, "{}/{}", self.index, self.count)
     }
 }
 
-/// What to judge.
+/// Filters for mutants, applied in the order of the fields.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// These operators alone; all where it is empty.
+    /// Only these operators; all if empty.
     pub operators: Vec<Operator>,
-    /// Mutants on these lines alone.
+    /// Only mutants that touch these lines.
     pub lines: Option<BTreeSet<usize>>,
-    /// So many, drawn at random.
+    /// A random sample of this size.
     pub sample: Option<usize>,
-    /// What the draw begins with: the same seed draws the same mutants.
+    /// Seed of the sample: equal seeds select equal mutants.
     pub seed: u64,
-    /// One part of what is left.
+    /// One shard of the remaining mutants.
     pub shard: Option<Shard>,
 }
 
 impl Selection {
-    /// The chosen mutants, in their order.
-    pub fn of(&self, all: Vec<Mutant>, source: &str) -> Vec<Mutant> {
+    /// The selected mutants, in their order.
+    pub fn select(&self, all: Vec<Mutant>, source: &str) -> Vec<Mutant> {
         let wanted = |mutant: &Mutant| {
             let operator = self.operators.is_empty() || self.operators.contains(&mutant.operator);
-            operator && self.lines.as_ref().is_none_or(|lines| touches(mutant, source, lines))
+            operator && self.lines.as_ref().is_none_or(|lines| touches_lines(mutant, source, lines))
         };
         let mut chosen: Vec<Mutant> = all.into_iter().filter(wanted).collect();
         if let Some(sample) = self.sample.filter(|sample| *sample < chosen.len()) {
@@ -63,31 +63,31 @@ impl Selection {
             chosen.retain(|_| place.next().is_some_and(|at| drawn.contains(&at)));
         }
         match self.shard {
-            Some(Shard { index, of }) => chosen.into_iter().skip(index - 1).step_by(of).collect(),
+            Some(Shard { index, count }) => chosen.into_iter().skip(index - 1).step_by(count).collect(),
             None => chosen,
         }
     }
 }
 
-fn touches(mutant: &Mutant, source: &str, lines: &BTreeSet<usize>) -> bool {
+fn touches_lines(mutant: &Mutant, source: &str, lines: &BTreeSet<usize>) -> bool {
     let line = |at: usize| source[..at].matches('\n').count() + 1;
     mutant.edits.iter().any(|edit| (line(edit.range.start)..=line(edit.range.end)).any(|at| lines.contains(&at)))
 }
 
-/// The lines of a file that a unified diff adds or changes, and those beside lines that are gone. `None` where the diff does not speak of the file, which is
-/// found by the end of its path.
+/// The lines of a file that a unified diff adds or changes, and the neighbours of deleted lines. `None` if the diff does
+/// not contain the file, which is identified by the last component of its path.
 pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
     let mut found: Option<BTreeSet<usize>> = None;
-    let (mut ours, mut line, mut left) = (false, 0, (0_usize, 0_usize));
-    // Lines are gone, and none has come in their place so far.
-    let mut gone = false;
+    let (mut is_our_file, mut line, mut left) = (false, 0, (0_usize, 0_usize));
+    // Lines were deleted, and so far no line replaces them.
+    let mut deleted = false;
     for text in diff.lines() {
         // Inside a hunk a line that begins with `+++` is an added line.
         if left == (0, 0) {
             if let Some(path) = text.strip_prefix("+++ ") {
                 let path = path.split('\t').next().unwrap_or(path).trim();
-                ours = path.rsplit('/').next() == file.rsplit('/').next();
-                if ours {
+                is_our_file = path.rsplit('/').next() == file.rsplit('/').next();
+                if is_our_file {
                     found.get_or_insert_default();
                 }
             } else if let Some(range) = text.strip_prefix("@@ -") {
@@ -98,22 +98,22 @@ pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
                 let mut parts = range.split_whitespace();
                 let old = counts(parts.next().unwrap_or(""));
                 let new: (usize, usize) = counts(parts.next().unwrap_or("").trim_start_matches('+'));
-                // `+9,0`: behind line 9.
+                // `+9,0` means after line 9.
                 (line, left) = (new.0 + usize::from(new.1 == 0), (old.1, new.1));
             }
             continue;
         }
         let sign = text.bytes().next();
-        if ours && let Some(found) = &mut found {
+        if is_our_file && let Some(found) = &mut found {
             if sign == Some(b'+') {
                 found.insert(line);
-            } else if gone && !matches!(sign, Some(b'-' | b'\\')) {
+            } else if deleted && !matches!(sign, Some(b'-' | b'\\')) {
                 found.extend([line.saturating_sub(1), line]);
             }
         }
-        gone = match sign {
+        deleted = match sign {
             Some(b'-') => true,
-            Some(b'\\') => gone,
+            Some(b'\\') => deleted,
             _ => false,
         };
         match sign {
@@ -128,7 +128,7 @@ pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
                 left = (left.0.saturating_sub(1), left.1.saturating_sub(1));
             }
         }
-        if left == (0, 0) && std::mem::take(&mut gone) && ours {
+        if left == (0, 0) && std::mem::take(&mut deleted) && is_our_file {
             found.get_or_insert_default().extend([line.saturating_sub(1), line]);
         }
     }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lines_of_a_diff_are_those_of_the_new_file() {
+    fn lines_of_a_diff_are_those_of_the_new_file() {
         let diff = "diff --git a/s/Spec.tla b/s/Spec.tla\n--- a/s/Spec.tla\n+++ b/s/Spec.tla\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n c\n@@ -10 +11,2 @@\n-x\n+++ y\n+z\n--- a/O.tla\n+++ b/O.tla\n@@ -1 +1 @@\n-1\n+2\n";
         assert_eq!(changed_lines(diff, "Spec.tla"), Some(BTreeSet::from([2, 3, 11, 12])));
         assert_eq!(changed_lines(diff, "O.tla"), Some(BTreeSet::from([1])));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_touches_the_lines_beside_it() {
+    fn a_deletion_touches_its_neighbours() {
         let of = |hunk: &str| changed_lines(&format!("--- a/S.tla\n+++ b/S.tla\n{hunk}"), "S.tla");
         assert_eq!(of("@@ -1,4 +1,3 @@\n a\n-b\n c\n d\n"), Some(BTreeSet::from([1, 2])));
         assert_eq!(of("@@ -10,2 +9,0 @@\n-x\n-y\n"), Some(BTreeSet::from([9, 10])));
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_shard_is_k_of_n() {
-        assert_eq!("2/4".parse(), Ok(Shard { index: 2, of: 4 }));
+        assert_eq!("2/4".parse(), Ok(Shard { index: 2, count: 4 }));
         for wrong in ["0/4", "5/4", "1", "a/b", "1/0", ""] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }

@@ -10,7 +10,7 @@ use super::context::{NodeContext, halt_for_tool};
 use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
-    BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_of_one, mutants, requirements_touched,
+    BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
     Attempt, Event, Facts, Judged, JudgedMutant, NodeError, Product, RunEvent, RunView, file, why_not_judged,
@@ -87,7 +87,7 @@ async fn judge(
         None => {
             let made = all.len();
             let selection = Selection { sample: Some(SAMPLE), seed: SEED, ..Selection::default() };
-            (made, selection.of(all, &source).into_iter().map(SampledMutant::Judge).collect())
+            (made, selection.select(all, &source).into_iter().map(SampledMutant::Judge).collect())
         }
     };
 
@@ -108,7 +108,7 @@ async fn judge(
     };
     let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };
     let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(TIME_LIMIT) };
-    let limits = limits_of_one(&limits, time);
+    let limits = limits_per_mutant(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
     let (judge, cx) = (&judge, &cx);
     let one = |(place, wanted): (usize, SampledMutant)| async move {

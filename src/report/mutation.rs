@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::mutation::{Judgement, Outcome, Subject, Summary, by_number, requirements_touched};
+use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key, requirements_touched};
 use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
 
 use super::counted;
@@ -34,7 +34,7 @@ pub fn mutation_text(
     made: usize,
     waited: Duration,
 ) -> String {
-    let summary = Summary::of(judgements, &subject.cfg);
+    let summary = Summary::from_judgements(judgements, &subject.cfg);
     let mut out = String::new();
     // Writing to a string cannot fail.
     let unselected = made.saturating_sub(judgements.len());
@@ -181,7 +181,7 @@ fn nearest(mut requirements: Vec<String>) -> String {
     const SHOWN: usize = 4;
     let more = requirements.len().saturating_sub(SHOWN);
     requirements.truncate(SHOWN);
-    requirements.sort_by_key(|requirement| by_number(requirement));
+    requirements.sort_by_key(|requirement| requirement_sort_key(requirement));
     let more = if more == 0 { String::new() } else { format!(", and {more} more") };
     format!("touches {}{more}", requirements.join(", "))
 }
@@ -227,7 +227,7 @@ pub fn mutation_json(baseline: &Value, judgements: &[Judgement], cfg: &Cfg) -> V
     json!({
         "schema": 1,
         "baseline": baseline,
-        "summary": Summary::of(judgements, cfg),
+        "summary": Summary::from_judgements(judgements, cfg),
         "mutants": judgements,
     })
 }

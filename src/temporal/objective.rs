@@ -1,6 +1,6 @@
-//! Objectives: an automaton whose atoms are predicates over quantities, and a reward for each step.
+//! Objectives: an automaton whose atoms are predicates over quantities, with a reward for each step.
 //!
-//! As the interface of an automaton in gym-tl-tools, with three differences: the automaton reads finite traces and is
+//! Follows the automaton interface of gym-tl-tools with three differences: the automaton reads finite traces and is
 //! deterministic, a goal that can be lost keeps the edge by which it is lost, and only progress is rewarded.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,74 +13,74 @@ use super::print::is_reserved;
 use super::robustness::{Robustness, RobustnessError};
 use super::transition::{Transition, Transitions, transitions};
 
-/// Why there is no objective, or no step of one.
+/// Why an objective cannot be built or stepped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
-    /// The specification is no formula.
+    /// The specification cannot be parsed.
     #[error("specification: {0}")]
     Specification(ParseError),
-    /// It has no automaton.
+    /// The specification has no automaton within the limits.
     #[error("specification: {0}")]
     Automaton(#[from] AutomatonError),
-    /// A predicate that is no formula, or whose quantities are not known or not numbers.
+    /// A predicate that cannot be parsed, or a quantity of it that is missing or not a number.
     #[error("predicate `{predicate}`: {error}")]
     Predicate {
-        /// Its name, or the comparison itself.
+        /// The name of the predicate, or the text of the comparison.
         predicate: String,
-        /// What is wrong.
+        /// The cause.
         error: RobustnessError,
     },
-    /// An operator's word as the name of a predicate.
-    #[error("`{name}` is an operator or constant and names no predicate")]
+    /// A predicate has the name of an operator or constant, or an empty name.
+    #[error("`{name}` is an operator or constant and cannot name a predicate")]
     Reserved {
-        /// The name.
+        /// The name of the predicate.
         name: String,
     },
-    /// Two predicates of one name.
+    /// Two predicates have the same name.
     #[error("two predicates are named `{name}`")]
-    Twice {
-        /// The name.
+    DuplicatePredicate {
+        /// The name of the predicate.
         name: String,
     },
-    /// The specification uses a name that no predicate has, or robustness was given for others only.
+    /// The specification uses a name that no predicate has, or the caller gave no robustness for a predicate.
     #[error("no predicate is named `{name}`")]
     Unknown {
-        /// The name.
+        /// The name of the predicate.
         name: String,
     },
-    /// NaN as robustness.
+    /// A robustness given by the caller is NaN.
     #[error("the robustness of `{name}` is not a number")]
     NotANumber {
-        /// Of which predicate.
+        /// The name of the predicate.
         name: String,
     },
-    /// A state that the automaton does not have.
-    #[error("there is no state {state}: they are 0 to {last}")]
+    /// The automaton has no such state.
+    #[error("there is no state {state}: the states are 0 to {last}")]
     State {
-        /// Its number.
+        /// The requested state.
         state: usize,
-        /// The largest number.
+        /// The largest state.
         last: usize,
     },
 }
 
-/// A named predicate: what an atom of the specification means.
+/// A named predicate over quantities, which gives an atom of the specification its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predicate {
-    /// As the specification calls it: `psi_goal`.
+    /// The name in the specification: `psi_goal`.
     pub name: String,
-    /// Over quantities: `d_robot_goal < 5`.
+    /// The formula over quantities: `d_robot_goal < 5`.
     pub formula: String,
 }
 
 impl Predicate {
-    /// A predicate; what is wrong with it is told where it is used.
+    /// A predicate, which is not checked before it is used.
     pub fn new(name: impl Into<String>, formula: impl Into<String>) -> Self {
         Self { name: name.into(), formula: formula.into() }
     }
 }
 
-/// Quantities by name, as a record.
+/// Quantities by name, readable as a [`Record`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Quantities(pub BTreeMap<String, f64>);
 
@@ -96,16 +96,17 @@ impl<N: Into<String>> FromIterator<(N, f64)> for Quantities {
     }
 }
 
-/// What a step is worth.
+/// The rewards of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RewardConfig {
-    /// For each step that begins in a goal and stays; its negative for each that begins in a trap.
+    /// Reward of a step from a goal to a state that is not a trap; its negative for a step from a trap. Default 5.
     pub terminal_state_reward: f64,
-    /// Times the robustness of the transition: for progress; negative into a trap.
+    /// Factor for the robustness of the transition: reward of progress, and penalty (negative) of a step into a trap.
+    /// Default 100.
     pub state_trans_reward_scale: f64,
-    /// Whether a step without progress earns how near progress was.
+    /// Whether a step without progress is rewarded by its nearness to progress. Default false.
     pub dense_reward: bool,
-    /// Times the best robustness of the transitions that would have been progress.
+    /// Factor for that nearness: the best robustness of the transitions that would have been progress. Default 0.01.
     pub dense_reward_scale: f64,
 }
 
@@ -120,71 +121,71 @@ impl Default for RewardConfig {
     }
 }
 
-/// What happens where a predicate's robustness is 0.
+/// Which transition is taken if the robustness of a predicate is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TieBreak {
-    /// It counts as satisfied (but for `=` and `!=`, which are what they are: [`Robustness::evaluate_with_truth`]), so that every run
-    /// can be repeated.
+    /// The predicate counts as satisfied (except `=` and `!=`, which are exact: [`Robustness::evaluate_with_truth`]), so
+    /// that runs are reproducible.
     #[default]
     Satisfied,
-    /// A trap first, else one of the transitions of robustness 0 is drawn, from the seed of [`Objective::reset`].
-    Drawn,
+    /// A transition of robustness 0 into a trap, else a random one of robustness 0, from the seed of
+    /// [`Objective::reset`].
+    Random,
 }
 
-/// How an atom gets its robustness.
+/// An atom of the automaton with the predicate that gives its robustness.
 #[derive(Debug, Clone)]
-struct Measured {
+struct MeasuredAtom {
     atom: AtomId,
     name: String,
     robustness: Robustness,
 }
 
-/// A predicate at one record.
+/// The value of a predicate at one record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredicateResult<'a> {
-    /// Its name, or the comparison itself.
+    /// The name of the predicate, or the text of the comparison.
     pub name: &'a str,
-    /// Whether it counts as satisfied.
+    /// Whether the predicate counts as satisfied.
     pub holds: bool,
-    /// By how much; `None` where the record lacks what it asks for, which makes it false.
+    /// The robustness; `None` if the record lacks a quantity of it, which makes the predicate false.
     pub robustness: Option<f64>,
 }
 
-/// What a step over a record came to that may lack quantities.
+/// The result of [`Objective::step_with_missing`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepResult<'a> {
-    /// The predicates that decided it.
+    /// The predicates that decided the step.
     pub predicates: Vec<PredicateResult<'a>>,
-    /// What it was worth.
+    /// The reward.
     pub reward: f64,
-    /// How near the step came to progress, or to staying in a goal: of the transitions that are that, the robustness of
-    /// the easiest. Positive where it was made. `None` where there is no such transition.
+    /// How near the step came to progress, or to staying in a goal: the best robustness of the transitions that make
+    /// progress or stay. Positive if such a transition was taken; `None` if there is none.
     pub nearness: Option<f64>,
 }
 
-/// An automaton over predicates, in some state.
+/// An automaton over predicates, with a current state.
 #[derive(Debug, Clone)]
 pub struct Objective {
     formulas: Formulas,
     dfa: Dfa,
-    measured: Vec<Measured>,
+    measured: Vec<MeasuredAtom>,
     state: usize,
-    ties: TieBreak,
-    draws: u64,
+    tie_break: TieBreak,
+    random_state: u64,
 }
 
 impl Objective {
-    /// The objective of a specification, in its initial state.
-    ///
-    /// An atom is a predicate's name, or a comparison over quantities written out.
+    /// An objective in its initial state. An atom of `tl_spec` is the name of a predicate, or a comparison over
+    /// quantities.
     ///
     /// # Errors
-    /// What is wrong with the specification or a predicate; an automaton beyond the default [`Limits`].
+    /// An error in the specification or a predicate; an automaton beyond the default [`Limits`].
     pub fn new(tl_spec: &str, atomic_predicates: &[Predicate]) -> Result<Self, ObjectiveError> {
         Self::with_limits(tl_spec, atomic_predicates, Limits::default())
     }
 
-    /// As [`Objective::new`], with limits of one's own.
+    /// [`Objective::new`] with other limits.
     ///
     /// # Errors
     /// As [`Objective::new`].
@@ -197,7 +198,7 @@ impl Objective {
             let robustness = Robustness::parse(formula)
                 .map_err(|error| ObjectiveError::Predicate { predicate: name.clone(), error })?;
             if predicates.insert(name.as_str(), robustness).is_some() {
-                return Err(ObjectiveError::Twice { name: name.clone() });
+                return Err(ObjectiveError::DuplicatePredicate { name: name.clone() });
             }
         }
         let mut formulas = Formulas::new();
@@ -217,27 +218,27 @@ impl Objective {
                 }
                 _ => predicates.remove(name.as_str()).ok_or(ObjectiveError::Unknown { name: name.clone() })?,
             };
-            measured.push(Measured { atom, name, robustness });
+            measured.push(MeasuredAtom { atom, name, robustness });
         }
         let dfa = Dfa::build(&formulas, formula, limits)?;
-        // What the automaton does not look at needs no value.
+        // Atoms that the minimal automaton does not read need no value.
         measured.retain(|m| dfa.atoms().contains(&m.atom));
-        Ok(Self { formulas, dfa, measured, state: Dfa::INITIAL, ties: TieBreak::default(), draws: 0 })
+        Ok(Self { formulas, dfa, measured, state: Dfa::INITIAL, tie_break: TieBreak::default(), random_state: 0 })
     }
 
-    /// With another rule for a robustness of 0.
+    /// Sets the rule for a robustness of 0.
     #[must_use]
-    pub fn with_tie_break(mut self, ties: TieBreak) -> Self {
-        self.ties = ties;
+    pub fn with_tie_break(mut self, tie_break: TieBreak) -> Self {
+        self.tie_break = tie_break;
         self
     }
 
-    /// Back to the initial state. The seed fixes what [`TieBreak::Drawn`] draws, and nothing else; without one it goes on
-    /// drawing where it was.
+    /// Returns to the initial state. The seed affects [`TieBreak::Random`] only; without one, its random sequence
+    /// continues.
     pub fn reset(&mut self, seed: Option<u64>) {
         self.state = Dfa::INITIAL;
         if let Some(seed) = seed {
-            self.draws = seed;
+            self.random_state = seed;
         }
     }
 
@@ -246,7 +247,7 @@ impl Objective {
         &self.dfa
     }
 
-    /// The formulas that the automaton's atoms belong to.
+    /// The arena of the atoms of the automaton.
     pub fn formulas(&self) -> &Formulas {
         &self.formulas
     }
@@ -256,22 +257,22 @@ impl Objective {
         self.state
     }
 
-    /// The atoms of the predicates, in the same order.
+    /// The atoms of [`Objective::predicates`], in the same order.
     pub fn atoms(&self) -> impl Iterator<Item = AtomId> + '_ {
         self.measured.iter().map(|m| m.atom)
     }
 
-    /// The predicates and comparisons that decide steps: names as [`Objective::tl_reward`] wants them.
+    /// The predicates and comparisons that decide steps, with the names that [`Objective::tl_reward`] expects.
     pub fn predicates(&self) -> impl Iterator<Item = (&str, &Robustness)> {
         self.measured.iter().map(|m| (m.name.as_str(), &m.robustness))
     }
 
-    /// Whether the current state is a goal: the specification is met, and can at most be broken once for all.
+    /// Whether the current state is a goal: the specification is satisfied, and the only way to leave is into a trap.
     pub fn is_goaled(&self) -> bool {
         self.dfa.is_goal(self.state)
     }
 
-    /// Whether the current state is a trap: the specification can no longer be met.
+    /// Whether the current state is a trap: the specification can no longer be satisfied.
     pub fn is_trapped(&self) -> bool {
         self.dfa.is_trap(self.state)
     }
@@ -281,12 +282,12 @@ impl Objective {
         self.is_goaled() || self.is_trapped()
     }
 
-    /// Whether the trace that ends here meets the specification.
+    /// Whether a trace that ends in the current state satisfies the specification.
     pub fn is_accepting(&self) -> bool {
         self.dfa.accepts(self.state)
     }
 
-    /// The least number of steps to a goal; `None` where none can be reached.
+    /// The least number of steps to a goal; `None` if no goal is reachable.
     pub fn distance(&self) -> Option<u32> {
         self.dfa.distance(self.state)
     }
@@ -296,12 +297,13 @@ impl Objective {
     /// # Errors
     /// [`ObjectiveError::Predicate`].
     pub fn robustness(&self, values: &(impl Record + ?Sized)) -> Result<Vec<(&str, f64)>, ObjectiveError> {
-        let signed = self.signed(values)?;
-        Ok(self.measured.iter().zip(signed).map(|(m, value)| (m.name.as_str(), value + 0.0)).collect())
+        let signed_robustness = self.signed_robustness(values)?;
+        Ok(self.measured.iter().zip(signed_robustness).map(|(m, value)| (m.name.as_str(), value + 0.0)).collect())
     }
 
-    /// The robustness of each predicate; on the border its sign tells whether it counts as satisfied.
-    fn signed(&self, values: &(impl Record + ?Sized)) -> Result<Vec<f64>, ObjectiveError> {
+    /// The robustness of each predicate. For robustness 0 the sign encodes whether the predicate counts as satisfied:
+    /// 0 if it does, -0 if not.
+    fn signed_robustness(&self, values: &(impl Record + ?Sized)) -> Result<Vec<f64>, ObjectiveError> {
         self.measured
             .iter()
             .map(|m| match m.robustness.evaluate_with_truth(values) {
@@ -312,23 +314,24 @@ impl Objective {
             .collect()
     }
 
-    /// One step on: the reward, and the new state. After an error the state is what it was.
+    /// Makes one step; returns the reward and the new state.
     ///
     /// # Errors
-    /// [`ObjectiveError::Predicate`]: a quantity that `values` does not have, or that is no number.
+    /// [`ObjectiveError::Predicate`]: a quantity is missing from `values` or is not a number. The state is unchanged.
     pub fn step(
         &mut self,
         values: &(impl Record + ?Sized),
         config: &RewardConfig,
     ) -> Result<(f64, usize), ObjectiveError> {
-        let robustness = self.signed(values)?;
-        let (reward, next) = self.rewarded(&robustness, self.state, config);
+        let robustness = self.signed_robustness(values)?;
+        let (reward, next) = self.reward_and_next_state(&robustness, self.state, config);
         self.state = next;
         Ok((reward, next))
     }
 
-    /// One step on over a record that may lack quantities: a predicate that asks for one is false, and as far from true
-    /// as can be. Comparisons are what they are: of equal numbers, `<` does not hold ([`Robustness::evaluate_exactly`]).
+    /// Makes one step on a record that may lack quantities: a predicate that reads a missing quantity is false, with
+    /// robustness minus infinity. Strict comparisons are exact: `<` is false for equal numbers
+    /// ([`Robustness::evaluate_exactly`]).
     pub fn step_with_missing(&mut self, values: &(impl Record + ?Sized), config: &RewardConfig) -> StepResult<'_> {
         let robustness: Vec<Option<f64>> = self
             .measured
@@ -346,7 +349,7 @@ impl Objective {
         };
         let transitions = self.transitions(&known, before);
         let nearness = transitions.iter().filter(|t| wanted(t)).map(|t| t.robustness).reduce(f64::max);
-        let (reward, next) = self.rewarded(&known, before, config);
+        let (reward, next) = self.reward_and_next_state(&known, before, config);
         self.state = next;
         let predicates = self
             .measured
@@ -361,21 +364,22 @@ impl Objective {
         StepResult { predicates, reward, nearness: nearness.map(|value| value + 0.0) }
     }
 
-    /// The reward of a step from any state, and where it leads; the current state stays.
+    /// The reward of a step from `state` and the next state, given the robustness of each predicate by name. The current
+    /// state does not change.
     ///
     /// # Errors
-    /// A predicate without robustness, or NaN; no such state.
+    /// A predicate without robustness or with NaN; an unknown state.
     pub fn tl_reward<'r>(
         &mut self,
         robustness: impl IntoIterator<Item = (&'r str, f64)>,
         state: usize,
         config: &RewardConfig,
     ) -> Result<(f64, usize), ObjectiveError> {
-        let robustness = self.in_order(robustness, state)?;
-        Ok(self.rewarded(&robustness, state, config))
+        let robustness = self.order_robustness(robustness, state)?;
+        Ok(self.reward_and_next_state(&robustness, state, config))
     }
 
-    /// The robustness of all transitions from a state, in five groups.
+    /// The robustness of all transitions from a state, in the five groups of [`Transitions`].
     ///
     /// # Errors
     /// As [`Objective::tl_reward`].
@@ -384,11 +388,11 @@ impl Objective {
         robustness: impl IntoIterator<Item = (&'r str, f64)>,
         state: usize,
     ) -> Result<Transitions, ObjectiveError> {
-        let robustness = self.in_order(robustness, state)?;
-        Ok(Transitions::grouped(&self.dfa, self.transitions(&robustness, state)))
+        let robustness = self.order_robustness(robustness, state)?;
+        Ok(Transitions::group(&self.dfa, self.transitions(&robustness, state)))
     }
 
-    fn in_order<'r>(
+    fn order_robustness<'r>(
         &self,
         robustness: impl IntoIterator<Item = (&'r str, f64)>,
         state: usize,
@@ -402,7 +406,7 @@ impl Objective {
             .map(|m| match given.get(m.name.as_str()) {
                 None => Err(ObjectiveError::Unknown { name: m.name.clone() }),
                 Some(value) if value.is_nan() => Err(ObjectiveError::NotANumber { name: m.name.clone() }),
-                // Of -0 too it is not known more than that it is 0, which counts as satisfied.
+                // Adding 0 turns -0 into 0: a robustness of 0 from the caller counts as satisfied.
                 Some(value) => Ok(value + 0.0),
             })
             .collect()
@@ -410,50 +414,50 @@ impl Objective {
 
     fn transitions(&self, robustness: &[f64], state: usize) -> Vec<Transition> {
         transitions(&self.dfa, state, |atom| {
-            let at = self.measured.binary_search_by_key(&atom, |m| m.atom).expect("each atom is measured");
-            robustness[at]
+            let index = self.measured.binary_search_by_key(&atom, |m| m.atom).expect("each atom is measured");
+            robustness[index]
         })
     }
 
-    fn rewarded(&mut self, robustness: &[f64], state: usize, config: &RewardConfig) -> (f64, usize) {
+    fn reward_and_next_state(&mut self, robustness: &[f64], state: usize, config: &RewardConfig) -> (f64, usize) {
         let transitions = self.transitions(robustness, state);
-        let taken = self.taken(&transitions);
-        let next = taken.next;
+        let transition = self.select_transition(&transitions);
+        let next = transition.next;
         let reward = if self.dfa.is_trap(state) {
             -config.terminal_state_reward
         } else if self.dfa.is_trap(next) {
-            -scaled(config.state_trans_reward_scale, taken.robustness)
+            -scale_robustness(config.state_trans_reward_scale, transition.robustness)
         } else if self.dfa.is_goal(state) {
             config.terminal_state_reward
         } else if self.is_progress(state, next) {
-            scaled(config.state_trans_reward_scale, taken.robustness)
+            scale_robustness(config.state_trans_reward_scale, transition.robustness)
         } else if config.dense_reward {
             let nearest = transitions
                 .iter()
                 .filter(|t| !self.dfa.is_trap(t.next) && self.is_progress(state, t.next))
                 .map(|t| t.robustness)
                 .reduce(f64::max);
-            nearest.map_or(0.0, |nearest| scaled(config.dense_reward_scale, nearest))
+            nearest.map_or(0.0, |nearest| scale_robustness(config.dense_reward_scale, nearest))
         } else {
             0.0
         };
-        // Adding 0 makes -0 one with 0.
+        // Adding 0 turns -0 into 0.
         (reward + 0.0, next)
     }
 
-    /// The transition that is taken: the one of the letter, unless ties are drawn.
-    fn taken(&mut self, transitions: &[Transition]) -> Transition {
+    /// The transition to take: that of the letter, or a random one if ties are broken randomly.
+    fn select_transition(&mut self, transitions: &[Transition]) -> Transition {
         let letter = transitions[0];
-        if self.ties == TieBreak::Satisfied || letter.robustness != 0.0 {
+        if self.tie_break == TieBreak::Satisfied || letter.robustness != 0.0 {
             return letter;
         }
         let border: Vec<Transition> = transitions.iter().filter(|t| t.robustness == 0.0).copied().collect();
         if let Some(trap) = border.iter().find(|t| self.dfa.is_trap(t.next)) {
             return *trap;
         }
-        // SplitMix64 (Steele et al. 2014).
-        self.draws = self.draws.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.draws;
+        // SplitMix64 (Steele, Lea and Flood 2014): one word of state, so that a seed reproduces the sequence.
+        self.random_state = self.random_state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.random_state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^= z >> 31;
@@ -461,32 +465,32 @@ impl Objective {
         border[usize::try_from(z % count).expect("less than a length")]
     }
 
-    /// Whether a move to a state that is no trap is progress.
+    /// Whether a transition to a state that is not a trap is progress.
     ///
-    /// * Where a goal can be reached: fewer steps to it, or as many with fewer atoms to look at on a shortest way, so
-    ///   that the first half of `F(a & F b)` counts although both halves could come at once.
-    /// * In a task without a goal, from a state that does not accept: the same, towards an accepting state.
-    /// * In a task without a goal, from a state that accepts: a round begins (`G(a -> F b)` was asked for `b`). It does
-    ///   not where only acceptance is lost and nothing is newly owed, as in `G F a`.
+    /// * If a goal is reachable: fewer steps to it, or equally many with fewer atoms on a shortest path. So the first
+    ///   half of `F(a & F b)` counts, although both halves could become true at once.
+    /// * Without a reachable goal, from a state that does not accept: the same, towards an accepting state.
+    /// * Without a reachable goal, from an accepting state: a new round starts (in `G(a -> F b)`, `a` just occurred). A
+    ///   transition that only loses acceptance and requires nothing new, as in `G F a`, is not progress.
     ///
-    /// Otherwise a move is no progress, however it is called: what goes back is never rewarded.
+    /// All other transitions are not progress: steps back are never rewarded.
     pub fn is_progress(&self, from: usize, to: usize) -> bool {
         let dfa = &self.dfa;
-        if let Some(far) = dfa.way_to_goal(from) {
-            return dfa.way_to_goal(to).is_some_and(|near| near < far);
+        if let Some(far) = dfa.goal_distance(from) {
+            return dfa.goal_distance(to).is_some_and(|near| near < far);
         }
         if dfa.accepts(from) {
             return from != to && !dfa.is_trap(to) && (dfa.accepts(to) || !dfa.same_successors(from, to));
         }
-        match (dfa.way_to_accepting(from), dfa.way_to_accepting(to)) {
+        match (dfa.accepting_distance(from), dfa.accepting_distance(to)) {
             (Some(far), Some(near)) => near < far,
             _ => false,
         }
     }
 }
 
-/// A finite product. A robustness without bound (of `true`, or of an infinite quantity) counts as 1.
-fn scaled(scale: f64, robustness: f64) -> f64 {
+/// The product, kept finite. An infinite robustness (of `true`, or of an infinite quantity) counts as 1 or -1.
+fn scale_robustness(scale: f64, robustness: f64) -> f64 {
     let robustness = if robustness.is_finite() { robustness } else { robustness.signum() };
     (scale * robustness).clamp(f64::MIN, f64::MAX)
 }

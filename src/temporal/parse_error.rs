@@ -2,27 +2,27 @@
 
 use std::fmt;
 
-/// What is wrong with the text of a formula, and where.
+/// An error in the text of a formula, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// Byte offset in the text.
-    pub at: usize,
+    pub offset: usize,
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong, a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     pub message: String,
-    /// What could be meant.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
 impl ParseError {
-    pub(super) fn new(text: &str, at: usize, message: impl Into<String>) -> Self {
-        let before = &text[..at.min(text.len())];
+    pub(super) fn new(text: &str, offset: usize, message: impl Into<String>) -> Self {
+        let before = &text[..offset.min(text.len())];
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
         Self {
-            at,
+            offset,
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             message: message.into(),

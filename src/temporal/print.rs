@@ -1,4 +1,4 @@
-//! Formulas as text that reads back to the same formula, with as few parentheses as that allows.
+//! The printer: formulas as text that parses back to the same formula, with the fewest parentheses that allow it.
 
 use std::fmt::{self, Write as _};
 
@@ -6,18 +6,18 @@ use super::atom::{Arithmetic, Atom, Comparison, Literal, Quantifier, Term, Value
 use super::formula::{Binary, Causal, Formula, Formulas, Node, Unary};
 use super::lexer::{continues_name, starts_name};
 
-/// Words that mean something other than a field.
+/// Words that never name a field.
 const RESERVED: [&str; 17] =
     ["X", "N", "G", "F", "U", "W", "R", "M", "Y", "S", "O", "H", "true", "false", "TRUE", "FALSE", "null"];
 
-/// Whether a word is an operator or a constant wherever it stands.
+/// Whether a word is an operator or constant in every position.
 pub(super) fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-/// How tightly a printed formula binds, weakest first.
+/// Precedence of a printed formula, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Tightness {
+enum Precedence {
     Arrow,
     Or,
     And,
@@ -27,82 +27,91 @@ enum Tightness {
 }
 
 impl Formulas {
-    /// The formula as text; [`Formulas::parse`] reads it back to the same formula, unless it nests deeper than
-    /// [`MAX_DEPTH`](super::MAX_DEPTH) or was not made by it from a text: an empty label, a formula of quantities.
+    /// The formula as text. [`Formulas::parse`] returns the same formula for it, unless the formula nests deeper than
+    /// [`MAX_DEPTH`](super::MAX_DEPTH) or contains atoms that `parse` cannot produce: an empty label, a quantity.
     pub fn text(&self, formula: Formula) -> String {
         let mut out = String::new();
         self.write(&mut out, formula).expect("a String takes all that is written");
         out
     }
 
-    /// The atom as text.
+    /// The atom as text in the formula language.
     pub fn atom_text(&self, atom: &Atom) -> String {
         let mut out = String::new();
         write_atom(&mut out, atom).expect("a String takes all that is written");
         out
     }
 
-    fn tightness(&self, formula: Formula) -> Tightness {
+    fn precedence(&self, formula: Formula) -> Precedence {
         match self.node(formula) {
-            Node::True | Node::False | Node::Causal(..) | Node::Seen(_) => Tightness::Atom,
-            Node::Unary(Unary::Past, _) => Tightness::Atom,
-            Node::Atom(_) | Node::Not(_) | Node::Unary(..) => Tightness::Prefix,
-            Node::And(_) => Tightness::And,
-            Node::Or(_) => Tightness::Or,
-            Node::Binary(Binary::Implies | Binary::Iff, _) => Tightness::Arrow,
-            Node::Binary(..) => Tightness::Until,
+            Node::True | Node::False | Node::Causal(..) | Node::Seen(_) => Precedence::Atom,
+            Node::Unary(Unary::Past, _) => Precedence::Atom,
+            Node::Atom(_) | Node::Not(_) | Node::Unary(..) => Precedence::Prefix,
+            Node::And(_) => Precedence::And,
+            Node::Or(_) => Precedence::Or,
+            Node::Binary(Binary::Implies | Binary::Iff, _) => Precedence::Arrow,
+            Node::Binary(..) => Precedence::Until,
         }
     }
 
-    /// Works off a list of what is still to be written, so that depth costs no stack.
+    /// Writes a formula with an explicit stack of pending pieces, so that depth costs no call stack.
     fn write(&self, out: &mut String, formula: Formula) -> fmt::Result {
-        let mut left = vec![Piece::Formula(formula, Tightness::Arrow)];
-        while let Some(piece) = left.pop() {
+        let mut pending = vec![PendingPiece::Formula(formula, Precedence::Arrow)];
+        while let Some(piece) = pending.pop() {
             match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Formula(formula, least) if self.tightness(formula) < least => {
+                PendingPiece::Text(text) => out.push_str(text),
+                PendingPiece::Formula(formula, least) if self.precedence(formula) < least => {
                     out.push('(');
-                    left.extend([Piece::Text(")"), Piece::Formula(formula, Tightness::Arrow)]);
+                    pending.extend([PendingPiece::Text(")"), PendingPiece::Formula(formula, Precedence::Arrow)]);
                 }
-                Piece::Formula(formula, _) => self.begin(out, formula, &mut left)?,
+                PendingPiece::Formula(formula, _) => self.write_head(out, formula, &mut pending)?,
             }
         }
         Ok(())
     }
 
-    /// Writes what comes before the first operand, and leaves the rest, last piece first.
-    fn begin<'a>(&'a self, out: &mut String, formula: Formula, left: &mut Vec<Piece<'a>>) -> fmt::Result {
+    /// Writes the text before the first operand and pushes the remaining pieces, the last one first.
+    fn write_head<'a>(
+        &'a self,
+        out: &mut String,
+        formula: Formula,
+        pending: &mut Vec<PendingPiece<'a>>,
+    ) -> fmt::Result {
         match self.node(formula) {
             Node::True => out.push_str("true"),
             Node::False => out.push_str("false"),
             Node::Atom(atom) => write_atom(out, self.atom(*atom))?,
             Node::Not(a) => {
                 out.push('!');
-                left.push(Piece::Formula(*a, Tightness::Prefix));
+                pending.push(PendingPiece::Formula(*a, Precedence::Prefix));
             }
-            Node::And(all) => chain(left, all, " & ", Tightness::Until),
-            Node::Or(all) => chain(left, all, " | ", Tightness::And),
+            Node::And(all) => push_operands(pending, all, " & ", Precedence::Until),
+            Node::Or(all) => push_operands(pending, all, " | ", Precedence::And),
             Node::Unary(Unary::Past, a) => {
                 out.push_str("P(");
-                left.extend([Piece::Text(")"), Piece::Formula(*a, Tightness::Arrow)]);
+                pending.extend([PendingPiece::Text(")"), PendingPiece::Formula(*a, Precedence::Arrow)]);
             }
             Node::Unary(operator, a) => {
                 out.push_str(operator.symbol());
                 out.push(' ');
-                left.push(Piece::Formula(*a, Tightness::Prefix));
+                pending.push(PendingPiece::Formula(*a, Precedence::Prefix));
             }
             Node::Binary(operator, [a, b]) => {
                 // Right-associative, so only the left operand must bind more tightly.
-                let own = self.tightness(formula);
-                let tighter = if own == Tightness::Until { Tightness::Prefix } else { Tightness::Or };
-                left.extend([Piece::Formula(*b, own), Piece::Text(" "), Piece::Text(operator.symbol())]);
-                left.extend([Piece::Text(" "), Piece::Formula(*a, tighter)]);
+                let own = self.precedence(formula);
+                let tighter = if own == Precedence::Until { Precedence::Prefix } else { Precedence::Or };
+                pending.extend([
+                    PendingPiece::Formula(*b, own),
+                    PendingPiece::Text(" "),
+                    PendingPiece::Text(operator.symbol()),
+                ]);
+                pending.extend([PendingPiece::Text(" "), PendingPiece::Formula(*a, tighter)]);
             }
             Node::Causal(operator, lifeline, a) => {
                 out.push_str(if *operator == Causal::PastAt { "P@" } else { "@" });
                 write_lifeline(out, lifeline)?;
                 out.push('(');
-                left.extend([Piece::Text(")"), Piece::Formula(*a, Tightness::Arrow)]);
+                pending.extend([PendingPiece::Text(")"), PendingPiece::Formula(*a, Precedence::Arrow)]);
             }
             Node::Seen(lifeline) => {
                 out.push_str("Seen@");
@@ -113,24 +122,24 @@ impl Formulas {
     }
 }
 
-/// What is still to be written.
-enum Piece<'a> {
+/// A piece of the text that is still to be written.
+enum PendingPiece<'a> {
     Text(&'a str),
-    /// A formula, in parentheses where it binds less tightly than this.
-    Formula(Formula, Tightness),
+    /// A formula, which needs parentheses if its precedence is below this one.
+    Formula(Formula, Precedence),
 }
 
-fn chain<'a>(left: &mut Vec<Piece<'a>>, all: &[Formula], between: &'a str, least: Tightness) {
+fn push_operands<'a>(pending: &mut Vec<PendingPiece<'a>>, all: &[Formula], between: &'a str, least: Precedence) {
     for (i, a) in all.iter().enumerate().rev() {
-        left.push(Piece::Formula(*a, least));
+        pending.push(PendingPiece::Formula(*a, least));
         if i > 0 {
-            left.push(Piece::Text(between));
+            pending.push(PendingPiece::Text(between));
         }
     }
 }
 
 impl Unary {
-    /// As it is written.
+    /// The symbol in the formula language.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Next => "X",
@@ -146,7 +155,7 @@ impl Unary {
 }
 
 impl Binary {
-    /// As it is written.
+    /// The symbol in the formula language.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Implies => "->",
@@ -161,7 +170,7 @@ impl Binary {
 }
 
 impl Comparison {
-    /// As it is written.
+    /// The symbol in the formula language.
     pub fn symbol(self) -> &'static str {
         let written = Self::SYMBOLS.iter().rfind(|(_, comparison)| *comparison == self);
         written.expect("every comparison has a symbol").0
@@ -170,11 +179,11 @@ impl Comparison {
 
 fn write_atom(out: &mut String, atom: &Atom) -> fmt::Result {
     match atom {
-        // The empty text is no atom, the field with the empty name is.
+        // `""` is the empty text, which is no atom, so a field with an empty name is written in backticks.
         Atom::Name(name) => write_name(out, name, if name.is_empty() { '`' } else { '"' }, false),
         Atom::Label { kind, text } => {
             write!(out, "{kind}:")?;
-            // Inside a label only what could be taken for another token needs quotes.
+            // Inside a label only characters that could start another token need quotes.
             if !text.is_empty()
                 && text.chars().all(|c| c.is_alphanumeric() || "_-./:=+*".contains(c))
                 && !text.contains("=>")
@@ -192,7 +201,7 @@ fn write_atom(out: &mut String, atom: &Atom) -> fmt::Result {
             write_term(out, b, 0)
         }
         Atom::Call(name, terms) => {
-            // `Seen(…)` is a call, but `P(…)` is an operator, and `any(…)` takes a test.
+            // `Seen(…)` parses as a call, but `P(…)` as an operator and `any(…)` as a quantifier.
             write_name(out, name, '`', name.as_ref() != "P" && Quantifier::from_name(name).is_none())?;
             write_arguments(out, terms)
         }
@@ -207,7 +216,8 @@ fn write_atom(out: &mut String, atom: &Atom) -> fmt::Result {
                 }
                 ValueTest::Call(name, terms) => {
                     write_name(out, name, '`', true)?;
-                    // A word before a parenthesis would begin its arguments, and before a minus a difference.
+                    // Other single arguments need parentheses: `p (a)` would parse as a list of arguments, and `p -1` as a
+                    // difference.
                     if let [term @ Term::Literal(Literal::Text(_))] = &**terms {
                         out.push(' ');
                         write_term(out, term, 0)?;
@@ -235,7 +245,7 @@ fn write_arguments(out: &mut String, terms: &[Term]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a term that stands where operators bind at least as tightly as `least`: 0 sum, 1 product, 2 one operand.
+/// Writes a term, in parentheses if its operator binds less tightly than `least`: 0 sum, 1 product, 2 unary.
 fn write_term(out: &mut String, term: &Term, least: u8) -> fmt::Result {
     match term {
         Term::Field(name) => write_name(out, name, '`', true),
@@ -248,7 +258,7 @@ fn write_term(out: &mut String, term: &Term, least: u8) -> fmt::Result {
         Term::Literal(Literal::Text(text)) => write_quoted(out, text, '"'),
         Term::Literal(literal) => write!(out, "{}", literal.value()),
         Term::Negate(a) => {
-            // `-(3)` is not the number `-3`. Elsewhere no parentheses that need not be: they count as nesting.
+            // `-(3)` is a negation, `-3` a literal. No other parentheses here, because they count as nesting when parsed.
             let is_number = matches!(**a, Term::Literal(Literal::Number(_) | Literal::Integer(_)));
             out.push_str(if is_number { "-(" } else { "-" });
             write_term(out, a, 2)?;

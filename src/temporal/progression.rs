@@ -103,7 +103,7 @@ impl Progression {
     pub fn begin(&mut self, source: &Formulas, formula: Formula) -> Result<Residual, UnsupportedError> {
         source.check_reading(formula, Reading::Progression)?;
         let rest = self.forms.normalize(source, formula);
-        // NormalForms forms are equal on traces of one position and more only, so the empty one is asked of the source.
+        // The normal form preserves values on non-empty traces only, so the empty trace is evaluated on the source.
         Ok(Residual { if_continued: rest, if_ended: on_empty_trace(source, formula) })
     }
 

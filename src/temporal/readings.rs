@@ -1,22 +1,23 @@
-//! Which operators and atoms a reading and a log give a meaning to; what they do not is refused by name.
+//! Checks that a reading supports every operator of a formula, and that a log has every atom and lifeline of it. The
+//! error names the first one that is not supported.
 
 use std::collections::BTreeSet;
 
 use super::atom::{Atom, Term, ValueTest};
 use super::formula::{Binary, Causal, Formula, Formulas, Node, Unary};
 
-/// The ways to read a formula.
+/// A reading: a way to evaluate a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// Values at every position of a finite trace.
+    /// The value at every position of a finite trace (`LTLf`).
     Finite,
-    /// What is still owed after each step.
+    /// The residual after each step of a run.
     Progression,
-    /// The causal past of one lifeline's event.
+    /// The value at an event of a lifeline, computed from its causal past.
     Causal,
-    /// A deterministic automaton.
+    /// A deterministic finite automaton.
     Automaton,
-    /// Robustness of a predicate over quantities.
+    /// The robustness of a predicate over quantities.
     Robustness,
 }
 
@@ -31,65 +32,65 @@ impl Reading {
         }
     }
 
-    fn future(self) -> bool {
+    fn allows_future(self) -> bool {
         matches!(self, Self::Finite | Self::Progression | Self::Automaton)
     }
 
-    fn past(self) -> bool {
+    fn allows_past(self) -> bool {
         matches!(self, Self::Finite | Self::Causal)
     }
 }
 
-/// A formula uses what its reading or its log does not know.
+/// A formula contains an operator that its reading does not support, or an atom or lifeline that its log does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedError {
-    /// An operator without a meaning there.
+    /// The reading gives the operator no meaning.
     #[error("`{operator}` has no meaning in {reading}{hint}")]
     Operator {
-        /// As it is written.
+        /// The operator as it is written.
         operator: String,
-        /// The reading's name.
+        /// The name of the reading.
         reading: &'static str,
-        /// What would do, or nothing.
+        /// The reason or an alternative; may be empty.
         hint: &'static str,
     },
-    /// An atom that the log does not have.
-    #[error("unknown atom `{atom}`{}", advice(.known))]
+    /// The log does not have the atom.
+    #[error("unknown atom `{atom}`{}", list_known(.known))]
     Atom {
-        /// As it is written.
+        /// The atom as it is written.
         atom: String,
-        /// What the log has.
+        /// The atoms of the same kind that the log has, separated by commas; may be empty.
         known: String,
     },
-    /// A lifeline that does not exist.
-    #[error("unknown lifeline `{lifeline}`{}", advice(.known))]
+    /// The lifeline does not exist.
+    #[error("unknown lifeline `{lifeline}`{}", list_known(.known))]
     Lifeline {
-        /// Its name.
+        /// The name in the formula.
         lifeline: String,
-        /// Those that exist.
+        /// The existing lifelines, separated by commas.
         known: String,
     },
 }
 
-fn advice(known: &str) -> String {
+fn list_known(known: &str) -> String {
     if known.is_empty() { String::new() } else { format!(" (known: {known})") }
 }
 
-/// What a log has, so that a misspelt atom is an error rather than false for ever.
+/// The fields, labels, predicates and lifelines of a log, so that a misspelt atom is an error instead of always false.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schema {
-    /// Fields by name; `None`: any name may occur.
+    /// Field names; `None` if any name may occur.
     pub fields: Option<BTreeSet<String>>,
-    /// Kinds of labels: `tool_call`, …
+    /// Kinds of labels, such as `tool_call`.
     pub labels: BTreeSet<String>,
-    /// Application predicates.
+    /// Names of the predicates of the application.
     pub calls: BTreeSet<String>,
-    /// Lifelines; `None`: any name may occur.
+    /// Lifeline names; `None` if any name may occur.
     pub lifelines: Option<BTreeSet<String>>,
 }
 
 impl Schema {
-    /// That a lifeline exists.
+    /// Checks that a lifeline exists.
     pub(super) fn check_lifeline(&self, lifeline: &str) -> Result<(), UnsupportedError> {
         match &self.lifelines {
             Some(known) if !known.contains(lifeline) => Err(UnsupportedError::Lifeline {
@@ -102,29 +103,32 @@ impl Schema {
 }
 
 impl Formulas {
-    /// That a reading gives every operator of the formula a meaning.
+    /// Checks that a reading supports every operator of the formula.
+    ///
+    /// # Errors
+    /// [`UnsupportedError::Operator`] for the first operator, bottom-up, that it does not support.
     pub fn check_reading(&self, formula: Formula, reading: Reading) -> Result<(), UnsupportedError> {
         self.subformulas(formula).into_iter().try_for_each(|part| self.check_node_reading(part, reading))
     }
 
-    /// That a reading gives the outermost operator of the formula a meaning.
+    /// Checks that a reading supports the outermost operator of the formula.
     pub(super) fn check_node_reading(&self, part: Formula, reading: Reading) -> Result<(), UnsupportedError> {
-        match self.strange(part, reading) {
+        match self.unsupported_operator(part, reading) {
             Some((operator, hint)) => Err(UnsupportedError::Operator { operator, reading: reading.name(), hint }),
             None => Ok(()),
         }
     }
 
-    fn strange(&self, part: Formula, reading: Reading) -> Option<(String, &'static str)> {
-        let causal = reading == Reading::Causal;
+    fn unsupported_operator(&self, part: Formula, reading: Reading) -> Option<(String, &'static str)> {
+        let is_causal = reading == Reading::Causal;
         let (symbol, known) = match self.node(part) {
             Node::True | Node::False | Node::Not(_) | Node::And(_) | Node::Or(_) => return None,
             Node::Binary(Binary::Implies | Binary::Iff, _) => return None,
             Node::Atom(atom) => {
                 let atom = self.atom(*atom);
-                let remote = atom.terms().iter().flat_map(|t| t.fields()).find_map(|(lifeline, _)| lifeline);
-                return match (atom, remote) {
-                    (_, Some(lifeline)) if !causal => Some((format!("@{lifeline}.…"), "")),
+                let foreign_lifeline = atom.terms().iter().flat_map(|t| t.fields()).find_map(|(lifeline, _)| lifeline);
+                return match (atom, foreign_lifeline) {
+                    (_, Some(lifeline)) if !is_causal => Some((format!("@{lifeline}.…"), "")),
                     (Atom::Label { kind, .. }, _) if reading == Reading::Robustness => Some((format!("{kind}:"), "")),
                     (Atom::Call(name, _), _) if reading == Reading::Robustness => Some((format!("{name}(…)"), "")),
                     (Atom::Quantified(quantifier, ..), _) if reading == Reading::Robustness => {
@@ -137,30 +141,33 @@ impl Formulas {
                 };
             }
             Node::Unary(operator @ (Unary::Yesterday | Unary::Once | Unary::Historically), _) => {
-                (operator.symbol(), reading.past())
+                (operator.symbol(), reading.allows_past())
             }
-            Node::Unary(Unary::Past, _) => ("P(…)", causal),
-            Node::Unary(operator, _) => (operator.symbol(), reading.future()),
-            Node::Binary(Binary::Since, _) => ("S", reading.past()),
-            Node::Binary(operator, _) => (operator.symbol(), reading.future()),
-            Node::Causal(Causal::At, ..) => ("@", causal),
-            Node::Causal(Causal::PastAt, ..) => ("P@", causal),
-            Node::Seen(_) => ("Seen@", causal),
+            Node::Unary(Unary::Past, _) => ("P(…)", is_causal),
+            Node::Unary(operator, _) => (operator.symbol(), reading.allows_future()),
+            Node::Binary(Binary::Since, _) => ("S", reading.allows_past()),
+            Node::Binary(operator, _) => (operator.symbol(), reading.allows_future()),
+            Node::Causal(Causal::At, ..) => ("@", is_causal),
+            Node::Causal(Causal::PastAt, ..) => ("P@", is_causal),
+            Node::Seen(_) => ("Seen@", is_causal),
         };
         let hint = match reading {
             _ if known => return None,
             Reading::Causal => ": a guard sees only the past (`Y S O H P @`)",
-            Reading::Finite => ": it speaks of lifelines, which need a causal rule",
+            Reading::Finite => ": it refers to lifelines, which need a causal rule",
             _ => "",
         };
         Some((symbol.to_owned(), hint))
     }
 
-    /// That a log has every atom and lifeline of the formula.
+    /// Checks that a log has every atom and lifeline of the formula.
+    ///
+    /// # Errors
+    /// [`UnsupportedError::Atom`] or [`UnsupportedError::Lifeline`] for the first one that is missing.
     pub fn check_schema(&self, formula: Formula, schema: &Schema) -> Result<(), UnsupportedError> {
         for part in self.subformulas(formula) {
             match self.node(part) {
-                Node::Atom(atom) => self.atom_known(self.atom(*atom), schema)?,
+                Node::Atom(atom) => self.check_atom(self.atom(*atom), schema)?,
                 Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => schema.check_lifeline(lifeline)?,
                 _ => {}
             }
@@ -168,7 +175,7 @@ impl Formulas {
         Ok(())
     }
 
-    fn atom_known(&self, atom: &Atom, schema: &Schema) -> Result<(), UnsupportedError> {
+    fn check_atom(&self, atom: &Atom, schema: &Schema) -> Result<(), UnsupportedError> {
         let unknown = |known: &BTreeSet<String>, suffix: &str| UnsupportedError::Atom {
             atom: self.atom_text(atom),
             known: known.iter().map(|k| format!("{k}{suffix}")).collect::<Vec<_>>().join(", "),

@@ -1,9 +1,9 @@
-//! The robustness of an automaton's transitions.
+//! The robustness of the transitions of an automaton.
 //!
-//! A guard's robustness is that of the Boolean function it is, whatever formula it is written as: positive where it
-//! holds, and as large as predicates may err without changing that; negative where it does not hold, and as small as
-//! some predicates must change for it to hold. That is the greatest over all its implicants of the least of their
-//! literals, found on the diagram as the way whose hardest change is easiest.
+//! The robustness of a guard belongs to its Boolean function, independent of the formula it is written as. If the guard
+//! holds, it is positive: the largest error of all predicates that does not change this. If not, it is negative: the
+//! smallest change of predicates after which the guard holds. That is the maximum over all implicants of the minimum of
+//! their literals. On the decision diagram it is a minimax path: the path to the target whose largest change is smallest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,29 +13,29 @@ use super::formula::AtomId;
 /// One transition and its robustness.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transition {
-    /// Where it leads.
+    /// The target state.
     pub next: usize,
-    /// Of its guard; infinite where any letter takes it.
+    /// The robustness of the guard; infinite if every letter takes the transition.
     pub robustness: f64,
 }
 
-/// The transitions from one state in groups, each in the order of the states they lead to.
+/// The transitions from one state, grouped by robustness and target; each group is sorted by target state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transitions {
-    /// Of positive robustness, into a trap.
+    /// Positive robustness, into a trap.
     pub positive_trap: Vec<Transition>,
-    /// Of positive robustness, elsewhere.
+    /// Positive robustness, into another state.
     pub positive_non_trap: Vec<Transition>,
-    /// Of robustness 0, into a trap.
+    /// Robustness 0, into a trap.
     pub zero_trap: Vec<Transition>,
-    /// Of robustness 0, elsewhere.
+    /// Robustness 0, into another state.
     pub zero_non_trap: Vec<Transition>,
-    /// All that lead to no trap, whatever their robustness.
+    /// All transitions into a state that is not a trap, of any robustness.
     pub non_trap: Vec<Transition>,
 }
 
 impl Transitions {
-    pub(super) fn grouped(dfa: &Dfa, mut transitions: Vec<Transition>) -> Self {
+    pub(super) fn group(dfa: &Dfa, mut transitions: Vec<Transition>) -> Self {
         transitions.sort_by_key(|t| t.next);
         let mut groups = Self::default();
         for transition in transitions {
@@ -55,38 +55,40 @@ impl Transitions {
     }
 }
 
-/// All transitions from a state; first the one that is taken where what has a positive sign is true (0, but not -0).
+/// All transitions from a state. The first is the one taken by the letter in which an atom is true if its robustness has a
+/// positive sign (0 has one, -0 does not).
 pub(super) fn transitions(dfa: &Dfa, state: usize, robustness: impl Fn(AtomId) -> f64) -> Vec<Transition> {
-    // A target's cost is the hardest change on the easiest way to it. Parents have larger numbers than their children,
-    // so each is done before what is below it.
-    let mut cost: BTreeMap<usize, f64> = BTreeMap::new();
-    let mut states: BTreeMap<usize, f64> = BTreeMap::new();
+    // The cost of a target is the largest change on the cheapest path to it. Parents have larger numbers than children, so
+    // taking the largest node first finalizes each node before its children.
+    let mut node_cost: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut state_cost: BTreeMap<usize, f64> = BTreeMap::new();
     let mut waiting: BTreeSet<usize> = BTreeSet::new();
-    let mut reach = |target: Target, by: f64, waiting: &mut BTreeSet<usize>, cost: &mut BTreeMap<usize, f64>| {
-        let known = match (target.as_state(), target.as_node()) {
-            (Some(state), _) => states.entry(state).or_insert(f64::INFINITY),
-            (_, Some(node)) => {
-                waiting.insert(node);
-                cost.entry(node).or_insert(f64::INFINITY)
-            }
-            _ => return,
+    let mut lower_cost =
+        |target: Target, by: f64, waiting: &mut BTreeSet<usize>, node_cost: &mut BTreeMap<usize, f64>| {
+            let known = match (target.as_state(), target.as_node()) {
+                (Some(state), _) => state_cost.entry(state).or_insert(f64::INFINITY),
+                (_, Some(node)) => {
+                    waiting.insert(node);
+                    node_cost.entry(node).or_insert(f64::INFINITY)
+                }
+                _ => return,
+            };
+            *known = known.min(by);
         };
-        *known = known.min(by);
-    };
-    reach(dfa.root(state), 0.0, &mut waiting, &mut cost);
+    lower_cost(dfa.root(state), 0.0, &mut waiting, &mut node_cost);
     while let Some(node) = waiting.pop_last() {
         let decision = dfa.decision(Target::node(node)).expect("a node");
         let value = robustness(decision.atom);
         let (taken, other) =
             if value.is_sign_positive() { (decision.high, decision.low) } else { (decision.low, decision.high) };
-        let so_far = cost[&node];
-        reach(taken, so_far, &mut waiting, &mut cost);
-        reach(other, so_far.max(value.abs()), &mut waiting, &mut cost);
+        let so_far = node_cost[&node];
+        lower_cost(taken, so_far, &mut waiting, &mut node_cost);
+        lower_cost(other, so_far.max(value.abs()), &mut waiting, &mut node_cost);
     }
     let letter = dfa.next(state, |atom| robustness(atom).is_sign_positive());
-    let others = states.iter().filter(|(next, _)| **next != letter);
-    let mut found =
+    let others = state_cost.iter().filter(|(next, _)| **next != letter);
+    let mut transitions =
         vec![Transition { next: letter, robustness: others.clone().map(|(_, c)| *c).fold(f64::INFINITY, f64::min) }];
-    found.extend(others.map(|(next, cost)| Transition { next: *next, robustness: -cost }));
-    found
+    transitions.extend(others.map(|(next, change)| Transition { next: *next, robustness: -change }));
+    transitions
 }

@@ -15,25 +15,25 @@ fn object(done: &Done) -> Value {
 }
 
 /// All that is said of the mutants, without Java.
-fn judged(bench: &Bench, spec: &str, more: &[&str]) -> Value {
+fn judge(bench: &Bench, spec: &str, more: &[&str]) -> Value {
     let args = ["mutate", spec, "--format", "json", "--checker", "embedded"];
     object(&bench.run(&[&args[..], more].concat()).expect(0))
 }
 
-fn one<'a>(all: &'a Value, part: &str) -> &'a Value {
+fn find_mutant<'a>(all: &'a Value, part: &str) -> &'a Value {
     let mutants = all["mutants"].as_array().unwrap();
     mutants.iter().find(|m| m["name"].as_str().unwrap().contains(part)).unwrap_or_else(|| panic!("{part}: {all:#}"))
 }
 
 /// The action is the same in both, and what its fairness is bound to is not.
 #[test]
-fn fairness_under_other_bounds_or_another_subscript_is_no_equivalence() {
+fn fairness_with_other_bounds_or_another_subscript_is_not_equivalent() {
     let cfg = "SPECIFICATION Spec\nINVARIANT TypeOK\n";
     let subscript = "---- MODULE Sub ----\nEXTENDS Integers\nVARIABLES x, y\nvars == <<x, y>>\nSum == x + y\nInit == x = 0 \
                      /\\ y = 0\nInc == Sum < 5 /\\ x' = 1 - x /\\ y' = 1 - y\nNext == Inc\nSpec == Init /\\ [][Next]_vars /\\ \
                      WF_Sum(Inc)\nTypeOK == x \\in {0, 1} /\\ y \\in {0, 1}\nLive == <>(x = 1)\n====\n";
-    let all = judged(&bench("Sub", subscript, cfg), "Sub.tla", &[]);
-    let found = one(&all, "5:10 arithmetic");
+    let all = judge(&bench("Sub", subscript, cfg), "Sub.tla", &[]);
+    let found = find_mutant(&all, "5:10 arithmetic");
     assert_eq!(found["outcome"], "inconclusive", "{found:#}");
     assert!(found["reason"].as_str().unwrap().contains("`Sum`"), "{found:#}");
 
@@ -41,11 +41,11 @@ fn fairness_under_other_bounds_or_another_subscript_is_no_equivalence() {
                   A(p) == c' = [c EXCEPT ![p] = 1 - c[p]]\nNext == (\\E p \\in Fairs : A(p)) \\/ A(1) \\/ A(2)\nSpec == Init \
                   /\\ [][Next]_c /\\ \\A p \\in Fairs : WF_c(A(p))\nTypeOK == c[1] \\in {0, 1} /\\ c[2] \\in {0, 1}\nLive == \
                   <>(c[2] = 1)\n====\n";
-    let all = judged(&bench("Bnd", bounds, cfg), "Bnd.tla", &[]);
+    let all = judge(&bench("Bnd", bounds, cfg), "Bnd.tla", &[]);
     let equivalent = all["mutants"].as_array().unwrap().iter().filter(|m| m["outcome"] == "equivalent");
     let wrong: Vec<&Value> = equivalent.filter(|m| m["line"] == 4).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(one(&all, "4:14 constant 2 to 3")["reason"].as_str().unwrap().contains("`Fairs`"), "{all:#}");
+    assert!(find_mutant(&all, "4:14 constant 2 to 3")["reason"].as_str().unwrap().contains("`Fairs`"), "{all:#}");
 }
 
 /// Two processes that draw numbers.
@@ -74,10 +74,10 @@ TypeOK == total \\in 0..2 /\\ last \\in 0..2 /\\ pc \\in [{{1, 2}} -> {{\"Send\"
 
 /// `TypeOK` lists the labels: the new one is in no such list, whatever it does.
 #[test]
-fn a_new_label_is_no_violation_of_its_own() {
+fn a_new_label_alone_is_not_a_violation() {
     let split = |more: &str, invariants: &str| {
         let cfg = format!("SPECIFICATION Spec\nINVARIANTS {invariants}\nCHECK_DEADLOCK FALSE\n");
-        let all = judged(&bench("T", &tickets(more), &cfg), "T.tla", &["--operator", "split-label"]);
+        let all = judge(&bench("T", &tickets(more), &cfg), "T.tla", &["--operator", "split-label"]);
         assert_eq!(all["mutants"].as_array().unwrap().len(), 1);
         all["mutants"][0].clone()
     };
@@ -99,12 +99,12 @@ fn a_new_label_is_no_violation_of_its_own() {
 }
 
 #[test]
-fn a_mutant_without_end_is_tried_again_only_where_it_gets_more_time() {
+fn a_timed_out_mutant_is_retried_only_with_more_time() {
     let module = "---- MODULE E ----\nEXTENDS Integers\nVARIABLE x\nInit == x = 0\nInc == x < 3 /\\ x' = x + 1\nReset == x = 3 \
                   /\\ x' = 0\nNext == Inc \\/ Reset\nSpec == Init /\\ [][Next]_x\nInv == x >= 0\n====\n";
     let bench = bench("E", module, "SPECIFICATION Spec\nINVARIANT Inv\n");
     let lines = || bench.read("mutants.out/outcomes.jsonl").lines().count();
-    let run = |more: &[&str]| judged(&bench, "E.tla", &[&["--operator", "drop-guard"], more].concat());
+    let run = |more: &[&str]| judge(&bench, "E.tla", &[&["--operator", "drop-guard"], more].concat());
     let all = run(&["--timeout", "2", "--stryker", "stryker.json"]);
     assert_eq!((&all["summary"]["timeout"], lines()), (&1.into(), 2), "{all:#}");
     let report: Value = serde_json::from_str(&bench.read("stryker.json")).unwrap();
@@ -169,7 +169,7 @@ fn labels_that_a_property_names_are_neither_merged_nor_split() {
 }
 
 #[test]
-fn an_assertion_kills_under_one_name() {
+fn a_failed_assertion_kills_under_one_name() {
     let module = "---- MODULE A ----
 EXTENDS Integers, TLC
 (* --algorithm A
@@ -185,7 +185,7 @@ Inv == x \\in 0..9
 ====
 ";
     let bench = bench("A", module, "SPECIFICATION Spec\nINVARIANT Inv\n");
-    let all = judged(&bench, "A.tla", &["--timeout", "5"]);
+    let all = judge(&bench, "A.tla", &["--timeout", "5"]);
     let mutants = all["mutants"].as_array().unwrap().iter();
     let killed: Vec<&Value> = mutants.filter(|m| m["kind"] == "assertion").collect();
     assert!(killed.len() > 1, "{all:#}");
@@ -217,7 +217,7 @@ C == c \\in 0..1
 const LADDER_CFG: &str = "SPECIFICATION Spec\nINVARIANTS A Both B C\n";
 
 #[test]
-fn a_survivor_is_told_with_the_requirements_of_what_it_writes() {
+fn survivors_list_the_requirements_of_the_variables_they_write() {
     let bench = bench("W", LADDER, LADDER_CFG);
     let done = bench.run(&["mutate", "W.tla", "--checker", "embedded"]).expect(0);
     // By number, and not what it leaves unchanged.
@@ -225,12 +225,12 @@ fn a_survivor_is_told_with_the_requirements_of_what_it_writes() {
 }
 
 #[test]
-fn a_report_tells_what_decided_and_what_was_asked() {
+fn the_report_names_the_checker_and_the_selection() {
     let bench = bench("W", LADDER, LADDER_CFG);
     let flags = ["--operator", "constant", "--seed", "7", "--sample", "3"];
     let done = bench.run(&[&["mutate", "W.tla", "--checker", "embedded"], &flags[..]].concat()).expect(0);
     done.prints(&["Judged by: the embedded checker (checked without SANY and TLC)\n"]);
-    let all = judged(&bench, "W.tla", &flags);
+    let all = judge(&bench, "W.tla", &flags);
     let run = &all["run"];
     assert_eq!((&run["seed"], &run["sample"]), (&7.into(), &3.into()), "{run:#}");
     assert_eq!(run["operators"], serde_json::json!(["constant"]), "{run:#}");
@@ -239,7 +239,7 @@ fn a_report_tells_what_decided_and_what_was_asked() {
 }
 
 #[test]
-fn a_headline_says_what_its_score_leaves_out() {
+fn the_headline_says_what_the_score_leaves_out() {
     let bench = bench("W", LADDER, LADDER_CFG);
     let run = |more: &[&str]| bench.run(&[&["mutate", "W.tla", "--checker", "embedded"], more].concat()).expect(0);
     let made = run(&["--list"]).stdout.lines().count();
@@ -251,7 +251,7 @@ fn a_headline_says_what_its_score_leaves_out() {
     ]);
     let all = run(&[]);
     assert!(all.stdout.starts_with(&format!("# Mutants of W.tla: {made}\n")), "{}", all.stdout);
-    let all = judged(&bench, "W.tla", &["--sample", "5"]);
+    let all = judge(&bench, "W.tla", &["--sample", "5"]);
     assert_eq!((&all["run"]["mutants"], &all["run"]["selected"]), (&made.into(), &5.into()), "{:#}", all["run"]);
     assert_eq!(all["summary"]["restricting_score"], Value::Null, "{:#}", all["summary"]);
     // What was not decided could have survived.
@@ -259,7 +259,7 @@ fn a_headline_says_what_its_score_leaves_out() {
     bench.write("W.tla", endless);
     bench.write("W.cfg", LADDER_CFG.replace("A Both B C", "B C"));
     let done = run(&["--timeout", "1"]);
-    let counts = judged(&bench, "W.tla", &["--timeout", "1"])["summary"].clone();
+    let counts = judge(&bench, "W.tla", &["--timeout", "1"])["summary"].clone();
     let undecided = counts["timeout"].as_u64().unwrap() + counts["inconclusive"].as_u64().unwrap();
     assert!(undecided > 0, "{counts}");
     let decided = counts["killed"].as_u64().unwrap() + counts["survived"].as_u64().unwrap();
@@ -272,7 +272,7 @@ fn a_headline_says_what_its_score_leaves_out() {
 }
 
 #[test]
-fn a_checker_that_judged_no_mutant_is_not_named_as_their_judge() {
+fn a_checker_that_judged_no_mutant_is_not_named_as_judge() {
     let bench = Bench::real();
     bench.write("W.tla", LADDER);
     bench.write("W.cfg", LADDER_CFG);
@@ -282,7 +282,7 @@ fn a_checker_that_judged_no_mutant_is_not_named_as_their_judge() {
 }
 
 #[test]
-fn a_baseline_that_was_not_decided_is_no_bad_one() {
+fn an_undecided_baseline_is_not_a_bad_one() {
     let live = "Live == \\E i \\in 1..2 : <>(a = i)\n====";
     let bench = bench("W", &LADDER.replace("====\n", live), &format!("{LADDER_CFG}PROPERTY Live\n"));
     let done = bench.run(&["mutate", "W.tla", "--checker", "embedded"]).expect(3);
@@ -293,7 +293,7 @@ fn a_baseline_that_was_not_decided_is_no_bad_one() {
 }
 
 #[test]
-fn an_empty_selection_is_told_from_nothing_to_mutate() {
+fn an_empty_selection_differs_from_nothing_to_mutate() {
     let bench = bench("W", LADDER, LADDER_CFG);
     let list = |more: &[&str]| bench.run(&[&["mutate", "W.tla", "--list"], more].concat()).expect(0);
     let count = list(&[]).stdout.lines().count();

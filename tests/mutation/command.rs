@@ -50,7 +50,7 @@ fn names(object: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_mutant_is_judged_and_told() {
+fn every_mutant_is_judged_and_reported() {
     let bench = bench(COUNTER, CFG);
     let done = bench.run(&["mutate", "Counter.tla", "--format", "json"]).expect(0);
     let all = object(&done);
@@ -114,7 +114,7 @@ fn without_an_invariant_its_mutants_survive() {
 }
 
 #[test]
-fn shards_and_operators_and_samples_choose() {
+fn shards_operators_and_samples_select_mutants() {
     let bench = bench(COUNTER, CFG);
     let list = |more: &[&str]| {
         let mut args = vec!["mutate", "Counter.tla", "--list", "--format", "json"];
@@ -156,7 +156,7 @@ impl Together for Vec<BTreeSet<String>> {
 }
 
 #[test]
-fn what_cannot_be_judged_is_status_6_with_its_reason() {
+fn an_unusable_baseline_exits_with_6_and_its_reason() {
     let cases = [
         (
             COUNTER.to_owned(),
@@ -179,7 +179,7 @@ fn what_cannot_be_judged_is_status_6_with_its_reason() {
 }
 
 #[test]
-fn the_hint_to_mend_the_baseline_is_a_command_that_shows_what_is_wrong() {
+fn the_hint_for_a_bad_baseline_is_a_command_that_shows_the_problem() {
     let bench = bench(&COUNTER.replace("0..Max", "0..1"), CFG);
     std::fs::rename(bench.path("Counter.cfg"), bench.path("Own.cfg")).unwrap();
     let done = bench.run(&["mutate", "Counter.tla", "--config", "Own.cfg"]).expect(6);
@@ -188,7 +188,7 @@ fn the_hint_to_mend_the_baseline_is_a_command_that_shows_what_is_wrong() {
 }
 
 #[test]
-fn a_baseline_that_runs_out_of_time_asks_for_more_time_and_not_for_java_that_is_there() {
+fn a_timed_out_baseline_suggests_more_time_and_not_java() {
     let bench = Bench::real();
     let endless = COUNTER
         .replace("count < Max", "TRUE")
@@ -218,7 +218,7 @@ fn wrong_arguments_are_named() {
 }
 
 #[test]
-fn killed_in_the_middle_it_repeats_nothing() {
+fn an_interrupted_run_resumes_without_repetition() {
     let bench = bench(COUNTER, CFG);
     let log = bench.path("mutants.out/outcomes.jsonl");
     let lines = || std::fs::read_to_string(&log).unwrap_or_default().lines().count();

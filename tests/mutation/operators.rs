@@ -356,7 +356,7 @@ const IN_TLA: &[(Operator, &[&str])] = &[
 
 const CFG: &str = "SPECIFICATION Spec\nINVARIANTS TypeOK\n";
 
-fn made(source: &str, cfg: &str) -> Vec<Mutant> {
+fn make_mutants(source: &str, cfg: &str) -> Vec<Mutant> {
     mutants(&Module::parse(source).unwrap(), &Cfg::parse(cfg).unwrap())
 }
 
@@ -364,7 +364,7 @@ fn made(source: &str, cfg: &str) -> Vec<Mutant> {
 fn changes(source: &str) -> BTreeMap<Operator, Vec<String>> {
     let line = |line: &str| line.split_once(": ").map(|(sign, text)| format!("{}{}", &sign[..1], text.trim())).unwrap();
     let mut by_operator: BTreeMap<Operator, Vec<String>> = BTreeMap::new();
-    for mutant in made(source, CFG) {
+    for mutant in make_mutants(source, CFG) {
         let change = mutant.diff(source).lines().map(line).collect::<Vec<_>>().join(" ");
         by_operator.entry(mutant.operator).or_default().push(change);
     }
@@ -380,33 +380,33 @@ fn assert_changes(source: &str, expected: &[(Operator, &[&str])]) {
 }
 
 #[test]
-fn each_operator_makes_these_of_an_algorithm() {
+fn operators_make_the_expected_mutants_of_an_algorithm() {
     assert_changes(P_SYNTAX, IN_PLUSCAL);
 }
 
 #[test]
 fn both_syntaxes_have_the_same_mutants() {
     let told = |source: &str| -> Vec<_> {
-        let all = made(source, CFG).into_iter();
+        let all = make_mutants(source, CFG).into_iter();
         all.map(|mutant| (mutant.line, mutant.operator, mutant.definition, mutant.variant)).collect()
     };
     assert_eq!(told(P_SYNTAX), told(C_SYNTAX));
 }
 
 #[test]
-fn each_operator_makes_these_of_actions() {
+fn operators_make_the_expected_mutants_of_actions() {
     assert_changes(TLA, IN_TLA);
 }
 
 #[test]
-fn every_operator_is_seen_at_work() {
+fn every_operator_is_covered() {
     let seen: BTreeSet<Operator> = changes(P_SYNTAX).into_keys().chain(changes(TLA).into_keys()).collect();
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), Operator::ALL);
 }
 
 #[test]
-fn a_mutant_has_a_name_and_says_what_nobody_noticed() {
-    let all = made(P_SYNTAX, CFG);
+fn mutants_have_names_and_descriptions() {
+    let all = make_mutants(P_SYNTAX, CFG);
     let told = |name: &str| {
         let mutant = all.iter().find(|mutant| mutant.name("Spec.tla") == name);
         mutant.map(|mutant| format!("{} {}", mutant.definition, mutant.what)).unwrap_or_default()
@@ -429,8 +429,9 @@ fn a_mutant_has_a_name_and_says_what_nobody_noticed() {
 }
 
 #[test]
-fn what_a_property_rests_on_is_left_alone() {
-    let definitions = |cfg: &str| -> BTreeSet<String> { made(TLA, cfg).into_iter().map(|m| m.definition).collect() };
+fn definitions_that_properties_use_are_not_mutated() {
+    let definitions =
+        |cfg: &str| -> BTreeSet<String> { make_mutants(TLA, cfg).into_iter().map(|m| m.definition).collect() };
     let all = definitions("SPECIFICATION Spec\n");
     assert_eq!(all.into_iter().collect::<Vec<_>>(), ["Init", "Next", "Quorum", "Send", "Spec", "Take"]);
     for cfg in ["PROPERTY Quorum", "\\* WITNESS Quorum", "CONSTRAINT Quorum", "CONSTANT None <- Quorum"] {
@@ -442,10 +443,10 @@ fn what_a_property_rests_on_is_left_alone() {
 }
 
 #[test]
-fn symmetric_values_are_never_chosen_from() {
+fn no_choose_is_made_from_symmetric_values() {
     let source = TLA.replace("lock, state, sent\n", "lock, state, sent, el\n");
     let narrowed = |cfg: &str| -> Vec<String> {
-        let all = made(&source, cfg).into_iter().filter(|mutant| mutant.operator == Operator::NarrowSet);
+        let all = make_mutants(&source, cfg).into_iter().filter(|mutant| mutant.operator == Operator::NarrowSet);
         all.map(|mutant| mutant.diff(&source)).filter(|diff| diff.contains("CHOOSE")).collect()
     };
     let plain = narrowed(CFG);
@@ -455,7 +456,7 @@ fn symmetric_values_are_never_chosen_from() {
 }
 
 #[test]
-fn parentheses_come_where_the_grammar_needs_them() {
+fn parentheses_are_added_where_the_grammar_needs_them() {
     let source = |guard: &str| {
         format!(
             "---- MODULE Spec ----\nEXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = {{}}\nNext == IF {guard} THEN x' = 1 /\\ y' = y ELSE UNCHANGED <<x, y>>\nSpec == Init /\\ [][Next]_<<x, y>>\n====\n"
@@ -489,7 +490,7 @@ fn parentheses_come_where_the_grammar_needs_them() {
 }
 
 /// Whether every edit can be made, and every name stands for one mutant.
-fn well_made(source: &str, all: &[Mutant]) {
+fn assert_well_formed(source: &str, all: &[Mutant]) {
     let mut names = BTreeSet::new();
     let mut texts = BTreeSet::from([source.to_owned()]);
     for mutant in all {
@@ -543,13 +544,13 @@ fn judged(table: &mut BTreeMap<Operator, [usize; 3]>, module: &Module, mutant: &
 }
 
 #[test]
-fn nearly_all_mutants_are_specifications_again_and_no_property_is_touched() {
+fn nearly_all_mutants_parse_and_no_property_is_changed() {
     let mut table = BTreeMap::new();
     for path in specifications() {
         let (module, cfg) = read(&path);
         let all = mutants(&module, &cfg);
         assert!(all.len() > 10, "{}: {}", path.display(), all.len());
-        well_made(&module.source, &all);
+        assert_well_formed(&module.source, &all);
         let listed = cfg.listed_names().into_iter().filter(|(role, _)| *role != "SPECIFICATION").map(|(_, name)| name);
         let mut protected: BTreeSet<String> = listed.flat_map(|name| module.closure(name)).collect();
         protected.extend(
@@ -570,8 +571,8 @@ fn nearly_all_mutants_are_specifications_again_and_no_property_is_touched() {
     }
     for source in [P_SYNTAX, C_SYNTAX, TLA] {
         let module = Module::parse(source).unwrap();
-        let all = made(source, CFG);
-        well_made(source, &all);
+        let all = make_mutants(source, CFG);
+        assert_well_formed(source, &all);
         for mutant in &all {
             judged(&mut table, &module, mutant);
         }
@@ -604,7 +605,7 @@ fn place(text: &str, share: usize) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_damaged_module_has_mutants_that_can_be_made(
+    fn mutants_of_a_damaged_module_can_be_applied(
         which in 0..100_usize,
         damages in prop::collection::vec((any::<usize>(), 0..60_usize, any::<usize>(), 0..4_u8), 1..4),
     ) {
@@ -623,7 +624,7 @@ proptest! {
             }
         }
         if let Ok(module) = Module::parse(&text) {
-            well_made(&text, &mutants(&module, &Cfg::parse(&cfg).unwrap()));
+            assert_well_formed(&text, &mutants(&module, &Cfg::parse(&cfg).unwrap()));
         }
     }
 }

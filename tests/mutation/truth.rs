@@ -36,7 +36,7 @@ fn specs() -> Vec<PathBuf> {
 
 /// Known bugs of the cases, each with an invariant that nothing violates: what is the same and what is not can be told
 /// of a wrong specification as well. The references alone have some 50 equivalent mutants.
-fn flawed() -> Vec<(String, String, String)> {
+fn known_bugs() -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     for entry in walkdir::WalkDir::new(project().join("evals")).sort_by_file_name().into_iter().map(Result::unwrap) {
         let path = entry.path();
@@ -78,7 +78,7 @@ fn judged() -> &'static [Judged] {
             found.extend(mutate(name, &source, &cfg, if campaign() { None } else { Some("60") }));
         }
         if campaign() {
-            for (name, source, cfg) in flawed() {
+            for (name, source, cfg) in known_bugs() {
                 found.extend(mutate(&name, &source, &cfg, None));
             }
         }
@@ -113,14 +113,14 @@ fn mutate(name: &str, source: &str, cfg: &str, sample: Option<&str>) -> Vec<Judg
 }
 
 /// So many of a class, or all where there are fewer; from each specification in turn.
-fn of_class(class: &str, most: usize) -> Vec<Judged> {
+fn mutants_of_class(class: &str, most: usize) -> Vec<Judged> {
     let all: Vec<&Judged> = judged().iter().filter(|one| one.said["outcome"] == class).collect();
     let count = all.len().min(most);
     (0..count).map(|at| all[at * all.len() / count].clone()).collect()
 }
 
 /// The whole number in a campaign, otherwise a tenth.
-fn share(whole: usize) -> usize {
+fn sample_size(whole: usize) -> usize {
     if campaign() { whole } else { whole / 10 }
 }
 
@@ -200,7 +200,7 @@ fn read_dot(dot: &str) -> Graph {
 }
 
 /// Two at a time.
-fn side_by_side<T: Send + Sync>(all: &[T], each: impl Fn(&T) + Sync) {
+fn run_in_parallel<T: Send + Sync>(all: &[T], each: impl Fn(&T) + Sync) {
     let next = Mutex::new(all.iter());
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -218,13 +218,13 @@ fn side_by_side<T: Send + Sync>(all: &[T], each: impl Fn(&T) + Sync) {
 /// Equivalent: the same graph. Restricting: a part of it. Survived: something that it does not have. A class that the
 /// comparison could not tell from another would show here as well.
 #[test]
-fn the_class_of_a_mutant_is_that_of_its_graph_in_tlc() {
+fn classes_of_mutants_agree_with_their_state_graphs_in_tlc() {
     // Every one there is: there are not many more than are wanted.
-    let mut found = of_class("equivalent", if campaign() { usize::MAX } else { share(EQUIVALENT) });
-    found.extend(of_class("restricting", share(50)));
-    found.extend(of_class("survived", share(60)));
+    let mut found = mutants_of_class("equivalent", if campaign() { usize::MAX } else { sample_size(EQUIVALENT) });
+    found.extend(mutants_of_class("restricting", sample_size(50)));
+    found.extend(mutants_of_class("survived", sample_size(60)));
     let originals = Mutex::new(BTreeMap::<String, Graph>::new());
-    side_by_side(&found, |one| {
+    run_in_parallel(&found, |one| {
         let known = originals.lock().unwrap().get(&one.source).cloned();
         let original = known.unwrap_or_else(|| {
             let graph = graph(&one.source, &one.cfg);
@@ -248,15 +248,15 @@ fn the_class_of_a_mutant_is_that_of_its_graph_in_tlc() {
         count("restricting"),
         count("survived")
     );
-    assert!(count("equivalent") >= share(EQUIVALENT), "{} called equivalent", count("equivalent"));
+    assert!(count("equivalent") >= sample_size(EQUIVALENT), "{} called equivalent", count("equivalent"));
     assert!(count("restricting") > 0 && count("survived") > 0, "nothing to tell them from");
 }
 
 #[test]
-fn a_kill_is_a_violation_in_tlc() {
-    let found = of_class("killed", share(2 * KILLED));
-    assert!(found.len() >= share(KILLED), "{} killed mutants", found.len());
-    side_by_side(&found, |one| {
+fn kills_are_violations_in_tlc() {
+    let found = mutants_of_class("killed", sample_size(2 * KILLED));
+    assert!(found.len() >= sample_size(KILLED), "{} killed mutants", found.len());
+    run_in_parallel(&found, |one| {
         let dir = tempfile::tempdir().unwrap();
         let text = translated(&one.mutant.apply(&one.source));
         let name = Module::parse(&text).unwrap().name;

@@ -8,9 +8,9 @@ use tlaforge::temporal::{
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// What the value at a position is, by the definition of each operator.
-fn naive(formulas: &Formulas, formula: Formula, trace: &[u8], at: usize) -> bool {
+fn evaluate_naively(formulas: &Formulas, formula: Formula, trace: &[u8], at: usize) -> bool {
     let end = trace.len();
-    let value = |part: Formula, at: usize| naive(formulas, part, trace, at);
+    let value = |part: Formula, at: usize| evaluate_naively(formulas, part, trace, at);
     match formulas.node(formula) {
         Node::True => true,
         Node::False => false,
@@ -87,31 +87,31 @@ fn random_formula(formulas: &mut Formulas, rng: &mut Rng, size: u32) -> Formula 
     }
 }
 
-fn parsed(text: &str) -> (Formulas, Formula) {
+fn parse(text: &str) -> (Formulas, Formula) {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(text).unwrap();
     (formulas, formula)
 }
 
-fn built(text: &str) -> (Formulas, Dfa) {
-    let (formulas, formula) = parsed(text);
+fn build(text: &str) -> (Formulas, Dfa) {
+    let (formulas, formula) = parse(text);
     let dfa = Dfa::build(&formulas, formula, Limits::default()).unwrap();
     (formulas, dfa)
 }
 
-fn by_bits(letter: u8) -> impl Fn(AtomId) -> bool + Copy {
+fn letter_from_bits(letter: u8) -> impl Fn(AtomId) -> bool + Copy {
     move |atom| letter >> atom.index() & 1 == 1
 }
 
 fn run(dfa: &Dfa, trace: &[u8]) -> usize {
-    trace.iter().fold(Dfa::INITIAL, |state, letter| dfa.next(state, by_bits(*letter)))
+    trace.iter().fold(Dfa::INITIAL, |state, letter| dfa.next(state, letter_from_bits(*letter)))
 }
 
 /// Explicit tables, so that minimality does not rest on the diagrams that it judges.
-fn judge_shape(dfa: &Dfa, letters: u8) {
+fn assert_minimal_and_complete(dfa: &Dfa, letters: u8) {
     let n = dfa.states();
     let table: Vec<Vec<usize>> =
-        (0..n).map(|s| (0..letters).map(|letter| dfa.next(s, by_bits(letter))).collect()).collect();
+        (0..n).map(|s| (0..letters).map(|letter| dfa.next(s, letter_from_bits(letter))).collect()).collect();
     let mut order = vec![Dfa::INITIAL];
     for at in 0..n {
         assert!(at < order.len(), "state not reachable");
@@ -176,7 +176,7 @@ fn campaign() -> usize {
 }
 
 #[test]
-fn random_formulas_are_accepted_as_the_naive_reading_says_by_minimal_complete_automata() {
+fn automata_of_random_formulas_agree_with_naive_evaluation_and_are_minimal() {
     let mut rng = Rng::with_seed(6);
     let (mut most, mut total) = (0, 0);
     for round in 0..campaign() {
@@ -191,10 +191,10 @@ fn random_formulas_are_accepted_as_the_naive_reading_says_by_minimal_complete_au
         for length in [0, 1, 1, 2, 2, 3, 4, 6, 9] {
             let trace: Vec<u8> = (0..length).map(|_| rng.u8(..16)).collect();
             let accepted = dfa.accepts(run(&dfa, &trace));
-            assert_eq!(accepted, naive(&formulas, f, &trace, 0), "round {round}: {text} on {trace:?}");
+            assert_eq!(accepted, evaluate_naively(&formulas, f, &trace, 0), "round {round}: {text} on {trace:?}");
         }
         if dfa.states() < 60 {
-            judge_shape(&dfa, 16);
+            assert_minimal_and_complete(&dfa, 16);
         }
         most = most.max(dfa.states());
         total += dfa.states();
@@ -203,7 +203,7 @@ fn random_formulas_are_accepted_as_the_naive_reading_says_by_minimal_complete_au
 }
 
 #[test]
-fn equal_formulas_have_the_same_automaton_however_they_are_written() {
+fn equivalent_formulas_have_the_same_automaton() {
     let mut rng = Rng::with_seed(60);
     for _ in 0..campaign() / 10 {
         let mut formulas = Formulas::new();
@@ -227,7 +227,7 @@ fn equal_formulas_have_the_same_automaton_however_they_are_written() {
 }
 
 #[test]
-fn a_conjunction_side_by_side_accepts_as_its_product_and_its_goals_traps_and_distances_are_sound() {
+fn parallel_conjunctions_accept_like_their_product_with_sound_goals_traps_and_distances() {
     let mut rng = Rng::with_seed(61);
     let (mut traps, mut goals) = (0, 0);
     for _ in 0..campaign() / 10 {
@@ -255,8 +255,8 @@ fn a_conjunction_side_by_side_accepts_as_its_product_and_its_goals_traps_and_dis
             traps += usize::from(beside.is_trap(&states));
             goals += usize::from(beside.is_goal(&states));
             let letter = rng.u8(..16);
-            beside.step(&mut states, by_bits(letter));
-            state = product.next(state, by_bits(letter));
+            beside.step(&mut states, letter_from_bits(letter));
+            state = product.next(state, letter_from_bits(letter));
         }
     }
     println!("{traps} traps and {goals} goals met");
@@ -264,7 +264,7 @@ fn a_conjunction_side_by_side_accepts_as_its_product_and_its_goals_traps_and_dis
 }
 
 #[test]
-fn guards_say_which_letters_take_an_edge() {
+fn guards_describe_the_letters_of_their_edges() {
     let mut rng = Rng::with_seed(62);
     for _ in 0..campaign() / 10 {
         let mut formulas = Formulas::new();
@@ -279,9 +279,9 @@ fn guards_say_which_letters_take_an_edge() {
                 let guard = edge.guard.formula(&mut formulas).unwrap();
                 let read = formulas.parse(&text).unwrap();
                 for letter in 0..16 {
-                    let takes = dfa.next(state, by_bits(letter)) == edge.to;
-                    assert_eq!(naive(&formulas, guard, &[letter], 0), takes, "{text}");
-                    assert_eq!(naive(&formulas, read, &[letter], 0), takes, "{text}");
+                    let takes = dfa.next(state, letter_from_bits(letter)) == edge.to;
+                    assert_eq!(evaluate_naively(&formulas, guard, &[letter], 0), takes, "{text}");
+                    assert_eq!(evaluate_naively(&formulas, read, &[letter], 0), takes, "{text}");
                 }
             }
         }
@@ -304,35 +304,35 @@ fn sequence(n: usize) -> String {
 #[test]
 fn response_conjunctions_have_two_to_the_n_states_and_sequences_one_more_than_n() {
     for n in 1..=8 {
-        let (_, dfa) = built(&responses(n));
+        let (_, dfa) = build(&responses(n));
         assert_eq!(dfa.states(), 1 << n);
         assert!((0..dfa.states()).all(|s| !dfa.is_trap(s) && !dfa.is_goal(s)));
-        let (_, dfa) = built(&sequence(n));
+        let (_, dfa) = build(&sequence(n));
         assert_eq!(dfa.states(), n + 1);
         assert_eq!(dfa.distance(Dfa::INITIAL), Some(u32::try_from(n).unwrap()));
     }
-    let (formulas, formula) = parsed(&responses(1_000));
+    let (formulas, formula) = parse(&responses(1_000));
     let beside = Conjunction::build(&formulas, formula, Limits::default()).unwrap();
     assert_eq!(beside.states(), 2_000);
 }
 
 #[test]
-fn what_grows_beyond_its_limits_is_an_error_with_numbers() {
-    let (formulas, formula) = parsed(&responses(20));
+fn exceeding_a_limit_is_an_error_with_numbers() {
+    let (formulas, formula) = parse(&responses(20));
     let limits = Limits { states: 1_000, nodes: 100_000 };
     let error = Dfa::build(&formulas, formula, limits).unwrap_err();
     assert!(matches!(error, AutomatonError::TooLarge { reached, limit, .. } if reached > limit), "{error}");
     println!("{error}");
     // The twentieth position from the end: 2^20 states.
     let nested = format!("F (a & {}N false)", "X ".repeat(20));
-    let (formulas, formula) = parsed(&nested);
+    let (formulas, formula) = parse(&nested);
     assert!(matches!(Dfa::build(&formulas, formula, limits), Err(AutomatonError::TooLarge { what: "states", .. })));
     let wide = (0..3_000).map(|i| format!("F (a{i} & X b{i})")).collect::<Vec<_>>().join(" | ");
-    let (formulas, formula) = parsed(&format!("G ({wide})"));
+    let (formulas, formula) = parse(&format!("G ({wide})"));
     let error = Dfa::build(&formulas, formula, Limits::default()).unwrap_err();
     println!("{error}");
     let kept = (0..3_000).map(|i| format!("G !a{i}")).collect::<Vec<_>>().join(" & ");
-    let (formulas, formula) = parsed(&kept);
+    let (formulas, formula) = parse(&kept);
     assert!(matches!(
         Dfa::build(&formulas, formula, Limits::default()),
         Err(AutomatonError::TooLarge { what: "atoms", .. })
@@ -340,7 +340,7 @@ fn what_grows_beyond_its_limits_is_an_error_with_numbers() {
     assert_eq!(Conjunction::build(&formulas, formula, Limits::default()).unwrap().states(), 6_000);
     // All 900 atoms are looked at by each of the states.
     let kept = (0..900).map(|i| format!("G !a{i}")).collect::<Vec<_>>().join(" & ");
-    assert_eq!(built(&kept).1.states(), 2);
+    assert_eq!(build(&kept).1.states(), 2);
     let mut formulas = Formulas::new();
     let a = formulas.name("a");
     let deep = (0..900).fold(a, |f, _| formulas.unary(Unary::Next, f));
@@ -349,39 +349,39 @@ fn what_grows_beyond_its_limits_is_an_error_with_numbers() {
 }
 
 #[test]
-fn what_automata_do_not_read_is_refused_by_name() {
+fn unsupported_operators_are_named_in_the_error() {
     for (text, said) in
         [("O a", "O"), ("a S b", "S"), ("G Y a", "Y"), ("@A(a)", "@"), ("P(a)", "P"), ("Seen@A", "Seen@")]
     {
-        let (formulas, formula) = parsed(text);
+        let (formulas, formula) = parse(text);
         let error = Dfa::build(&formulas, formula, Limits::default()).unwrap_err();
         assert!(matches!(error, AutomatonError::Unsupported(_)) && error.to_string().contains(said), "{error}");
     }
 }
 
 #[test]
-fn constants_and_weak_and_strong_next_have_the_automata_that_the_last_position_asks_for() {
-    let (_, dfa) = built("a | !a");
+fn constants_and_both_next_operators_have_the_expected_automata() {
+    let (_, dfa) = build("a | !a");
     assert_eq!((dfa.states(), dfa.is_goal(0), dfa.trap()), (1, true, None));
-    let (_, dfa) = built("false");
+    let (_, dfa) = build("false");
     assert_eq!((dfa.states(), dfa.trap()), (1, Some(0)));
     // At least one position; at most one; none.
-    let (_, dfa) = built("X true | !X true");
+    let (_, dfa) = build("X true | !X true");
     assert_eq!(dfa.states(), 1);
-    let (_, dfa) = built("F true");
+    let (_, dfa) = build("F true");
     assert_eq!((dfa.accepts(0), dfa.accepts(dfa.next(0, |_| false))), (false, true));
-    let (_, dfa) = built("N false");
+    let (_, dfa) = build("N false");
     let one = dfa.next(0, |_| false);
     assert!(dfa.accepts(0) && dfa.accepts(one) && dfa.is_goal(one) && dfa.is_trap(dfa.next(one, |_| false)));
     // Strong next asks for another position even where its body is true of the empty suffix.
-    let (_, dfa) = built("X !a");
+    let (_, dfa) = build("X !a");
     let one = dfa.next(0, |_| false);
     assert!(!dfa.accepts(one) && dfa.accepts(dfa.next(one, |_| false)));
 }
 
 #[test]
-fn the_picture_names_goals_traps_and_readable_guards() {
-    let (formulas, dfa) = built("F a & G !b");
+fn dot_shows_goals_traps_and_guards() {
+    let (formulas, dfa) = build("F a & G !b");
     let dot = dfa.dot(&formulas);
     println!("{dot}");
     for line in [
@@ -396,13 +396,13 @@ fn the_picture_names_goals_traps_and_readable_guards() {
     ] {
         assert!(dot.contains(line), "{line}");
     }
-    let (formulas, dfa) = built("G (p1 -> F q1) & G (p2 -> F q2) & G (text_contains:\"a \\\"word\\\"\" -> x < 3)");
+    let (formulas, dfa) = build("G (p1 -> F q1) & G (p2 -> F q2) & G (text_contains:\"a \\\"word\\\"\" -> x < 3)");
     let dot = dfa.dot(&formulas);
     println!("{dot}");
     assert!(dot.contains("(!p1 | q1)") && dot.contains("\\\\\\\""), "quotes are escaped");
     // A guard that no short text has.
     let parity = (0..12).map(|i| format!("a{i}")).collect::<Vec<_>>().join(" <-> ");
-    let (formulas, dfa) = built(&parity);
+    let (formulas, dfa) = build(&parity);
     assert!(dfa.edges(0).iter().all(|e| matches!(e.guard, Guard::Long { .. })));
     assert!(dfa.dot(&formulas).contains('…'));
 }
@@ -415,7 +415,7 @@ fn a_step_reads_a_record() {
             (name == "t").then_some(tlaforge::temporal::Value::Number(self.0))
         }
     }
-    let (mut formulas, dfa) = built("F (t < 3 & X t >= 3)");
+    let (mut formulas, dfa) = build("F (t < 3 & X t >= 3)");
     let mut state = Dfa::INITIAL;
     for t in [5.0, 2.0, 4.0] {
         state = dfa.read(&formulas, state, &Cold(t));

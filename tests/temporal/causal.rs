@@ -100,7 +100,7 @@ fn event(row: &Json) -> Event {
 }
 
 #[test]
-fn every_recorded_scenario_gives_its_values_from_its_tree_and_from_its_text() {
+fn recorded_scenarios_have_their_values_from_tree_and_text() {
     let rows: Json = serde_json::from_str(include_str!("../data/temporal/cpl.json")).unwrap();
     let rows = rows["rows"].as_array().unwrap();
     for row in rows {
@@ -163,7 +163,7 @@ fn campaign(full: u64) -> u64 {
 }
 
 #[test]
-fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
+fn monitor_agrees_with_the_definitions_on_random_charts() {
     let charts = campaign(100_000);
     let (mut events, mut held) = (0u64, 0u64);
     for seed in 0..charts {
@@ -179,7 +179,7 @@ fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
         let mut monitor = Monitor::new(&compiled);
         let mut clocks: Vec<VectorClock> = Vec::new();
         let mut by_clock = Monitor::new(&compiled);
-        // Quantified guard is asked at one lifeline alone; the rest of the chart is the same to it.
+        // Each guard is evaluated at one lifeline only; its values there must not change.
         let owners: Vec<usize> = guards.iter().map(|_| rng.usize(..lifelines.len())).collect();
         let mut owned = Monitor::new(&compiled.restrict_to_owners(&owners));
         for (at, event) in chart.events().iter().enumerate() {
@@ -233,7 +233,7 @@ impl Record for Store<'_> {
 }
 
 #[test]
-fn lifelines_that_share_nothing_but_written_messages_find_the_same_and_can_be_rebuilt_by_replaying_them() {
+fn distributed_trackers_agree_with_the_monitor_and_can_be_rebuilt_by_replay() {
     let charts = campaign(20_000);
     let mut rebuilt = 0;
     for seed in 0..charts {
@@ -243,7 +243,7 @@ fn lifelines_that_share_nothing_but_written_messages_find_the_same_and_can_be_re
         let guard = crate::causal_random::formula(&mut rng, &mut formulas, &chart, 4);
         let text = formulas.text(guard);
         let lifelines: Vec<&str> = chart.lifelines().iter().map(|name| &**name).collect();
-        // Quantified lifeline reads its guards from text, in a process of its own as it were.
+        // Each lifeline parses the guards itself, as if it were a separate process.
         let load = || compiled(&text, &lifelines);
         let site =
             |name: &&str| Site { guards: load(), tracker: Tracker::new(&load(), name).unwrap(), store: Vec::new() };
@@ -315,7 +315,7 @@ fn follow(
 }
 
 #[test]
-fn the_guard_of_a_pipeline_asks_whether_the_passed_check_was_of_this_revision() {
+fn pipeline_guard_requires_a_passed_check_of_the_same_revision() {
     let guard = r#"@model_check.spec = spec & @model_check(status != "failed" S status = "passed")"#;
     let guards = compiled(guard, &["formalize", "model_check", "review"]);
     assert_eq!(guards.fields().iter().map(|f| &**f).collect::<Vec<_>>(), ["spec", "status"]);
@@ -338,7 +338,7 @@ fn the_guard_of_a_pipeline_asks_whether_the_passed_check_was_of_this_revision() 
 }
 
 #[test]
-fn a_choice_takes_the_first_branch_whose_guard_holds_and_a_loop_asks_before_each_round() {
+fn choice_takes_the_first_branch_that_holds_and_a_loop_checks_before_each_round() {
     let mut formulas = Formulas::new();
     let guards: Vec<Formula> = ["@T(failed)", "@T(passed)", "Seen@T", "rounds < 3"]
         .into_iter()
@@ -348,7 +348,7 @@ fn a_choice_takes_the_first_branch_whose_guard_holds_and_a_loop_asks_before_each
     let mut monitor = Monitor::new(&guards);
     let branch = |monitor: &mut Monitor| {
         let event = Event::choice("C");
-        monitor.on_event(&event, &EmptyRecord).unwrap().first(&[0, 1, 2])
+        monitor.on_event(&event, &EmptyRecord).unwrap().first_holding(&[0, 1, 2])
     };
     let tell = |monitor: &mut Monitor, event: Event| {
         monitor.on_event(&event, &EmptyRecord).unwrap();

@@ -9,7 +9,7 @@ use tlaforge::temporal::causal::{
 use tlaforge::temporal::{Binary, Formula, Formulas, Literal, Number, Record, Unary, Value};
 
 #[test]
-fn what_a_guard_cannot_mean_is_refused_when_it_is_loaded() {
+fn unsupported_guards_are_refused_at_compilation() {
     let refused = |texts: &[&str], lifelines: &[&str]| {
         let mut formulas = Formulas::new();
         let guards: Vec<Formula> = texts.iter().map(|text| formulas.parse(text).unwrap()).collect();
@@ -46,7 +46,7 @@ fn what_a_guard_cannot_mean_is_refused_when_it_is_loaded() {
 }
 
 #[test]
-fn an_event_that_is_refused_changes_nothing() {
+fn a_refused_event_changes_nothing() {
     let guards = compiled("@A.x = x & P(x = 1) & @B(Y x = 1)", &["A", "B", "C"]);
     let mut monitor = Monitor::new(&guards);
     let one = || Literal::Number(Number::new(1.0).unwrap());
@@ -90,7 +90,7 @@ impl Record for Broken {
 }
 
 #[test]
-fn a_predicate_that_panics_leaves_no_half_of_an_update() {
+fn a_panicking_predicate_leaves_the_monitor_unchanged() {
     let guards = compiled("O broken(x) | @A(O x = 1)", &["A", "B"]);
     let mut monitor = Monitor::new(&guards);
     let one = Literal::Number(Number::new(1.0).unwrap());
@@ -114,7 +114,7 @@ fn a_predicate_that_panics_leaves_no_half_of_an_update() {
 }
 
 #[test]
-fn a_message_without_a_stamp_tells_nothing_and_a_value_that_is_no_number_is_undefined_everywhere() {
+fn a_message_without_a_stamp_carries_no_knowledge_and_nan_is_undefined() {
     struct NotANumber;
     impl Record for NotANumber {
         fn field(&self, name: &str) -> Option<Value<'_>> {
@@ -142,7 +142,7 @@ fn a_message_without_a_stamp_tells_nothing_and_a_value_that_is_no_number_is_unde
 }
 
 #[test]
-fn a_stamp_of_other_guards_is_refused_by_name() {
+fn a_stamp_of_other_guards_is_refused_with_the_difference() {
     let ours = compiled("@A(x = 1) & @A.spec = spec", &["A", "B"]);
     let record = EmptyRecord;
     let stamp = |text: &str, lifelines: &[&str]| Tracker::new(&compiled(text, lifelines), "A").unwrap().send(&record);
@@ -177,7 +177,7 @@ fn a_stamp_of_other_guards_is_refused_by_name() {
 }
 
 #[test]
-fn a_written_stamp_reads_as_it_was_and_what_is_wrong_with_it_is_named() {
+fn stamps_survive_serialization_and_errors_name_the_wrong_part() {
     struct Odd;
     impl Record for Odd {
         fn field(&self, name: &str) -> Option<Value<'_>> {
@@ -235,7 +235,7 @@ fn a_written_stamp_reads_as_it_was_and_what_is_wrong_with_it_is_named() {
 }
 
 #[test]
-fn a_lifeline_that_appears_later_is_seen_by_whoever_hears_of_it() {
+fn an_added_lifeline_becomes_visible_through_messages() {
     let mut monitor = Monitor::new(&compiled("P(x = 1)", &["A"]));
     monitor.on_event(&Event::new("A", EventAction::Send { to: None, message: "early".into() }), &EmptyRecord).unwrap();
     monitor.add_lifeline("B").unwrap();
@@ -252,7 +252,7 @@ fn a_lifeline_that_appears_later_is_seen_by_whoever_hears_of_it() {
 }
 
 #[test]
-fn a_clock_that_does_not_follow_from_those_before_it_is_refused() {
+fn an_inconsistent_clock_is_refused() {
     let guards = compiled("@A(x = 1)", &["A", "B"]);
     let mut monitor = Monitor::new(&guards);
     let take = |monitor: &mut Monitor, lifeline: &str, counts: [u64; 2]| {
@@ -265,11 +265,11 @@ fn a_clock_that_does_not_follow_from_those_before_it_is_refused() {
     assert_eq!(take(&mut monitor, "B", [0, 1]), Ok(false), "without a clock that has seen it, it is not visible");
     assert_eq!(take(&mut monitor, "B", [2, 2]), Ok(true));
     for (lifeline, counts, message) in [
-        ("B", [2, 2], "the clock of an event of `B` counts 2 of `B`, where 3 was expected"),
-        ("B", [2, 4], "the clock of an event of `B` counts 4 of `B`, where 3 was expected"),
-        ("B", [1, 3], "the clock of an event of `B` counts 1 of `A`, where 2 was expected"),
-        ("B", [3, 3], "the clock of an event of `B` counts 3 of `A`, where 2 was expected"),
-        ("A", [3, 3], "the clock of an event of `A` counts 3 of `B`, where 0 to 2 was expected"),
+        ("B", [2, 2], "the clock of an event of `B` counts 2 events of `B`, expected 3"),
+        ("B", [2, 4], "the clock of an event of `B` counts 4 events of `B`, expected 3"),
+        ("B", [1, 3], "the clock of an event of `B` counts 1 events of `A`, expected 2"),
+        ("B", [3, 3], "the clock of an event of `B` counts 3 events of `A`, expected 2"),
+        ("A", [3, 3], "the clock of an event of `A` counts 3 events of `B`, expected 0 to 2"),
     ] {
         let before = format!("{monitor:?}");
         assert_eq!(take(&mut monitor, lifeline, counts).unwrap_err().to_string(), message);

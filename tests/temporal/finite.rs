@@ -169,7 +169,7 @@ fn length(rng: &mut Rng) -> usize {
 }
 
 #[test]
-fn every_position_of_random_pairs_agrees_with_the_definitions() {
+fn random_formulas_agree_with_the_definitions_at_every_position() {
     let (count, began) = (campaign(1_000_000, 100_000), Instant::now());
     let (mut positions, mut longest) = (0, 0);
     for seed in 0..count {
@@ -200,7 +200,14 @@ fn check(formulas: &Formulas, formula: Formula, trace: &[Bits]) -> TraceCheck {
 }
 
 /// Whether some continuation, of at most `more` records, gives the other verdict.
-fn open(formulas: &Formulas, formula: Formula, names: u8, prefix: &mut Vec<Bits>, verdict: bool, more: usize) -> bool {
+fn some_continuation_changes_verdict(
+    formulas: &Formulas,
+    formula: Formula,
+    names: u8,
+    prefix: &mut Vec<Bits>,
+    verdict: bool,
+    more: usize,
+) -> bool {
     let labels = Labels::from_records(formulas, &[formula], prefix.iter());
     if eval_all_positions(formulas, formula, &labels).unwrap().verdict() != verdict {
         return true;
@@ -208,14 +215,14 @@ fn open(formulas: &Formulas, formula: Formula, names: u8, prefix: &mut Vec<Bits>
     more > 0
         && (0..1 << names).any(|letter| {
             prefix.push(Bits(letter));
-            let found = open(formulas, formula, names, prefix, verdict, more - 1);
+            let found = some_continuation_changes_verdict(formulas, formula, names, prefix, verdict, more - 1);
             prefix.pop();
             found
         })
 }
 
 #[test]
-fn a_verdict_is_decided_by_the_first_record_after_which_no_continuation_changes_it() {
+fn the_decision_point_is_the_first_record_after_which_no_continuation_changes_the_verdict() {
     let (count, began) = (campaign(30_000, 3_000), Instant::now());
     let (mut exact, mut kinds) = (0, BTreeMap::<&str, u64>::new());
     for seed in 0..count {
@@ -233,12 +240,32 @@ fn a_verdict_is_decided_by_the_first_record_after_which_no_continuation_changes_
             DecisionPoint::ByTheEnd => ("by the end", None),
         };
         if let Some(after) = decided_after {
-            assert!(!open(&formulas, formula, 2, &mut trace[..after].to_vec(), check.holds(), 4), "{told} too early");
+            assert!(
+                !some_continuation_changes_verdict(
+                    &formulas,
+                    formula,
+                    2,
+                    &mut trace[..after].to_vec(),
+                    check.holds(),
+                    4
+                ),
+                "{told} too early"
+            );
         }
         // Nothing is open before the first record.
         let before = decided_after.map_or(length, |after| after.saturating_sub(1));
         if check.decision_is_exact && decided_after != Some(0) {
-            assert!(open(&formulas, formula, 2, &mut trace[..before].to_vec(), check.holds(), 5), "{told} too late");
+            assert!(
+                some_continuation_changes_verdict(
+                    &formulas,
+                    formula,
+                    2,
+                    &mut trace[..before].to_vec(),
+                    check.holds(),
+                    5
+                ),
+                "{told} too late"
+            );
         }
         *kinds.entry(kind).or_default() += 1;
         exact += u64::from(check.decision_is_exact);
@@ -266,7 +293,7 @@ fn every_reason_for_a_violation_is_true_of_the_trace() {
         let mut oracle = Oracle::new(&formulas, &trace);
         for reason in &explanation.reasons {
             let mut holds = |i| oracle.holds(reason.formula, i);
-            let is_so = match reason.claim {
+            let is_so = match reason.fact {
                 Fact::Holds(i) => holds(i),
                 Fact::Fails(i) => !holds(i),
                 Fact::AlwaysFrom(i) => (i..length).all(holds),
@@ -287,7 +314,7 @@ fn every_reason_for_a_violation_is_true_of_the_trace() {
 }
 
 /// A trace in letters: `ab - b` has three records.
-fn told(formula: &str, trace: &str) -> (Option<usize>, DecisionPoint, bool, String) {
+fn explain_violation(formula: &str, trace: &str) -> (Option<usize>, DecisionPoint, bool, String) {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(formula).unwrap();
     let records: Vec<Bits> = trace
@@ -300,9 +327,9 @@ fn told(formula: &str, trace: &str) -> (Option<usize>, DecisionPoint, bool, Stri
 }
 
 #[test]
-fn a_violation_is_told_with_its_culprit_and_its_reason() {
+fn violations_have_a_position_and_an_explanation() {
     use DecisionPoint::{ByRecord, ByTheEnd, FromTheStart};
-    for (formula, trace, culprit, decided, exact, why) in [
+    for (formula, trace, position, decided, exact, why) in [
         ("G !a", "b a b", 1, ByRecord(1), true, "at 1 `a` holds"),
         ("G !a", "a b a", 0, ByRecord(0), true, "at 0 `a` holds"),
         ("G (a -> F b)", "- a b a -", 5, ByTheEnd, true, "at 3 `a` holds, and from there on `b` never holds"),
@@ -313,13 +340,13 @@ fn a_violation_is_told_with_its_culprit_and_its_reason() {
             1,
             ByTheEnd,
             true,
-            "at 0 `a` holds, and 0 is the last position, where `X b` speaks of the next",
+            "at 0 `a` holds, and 0 is the last position, and `X b` refers to the next",
         ),
         ("!a W b", "- - a b", 2, ByRecord(2), true, "from 0 to 2 `b` does not hold, and at 2 `a` holds"),
         ("!a U b", "- - -", 3, ByTheEnd, true, "from 0 on `b` never holds"),
         ("G a & F !a", "a a -", 0, FromTheStart, true, "at 2 `a` does not hold"),
         ("X a & X !a", "- -", 0, FromTheStart, true, "at 1 `a` does not hold"),
-        ("F a", "", 0, ByTheEnd, true, "the trace is empty, where `F a` does not hold"),
+        ("F a", "", 0, ByTheEnd, true, "the trace is empty, so `F a` does not hold"),
         ("F a & G (a -> N G !a)", "- a - a b", 3, ByRecord(3), true, "at 1 `a` holds, and at 3 `a` holds"),
         ("G (a -> Y O b)", "- b a", 3, ByTheEnd, false, ""),
         ("G (a -> O b)", "- a b", 1, ByRecord(1), false, "at 1 `a` holds, and up to 1 `b` never holds"),
@@ -333,12 +360,12 @@ fn a_violation_is_told_with_its_culprit_and_its_reason() {
         ),
         ("O (a & F b)", "a - -", 3, ByTheEnd, false, "up to 0 `a & F b` never holds"),
     ] {
-        let (found, by, exactly, said) = told(formula, trace);
+        let (found, by, exactly, said) = explain_violation(formula, trace);
         if why.is_empty() {
             assert_eq!(found, None, "{formula} on {trace}");
             continue;
         }
-        assert_eq!((found, by, exactly, &*said), (Some(culprit), decided, exact, why), "{formula} on {trace}");
+        assert_eq!((found, by, exactly, &*said), (Some(position), decided, exact, why), "{formula} on {trace}");
     }
 }
 
@@ -352,7 +379,7 @@ impl Record for Named {
 }
 
 #[test]
-fn a_conjunction_too_large_to_follow_is_decided_by_its_parts() {
+fn a_large_conjunction_is_decided_by_its_operands() {
     let mut formulas = Formulas::new();
     let parts: Vec<String> = (0..30).map(|i| format!("G (p{i} -> F q{i})")).collect();
     let formula = formulas.parse(&format!("{} & G !x & (X y & X !y)", parts.join(" & "))).unwrap();
@@ -366,7 +393,7 @@ fn a_conjunction_too_large_to_follow_is_decided_by_its_parts() {
 }
 
 #[test]
-fn what_has_no_meaning_on_a_finite_trace_is_refused_by_name() {
+fn unsupported_operators_and_unlabelled_atoms_are_named_in_the_error() {
     let mut formulas = Formulas::new();
     for (text, operator) in [("F @A(a)", "@"), ("P(a)", "P(…)"), ("Seen@A", "Seen@"), ("@A.x = 3", "@A.…")] {
         let formula = formulas.parse(text).unwrap();
@@ -385,7 +412,7 @@ fn what_has_no_meaning_on_a_finite_trace_is_refused_by_name() {
 }
 
 #[test]
-fn labels_grow_record_by_record_and_keep_one_bit_for_each_atom() {
+fn labels_store_one_bit_for_each_atom_and_record() {
     let mut formulas = Formulas::new();
     let formula = formulas.parse("G (a -> F b)").unwrap();
     let mut labels = Labels::new(&formulas, &[formula]);
@@ -401,7 +428,7 @@ fn labels_grow_record_by_record_and_keep_one_bit_for_each_atom() {
 }
 
 #[test]
-fn a_formula_that_nests_deep_or_shares_much_takes_one_sweep_for_each_distinct_part() {
+fn deep_and_shared_formulas_take_one_sweep_for_each_distinct_subformula() {
     let mut formulas = Formulas::new();
     let a = formulas.name("a");
     let mut deep = a;

@@ -17,7 +17,7 @@ fn campaign(count: u64, otherwise: u64) -> u64 {
 }
 
 #[test]
-fn every_formula_reads_back_from_its_text() {
+fn printed_formulas_parse_back() {
     let (count, began) = (campaign(1_000_000, 50_000), Instant::now());
     let (mut characters, mut quantities) = (0, 0);
     for seed in 0..count {
@@ -83,7 +83,7 @@ fn precedence_and_association_are_those_of_spot() {
 }
 
 #[test]
-fn numbers_and_their_negatives_are_told_apart() {
+fn negative_literals_and_negations_are_distinct() {
     let mut formulas = Formulas::new();
     let literal = |value| Term::Literal(Literal::Number(Number::new(value).unwrap()));
     let negate = |term| Term::Negate(Box::new(term));
@@ -106,8 +106,8 @@ fn numbers_and_their_negatives_are_told_apart() {
 }
 
 #[test]
-fn an_error_says_where_it_is_and_what_could_be_meant() {
-    for (text, line, column, says) in [
+fn errors_have_positions_and_hints() {
+    for (text, line, column, message) in [
         ("", 1, 1, "the formula is empty"),
         ("   ", 1, 1, "the formula is empty"),
         ("(a & b", 1, 7, "expected `)` for the parenthesis of column 1, found the end"),
@@ -161,15 +161,15 @@ fn an_error_says_where_it_is_and_what_could_be_meant() {
     ] {
         let mut formulas = Formulas::new();
         let error = formulas.parse(text).expect_err(text);
-        let told = error.to_string();
-        assert!(told.contains(says), "`{text}`: {told}");
-        assert_eq!((error.line, error.column), (line, column), "`{text}`: {told}");
-        assert!(error.at <= text.len() && text.is_char_boundary(error.at));
+        let text_of_error = error.to_string();
+        assert!(text_of_error.contains(message), "`{text}`: {text_of_error}");
+        assert_eq!((error.line, error.column), (line, column), "`{text}`: {text_of_error}");
+        assert!(error.offset <= text.len() && text.is_char_boundary(error.offset));
     }
 }
 
 /// On the stack of a thread as others start it.
-fn small_thread<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+fn run_on_default_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(scope, run).unwrap().join().unwrap()
     })
@@ -214,10 +214,10 @@ const HOPELESS: [[&str; 4]; 5] =
     [["(", "", "", ""], ["-(", "", "", ""], ["p(", "x", ")", ""], ["x < (", "1", ")", ""], ["G(", "", "", ""]];
 
 #[test]
-fn a_hundred_thousand_levels_are_an_error_with_a_place() {
+fn nesting_beyond_the_limit_is_an_error_with_a_position() {
     for nesting in NESTINGS.into_iter().chain(HOPELESS) {
         let text = nested(nesting, 100_000);
-        small_thread(|| {
+        run_on_default_stack(|| {
             let error = read(&text).expect_err(nesting[0]);
             assert!(error.to_string().contains("nests deeper than"), "{nesting:?}: {error}");
             assert!(error.column > 500, "{nesting:?}: {error}");
@@ -226,13 +226,13 @@ fn a_hundred_thousand_levels_are_an_error_with_a_place() {
 }
 
 #[test]
-fn what_nests_as_deep_as_is_allowed_reads_back() {
+fn formulas_of_maximum_depth_parse_back() {
     let mut deepest = 0;
     for nesting in NESTINGS {
         let mut allowed = 0;
         for times in (MAX_DEPTH / 10..=MAX_DEPTH + 1).step_by(45) {
             let text = nested(nesting, times);
-            allowed += small_thread(|| match read(&text) {
+            allowed += run_on_default_stack(|| match read(&text) {
                 Ok((mut formulas, formula)) => {
                     let printed = formulas.text(formula);
                     assert_eq!(formulas.parse(&printed), Ok(formula), "{nesting:?} {times} times");
@@ -244,7 +244,7 @@ fn what_nests_as_deep_as_is_allowed_reads_back() {
                 }
             });
         }
-        // Quantified of them is allowed to nest a hundred deep at least.
+        // Each of them may nest at least a hundred levels.
         assert!(allowed > 0, "{nesting:?}");
         deepest = deepest.max(allowed);
     }
@@ -252,7 +252,7 @@ fn what_nests_as_deep_as_is_allowed_reads_back() {
 }
 
 #[test]
-fn a_chain_of_a_hundred_thousand_is_one_node_or_an_error_with_a_place() {
+fn a_chain_of_a_hundred_thousand_is_one_node_or_an_error_with_a_position() {
     for (operator, is_chain) in
         [("&", true), ("|", true), ("U", false), ("W", false), ("S", false), ("->", false), ("+", false), ("*", false)]
     {
@@ -261,7 +261,7 @@ fn a_chain_of_a_hundred_thousand_is_one_node_or_an_error_with_a_place() {
         if operator == "+" || operator == "*" {
             text.push_str(" < 1");
         }
-        small_thread(|| match read(&text) {
+        run_on_default_stack(|| match read(&text) {
             Ok((mut formulas, formula)) => {
                 assert!(is_chain, "{operator}");
                 assert_eq!(formulas.node(formula).children().len(), 100_001);
@@ -278,7 +278,7 @@ fn a_chain_of_a_hundred_thousand_is_one_node_or_an_error_with_a_place() {
 }
 
 #[test]
-fn terms_do_not_nest_deeper_by_rows_in_parentheses() {
+fn parentheses_do_not_bypass_the_depth_limit_of_terms() {
     // A row of 900 terms in each of 900 parentheses would make a tree 810,000 deep.
     let row = "+1".repeat(900);
     let mut text = "(".repeat(900);
@@ -288,15 +288,15 @@ fn terms_do_not_nest_deeper_by_rows_in_parentheses() {
         text.push(')');
     }
     text.push_str(" < 1");
-    small_thread(|| {
+    run_on_default_stack(|| {
         let error = read(&text).expect_err("it is too deep");
         assert!(error.to_string().contains("the term nests deeper than"), "{error}");
     });
 }
 
 #[test]
-fn a_formula_of_any_depth_is_printed() {
-    small_thread(|| {
+fn formulas_of_any_depth_can_be_printed() {
+    run_on_default_stack(|| {
         let mut formulas = Formulas::new();
         let a = formulas.name("a");
         let mut deep = a;
@@ -314,7 +314,7 @@ fn a_formula_of_any_depth_is_printed() {
 }
 
 #[test]
-fn damaged_text_is_read_or_refused_with_a_place() {
+fn damaged_text_parses_or_fails_with_a_position() {
     let (count, began) = (campaign(2_000_000, 100_000), Instant::now());
     let pieces: Vec<&str> = concat!(
         "a b x U W R M S X N G F Y O H P Seen ( ) ( ) ! & | && || -> => <-> <=> = == != < <= > >= + - * / @ @A P@A . , ",
@@ -359,7 +359,10 @@ fn damaged_text_is_read_or_refused_with_a_place() {
                 accepted += 1;
             }
             Err(error) => {
-                assert!(error.at <= text.len() && text.is_char_boundary(error.at), "seed {seed}: `{text}`: {error}");
+                assert!(
+                    error.offset <= text.len() && text.is_char_boundary(error.offset),
+                    "seed {seed}: `{text}`: {error}"
+                );
                 assert!(error.line >= 1 && error.column >= 1 && !error.message.is_empty());
             }
         }
@@ -370,7 +373,7 @@ fn damaged_text_is_read_or_refused_with_a_place() {
 }
 
 #[test]
-fn what_is_owed_is_shown_in_few_words_however_often_its_parts_are_shared() {
+fn residuals_with_shared_subformulas_have_short_texts() {
     let formula = (1..20).fold("F a0".to_owned(), |all, i| format!("({all}) <-> F a{i}"));
     let done = Command::new(env!("CARGO_BIN_EXE_tlaforge")).args(["formula", &formula, "--trace", "a0;b1"]).output();
     let shown = String::from_utf8(done.unwrap().stdout).unwrap();

@@ -175,7 +175,7 @@ fn seen(id: &str, objective: &mut Objective, config: &RewardConfig) {
 }
 
 #[test]
-fn the_robustness_of_a_guard_is_that_of_its_best_implicant() {
+fn guard_robustness_is_that_of_its_best_implicant() {
     let mut rng = Rng::with_seed(63);
     let specs =
         ["F (a & b | !a & c)", "(a | b) U (c & !d)", "G (a -> F b) & G (c -> X d)", "F ((a <-> b) & X (c | d))"];
@@ -228,7 +228,7 @@ fn best_implicant(dfa: &Dfa, state: usize, next: usize, rho: &[f64]) -> f64 {
 }
 
 #[test]
-fn only_what_comes_nearer_is_rewarded_and_rewards_are_finite() {
+fn only_progress_is_rewarded_and_rewards_are_finite() {
     let mut rng = Rng::with_seed(64);
     let names = ["a", "b", "c"];
     let specs = [
@@ -277,9 +277,9 @@ fn only_what_comes_nearer_is_rewarded_and_rewards_are_finite() {
 }
 
 #[test]
-fn a_seed_repeats_what_ties_draw_and_without_drawing_it_changes_nothing() {
+fn a_seed_reproduces_random_tie_breaks_and_affects_nothing_else() {
     let predicates = ["a", "b"].map(|n| Predicate::new(n, format!("v_{n}")));
-    let mut drawn = Objective::new("F (a & X F b)", &predicates).unwrap().with_tie_break(TieBreak::Drawn);
+    let mut drawn = Objective::new("F (a & X F b)", &predicates).unwrap().with_tie_break(TieBreak::Random);
     let config = RewardConfig::default();
     let zero: Quantities = [("v_a", 0.0), ("v_b", 0.0)].into_iter().collect();
     let mut run = |seed| -> Vec<usize> {
@@ -295,19 +295,19 @@ fn a_seed_repeats_what_ties_draw_and_without_drawing_it_changes_nothing() {
         assert_eq!(fixed.step(&zero, &config).unwrap(), (0.0, 1));
         assert!(!fixed.is_terminated() && fixed.distance() == Some(1));
     }
-    let mut avoid = Objective::new("G !a", &predicates).unwrap().with_tie_break(TieBreak::Drawn);
+    let mut avoid = Objective::new("G !a", &predicates).unwrap().with_tie_break(TieBreak::Random);
     avoid.reset(Some(3));
     avoid.step(&zero, &config).unwrap();
     assert!(avoid.is_trapped(), "a trap on the border comes first");
 }
 
 #[test]
-fn what_is_wrong_with_an_objective_is_a_typed_error_and_changes_no_state() {
+fn objective_errors_are_typed_and_leave_the_state_unchanged() {
     let a = || Predicate::new("a", "x < 1");
     let new = Objective::new;
     assert!(matches!(new("F (a", &[a()]), Err(ObjectiveError::Specification(_))));
     assert!(matches!(new("F b", &[a()]), Err(ObjectiveError::Unknown { name }) if name == "b"));
-    assert!(matches!(new("F a", &[a(), a()]), Err(ObjectiveError::Twice { .. })));
+    assert!(matches!(new("F a", &[a(), a()]), Err(ObjectiveError::DuplicatePredicate { .. })));
     assert!(matches!(new("F a", &[Predicate::new("G", "x")]), Err(ObjectiveError::Reserved { .. })));
     assert!(matches!(new("F a", &[Predicate::new("a", "F x")]), Err(ObjectiveError::Predicate { .. })));
     assert!(matches!(new("F a", &[Predicate::new("a", "x = \"s\"")]), Err(ObjectiveError::Predicate { .. })));
@@ -336,7 +336,7 @@ fn what_is_wrong_with_an_objective_is_a_typed_error_and_changes_no_state() {
 }
 
 #[test]
-fn equalities_are_what_they_are_on_the_border_and_no_predicate_holds_with_its_negation() {
+fn equalities_are_exact_at_zero_and_no_predicate_holds_with_its_negation() {
     let mut objective = Objective::new(
         "F (same & X (other & X !near))",
         &[Predicate::new("same", "x = 1"), Predicate::new("other", "x != 1"), Predicate::new("near", "x <= 1")],
@@ -482,7 +482,7 @@ fn a_reset_reads_the_first_observation_once_or_not_at_all() {
 }
 
 #[test]
-fn a_task_to_keep_goes_on_where_early_termination_is_off() {
+fn a_safety_task_continues_without_early_termination() {
     let mut corridor = wrapped("G !pit").with_early_termination(EarlyTermination::Never);
     corridor.reset(None).unwrap();
     for _ in 0..4 {
@@ -500,7 +500,7 @@ fn a_task_to_keep_goes_on_where_early_termination_is_off() {
 }
 
 #[test]
-fn a_variable_that_the_environment_does_not_give_is_an_error_of_the_step() {
+fn a_missing_variable_is_an_error_of_the_step() {
     let objective = Objective::new("F a", &[Predicate::new("a", "missing > 0")]).unwrap();
     let nothing = |_: &Corridor, _: &Cell, _: &Info| Quantities::default();
     let mut corridor = ObjectiveReward::new(Corridor::default(), objective, nothing);
@@ -511,7 +511,7 @@ fn a_variable_that_the_environment_does_not_give_is_an_error_of_the_step() {
 }
 
 #[test]
-fn formulas_are_names_of_files_and_different_ones_have_different_names() {
+fn file_names_of_different_formulas_differ() {
     assert_eq!(replace_special_characters("F(psi_1 | psi_2) & G(!psi_3)"), "F(psi_1_or_psi_2)_and_G(!psi_3)");
     assert_eq!(replace_special_characters(" a->b <-> x <= -3 "), "a_implies_b_iff_x_le_minus_3");
     assert_eq!(replace_special_characters("F ( a )"), "F_(a)");

@@ -24,22 +24,22 @@ fn letter(progression: &Progression, names: &[&str]) -> Letter {
 fn begin(text: &str) -> (Progression, Residual) {
     let (mut source, mut progression) = (Formulas::new(), Progression::new());
     let formula = source.parse(text).unwrap();
-    let owed = progression.begin(&source, formula).unwrap();
-    (progression, owed)
+    let residual = progression.begin(&source, formula).unwrap();
+    (progression, residual)
 }
 
 /// What is owed after steps given as names between blanks, `-` for none.
 fn after(text: &str, steps: &str) -> (Progression, Residual) {
-    let (mut progression, mut owed) = begin(text);
+    let (mut progression, mut residual) = begin(text);
     for step in steps.split(' ').filter(|step| !step.is_empty()) {
         let letter = letter(&progression, &step.split(',').collect::<Vec<_>>());
-        owed = progression.step(owed, &letter);
+        residual = progression.step(residual, &letter);
     }
-    (progression, owed)
+    (progression, residual)
 }
 
-fn score(standing: PrefixVerdict) -> i64 {
-    match standing {
+fn score(verdict: PrefixVerdict) -> i64 {
+    match verdict {
         PrefixVerdict::Satisfied => 1,
         PrefixVerdict::Violated => -1,
         PrefixVerdict::Undecided => 0,
@@ -47,7 +47,7 @@ fn score(standing: PrefixVerdict) -> i64 {
 }
 
 #[test]
-fn every_published_row_of_formulas_comes_out_as_expected() {
+fn published_rows_have_the_expected_scores_and_residuals() {
     let (mut rows, mut residuals) = (0, 0);
     for row in vectors()["rows"].as_array().unwrap() {
         let (id, expect) = (row["id"].as_str().unwrap(), &row["expect"]);
@@ -56,7 +56,7 @@ fn every_published_row_of_formulas_comes_out_as_expected() {
             assert!(["atom_none", "atmost0"].contains(&id), "{id}");
             continue;
         }
-        let (mut progression, mut owed) =
+        let (mut progression, mut residual) =
             begin(row["formula_code"].as_str().unwrap().replace("WU\u{64e}", "W").as_str());
         let mut residual_after = Vec::new();
         let mut scores = Vec::new();
@@ -70,9 +70,9 @@ fn every_published_row_of_formulas_comes_out_as_expected() {
                 other => panic!("{other}"),
             };
             let letter = letter(&progression, &names);
-            owed = progression.step(owed, &letter);
-            scores.push(score(progression.prefix_verdict(owed)));
-            residual_after.push(owed);
+            residual = progression.step(residual, &letter);
+            scores.push(score(progression.prefix_verdict(residual)));
+            residual_after.push(residual);
         }
         let list = |key: &str| -> Vec<i64> {
             expect.get(key).map_or(Vec::new(), |v| v.as_array().unwrap().iter().map(|v| v.as_i64().unwrap()).collect())
@@ -94,7 +94,7 @@ fn every_published_row_of_formulas_comes_out_as_expected() {
 }
 
 #[test]
-fn what_is_owed_and_every_decision_are_right_for_every_way_to_go_on() {
+fn residuals_and_verdicts_are_right_for_random_continuations() {
     let count = campaign(100_000, 10_000);
     let mut rng = Rng::with_seed(0x7ac3);
     let (mut decided, mut continuations, mut largest) = (0, 0, 0);
@@ -103,16 +103,16 @@ fn what_is_owed_and_every_decision_are_right_for_every_way_to_go_on() {
         let depth = rng.usize(1..=5);
         let formula = random_formula(&mut source, &mut rng, depth, 3);
         let mut progression = Progression::new();
-        let mut owed = progression.begin(&source, formula).unwrap();
+        let mut residual = progression.begin(&source, formula).unwrap();
         let prefix: Vec<u8> = (0..rng.usize(0..=5)).map(|_| random_letter(&mut rng, 3)).collect();
         for step in &prefix {
             let letter = crate::naive::as_letter(&progression, *step);
-            owed = progression.step(owed, &letter);
+            residual = progression.step(residual, &letter);
         }
-        let standing = progression.prefix_verdict(owed);
-        decided += usize::from(standing != PrefixVerdict::Undecided);
-        let residual = progression.residual_formula(owed);
-        largest = largest.max(progression.size(owed));
+        let verdict = progression.prefix_verdict(residual);
+        decided += usize::from(verdict != PrefixVerdict::Undecided);
+        let residual_formula = progression.residual_formula(residual);
+        largest = largest.max(progression.size(residual));
         let mut ways = vec![Continuation { steps: Vec::new(), back_to: None }];
         ways.extend((0..8).map(|_| Continuation::random(&mut rng, 3)));
         for way in ways {
@@ -122,13 +122,13 @@ fn what_is_owed_and_every_decision_are_right_for_every_way_to_go_on() {
             };
             let truth = value(&source, formula, &whole);
             let shown = || format!("case {case}: {} over {prefix:?} then {way:?}", source.text(formula));
-            if standing != PrefixVerdict::Undecided {
-                assert_eq!(truth, standing == PrefixVerdict::Satisfied, "{standing:?}, {}", shown());
+            if verdict != PrefixVerdict::Undecided {
+                assert_eq!(truth, verdict == PrefixVerdict::Satisfied, "{verdict:?}, {}", shown());
             }
-            let owed_value = value(progression.formulas(), residual, &way);
-            assert_eq!(owed_value, truth, "{}\nowed {}", shown(), progression.formulas().text(residual));
+            let owed_value = value(progression.formulas(), residual_formula, &way);
+            assert_eq!(owed_value, truth, "{}\nowed {}", shown(), progression.formulas().text(residual_formula));
             if whole.steps.len() == prefix.len() {
-                assert_eq!(progression.final_verdict(owed).holds(), truth, "at the end, {}", shown());
+                assert_eq!(progression.final_verdict(residual).holds(), truth, "at the end, {}", shown());
             }
             continuations += 1;
         }
@@ -138,34 +138,34 @@ fn what_is_owed_and_every_decision_are_right_for_every_way_to_go_on() {
 }
 
 #[test]
-fn the_whole_of_a_finite_run_is_judged_as_the_finite_semantics_does() {
+fn final_verdicts_agree_with_the_finite_semantics() {
     let count = campaign(100_000, 10_000);
     let mut rng = Rng::with_seed(0x51e9);
     for _ in 0..count {
         let mut source = Formulas::new();
         let formula = random_formula(&mut source, &mut rng, 4, 3);
         let mut progression = Progression::new();
-        let mut owed = progression.begin(&source, formula).unwrap();
+        let mut residual = progression.begin(&source, formula).unwrap();
         let steps: Vec<u8> = (0..rng.usize(0..=12)).map(|_| random_letter(&mut rng, 3)).collect();
         for (i, step) in steps.iter().enumerate() {
             let so_far = Continuation { steps: steps[..i].to_vec(), back_to: None };
             assert_eq!(
-                progression.final_verdict(owed).holds(),
+                progression.final_verdict(residual).holds(),
                 value(&source, formula, &so_far),
                 "{}",
                 source.text(formula)
             );
             let letter = crate::naive::as_letter(&progression, *step);
-            let before = progression.prefix_verdict(owed);
-            owed = progression.step(owed, &letter);
+            let before = progression.prefix_verdict(residual);
+            residual = progression.step(residual, &letter);
             assert!(
-                before == PrefixVerdict::Undecided || before == progression.prefix_verdict(owed),
+                before == PrefixVerdict::Undecided || before == progression.prefix_verdict(residual),
                 "a decision is final"
             );
         }
         let whole = Continuation { steps, back_to: None };
         assert_eq!(
-            progression.final_verdict(owed).holds(),
+            progression.final_verdict(residual).holds(),
             value(&source, formula, &whole),
             "{}",
             source.text(formula)
@@ -175,10 +175,10 @@ fn the_whole_of_a_finite_run_is_judged_as_the_finite_semantics_does() {
 }
 
 #[test]
-fn a_run_may_end_now_so_the_last_position_is_told_from_the_others() {
+fn residuals_distinguish_the_end_of_the_run() {
     let ends = |text: &str, steps: &str| {
-        let (progression, owed) = after(text, steps);
-        progression.final_verdict(owed)
+        let (progression, residual) = after(text, steps);
+        progression.final_verdict(residual)
     };
     for (formula, steps, ending) in [
         ("X true", "-", FinalVerdict::PresumablyViolated),
@@ -206,7 +206,7 @@ fn a_run_may_end_now_so_the_last_position_is_told_from_the_others() {
 }
 
 #[test]
-fn operators_of_the_past_and_of_lifelines_are_refused_by_name() {
+fn past_and_causal_operators_are_named_in_the_error() {
     for (text, message) in [
         ("F (p & Y q)", "`Y` has no meaning in progression"),
         ("G (p -> O q)", "`O` has no meaning in progression"),
@@ -229,7 +229,7 @@ fn tree(node: usize, depth: usize) -> String {
 }
 
 #[test]
-fn what_is_owed_stays_small_on_every_pattern_of_the_paper() {
+fn residuals_stay_small_on_every_pattern_of_the_paper() {
     let patterns = [
         ("G p".to_owned(), 2),
         ("G !p".to_owned(), 3),
@@ -245,7 +245,7 @@ fn what_is_owed_stays_small_on_every_pattern_of_the_paper() {
     for (formula, limit) in &patterns {
         let mut largest = 0;
         for seed in 0..20 {
-            let (mut progression, mut owed) = begin(formula);
+            let (mut progression, mut residual) = begin(formula);
             let atoms: Vec<_> = progression.formulas().atoms().map(|(id, _)| id).collect();
             let mut rng = Rng::with_seed(seed);
             // What would end it stays away, so that the run goes on: for the tree that is `f`.
@@ -260,8 +260,8 @@ fn what_is_owed_stays_small_on_every_pattern_of_the_paper() {
                         }
                     }
                 }
-                owed = progression.step(owed, &letter);
-                largest = largest.max(progression.size(owed));
+                residual = progression.step(residual, &letter);
+                largest = largest.max(progression.size(residual));
                 if step == 300 {
                     grown = progression.formulas().len();
                 }
@@ -276,8 +276,8 @@ fn what_is_owed_stays_small_on_every_pattern_of_the_paper() {
 }
 
 #[test]
-fn the_tree_with_all_labels_at_every_step_comes_to_rest() {
-    let (mut progression, mut owed) = begin(&format!("F {}", tree(0, 4)));
+fn the_residual_of_the_tree_reaches_a_fixed_point() {
+    let (mut progression, mut residual) = begin(&format!("F {}", tree(0, 4)));
     let letter: Letter = progression
         .formulas()
         .atoms()
@@ -286,29 +286,29 @@ fn the_tree_with_all_labels_at_every_step_comes_to_rest() {
         .collect();
     let mut sizes = Vec::new();
     for _ in 0..1_000 {
-        owed = progression.step(owed, &letter);
-        sizes.push(progression.size(owed));
+        residual = progression.step(residual, &letter);
+        sizes.push(progression.size(residual));
     }
     println!("sizes {:?}", &sizes[..8]);
     assert!(sizes[5..].iter().all(|size| *size == sizes[5]), "{:?}", &sizes[..20]);
-    assert_eq!(progression.text(owed), "F f", "five events have been, so all that is owed is the last");
+    assert_eq!(progression.text(residual), "F f", "five events have been, so all that is owed is the last");
 }
 
 #[test]
-fn pending_responses_are_owed_once_however_many_there_are() {
-    let (mut progression, mut owed) = begin("G (p -> F q)");
+fn repeated_responses_are_pending_once() {
+    let (mut progression, mut residual) = begin("G (p -> F q)");
     let p = letter(&progression, &["p"]);
     for _ in 0..10_000 {
-        owed = progression.step(owed, &p);
+        residual = progression.step(residual, &p);
     }
-    assert_eq!(progression.text(owed), "F q & G (p -> F q)");
+    assert_eq!(progression.text(residual), "F q & G (p -> F q)");
     let q = letter(&progression, &["q"]);
-    owed = progression.step(owed, &q);
-    assert_eq!(progression.text(owed), "G (p -> F q)");
+    residual = progression.step(residual, &q);
+    assert_eq!(progression.text(residual), "G (p -> F q)");
 }
 
 #[test]
-fn laws_that_hold_on_every_trace_make_formulas_one() {
+fn normal_forms_of_equivalent_formulas_are_equal() {
     for (a, b) in [
         ("F q | F (p & X F q)", "F q"),
         ("G q & G (p | N G q)", "G q"),
@@ -339,39 +339,39 @@ fn laws_that_hold_on_every_trace_make_formulas_one() {
     ] {
         // After a step that reads nothing, so that the law is used where the run goes on.
         let (mut progression, _) = begin("true");
-        let mut owed = [a, b].map(|text| {
+        let mut residual = [a, b].map(|text| {
             let mut source = Formulas::new();
             let formula = source.parse(&format!("X ({text})")).unwrap();
             progression.begin(&source, formula).unwrap()
         });
-        for owed in &mut owed {
-            *owed = progression.step(*owed, &Letter::new());
+        for residual in &mut residual {
+            *residual = progression.step(*residual, &Letter::new());
         }
-        let texts = owed.map(|owed| progression.text(owed));
-        assert_eq!(owed[0], owed[1], "{a} is {}, {b} is {}", texts[0], texts[1]);
+        let texts = residual.map(|residual| progression.text(residual));
+        assert_eq!(residual[0], residual[1], "{a} is {}, {b} is {}", texts[0], texts[1]);
     }
 }
 
 #[test]
-fn what_owes_more_ranks_higher() {
-    let debt = |text: &str, steps: &str| {
-        let (mut progression, owed) = after(text, steps);
-        progression.cost(owed)
+fn costs_rank_residuals() {
+    let cost = |text: &str, steps: &str| {
+        let (mut progression, residual) = after(text, steps);
+        progression.cost(residual)
     };
-    assert_eq!(debt("G p", "p"), ResidualCost { steps: 0, obligations: 0 });
-    assert_eq!(debt("F p", "-"), ResidualCost { steps: 1, obligations: 1 });
-    assert_eq!(debt("F p & F q", "-"), ResidualCost { steps: 1, obligations: 2 });
-    assert_eq!(debt("F (p & X F q)", "-"), ResidualCost { steps: 2, obligations: 2 });
-    assert_eq!(debt("F (p & X F q)", "p"), ResidualCost { steps: 1, obligations: 1 });
-    assert_eq!(debt("X X true", "-"), ResidualCost { steps: 2, obligations: 1 });
-    assert_eq!(debt("G p", "-").steps, u32::MAX);
-    let mut owing = ["G p", "F p", "F p & F q", "F (p & X F q)", "G !p & p"].map(|text| (debt(text, "-"), text));
+    assert_eq!(cost("G p", "p"), ResidualCost { steps: 0, obligations: 0 });
+    assert_eq!(cost("F p", "-"), ResidualCost { steps: 1, obligations: 1 });
+    assert_eq!(cost("F p & F q", "-"), ResidualCost { steps: 1, obligations: 2 });
+    assert_eq!(cost("F (p & X F q)", "-"), ResidualCost { steps: 2, obligations: 2 });
+    assert_eq!(cost("F (p & X F q)", "p"), ResidualCost { steps: 1, obligations: 1 });
+    assert_eq!(cost("X X true", "-"), ResidualCost { steps: 2, obligations: 1 });
+    assert_eq!(cost("G p", "-").steps, u32::MAX);
+    let mut owing = ["G p", "F p", "F p & F q", "F (p & X F q)", "G !p & p"].map(|text| (cost(text, "-"), text));
     owing.sort();
     assert_eq!(owing.map(|(_, text)| text), ["F p", "F p & F q", "F (p & X F q)", "G !p & p", "G p"]);
 }
 
 #[test]
-fn a_debt_is_never_more_than_the_run_needs() {
+fn the_cost_is_a_lower_bound() {
     let count = campaign(20_000, 2_000);
     let mut rng = Rng::with_seed(77);
     let mut exact = 0;
@@ -379,20 +379,20 @@ fn a_debt_is_never_more_than_the_run_needs() {
         let mut source = Formulas::new();
         let formula = random_formula(&mut source, &mut rng, 4, 2);
         let mut progression = Progression::new();
-        let owed = progression.begin(&source, formula).unwrap();
-        let steps = progression.cost(owed).steps;
+        let residual = progression.begin(&source, formula).unwrap();
+        let steps = progression.cost(residual).steps;
         // The shortest run that ends well, by breadth first.
-        let mut open = std::collections::VecDeque::from([(owed, 0)]);
-        let mut seen = std::collections::HashSet::from([owed]);
+        let mut open = std::collections::VecDeque::from([(residual, 0)]);
+        let mut seen = std::collections::HashSet::from([residual]);
         let mut needed = u32::MAX;
-        while let Some((owed, depth)) = open.pop_front() {
-            if progression.final_verdict(owed).holds() {
+        while let Some((residual, depth)) = open.pop_front() {
+            if progression.final_verdict(residual).holds() {
                 needed = depth;
                 break;
             }
             for step in 0..4 {
                 let letter = crate::naive::as_letter(&progression, step);
-                let next = progression.step(owed, &letter);
+                let next = progression.step(residual, &letter);
                 if seen.insert(next) {
                     open.push_back((next, depth + 1));
                 }
@@ -405,7 +405,7 @@ fn a_debt_is_never_more_than_the_run_needs() {
 }
 
 #[test]
-fn huge_formulas_are_progressed_without_trouble() {
+fn huge_formulas_can_be_progressed() {
     let chain = |operator: &str, n: usize| format!("{}p", format!("{operator} ").repeat(n));
     let iffs = (0..150).map(|i| format!("(p{i} <-> ")).collect::<Vec<_>>().concat() + "p" + &")".repeat(150);
     let untils = (0..150).map(|i| format!("(p{i} U ")).collect::<Vec<_>>().concat() + "p" + &")".repeat(150);
@@ -419,13 +419,13 @@ fn huge_formulas_are_progressed_without_trouble() {
         });
         let (source, formula) = read.unwrap().join().unwrap();
         let mut progression = Progression::new();
-        let mut owed = progression.begin(&source, formula).unwrap();
+        let mut residual = progression.begin(&source, formula).unwrap();
         for step in 0..20u8 {
             let atoms: Vec<_> = progression.formulas().atoms().map(|(id, _)| id).collect();
             let letter = atoms.into_iter().filter(|id| id.index() % 7 == usize::from(step % 7)).collect();
-            owed = progression.step(owed, &letter);
+            residual = progression.step(residual, &letter);
         }
-        assert!(!progression.in_words(owed).is_empty() && !progression.text(owed).is_empty());
+        assert!(!progression.in_words(residual).is_empty() && !progression.text(residual).is_empty());
     }
     // Deeper than any text may nest.
     let mut source = Formulas::new();
@@ -436,30 +436,30 @@ fn huge_formulas_are_progressed_without_trouble() {
         source.binary(operator, q, a)
     });
     let mut progression = Progression::new();
-    let owed = progression.begin(&source, deep).unwrap();
-    assert!(!progression.in_words(owed).is_empty());
+    let residual = progression.begin(&source, deep).unwrap();
+    assert!(!progression.in_words(residual).is_empty());
 }
 
 #[test]
-fn what_is_no_longer_needed_can_be_forgotten() {
-    let (mut progression, mut owed) = begin("G (p -> X X X X X X q) | F (r & X s)");
+fn retain_drops_other_formulas() {
+    let (mut progression, mut residual) = begin("G (p -> X X X X X X q) | F (r & X s)");
     let mut rng = Rng::with_seed(3);
     for step in 0..2_000 {
         let atoms: Vec<_> = progression.formulas().atoms().map(|(id, _)| id).collect();
         let letter: Letter = atoms.into_iter().filter(|_| rng.bool()).collect();
-        let mut kept = owed;
-        owed = progression.step(owed, &letter);
+        let mut kept = residual;
+        residual = progression.step(residual, &letter);
         if step % 100 == 99 {
             let text = progression.text(kept);
-            progression.retain([&mut kept, &mut owed]);
+            progression.retain([&mut kept, &mut residual]);
             assert_eq!(progression.text(kept).len(), text.len());
-            assert_eq!(progression.step(kept, &letter), owed);
+            assert_eq!(progression.step(kept, &letter), residual);
         }
     }
 }
 
 #[test]
-fn rules_are_put_into_words() {
+fn rules_have_english_descriptions() {
     for (formula, words) in [
         ("G !p", "`p` must never hold"),
         ("G p", "`p` must hold at every step"),
@@ -507,7 +507,7 @@ fn rules_are_put_into_words() {
 }
 
 #[test]
-fn what_is_owed_is_put_into_words() {
+fn residuals_have_english_descriptions() {
     for (formula, steps, text, words) in [
         (
             "G (edit -> F tlc_run)",
@@ -527,25 +527,29 @@ fn what_is_owed_is_put_into_words() {
         ("F p", "p", "true", "nothing: the rule is satisfied, whatever happens next"),
         ("p | X (p | X p)", "-", "p | X p", "`p` must hold at one of the next 2 steps"),
     ] {
-        let (mut progression, owed) = after(formula, steps);
-        assert_eq!((progression.text(owed).as_str(), progression.in_words(owed).as_str()), (text, words), "{formula}");
+        let (mut progression, residual) = after(formula, steps);
+        assert_eq!(
+            (progression.text(residual).as_str(), progression.in_words(residual).as_str()),
+            (text, words),
+            "{formula}"
+        );
     }
 }
 
 #[test]
-fn words_are_never_empty_and_their_brackets_match() {
+fn descriptions_are_never_empty_and_their_brackets_match() {
     let count = campaign(100_000, 10_000);
     let mut rng = Rng::with_seed(5);
     for _ in 0..count {
         let mut source = Formulas::new();
         let formula = random_formula(&mut source, &mut rng, 4, 3);
         let mut progression = Progression::new();
-        let mut owed = progression.begin(&source, formula).unwrap();
+        let mut residual = progression.begin(&source, formula).unwrap();
         let letter = crate::naive::as_letter(&progression, random_letter(&mut rng, 3));
         let whole = source.in_words(formula);
-        let before = progression.in_words(owed);
-        owed = progression.step(owed, &letter);
-        for words in [whole, before, progression.in_words(owed)] {
+        let before = progression.in_words(residual);
+        residual = progression.step(residual, &letter);
+        for words in [whole, before, progression.in_words(residual)] {
             let count = |c| words.matches(c).count();
             let shown = source.text(formula);
             assert!(!words.trim().is_empty(), "{shown}");

@@ -1,13 +1,14 @@
-//! Bulleted lists live by their columns: what shifts the first bullet of a list shifts the lines below it as well.
+//! Keeps bulleted lists aligned. TLA+ delimits a list by the column of its bullets, so an edit that moves the first bullet
+//! must move the lines below it too.
 
 use std::ops::Range;
 
 use super::super::Edit;
 use crate::tla::Lines;
 
-/// The edits, with blanks added so that every bulleted list of several lines keeps its bullets below each other. `lists`
-/// are the ranges of such lists, in order of the text; the edits are in order and do not overlap.
-pub(in crate::mutation) fn aligned(source: &str, lists: &[Range<usize>], mut edits: Vec<Edit>) -> Vec<Edit> {
+/// Adds blanks to edits so that the bullets of every multi-line list stay in one column. `lists` are the ranges of these
+/// lists in order of the text; the edits must be in order and not overlap.
+pub(in crate::mutation) fn realign_lists(source: &str, lists: &[Range<usize>], mut edits: Vec<Edit>) -> Vec<Edit> {
     let lines = Lines::new(source);
     for list in lists {
         let touched = edits.iter().any(|edit| edit.range.start < list.start && list.start < edit.range.end);
@@ -39,7 +40,7 @@ pub(in crate::mutation) fn aligned(source: &str, lists: &[Range<usize>], mut edi
     edits
 }
 
-/// By how many columns an offset moves, within its line.
+/// The number of columns by which the edits move an offset within its line.
 fn shift(source: &str, lines: &Lines, edits: &[Edit], offset: usize) -> isize {
     let start = lines.start_of_line(offset);
     let width = |text: &str| text.chars().count().cast_signed();
@@ -63,13 +64,13 @@ fn before<'a>(edits: &'a [Edit], edit: &Edit) -> &'a [Edit] {
     &edits[..edits.partition_point(|other| other.range.start < edit.range.start)]
 }
 
-/// Starts of the lines that a list continues on, blank ones left out.
+/// The starts of the continuation lines of a list, without blank lines.
 fn line_starts(source: &str, list: &Range<usize>) -> Vec<usize> {
     let newlines = source[list.clone()].match_indices('\n').map(|(at, _)| list.start + at + 1);
     newlines.filter(|start| !source[*start..].lines().next().unwrap_or("").trim().is_empty()).collect()
 }
 
-/// Where the text of a line begins.
+/// The offset of the first character of a line that is no blank.
 fn indent(source: &str, start: usize) -> usize {
     start + source[start..].bytes().take_while(|byte| *byte == b' ').count()
 }
@@ -86,14 +87,14 @@ mod tests {
         let start = source.find("/\\").expect("a list");
         let list = start..source.rfind('d').expect("its end") + 1;
         let mut out = source.to_owned();
-        for edit in aligned(source, &[list], edits.collect()).into_iter().rev() {
+        for edit in realign_lists(source, &[list], edits.collect()).into_iter().rev() {
             out.replace_range(edit.range, &edit.text);
         }
         out
     }
 
     #[test]
-    fn a_list_behind_an_edit_stays_in_line() {
+    fn a_list_after_an_edit_stays_aligned() {
         let source = "IF a < b THEN /\\ c\n              /\\ d\n";
         assert_eq!(after(source, &[("<", "<=")]), "IF a <= b THEN /\\ c\n               /\\ d\n");
         assert_eq!(after(source, &[("a < b", "a")]), "IF a     THEN /\\ c\n              /\\ d\n");

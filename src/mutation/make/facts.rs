@@ -1,40 +1,39 @@
-//! What the operators have to know of the whole module: which definitions speak of the next state, which variables and
-//! parameters are of one kind, which strings a variable takes.
+//! Facts about the complete module that operators need: which definitions are actions, which variables and parameters are
+//! of the same kind, which strings a variable takes. Computed once, before any mutant is made.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::scope::labels_named;
-use super::walk::{parents, shown};
+use super::excerpt::excerpt;
+use super::protected::label_mentions;
 use crate::tla::{Cfg, Definition, Id, Kind, Module, References, Tree, lex, references};
 
-/// Facts of a module.
 pub(super) struct Facts<'a> {
     pub(super) module: &'a Module,
     pub(super) cfg: &'a Cfg,
-    /// Global variables with the shape of their first value, in order.
+    /// Global variables with the shape of their initial value, in order.
     pub(super) globals: Vec<(String, String)>,
-    /// Names and strings in what the specification is judged by: those of labels may be among them.
+    /// Names and strings in protected definitions, which may include labels.
     pub(super) judged_names: BTreeSet<String>,
     pub(super) judged_strings: BTreeSet<String>,
-    speaking: BTreeSet<String>,
-    /// By definition and place of the parameter: the set that it is always from.
+    action_names: BTreeSet<String>,
+    /// By definition and parameter index: the set that contains the argument in every call.
     params: BTreeMap<(String, usize), Option<String>>,
     strings: BTreeMap<String, Vec<String>>,
     words: OnceCell<BTreeSet<&'a str>>,
 }
 
 impl<'a> Facts<'a> {
-    /// `initial` and `used` are the definitions of the initial states and all those that may be mutated.
+    /// `initial` are the definitions of the initial predicate, `used` all definitions that may be mutated.
     pub(super) fn of(module: &'a Module, cfg: &'a Cfg, initial: &[&Definition], used: &[&Definition]) -> Self {
-        let (judged_names, judged_strings) = labels_named(module, cfg);
+        let (judged_names, judged_strings) = label_mentions(module, cfg);
         let mut facts = Self {
             module,
             cfg,
             globals: Vec::new(),
             judged_names,
             judged_strings,
-            speaking: BTreeSet::new(),
+            action_names: BTreeSet::new(),
             params: BTreeMap::new(),
             strings: BTreeMap::new(),
             words: OnceCell::new(),
@@ -42,36 +41,37 @@ impl<'a> Facts<'a> {
         let primes = |definition: &&&Definition| definition.has_syntax_errors || has_prime(&definition.tree);
         let by_name = module.definitions_by_name();
         let direct = by_name.values().filter(primes).map(|definition| definition.name.as_str());
-        facts.speaking = module.users_of(direct).into_iter().map(str::to_owned).collect();
+        facts.action_names = module.users_of(direct).into_iter().map(str::to_owned).collect();
         facts.globals = match &module.algorithm {
-            Some(algorithm) => facts.declared(&algorithm.tree, global_declarations(&algorithm.tree)),
+            Some(algorithm) => facts.declared_shapes(&algorithm.tree, global_declarations(&algorithm.tree)),
             None => initial.iter().flat_map(|definition| facts.initial_values(&definition.tree)).collect(),
         };
         let trees = used.iter().map(|definition| &definition.tree).chain(module.algorithm.as_ref().map(|a| &a.tree));
         for tree in trees.clone() {
-            facts.note_strings(tree);
+            facts.collect_strings(tree);
         }
+        // Each pass propagates sets through one more level of calls.
         for _ in 0..3 {
             for definition in used {
-                facts.note_arguments(&definition.tree, Some(definition));
+                facts.collect_argument_sets(&definition.tree, Some(definition));
             }
         }
         facts
     }
 
-    /// Whether a part of a tree speaks of the next state.
-    pub(super) fn speaks(&self, tree: &Tree, id: Id) -> bool {
+    /// Whether a node refers to the next state, directly or through a definition.
+    pub(super) fn refers_to_next_state(&self, tree: &Tree, id: Id) -> bool {
         let refers = references(tree, &self.module.source, id, &[]);
-        primes_below(tree, id) || refers.names.iter().any(|name| self.speaking.contains(name))
+        primes_below(tree, id) || refers.names.iter().any(|name| self.action_names.contains(name))
     }
 
-    /// Whether a definition does.
+    /// Whether a definition refers to the next state.
     pub(super) fn is_action(&self, name: &str) -> bool {
-        self.speaking.contains(name)
+        self.action_names.contains(name)
     }
 
-    /// A name that the module does not have.
-    pub(super) fn fresh(&self, root: &str) -> String {
+    /// A name that does not occur in the module: `root`, or `root` with a number.
+    pub(super) fn fresh_name(&self, root: &str) -> String {
         let source = self.module.source.as_str();
         let words = self.words.get_or_init(|| {
             let tokens = lex(source, 0..source.len());
@@ -84,21 +84,21 @@ impl<'a> Facts<'a> {
         names.find(|name| !words.contains(name.as_str())).unwrap_or_default()
     }
 
-    /// The set that a parameter is always from.
-    pub(super) fn parameter(&self, definition: &str, index: usize) -> Option<String> {
+    /// The set that contains the argument for a parameter in every call, if there is one.
+    pub(super) fn parameter_set(&self, definition: &str, index: usize) -> Option<String> {
         self.params.get(&(definition.to_owned(), index)).cloned().flatten()
     }
 
-    /// Strings that what is compared with or assigned this one has elsewhere.
-    pub(super) fn others(&self, tree: &Tree, parents: &[Option<Id>], string: Id) -> Vec<&str> {
+    /// Other strings that the same variable or field is assigned or compared with.
+    pub(super) fn other_strings(&self, tree: &Tree, parents: &[Option<Id>], string: Id) -> Vec<&str> {
         let own = tree.text(string, &self.module.source);
-        let key = self.key_of_string(tree, parents, string);
+        let key = self.string_key(tree, parents, string);
         let known = key.and_then(|key| self.strings.get(&key)).map_or(&[][..], Vec::as_slice);
         known.iter().map(String::as_str).filter(|other| *other != own).collect()
     }
 
     /// Variables of a declaration with their shapes.
-    pub(super) fn declared(&self, tree: &Tree, declarations: Vec<Id>) -> Vec<(String, String)> {
+    pub(super) fn declared_shapes(&self, tree: &Tree, declarations: Vec<Id>) -> Vec<(String, String)> {
         let source = &self.module.source;
         let of = |id: Id| {
             let parts: Vec<Id> = tree.children(id).collect();
@@ -110,7 +110,7 @@ impl<'a> Facts<'a> {
         declarations.into_iter().filter_map(of).collect()
     }
 
-    /// `x = e` and `x \in S` of a formula of the initial states.
+    /// The variables and shapes of `x = e` and `x \in S` in an initial predicate.
     fn initial_values(&self, tree: &Tree) -> Vec<(String, String)> {
         let source = &self.module.source;
         let of = |id: Id| {
@@ -130,10 +130,10 @@ impl<'a> Facts<'a> {
         found
     }
 
-    /// What kind of value an expression is, as far as that can be seen.
+    /// The kind of value of an expression, as far as its syntax shows it.
     fn shape(&self, tree: &Tree, id: Id, element: bool) -> Option<String> {
         let node = tree.node(id);
-        let text = shown(tree.text(id, &self.module.source), usize::MAX);
+        let text = excerpt(tree.text(id, &self.module.source), usize::MAX);
         let symbol = tree.field(id, "symbol").map_or("", |symbol| tree.node(symbol).kind);
         Some(match (node.kind, symbol) {
             (_, "dots_2") if element => "number".to_owned(),
@@ -149,7 +149,7 @@ impl<'a> Facts<'a> {
                 let children: Vec<Id> = tree.children(id).collect();
                 let set = tree.field(*children.first()?, "set")?;
                 let of = self.shape(tree, *children.last()?, false)?;
-                format!("{} to {of}", shown(tree.text(set, &self.module.source), usize::MAX))
+                format!("{} to {of}", excerpt(tree.text(set, &self.module.source), usize::MAX))
             }
             ("identifier_ref", _) => match self.cfg.constants.get(&text) {
                 Some(value) if value.parse::<i64>().is_ok() => "number".to_owned(),
@@ -161,10 +161,10 @@ impl<'a> Facts<'a> {
         })
     }
 
-    fn note_strings(&mut self, tree: &Tree) {
+    fn collect_strings(&mut self, tree: &Tree) {
         let parents = parents(tree);
         for id in tree.ids().filter(|id| tree.node(*id).kind == "string") {
-            if let Some(key) = self.key_of_string(tree, &parents, id) {
+            if let Some(key) = self.string_key(tree, &parents, id) {
                 let text = tree.text(id, &self.module.source).to_owned();
                 let known = self.strings.entry(key).or_default();
                 if !known.contains(&text) {
@@ -175,7 +175,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The variable, or `.field`, that a string is assigned to or compared with.
-    fn key_of_string(&self, tree: &Tree, parents: &[Option<Id>], string: Id) -> Option<String> {
+    fn string_key(&self, tree: &Tree, parents: &[Option<Id>], string: Id) -> Option<String> {
         let source = &self.module.source;
         let mut at = string;
         loop {
@@ -185,7 +185,7 @@ impl<'a> Facts<'a> {
                 "parentheses" | "case_arm" | "other_arm" | "finite_set_literal" => {}
                 "if_then_else" if tree.node(at).field != Some("if") => {}
                 "function_literal" if tree.node(at).kind != "quantifier_bound" => {}
-                "except" => return self.key(tree, tree.field(parent, "expr_to_update")?),
+                "except" => return self.read_key(tree, tree.field(parent, "expr_to_update")?),
                 "except_update" => {
                     let specifier = tree.field(parent, "update_specifier")?;
                     let last = tree.children(specifier).last()?;
@@ -204,11 +204,11 @@ impl<'a> Facts<'a> {
                     if !matches!(symbol, "eq" | "neq" | "in" | "notin") {
                         return None;
                     }
-                    return self.key(tree, if left == at { right } else { left });
+                    return self.read_key(tree, if left == at { right } else { left });
                 }
                 "pcal_assign" => {
                     let before: Vec<Id> = tree.children(parent).take_while(|child| *child != at).collect();
-                    return self.key(tree, *before.iter().rfind(|child| tree.node(**child).kind == "pcal_lhs")?);
+                    return self.read_key(tree, *before.iter().rfind(|child| tree.node(**child).kind == "pcal_lhs")?);
                 }
                 "pcal_var_decl" | "pcal_proc_var_decl" => {
                     return Some(tree.text(tree.children(parent).next()?, source).to_owned());
@@ -219,14 +219,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The variable that an expression reads, or the last field.
-    fn key(&self, tree: &Tree, id: Id) -> Option<String> {
+    /// The variable that an expression reads, or its last `.field`.
+    fn read_key(&self, tree: &Tree, id: Id) -> Option<String> {
         let source = &self.module.source;
         let node = tree.node(id);
         let first = tree.children(id).next();
         match node.kind {
             "identifier_ref" => Some(tree.text(id, source).to_owned()),
-            "function_evaluation" | "parentheses" | "bound_postfix_op" => self.key(tree, first?),
+            "function_evaluation" | "parentheses" | "bound_postfix_op" => self.read_key(tree, first?),
             "record_value" => Some(format!(".{}", tree.text(tree.children(id).last()?, source))),
             "pcal_lhs" => {
                 let last = tree.children(id).last()?;
@@ -237,8 +237,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The sets that the arguments of calls are from.
-    fn note_arguments(&mut self, tree: &Tree, within: Option<&Definition>) {
+    /// Records the sets that contain the arguments of calls.
+    fn collect_argument_sets(&mut self, tree: &Tree, within: Option<&Definition>) {
         let parents = parents(tree);
         for id in tree.ids().filter(|id| tree.node(*id).kind == "bound_op") {
             let source = &self.module.source;
@@ -246,9 +246,9 @@ impl<'a> Facts<'a> {
             let Some((name, arguments)) = children.split_first() else { continue };
             let name = tree.text(*name, source).to_owned();
             for (index, argument) in arguments.iter().enumerate() {
-                let set = self.set_of(tree, &parents, *argument, within);
+                let set = self.binding_set(tree, &parents, *argument, within);
                 let known = self.params.entry((name.clone(), index)).or_insert_with(|| set.clone());
-                // The kinds of the caller's own parameters may become known later.
+                // The set of a parameter of the caller may become known in a later pass.
                 if known.is_none()
                     && within
                         .is_some_and(|d| d.params.iter().any(|p| p.name == tree.text(*argument, &self.module.source)))
@@ -261,8 +261,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The set that binds an identifier where it stands.
-    fn set_of(&self, tree: &Tree, parents: &[Option<Id>], id: Id, within: Option<&Definition>) -> Option<String> {
+    /// The set from which an identifier is bound at its position.
+    fn binding_set(&self, tree: &Tree, parents: &[Option<Id>], id: Id, within: Option<&Definition>) -> Option<String> {
         let source = &self.module.source;
         let name = tree.text(id, source);
         if tree.node(id).kind != "identifier_ref" {
@@ -272,18 +272,18 @@ impl<'a> Facts<'a> {
         while let Some(binder) = at {
             for bound in tree.children(binder).filter(|child| tree.node(*child).kind == "quantifier_bound") {
                 if tree.children(bound).any(|c| tree.node(c).kind == "identifier" && tree.text(c, source) == name) {
-                    return tree.field(bound, "set").map(|set| shown(tree.text(set, source), usize::MAX));
+                    return tree.field(bound, "set").map(|set| excerpt(tree.text(set, source), usize::MAX));
                 }
             }
             at = parents[binder];
         }
         let within = within?;
         let index = within.params.iter().position(|param| param.name == name)?;
-        self.parameter(&within.name, index)
+        self.parameter_set(&within.name, index)
     }
 
-    /// The names that these references reach, those of the definitions below included.
-    pub(super) fn reached(&self, refers: &References) -> BTreeSet<String> {
+    /// All names reachable from these references through definitions.
+    pub(super) fn reachable_names(&self, refers: &References) -> BTreeSet<String> {
         let mut names = refers.names.clone();
         for name in self.module.closure_of([refers]) {
             if let Some(definition) = self.module.definition(&name) {
@@ -292,6 +292,17 @@ impl<'a> Facts<'a> {
         }
         names
     }
+}
+
+/// The parent of each node of a tree.
+pub(super) fn parents(tree: &Tree) -> Vec<Option<Id>> {
+    let mut parents = vec![None; tree.ids().len()];
+    for id in tree.ids() {
+        for child in &tree.node(id).children {
+            parents[*child] = Some(id);
+        }
+    }
+    parents
 }
 
 /// The declarations of global variables.

@@ -1,24 +1,24 @@
-//! Fairness of a specification, weakened or gone.
+//! Weakens and drops fairness conditions of a specification.
 
 use super::super::Edit;
 use super::super::Operator;
 use super::chain::Junction;
-use super::walk::Walk;
+use super::tree_mutator::TreeMutator;
 use crate::tla::Id;
 
-impl Walk<'_> {
-    /// Every WF and SF of a temporal definition.
-    pub(super) fn fairness(&mut self) {
+impl TreeMutator<'_> {
+    /// Mutates every WF and SF of a temporal definition.
+    pub(super) fn mutate_fairness(&mut self) {
         let tree = self.tree;
         for id in tree.ids().filter(|id| tree.node(*id).kind == "fairness") {
             let range = self.range(id);
-            let shown = self.quoted(range.clone());
+            let shown = self.quote(range.clone());
             if self.text(id).starts_with("SF_") {
                 let what = format!("is only weakly fair where {shown} stood");
-                self.edit(Operator::WeakenFairness, range.start, "", what, range.start..range.start + 2, "WF");
+                self.add_edit(Operator::WeakenFairness, range.start, "", what, range.start..range.start + 2, "WF");
             }
-            let edit = self.without_fairness(id);
-            self.add(
+            let edit = self.fairness_removal(id);
+            self.add_draft(
                 Operator::DropFairness,
                 range.start,
                 "",
@@ -28,14 +28,14 @@ impl Walk<'_> {
         }
     }
 
-    /// The conjunct that holds nothing else goes; otherwise TRUE stands there.
-    fn without_fairness(&self, id: Id) -> Edit {
+    /// The edit that drops a fairness condition: removes the conjunct if it contains nothing else, else writes TRUE.
+    fn fairness_removal(&self, id: Id) -> Edit {
         let mut at = id;
         while let Some(parent) = self.parents[at] {
             match self.kind(parent) {
                 "parentheses" | "bounded_quantification" => at = parent,
                 "conj_item" | "bound_infix_op" => {
-                    if let Some(edit) = self.without_conjunct(at, parent) {
+                    if let Some(edit) = self.conjunct_removal(at, parent) {
                         return edit;
                     }
                     break;
@@ -46,16 +46,16 @@ impl Walk<'_> {
         Edit { range: self.range(id), text: "TRUE".to_owned() }
     }
 
-    fn without_conjunct(&self, content: Id, parent: Id) -> Option<Edit> {
+    fn conjunct_removal(&self, content: Id, parent: Id) -> Option<Edit> {
         let mut list = if self.kind(parent) == "conj_item" { self.parents[parent]? } else { parent };
-        // The whole chain of `/\`, of which the parent may be a part.
+        // The parent may be part of a longer chain of `/\`; go up to its top.
         while let Some(above) =
             self.parents[list].filter(|above| self.kind(list) == "bound_infix_op" && self.symbol(*above) == "land")
         {
             list = above;
         }
-        let chain = self.chain(list, Junction::And).filter(|chain| chain.links.len() > 1)?;
-        let index = chain.links.iter().position(|link| link.content == content)?;
+        let chain = self.chain(list, Junction::And).filter(|chain| chain.operands.len() > 1)?;
+        let index = chain.operands.iter().position(|operand| operand.content == content)?;
         Some(self.removal(&chain, index, Junction::And))
     }
 }

@@ -1,75 +1,75 @@
-//! Guards: what has to hold for something to be done.
+//! Mutates guards: conditions that must hold for an action or branch to be taken.
 
 use super::super::Edit;
 use super::super::Operator;
 use super::chain::Junction;
-use super::infix::opposite;
-use super::walk::Walk;
+use super::infix::opposite_symbol;
+use super::tree_mutator::TreeMutator;
 use crate::tla::Id;
 
-/// What is left of a guard that goes as a whole.
-pub(super) enum Without {
-    /// TRUE in its place.
+/// How to drop a complete guard.
+pub(super) enum GuardRemoval {
+    /// Replace it by TRUE.
     True,
-    /// It goes with what stands around it.
+    /// Apply this edit, which also removes the text around it.
     Edit(Edit),
-    /// It stays: a loop without its test does not end.
+    /// Keep it: a loop without its test does not end.
     Stays,
 }
 
-impl Walk<'_> {
-    /// A guard, and the expressions in it.
-    pub(super) fn guard(&mut self, id: Id, without: Without) {
-        if self.kind(self.bare(id)) == "boolean" {
+impl TreeMutator<'_> {
+    /// Drops and negates a guard, and visits the expressions in it.
+    pub(super) fn mutate_guard(&mut self, id: Id, without: GuardRemoval) {
+        if self.kind(self.strip_parentheses(id)) == "boolean" {
             return;
         }
         let conjuncts = self.conjuncts(id);
         if let [_] = conjuncts.as_slice() {
             let range = self.range(id);
-            let what = format!("no longer checks {}", self.quoted(range.clone()));
+            let what = format!("no longer checks {}", self.quote(range.clone()));
             let edit = match without {
-                Without::True => Some(Edit { range: range.clone(), text: "TRUE".to_owned() }),
-                Without::Edit(edit) => Some(edit),
-                Without::Stays => None,
+                GuardRemoval::True => Some(Edit { range: range.clone(), text: "TRUE".to_owned() }),
+                GuardRemoval::Edit(edit) => Some(edit),
+                GuardRemoval::Stays => None,
             };
             if let Some(edit) = edit {
-                self.add(Operator::DropGuard, range.start, "", what, vec![edit]);
+                self.add_draft(Operator::DropGuard, range.start, "", what, vec![edit]);
             }
         }
         for conjunct in conjuncts {
-            let what = format!("checks the opposite of {}", self.quoted(self.range(conjunct)));
-            let edits = self.opposite(conjunct);
-            self.negated.insert(self.bare(conjunct));
-            self.add(Operator::NegateGuard, self.range(conjunct).start, "", what, edits);
+            let what = format!("checks the opposite of {}", self.quote(self.range(conjunct)));
+            let edits = self.negate(conjunct);
+            self.negated.insert(self.strip_parentheses(conjunct));
+            self.add_draft(Operator::NegateGuard, self.range(conjunct).start, "", what, edits);
         }
         self.visit(id);
     }
 
-    /// The conjuncts of a formula, of those that are conjunctions as well.
+    /// The conjuncts of a formula, with nested conjunctions flattened.
     fn conjuncts(&self, id: Id) -> Vec<Id> {
         let mut found = Vec::new();
         let mut open = vec![id];
         while let Some(id) = open.pop() {
-            match self.chain(self.bare(id), Junction::And) {
-                Some(chain) => open.extend(chain.links.iter().rev().map(|link| link.content)),
+            match self.chain(self.strip_parentheses(id), Junction::And) {
+                Some(chain) => open.extend(chain.operands.iter().rev().map(|operand| operand.content)),
                 None => found.push(id),
             }
         }
         found
     }
 
-    /// The opposite of a formula.
-    fn opposite(&self, id: Id) -> Vec<Edit> {
-        let inner = self.bare(id);
+    /// The edits that negate a formula.
+    fn negate(&self, id: Id) -> Vec<Edit> {
+        let inner = self.strip_parentheses(id);
         let insert = |at: usize, text: &str| Edit { range: at..at, text: text.to_owned() };
         match (self.kind(inner), self.tree.field(inner, "symbol")) {
             ("bound_infix_op", Some(symbol)) => {
-                if let Some(new) = opposite(self.kind(symbol)) {
+                if let Some(new) = opposite_symbol(self.kind(symbol)) {
                     return vec![Edit { range: self.range(symbol), text: new.to_owned() }];
                 }
             }
             ("bound_prefix_op" | "bound_nonfix_op", _) => {
-                let prefixed = self.prefixed(inner).filter(|(symbol, _)| self.kind(*symbol) == "lnot");
+                let prefixed = self.prefix_operands(inner).filter(|(symbol, _)| self.kind(*symbol) == "lnot");
                 if let Some((symbol, _)) = prefixed {
                     return vec![Edit { range: self.range(symbol), text: String::new() }];
                 }

@@ -1,12 +1,12 @@
-//! Operators of expressions: one symbol for another, with parentheses where the grammar then needs them.
+//! Replaces infix operators by others, and adds parentheses if precedence requires them.
 
 use super::super::Edit;
 use super::super::Operator;
 use super::chain::Junction;
-use super::walk::Walk;
+use super::tree_mutator::TreeMutator;
 use crate::tla::Id;
 
-/// Range of precedence ("Specifying Systems", table 6).
+/// Precedence range of an operator ("Specifying Systems", table 6).
 fn precedence(kind: &str) -> (u8, u8) {
     match kind {
         "implies" => (1, 1),
@@ -25,10 +25,10 @@ fn precedence(kind: &str) -> (u8, u8) {
     }
 }
 
-/// The operator, how it is written, and its kind.
+/// A replacement: the mutation operator, the new symbol, and its node kind.
 type Swap = (Operator, &'static str, &'static str);
 
-/// What stands in for a symbol.
+/// The replacements for a symbol.
 fn swaps(kind: &str) -> &'static [Swap] {
     use Operator::{Arithmetic, Logical, Relational, SetOperator};
     match kind {
@@ -54,8 +54,8 @@ fn swaps(kind: &str) -> &'static [Swap] {
     }
 }
 
-/// What says the opposite.
-pub(super) fn opposite(kind: &str) -> Option<&'static str> {
+/// The symbol of the negated comparison.
+pub(super) fn opposite_symbol(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "lt" => ">=",
         "leq" => ">",
@@ -69,51 +69,51 @@ pub(super) fn opposite(kind: &str) -> Option<&'static str> {
     })
 }
 
-impl Walk<'_> {
-    /// An infix operator, with what is on its sides.
-    pub(super) fn infix(&mut self, id: Id) {
-        let Some((left, right)) = self.sides(id) else { return };
+impl TreeMutator<'_> {
+    /// Visits an infix operator and its operands.
+    pub(super) fn visit_infix(&mut self, id: Id) {
+        let Some((left, right)) = self.operands(id) else { return };
         let symbol = self.symbol(id);
         if self.kind(left) == "bound_postfix_op" && matches!(symbol, "eq" | "in") && self.symbol(left) == "prime" {
             return self.visit(right);
         }
         match symbol {
-            "land" => return self.conjunction(id),
+            "land" => return self.mutate_conjunction(id),
             "lor" => {
                 self.swap_symbol(id);
                 self.visit(left);
                 return self.visit(right);
             }
-            "subseteq" => self.flip(id, left, right),
-            "dots_2" => self.interval(id, Operator::OffByOne, Operator::OffByOne),
+            "subseteq" => self.flip_subset(id, left, right),
+            "dots_2" => self.mutate_interval(id, Operator::OffByOne, Operator::OffByOne),
             _ => self.swap_symbol(id),
         }
         let one = matches!(symbol, "plus" | "minus") && self.text(right) == "1";
         if one {
-            self.one(left, right);
+            self.mutate_plus_one(left, right);
         } else {
             self.visit(right);
         }
         self.visit(left);
     }
 
-    /// Other symbols in place of this one.
+    /// Replaces the symbol by each of its alternatives.
     pub(super) fn swap_symbol(&mut self, id: Id) {
         let Some(at) = self.tree.field(id, "symbol") else { return };
-        if self.speaks(id) {
+        if self.refers_to_next_state(id) {
             return;
         }
         let old = self.text(at);
-        // Of a guard, the opposite is made already.
+        // In a guard, the negated comparison is already a mutant of `negate-guard`.
         let most = if self.negated.contains(&id) { 1 } else { usize::MAX };
         for &(operator, new, kind) in swaps(self.kind(at)).iter().take(most) {
-            let edits = self.with_symbol(id, at, new, kind);
-            let what = format!("uses `{new}` where `{old}` stood in {}", self.quoted(self.range(id)));
-            self.add(operator, self.range(at).start, &format!("{old} to {new}"), what, edits);
+            let edits = self.replace_symbol(id, at, new, kind);
+            let what = format!("uses `{new}` where `{old}` stood in {}", self.quote(self.range(id)));
+            self.add_draft(operator, self.range(at).start, &format!("{old} to {new}"), what, edits);
         }
     }
 
-    fn with_symbol(&self, id: Id, at: Id, new: &str, kind: &str) -> Vec<Edit> {
+    fn replace_symbol(&self, id: Id, at: Id, new: &str, kind: &str) -> Vec<Edit> {
         let insert = |at: usize, text: &str| Edit { range: at..at, text: text.to_owned() };
         let (low, high) = precedence(kind);
         let whole = self.range(id);
@@ -129,7 +129,7 @@ impl Walk<'_> {
         if outer {
             edits.push(insert(whole.start, "("));
         }
-        let Some((left, right)) = self.sides(id) else { return edits };
+        let Some((left, right)) = self.operands(id) else { return edits };
         let same =
             |side: Id| self.symbol(side) == kind && matches!(kind, "land" | "lor" | "cup" | "cap" | "plus" | "mul");
         if needs(left) && !same(left) {
@@ -148,7 +148,7 @@ impl Walk<'_> {
     }
 
     /// `A \subseteq B` to `B \subseteq A`.
-    fn flip(&mut self, id: Id, left: Id, right: Id) {
+    fn flip_subset(&mut self, id: Id, left: Id, right: Id) {
         let (old, new) = (self.text(left), self.text(right));
         if old.contains('\n') || new.contains('\n') {
             return;
@@ -157,21 +157,21 @@ impl Walk<'_> {
             Edit { range: self.range(left), text: new.to_owned() },
             Edit { range: self.range(right), text: old.to_owned() },
         ];
-        let what = format!("asks {} the other way round", self.quoted(self.range(id)));
-        self.add(Operator::SetOperator, self.range(id).start, "flipped", what, edits);
+        let what = format!("asks {} the other way round", self.quote(self.range(id)));
+        self.add_draft(Operator::SetOperator, self.range(id).start, "flipped", what, edits);
     }
 
-    /// `e + 1`: the one goes, or becomes two.
-    fn one(&mut self, left: Id, right: Id) {
+    /// `e + 1`: drops the 1, or doubles it.
+    fn mutate_plus_one(&mut self, left: Id, right: Id) {
         let whole = self.range(left).start..self.range(right).end;
-        let shown = self.quoted(whole.clone());
+        let shown = self.quote(whole.clone());
         let gone = self.range(left).end..whole.end;
         let what = |end: &str| format!("is one off in {shown}: {end}");
-        let assigned = self.parents[left].and_then(|sum| self.target(sum)) == Some(self.text(left));
+        let assigned = self.parents[left].and_then(|sum| self.assignment_target(sum)) == Some(self.text(left));
         if !assigned {
-            self.edit(Operator::OffByOne, self.range(right).start, "dropped", what("the 1 is gone"), gone, "");
+            self.add_edit(Operator::OffByOne, self.range(right).start, "dropped", what("the 1 is gone"), gone, "");
         }
-        self.edit(
+        self.add_edit(
             Operator::OffByOne,
             self.range(right).start,
             "doubled",
@@ -181,38 +181,38 @@ impl Walk<'_> {
         );
     }
 
-    /// A conjunction among other expressions: each part goes; where there are two, either is enough.
-    pub(super) fn conjunction(&mut self, id: Id) {
+    /// Drops each conjunct; a conjunction of two also becomes a disjunction.
+    pub(super) fn mutate_conjunction(&mut self, id: Id) {
         let Some(chain) = self.chain(id, Junction::And) else { return };
-        let action = self.speaks(id);
-        if !action && chain.links.len() > 1 {
-            for index in 0..chain.links.len() {
+        let action = self.refers_to_next_state(id);
+        if !action && chain.operands.len() > 1 {
+            for index in 0..chain.operands.len() {
                 self.drop_conjunct(&chain, index);
             }
         }
-        if !action && chain.links.len() == 2 {
-            self.either_is_enough(id);
+        if !action && chain.operands.len() == 2 {
+            self.weaken_to_disjunction(id);
         }
-        for link in chain.links {
-            self.visit(link.content);
+        for operand in chain.operands {
+            self.visit(operand.content);
         }
     }
 
-    /// Part of a conjunction goes.
+    /// Drops one conjunct.
     pub(super) fn drop_conjunct(&mut self, chain: &super::chain::Chain, index: usize) {
         let edit = self.removal(chain, index, Junction::And);
-        let content = self.range(chain.links[index].content);
-        let what = format!("no longer checks {}", self.quoted(content.clone()));
-        self.add(Operator::DropGuard, content.start, "", what, vec![edit]);
+        let content = self.range(chain.operands[index].content);
+        let what = format!("no longer checks {}", self.quote(content.clone()));
+        self.add_draft(Operator::DropGuard, content.start, "", what, vec![edit]);
     }
 
-    fn either_is_enough(&mut self, id: Id) {
+    fn weaken_to_disjunction(&mut self, id: Id) {
         if self.kind(id) != "conj_list" {
             return self.swap_symbol(id);
         }
         let bullets = self.children(id).into_iter().filter_map(|item| self.tree.children(item).next());
         let edits = bullets.map(|bullet| Edit { range: self.range(bullet), text: "\\/".to_owned() }).collect();
-        let what = format!("uses `\\/` where `/\\` stood in {}", self.quoted(self.range(id)));
-        self.add(Operator::Logical, self.range(id).start, "/\\ to \\/", what, edits);
+        let what = format!("uses `\\/` where `/\\` stood in {}", self.quote(self.range(id)));
+        self.add_draft(Operator::Logical, self.range(id).start, "/\\ to \\/", what, edits);
     }
 }

@@ -1,22 +1,24 @@
-//! Mutants from the text of a specification: what each operator changes, and where.
+//! Makes mutants from the text of a specification: what each operator changes, and where.
 
 mod action;
+mod algorithm;
 mod alignment;
-mod all;
 mod chain;
+mod excerpt;
 mod expression;
 mod facts;
 mod fairness;
 mod guard;
 mod infix;
 mod labels;
+mod mutants;
 mod outline;
+mod protected;
 mod scope;
 mod sets;
-mod statement;
 mod swap;
-mod walk;
-mod wrong;
+mod tree_mutator;
+mod variable;
 
-pub(super) use alignment::aligned;
-pub use all::mutants;
+pub(super) use alignment::realign_lists;
+pub use mutants::mutants;

@@ -1,12 +1,12 @@
-//! The statements of an algorithm, in both syntaxes, read from its tree: which follows which, under which label.
+//! The statements of an algorithm in sequence with their labels, read from the syntax tree of either PlusCal syntax.
 
 use std::ops::Range;
 
 use crate::tla::{Id, Kind, Token, Tree, lex};
 
-/// Where statements stand.
+/// The kind of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum BodyKind {
     Main,
     Process,
     Procedure,
@@ -16,14 +16,14 @@ pub(super) enum Owner {
 /// The body of a process, procedure or macro, or of an algorithm without processes.
 #[derive(Debug)]
 pub(super) struct Body {
-    pub(super) owner: Owner,
+    pub(super) kind_of_body: BodyKind,
     pub(super) name: String,
     pub(super) id: Id,
     /// Local variables and parameters.
     pub(super) declarations: Vec<Id>,
-    /// Of a set of processes.
+    /// The set of a `process (p \in S)`.
     pub(super) set: Option<Id>,
-    /// Parameters of a macro.
+    /// The parameters of a macro.
     pub(super) parameters: Vec<String>,
     pub(super) statements: Vec<Statement>,
 }
@@ -33,72 +33,97 @@ pub(super) struct Body {
 pub(super) struct Label {
     pub(super) name: String,
     pub(super) range: Range<usize>,
-    pub(super) strong: Option<Range<usize>>,
+    pub(super) plus_sign: Option<Range<usize>>,
 }
 
-/// A statement; a block in braces is no statement of its own.
+/// A statement. Blocks in braces are flattened.
 #[derive(Debug)]
 pub(super) struct Statement {
     pub(super) id: Id,
     pub(super) kind: &'static str,
     pub(super) range: Range<usize>,
     pub(super) label: Option<Label>,
-    /// Branches, or what is done in a loop or a `with`.
-    pub(super) parts: Vec<Part>,
+    /// The branches, or the body of a loop or `with`.
+    pub(super) branches: Vec<Branch>,
 }
 
-/// One branch.
+/// A branch of a statement.
 #[derive(Debug)]
-pub(super) struct Part {
-    /// Of an `if`, `elsif` or `while`.
+pub(super) struct Branch {
+    /// The condition of an `if`, `elsif` or `while`.
     pub(super) condition: Option<Id>,
     pub(super) statements: Vec<Statement>,
-    /// It stands in braces.
+    /// Whether it is in braces.
     pub(super) braced: bool,
 }
 
-impl Part {
-    /// Where its first statement begins, its label included.
+impl Branch {
+    /// The start of the first statement, including its label.
     pub(super) fn start(&self) -> usize {
         self.statements.first().map_or(usize::MAX, Statement::start)
     }
 }
 
 impl Statement {
-    /// Where it begins, its label included.
+    /// The start of the statement, including its label.
     pub(super) fn start(&self) -> usize {
         self.label.as_ref().map_or(self.range.start, |label| label.range.start)
     }
 
-    /// This and all statements in it.
-    pub(super) fn all(&self) -> Vec<&Self> {
-        let inner = self.parts.iter().flat_map(|part| &part.statements).flat_map(Self::all);
+    /// The statement and all nested statements.
+    pub(super) fn with_nested(&self) -> Vec<&Self> {
+        let inner = self.branches.iter().flat_map(|branch| &branch.statements).flat_map(Self::with_nested);
         std::iter::once(self).chain(inner).collect()
     }
 
-    /// Whether what follows it has to have a label.
-    pub(super) fn ends_step(&self) -> bool {
+    /// Whether PlusCal requires a label on the next statement.
+    pub(super) fn requires_label_after(&self) -> bool {
         match self.kind {
             "pcal_goto" | "pcal_return" | "pcal_proc_call" => true,
             "pcal_while" => false,
-            _ => self.parts.iter().flat_map(|part| &part.statements).any(|s| s.label.is_some() || s.ends_step()),
+            _ => self
+                .branches
+                .iter()
+                .flat_map(|branch| &branch.statements)
+                .any(|s| s.label.is_some() || s.requires_label_after()),
         }
     }
 }
 
-struct Reader<'a> {
+/// Whether a label may come between two statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LabelPlacement {
+    Open,
+    /// In a macro, in a `with`, or in a branch followed by a statement without a label: PlusCal forbids a label there.
+    Closed,
+}
+
+impl LabelPlacement {
+    /// The placement inside a statement that `next` follows.
+    pub(super) fn inside(self, statement: &Statement, next: Option<&Statement>) -> Self {
+        let followed = next.is_some_and(|next| next.label.is_none());
+        match statement.kind {
+            "pcal_with" => Self::Closed,
+            "pcal_while" => self,
+            _ if followed => Self::Closed,
+            _ => self,
+        }
+    }
+}
+
+struct OutlineReader<'a> {
     source: &'a str,
     tree: &'a Tree,
 }
 
 /// The bodies of an algorithm, in order of the text.
 pub(super) fn bodies(source: &str, tree: &Tree) -> Vec<Body> {
-    let reader = Reader { source, tree };
+    let reader = OutlineReader { source, tree };
     let Some(root) = tree.ids().find(|id| tree.node(*id).kind == "pcal_algorithm") else { return Vec::new() };
     tree.children(root).filter_map(|id| reader.body(root, id)).collect()
 }
 
-impl Reader<'_> {
+impl OutlineReader<'_> {
     fn kind(&self, id: Id) -> &'static str {
         self.tree.node(id).kind
     }
@@ -111,44 +136,44 @@ impl Reader<'_> {
         self.tree.text(id, self.source).to_owned()
     }
 
-    /// What stands between two places, remarks left out.
-    fn gap(&self, range: Range<usize>) -> Vec<Token> {
+    /// The tokens in a range, without comments.
+    fn tokens_between(&self, range: Range<usize>) -> Vec<Token> {
         lex(self.source, range).into_iter().filter(|token| !token.is_comment()).collect()
     }
 
-    fn says(&self, range: Range<usize>, word: &str) -> bool {
-        self.gap(range).iter().any(|token| token.kind == Kind::Word && token.text(self.source) == word)
+    fn contains_word(&self, range: Range<usize>, word: &str) -> bool {
+        self.tokens_between(range).iter().any(|token| token.kind == Kind::Word && token.text(self.source) == word)
     }
 
     fn body(&self, root: Id, id: Id) -> Option<Body> {
         let tree = self.tree;
         let child = |of: Id, kind: &str| tree.children(of).find(|child| self.kind(*child) == kind);
-        let (owner, head) = match self.kind(id) {
-            "pcal_algorithm_body" => (Owner::Main, root),
-            "pcal_process" => (Owner::Process, id),
-            "pcal_procedure" => (Owner::Procedure, child(id, "pcal_proc_decl")?),
-            "pcal_macro" => (Owner::Macro, child(id, "pcal_macro_decl")?),
+        let (kind_of_body, head) = match self.kind(id) {
+            "pcal_algorithm_body" => (BodyKind::Main, root),
+            "pcal_process" => (BodyKind::Process, id),
+            "pcal_procedure" => (BodyKind::Procedure, child(id, "pcal_proc_decl")?),
+            "pcal_macro" => (BodyKind::Macro, child(id, "pcal_macro_decl")?),
             _ => return None,
         };
         let name = tree.field(head, "name")?;
-        let block = if owner == Owner::Main { id } else { child(id, "pcal_algorithm_body")? };
+        let block = if kind_of_body == BodyKind::Main { id } else { child(id, "pcal_algorithm_body")? };
         let nested = |kind: &str| child(head, kind).into_iter().flat_map(|of| tree.children(of)).collect::<Vec<_>>();
-        let declarations = match owner {
-            Owner::Process => nested("pcal_var_decls"),
-            Owner::Procedure => {
+        let declarations = match kind_of_body {
+            BodyKind::Process => nested("pcal_var_decls"),
+            BodyKind::Procedure => {
                 let parameters = tree.children(head).filter(|child| self.kind(*child) == "pcal_proc_var_decl");
                 parameters.chain(nested("pcal_proc_var_decls")).collect()
             }
-            Owner::Main | Owner::Macro => Vec::new(),
+            BodyKind::Main | BodyKind::Macro => Vec::new(),
         };
-        let set = (owner == Owner::Process).then(|| {
-            let parts: Vec<Id> = tree.children(id).collect();
-            let sign = parts.iter().position(|part| self.kind(*part) == "set_in")?;
-            parts.get(sign + 1).copied()
+        let set = (kind_of_body == BodyKind::Process).then(|| {
+            let branches: Vec<Id> = tree.children(id).collect();
+            let sign = branches.iter().position(|branch| self.kind(*branch) == "set_in")?;
+            branches.get(sign + 1).copied()
         });
         let parameters = tree.children(head).filter(|child| tree.node(*child).field == Some("parameter"));
         Some(Body {
-            owner,
+            kind_of_body,
             name: self.text(name),
             id,
             declarations,
@@ -158,7 +183,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A sequence; blocks in braces are taken out of them.
+    /// The statements of a sequence, with blocks in braces flattened.
     fn statements(&self, children: &[Id], depth: usize) -> Vec<Statement> {
         let mut found: Vec<Statement> = Vec::new();
         let mut label = None;
@@ -183,7 +208,7 @@ impl Reader<'_> {
                     kind,
                     range: self.range(id),
                     label: label.take(),
-                    parts: self.parts(id, kind, depth),
+                    branches: self.branches(id, kind, depth),
                 });
             }
         }
@@ -216,20 +241,20 @@ impl Reader<'_> {
 
     fn label(&self, id: Id, until: usize) -> Label {
         let start = self.range(id).start;
-        let after = self.gap(self.range(id).end..until);
+        let after = self.tokens_between(self.range(id).end..until);
         let signs: Vec<&Token> = after.iter().take_while(|t| matches!(t.text(self.source), ":" | "+" | "-")).collect();
         Label {
             name: self.text(id),
             range: start..signs.last().map_or(self.range(id).end, |sign| sign.end),
-            strong: signs.iter().find(|sign| sign.text(self.source) == "+").map(|sign| sign.range()),
+            plus_sign: signs.iter().find(|sign| sign.text(self.source) == "+").map(|sign| sign.range()),
         }
     }
 
-    fn parts(&self, id: Id, kind: &str, depth: usize) -> Vec<Part> {
+    fn branches(&self, id: Id, kind: &str, depth: usize) -> Vec<Branch> {
         let children: Vec<Id> = self.tree.children(id).collect();
         let inside =
             |child: Id| self.is_label(child) || self.is_statement(child) || self.kind(child) == "pcal_algorithm_body";
-        let mut parts: Vec<(Option<Id>, Vec<Id>)> = Vec::new();
+        let mut branches: Vec<(Option<Id>, Vec<Id>)> = Vec::new();
         let mut end = self.range(id).start;
         let separator = match kind {
             "pcal_if" => "else",
@@ -238,31 +263,32 @@ impl Reader<'_> {
             _ => return Vec::new(),
         };
         if kind != "pcal_if" {
-            parts.push((None, Vec::new()));
+            branches.push((None, Vec::new()));
         }
         for child in children {
-            let begins = !separator.is_empty() && inside(child) && self.says(end..self.range(child).start, separator);
+            let begins =
+                !separator.is_empty() && inside(child) && self.contains_word(end..self.range(child).start, separator);
             if inside(child) {
                 if begins {
-                    parts.push((None, Vec::new()));
+                    branches.push((None, Vec::new()));
                 }
-                if let Some((_, own)) = parts.last_mut() {
+                if let Some((_, own)) = branches.last_mut() {
                     own.push(child);
                 }
             } else if kind == "pcal_if" && !self.kind(child).starts_with("pcal_") {
-                parts.push((Some(child), Vec::new()));
-            } else if let ("pcal_while", Some((condition, _))) = (kind, parts.last_mut())
+                branches.push((Some(child), Vec::new()));
+            } else if let ("pcal_while", Some((condition, _))) = (kind, branches.last_mut())
                 && !self.kind(child).starts_with("pcal_")
             {
                 *condition = Some(child);
             }
             end = self.range(child).end;
         }
-        let part = |(condition, own): (Option<Id>, Vec<Id>)| Part {
+        let branch = |(condition, own): (Option<Id>, Vec<Id>)| Branch {
             condition,
             braced: own.first().is_some_and(|first| self.kind(*first) == "pcal_algorithm_body"),
             statements: self.statements(&own, depth + 1),
         };
-        parts.into_iter().map(part).collect()
+        branches.into_iter().map(branch).collect()
     }
 }

@@ -1,22 +1,23 @@
-//! What may be mutated: what the behaviour rests on and no property does.
+//! The definitions to mutate: those that the behaviour uses and no property uses.
 
 use std::collections::BTreeSet;
 
 use super::facts::Facts;
-use super::walk::Role;
+use super::protected::protected_definitions;
+use super::tree_mutator::Role;
 use crate::tla::{Cfg, Definition, DefinitionKind, Id, Module, References, Tree, references};
 
-/// The definitions that may be mutated, by what they are for.
+/// The definitions that may be mutated.
 pub(super) struct Scope<'a> {
-    /// Of the initial states alone.
+    /// Used by the initial predicate only.
     pub(super) initial: Vec<&'a Definition>,
-    /// The other ones.
+    /// All others.
     pub(super) others: Vec<&'a Definition>,
 }
 
 impl<'a> Scope<'a> {
     pub(super) fn of(module: &'a Module, cfg: &'a Cfg) -> Self {
-        let protected = protected(module, cfg);
+        let protected_definitions = protected_definitions(module, cfg);
         let (initial, next) = behaviour(module, cfg);
         let of_algorithm = module.algorithm.as_ref().map(|algorithm| {
             let refers = References { names: algorithm.mentions.clone(), foreign: false };
@@ -26,7 +27,7 @@ impl<'a> Scope<'a> {
         let mutable = |definition: &&Definition| {
             definition.kind != DefinitionKind::Instance
                 && !definition.has_syntax_errors
-                && !protected.contains(&definition.name)
+                && !protected_definitions.contains(&definition.name)
                 && !module.in_translation(definition.code.start)
         };
         let mut scope = Self { initial: Vec::new(), others: Vec::new() };
@@ -44,7 +45,7 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// Each with its role, in order of the text.
+    /// The definitions with their roles, in order of the text.
     pub(super) fn roles(&self, facts: &Facts<'_>) -> Vec<(&'a Definition, Role)> {
         let role = |definition: &'a Definition| match () {
             () if is_temporal(&definition.tree) => Role::Temporal,
@@ -61,8 +62,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The definitions below the specification: those of the initial states and formulas about behaviours, and those of
-/// the next-state relation.
+/// The definitions that the specification uses, and the subset that its next-state relation uses.
 fn behaviour(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, BTreeSet<String>) {
     let with = |name: &Option<String>| {
         let mut names = name.as_deref().map(|name| module.closure(name)).unwrap_or_default();
@@ -87,50 +87,7 @@ fn behaviour(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, BTreeSet<String>)
     (whole, next)
 }
 
-/// What a property, or the model, rests on.
-fn protected(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
-    let listed = cfg.listed_names().into_iter().filter(|(role, _)| !matches!(*role, "SPECIFICATION" | "INIT" | "NEXT"));
-    let replaced = cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
-    let mut names = BTreeSet::from(["TypeOK".to_owned()]);
-    for name in listed.map(|(_, name)| name).chain(replaced) {
-        names.extend(module.closure(name));
-        names.insert(name.to_owned());
-    }
-    names.extend(module.closure_of(module.assumptions.iter().map(|assumption| &assumption.references)));
-    if let Some(algorithm) = &module.algorithm {
-        let tree = &algorithm.tree;
-        let asserted = tree.ids().filter(|id| tree.node(*id).kind == "pcal_assert");
-        names.extend(asserted.flat_map(|id| module.closure_of([&references(tree, &module.source, id, &[])])));
-    }
-    names
-}
-
-/// What properties say of labels: the names that they refer to, a label's action perhaps among them, and the strings in
-/// them. `TypeOK` says which labels there are, and is no less true where there are fewer.
-pub(super) fn labels_named(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, BTreeSet<String>) {
-    let (mut names, mut strings) = (BTreeSet::new(), BTreeSet::new());
-    let mut note = |tree: &Tree, ids: &mut dyn Iterator<Item = Id>| {
-        let quoted = ids.filter(|id| tree.node(*id).kind == "string").map(|id| tree.text(id, &module.source));
-        strings.extend(quoted.map(|text| text.trim_matches('"').to_owned()));
-    };
-    for name in protected(module, cfg).iter().filter(|name| *name != "TypeOK") {
-        let Some(definition) = module.definition(name) else { continue };
-        if !module.in_translation(definition.code.start) {
-            names.extend(definition.referenced_names().iter().cloned());
-        }
-        note(&definition.tree, &mut definition.tree.ids());
-    }
-    if let Some(algorithm) = &module.algorithm {
-        let tree = &algorithm.tree;
-        for id in tree.ids().filter(|id| matches!(tree.node(*id).kind, "pcal_definitions" | "pcal_assert")) {
-            let (start, end) = (tree.node(id).start, tree.node(id).end);
-            note(tree, &mut tree.ids().filter(|id| tree.node(*id).start >= start && tree.node(*id).end <= end));
-        }
-    }
-    (names, strings)
-}
-
-/// Fairness, or a formula about behaviours.
+/// Whether a definition contains fairness or a temporal operator.
 fn is_temporal(tree: &Tree) -> bool {
     const KINDS: [&str; 6] =
         ["fairness", "step_expr_or_stutter", "step_expr_no_stutter", "always", "eventually", "leads_to"];

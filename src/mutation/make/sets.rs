@@ -1,35 +1,36 @@
-//! The sets that a value is chosen from, with less in them or more.
+//! Narrows and widens the sets from which values are chosen.
 
 use super::super::Edit;
 use super::super::Operator;
-use super::walk::Walk;
+use super::excerpt::excerpt;
+use super::tree_mutator::TreeMutator;
 use crate::tla::Id;
 
-impl Walk<'_> {
-    /// A set that a value is chosen from, and the expressions in it.
-    pub(super) fn choice(&mut self, set: Id) {
-        let inner = self.bare(set);
+impl TreeMutator<'_> {
+    /// Mutates a set from which a value is chosen, and visits the expressions in it.
+    pub(super) fn visit_choice(&mut self, set: Id) {
+        let inner = self.strip_parentheses(set);
         match (self.kind(inner), self.symbol(inner)) {
-            ("bound_infix_op", "dots_2") => self.interval(inner, Operator::NarrowSet, Operator::WidenSet),
-            ("finite_set_literal", _) => self.without_element(inner),
-            ("bound_infix_op", "cup") => self.one_side(inner, Operator::NarrowSet, &["lhs", "rhs"]),
-            ("bound_infix_op", "cap") => self.one_side(inner, Operator::WidenSet, &["lhs", "rhs"]),
+            ("bound_infix_op", "dots_2") => self.mutate_interval(inner, Operator::NarrowSet, Operator::WidenSet),
+            ("finite_set_literal", _) => self.remove_element(inner),
+            ("bound_infix_op", "cup") => self.keep_one_side(inner, Operator::NarrowSet, &["lhs", "rhs"]),
+            ("bound_infix_op", "cap") => self.keep_one_side(inner, Operator::WidenSet, &["lhs", "rhs"]),
             ("bound_infix_op", "setminus") => {
-                self.one_side(inner, Operator::WidenSet, &["lhs"]);
-                self.without_one(inner);
+                self.keep_one_side(inner, Operator::WidenSet, &["lhs"]);
+                self.remove_any_element(inner);
             }
             ("set_filter", _) => {
-                self.without_filter(inner);
-                self.without_one(inner);
+                self.remove_filter(inner);
+                self.remove_any_element(inner);
             }
-            _ => self.without_one(inner),
+            _ => self.remove_any_element(inner),
         }
         self.visit(set);
     }
 
-    /// `a..b`, with each bound one less and one more.
-    pub(super) fn interval(&mut self, id: Id, narrower: Operator, wider: Operator) {
-        let Some((low, high)) = self.sides(id) else { return };
+    /// `a..b`: each bound one less and one more.
+    pub(super) fn mutate_interval(&mut self, id: Id, narrower: Operator, wider: Operator) {
+        let Some((low, high)) = self.operands(id) else { return };
         let integers = self.facts.module.extends.iter().any(|name| name == "Integers");
         for (bound, sign, operator) in
             [(low, '+', narrower), (high, '-', narrower), (low, '-', wider), (high, '+', wider)]
@@ -48,19 +49,19 @@ impl Walk<'_> {
             let what = format!(
                 "goes {} {}",
                 if bound == low { "from" } else { "up to" },
-                format_args!("`{new}` in {}", self.quoted(self.range(id)))
+                format_args!("`{new}` in {}", self.quote(self.range(id)))
             );
             let variant = format!("{} {sign} 1", shown_bound(bound == low));
-            self.edit(operator, self.range(id).start, &variant, what, self.range(bound), new);
+            self.add_edit(operator, self.range(id).start, &variant, what, self.range(bound), new);
         }
     }
 
-    fn chooses(&self, from: &str, set: Id) -> String {
-        format!("chooses from {from} where {} stood", self.quoted(self.range(set)))
+    fn describe_choice(&self, from: &str, set: Id) -> String {
+        format!("chooses from {from} where {} stood", self.quote(self.range(set)))
     }
 
-    /// `{a, b}` without one of them.
-    fn without_element(&mut self, set: Id) {
+    /// `{a, b}`: drops each element.
+    fn remove_element(&mut self, set: Id) {
         let elements = self.children(set);
         for (index, element) in elements.iter().enumerate().filter(|_| elements.len() > 1) {
             let range = match elements.get(index + 1) {
@@ -68,43 +69,43 @@ impl Walk<'_> {
                 None => self.range(elements[index - 1]).end..self.range(*element).end,
             };
             let gone = self.text(*element);
-            let what = format!("no longer chooses `{}`", super::walk::shown(gone, 40));
-            self.edit(Operator::NarrowSet, self.range(set).start, &format!("without {gone}"), what, range, "");
+            let what = format!("no longer chooses `{}`", excerpt(gone, 40));
+            self.add_edit(Operator::NarrowSet, self.range(set).start, &format!("without {gone}"), what, range, "");
         }
     }
 
-    /// `A \cup B` to one of them.
-    fn one_side(&mut self, set: Id, operator: Operator, sides: &[&str]) {
+    /// `A \cup B`: keeps one side.
+    fn keep_one_side(&mut self, set: Id, operator: Operator, sides: &[&str]) {
         for side in sides.iter().filter_map(|side| self.tree.field(set, side)) {
             let text = self.text(side);
-            let what = self.chooses(&self.quoted(self.range(side)), set);
+            let what = self.describe_choice(&self.quote(self.range(side)), set);
             let range = self.range(set);
-            self.edit(operator, range.start, &format!("only {text}"), what, range, text);
+            self.add_edit(operator, range.start, &format!("only {text}"), what, range, text);
         }
     }
 
     /// `{x \in S : P}` to `S`.
-    fn without_filter(&mut self, set: Id) {
+    fn remove_filter(&mut self, set: Id) {
         let generator = self.tree.field(set, "generator");
         if let Some(of) = generator.and_then(|generator| self.tree.field(generator, "set")) {
-            let what = self.chooses(&self.quoted(self.range(of)), set);
+            let what = self.describe_choice(&self.quote(self.range(of)), set);
             let range = self.range(set);
-            self.edit(Operator::WidenSet, range.start, "without filter", what, range, self.text(of));
+            self.add_edit(Operator::WidenSet, range.start, "without filter", what, range, self.text(of));
         }
     }
 
-    /// Any set without one of its elements; it may be empty.
-    fn without_one(&mut self, set: Id) {
-        // Which element CHOOSE takes, symmetric values do not agree about.
+    /// Any set: drops one element by CHOOSE; the set may become empty.
+    fn remove_any_element(&mut self, set: Id) {
+        // CHOOSE picks one of several symmetric values, which makes symmetry reduction unsound.
         if !self.facts.cfg.symmetry.is_empty() || self.text(set).contains('\n') {
             return;
         }
-        let (one, other) = (self.facts.fresh("el"), self.facts.fresh("any"));
+        let (one, other) = (self.facts.fresh_name("el"), self.facts.fresh_name("any"));
         let text = self.text(set);
         let before = format!("{{{one} \\in {text} : {one} # (CHOOSE {other} \\in {text} : TRUE)}}");
-        let what = format!("never chooses one element of {}", self.quoted(self.range(set)));
+        let what = format!("never chooses one element of {}", self.quote(self.range(set)));
         let edits = vec![Edit { range: self.range(set), text: before }];
-        self.add(Operator::NarrowSet, self.range(set).start, "by one", what, edits);
+        self.add_draft(Operator::NarrowSet, self.range(set).start, "by one", what, edits);
     }
 }
 

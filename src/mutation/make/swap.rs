@@ -1,14 +1,14 @@
-//! Two neighbouring statements that change places.
+//! Swaps neighbouring statements.
 
 use super::super::Edit;
 use super::super::Operator;
+use super::algorithm::AlgorithmMutator;
 use super::outline::Statement;
-use super::statement::Steps;
 
-impl Steps<'_, '_> {
-    /// The texts of two statements change places, under the labels that they have. In one step the order matters only
-    /// where one assigns what the other reads.
-    pub(super) fn swap(&mut self, statements: &[Statement], at: usize) {
+impl AlgorithmMutator<'_, '_> {
+    /// Swaps the texts of a statement and the next one; labels stay. Within one step the order matters only if one
+    /// statement assigns what the other reads.
+    pub(super) fn swap_with_next(&mut self, statements: &[Statement], at: usize) {
         let [first, second, ..] = &statements[at..] else { return };
         let movable = |s: &Statement| matches!(s.kind, "pcal_assign" | "pcal_await" | "pcal_macro_call");
         let walk = &self.walk;
@@ -16,16 +16,16 @@ impl Steps<'_, '_> {
         if ![first, second].into_iter().all(|s| movable(s) && one_line(s)) {
             return;
         }
-        let (a, b) = (self.assigned(first), self.assigned(second));
+        let (a, b) = (self.assigned_variables(first), self.assigned_variables(second));
         if second.label.is_none() {
-            if self.touched(first).is_disjoint(&b) && self.touched(second).is_disjoint(&a) {
+            if self.touched_variables(first).is_disjoint(&b) && self.touched_variables(second).is_disjoint(&a) {
                 return;
             }
         } else {
-            // Neither step may assign to a variable twice.
-            let alone = first.label.is_some() || self.assigned_before(statements, at).is_disjoint(&b);
+            // PlusCal forbids two assignments to a variable in one step.
+            let alone = first.label.is_some() || self.assigned_before_in_step(statements, at).is_disjoint(&b);
             let rest = statements[at + 2..].iter().take_while(|later| later.label.is_none());
-            if !alone || rest.into_iter().any(|later| !self.assigned(later).is_disjoint(&a)) {
+            if !alone || rest.into_iter().any(|later| !self.assigned_variables(later).is_disjoint(&a)) {
                 return;
             }
         }
@@ -34,7 +34,7 @@ impl Steps<'_, '_> {
             Edit { range: first.range.clone(), text: text(second) },
             Edit { range: second.range.clone(), text: text(first) },
         ];
-        let what = format!("does {} before {}", walk.quoted(second.range.clone()), walk.quoted(first.range.clone()));
-        self.walk.add(Operator::SwapStatements, first.range.start, "", what, edits);
+        let what = format!("does {} before {}", walk.quote(second.range.clone()), walk.quote(first.range.clone()));
+        self.walk.add_draft(Operator::SwapStatements, first.range.start, "", what, edits);
     }
 }

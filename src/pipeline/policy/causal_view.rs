@@ -31,7 +31,7 @@ static CLAUSES: LazyLock<Clauses> = LazyLock::new(|| {
     let parse = |text: &str| formulas.parse(text).expect("a clause's formula is written in this crate");
     let parsed: Vec<Formula> = texts.map(parse).collect();
     let guards = Guards::new(&formulas, &parsed, &NODE_LIFELINES).expect("clauses speak of known lifelines");
-    let review = guards.lifeline(NodeName::Review.name()).expect("the review is a lifeline");
+    let review = guards.lifeline_index(NodeName::Review.name()).expect("the review is a lifeline");
     let guards = guards.restrict_to_owners(&vec![review; parsed.len()]);
     Clauses { formulas, parsed, guards }
 });
@@ -227,7 +227,7 @@ impl CausalView {
         let review = NodeName::Review.name();
         let mut monitor = self.monitor.clone();
         let mut clock = monitor.clock(review)?;
-        let own = monitor.guards().lifeline(review);
+        let own = monitor.guards().lifeline_index(review);
         clock.tick(own.unwrap_or_default());
         let mut event = causal::Event::new(review, step_of(Kind::Send));
         event.updates = updates(Some(&claims));

@@ -1,4 +1,5 @@
-//! Binary decision diagrams over levels: atoms on top, what is owed to the next position below them.
+//! Reduced ordered binary decision diagrams over numbered levels. Knows nothing of atoms and formulas; the translation
+//! puts the atoms of a position on the upper levels and the obligations for the next position below them.
 
 use super::limits::{AutomatonError, Limits, check_limit};
 
@@ -9,7 +10,7 @@ pub(super) fn hash3(a: u32, b: u32, c: u32) -> u64 {
     h ^ (h >> 32)
 }
 
-/// Reduced ordered nodes, each kept once. Children have smaller numbers than their parents.
+/// The unique table: an open-addressing hash table that stores each node once. Children have smaller numbers than parents.
 #[derive(Debug, Clone)]
 pub(super) struct NodeTable {
     pub(super) nodes: Vec<[u32; 3]>,
@@ -27,17 +28,17 @@ impl NodeTable {
     /// The number of the node `[level, low, high]`.
     pub(super) fn number(&mut self, node: [u32; 3]) -> Result<u32, AutomatonError> {
         let mask = self.slots.len() - 1;
-        let mut at = usize::try_from(hash3(node[0], node[1], node[2])).unwrap_or(0) & mask;
-        while self.slots[at] != EMPTY {
-            if self.nodes[self.slots[at] as usize] == node {
-                return Ok(self.slots[at]);
+        let mut index = usize::try_from(hash3(node[0], node[1], node[2])).unwrap_or(0) & mask;
+        while self.slots[index] != EMPTY {
+            if self.nodes[self.slots[index] as usize] == node {
+                return Ok(self.slots[index]);
             }
-            at = (at + 1) & mask;
+            index = (index + 1) & mask;
         }
         let number = u32::try_from(self.nodes.len()).unwrap_or(EMPTY);
         check_limit("nodes of decision diagrams", self.nodes.len() + 1, self.limit.min(1 << 30))?;
         self.nodes.push(node);
-        self.slots[at] = number;
+        self.slots[index] = number;
         if self.nodes.len() * 2 > self.slots.len() {
             self.grow();
         }
@@ -48,11 +49,11 @@ impl NodeTable {
         let mask = self.slots.len() * 2 - 1;
         self.slots = vec![EMPTY; mask + 1];
         for (number, node) in (0..).zip(&self.nodes) {
-            let mut at = usize::try_from(hash3(node[0], node[1], node[2])).unwrap_or(0) & mask;
-            while self.slots[at] != EMPTY {
-                at = (at + 1) & mask;
+            let mut index = usize::try_from(hash3(node[0], node[1], node[2])).unwrap_or(0) & mask;
+            while self.slots[index] != EMPTY {
+                index = (index + 1) & mask;
             }
-            self.slots[at] = number;
+            self.slots[index] = number;
         }
     }
 }
@@ -62,24 +63,24 @@ pub(super) const FALSE: u32 = 0;
 /// The diagram that is true everywhere.
 pub(super) const TRUE: u32 = 1;
 
-/// Boolean functions of numbered levels.
+/// Boolean functions of numbered levels, as diagrams that share their nodes.
 #[derive(Debug, Clone)]
 pub(super) struct DecisionDiagrams {
     unique: NodeTable,
-    known: Vec<[u32; 4]>,
+    cache: Vec<[u32; 4]>,
     steps: usize,
-    most_steps: usize,
+    max_steps: usize,
 }
 
 impl DecisionDiagrams {
     pub(super) fn new(limits: Limits) -> Self {
         let mut unique = NodeTable::new(limits.nodes.max(2));
-        // The constants stand below every level.
+        // The constants are below every level.
         unique.nodes = vec![[u32::MAX, 0, 0], [u32::MAX, 1, 1]];
-        Self { unique, known: vec![[EMPTY; 4]; 1 << 10], steps: 0, most_steps: limits.nodes.saturating_mul(64) }
+        Self { unique, cache: vec![[EMPTY; 4]; 1 << 10], steps: 0, max_steps: limits.nodes.saturating_mul(64) }
     }
 
-    /// Level, low and high of a node; the level of a constant is `u32::MAX`.
+    /// Level, low child and high child of a node; the level of a constant is `u32::MAX`.
     pub(super) fn node(&self, f: u32) -> [u32; 3] {
         self.unique.nodes[f as usize]
     }
@@ -97,7 +98,7 @@ impl DecisionDiagrams {
     }
 
     pub(super) fn and(&mut self, f: u32, g: u32) -> Result<u32, AutomatonError> {
-        // One order for both, so that the second asking finds the first's answer.
+        // Ordered operands, so that `f & g` and `g & f` share a cache entry.
         self.ite(f.min(g), f.max(g), FALSE)
     }
 
@@ -105,7 +106,7 @@ impl DecisionDiagrams {
         self.ite(f.min(g), TRUE, f.max(g))
     }
 
-    /// If `f` then `g` else `h`.
+    /// If `f` then `g` else `h`, the operation that all others reduce to. The cache is lossy: a collision overwrites.
     pub(super) fn ite(&mut self, f: u32, g: u32, h: u32) -> Result<u32, AutomatonError> {
         let g = if g == f { TRUE } else { g };
         let h = if h == f { FALSE } else { h };
@@ -116,33 +117,33 @@ impl DecisionDiagrams {
             _ if g == h => return Ok(g),
             _ => {}
         }
-        let at = self.slot(f, g, h);
-        let [kf, kg, kh, known] = self.known[at];
+        let index = self.cache_index(f, g, h);
+        let [kf, kg, kh, cached] = self.cache[index];
         if [kf, kg, kh] == [f, g, h] {
-            return Ok(known);
+            return Ok(cached);
         }
         self.steps += 1;
-        check_limit("steps on decision diagrams", self.steps, self.most_steps)?;
+        check_limit("steps on decision diagrams", self.steps, self.max_steps)?;
         let level = self.node(f)[0].min(self.node(g)[0]).min(self.node(h)[0]);
-        let [f0, f1] = self.below(f, level);
-        let [g0, g1] = self.below(g, level);
-        let [h0, h1] = self.below(h, level);
+        let [f0, f1] = self.cofactors(f, level);
+        let [g0, g1] = self.cofactors(g, level);
+        let [h0, h1] = self.cofactors(h, level);
         let low = self.ite(f0, g0, h0)?;
         let high = self.ite(f1, g1, h1)?;
         let result = self.choice(level, low, high)?;
-        if self.unique.nodes.len() > self.known.len() && self.known.len() < 1 << 21 {
-            self.known = vec![[EMPTY; 4]; self.known.len() * 4];
+        if self.unique.nodes.len() > self.cache.len() && self.cache.len() < 1 << 21 {
+            self.cache = vec![[EMPTY; 4]; self.cache.len() * 4];
         }
-        let at = self.slot(f, g, h);
-        self.known[at] = [f, g, h, result];
+        let index = self.cache_index(f, g, h);
+        self.cache[index] = [f, g, h, result];
         Ok(result)
     }
 
-    fn slot(&self, f: u32, g: u32, h: u32) -> usize {
-        usize::try_from(hash3(f, g, h)).unwrap_or(0) & (self.known.len() - 1)
+    fn cache_index(&self, f: u32, g: u32, h: u32) -> usize {
+        usize::try_from(hash3(f, g, h)).unwrap_or(0) & (self.cache.len() - 1)
     }
 
-    pub(super) fn below(&self, f: u32, level: u32) -> [u32; 2] {
+    pub(super) fn cofactors(&self, f: u32, level: u32) -> [u32; 2] {
         let [own, low, high] = self.node(f);
         if own == level { [low, high] } else { [f, f] }
     }

@@ -1,4 +1,4 @@
-//! The automaton itself: states, what accepts, goals, traps, distances, steps.
+//! The automaton: states, acceptance, goals, traps, distances, steps. Knows nothing of how it was built.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::super::atom::Record;
 use super::super::formula::{AtomId, Formulas};
 
-/// Where a decision leads: to another decision, or to a state.
+/// The target of an edge of a diagram: an inner node (a decision) or a leaf (a state). One bit distinguishes them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in super::super) struct Target(u32);
 
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// One decision: where to go where the atom is false, and where it is true.
+/// An inner node: `low` if the atom is false, `high` if it is true.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Decision {
     pub(in super::super) atom: AtomId,
@@ -55,10 +55,10 @@ pub(in super::super) struct Decision {
     pub(in super::super) high: Target,
 }
 
-/// States with their decision diagrams; children have smaller numbers than their parents. State 0 is the initial one.
+/// States with decision diagrams for their transitions. Children have smaller numbers than parents; state 0 is initial.
 #[derive(Debug, Clone)]
 pub(super) struct Diagram {
-    /// Ascending, which is also the order from the root down.
+    /// In ascending order, which is also the order of the decisions on every path from a root.
     pub(super) atoms: Vec<AtomId>,
     pub(super) nodes: Vec<Decision>,
     pub(super) roots: Vec<Target>,
@@ -78,16 +78,16 @@ impl Diagram {
         Target::node(self.nodes.len() - 1)
     }
 
-    pub(super) fn place_of(&self, atom: AtomId) -> usize {
+    pub(super) fn atom_index(&self, atom: AtomId) -> usize {
         self.atoms.binary_search(&atom).expect("an atom of the diagram")
     }
 
-    /// The finished automaton; the diagram is minimal and canonically numbered.
+    /// Computes trap, goals and distances. The diagram must be minimal and canonically numbered.
     pub(super) fn into_dfa(mut self) -> Dfa {
-        let mut read: Vec<AtomId> = self.nodes.iter().map(|n| n.atom).collect();
-        read.sort_unstable();
-        read.dedup();
-        self.atoms = read;
+        let mut atoms: Vec<AtomId> = self.nodes.iter().map(|n| n.atom).collect();
+        atoms.sort_unstable();
+        atoms.dedup();
+        self.atoms = atoms;
         let trap = (0..self.roots.len()).find(|s| !self.accepting[*s] && self.roots[*s] == Target::state(*s));
         let goal = self.goals(trap);
         let to_goal = self.distances(&goal);
@@ -95,7 +95,7 @@ impl Diagram {
         Dfa { diagram: self, trap, goal, to_goal, to_accepting }
     }
 
-    /// Which states accept and are left, if at all, only to the trap.
+    /// By state, whether it accepts and all its transitions lead to itself or to the trap.
     fn goals(&self, trap: Option<usize>) -> Vec<bool> {
         #[derive(Clone, Copy, PartialEq)]
         enum Besides {
@@ -127,7 +127,8 @@ impl Diagram {
             .collect()
     }
 
-    /// By state, the least number of steps to a wanted state, and of such ways the fewest atoms that are looked at.
+    /// By state, the least number of steps to a wanted state, and among shortest paths the least number of atoms read:
+    /// Dijkstra's algorithm backwards over the diagrams.
     fn distances(&self, wanted: &[bool]) -> Vec<Option<Distance>> {
         let mut above_node = vec![Vec::new(); self.nodes.len()];
         let mut above_state = vec![Vec::new(); self.roots.len()];
@@ -160,8 +161,8 @@ impl Diagram {
                 }
                 of_state[state] = Some(distance);
                 for above in &above_state[state] {
-                    // An atom is counted where it is decided, so the first of a step starts from the state's own count.
-                    let next = if above.as_state().is_some() { step } else { distance.further() };
+                    // An atom counts at its decision node, so a direct transition between states adds a step and no atom.
+                    let next = if above.as_state().is_some() { step } else { distance.plus_one_atom() };
                     waiting.push(Reverse((next, *above)));
                 }
             } else {
@@ -170,7 +171,7 @@ impl Diagram {
                     continue;
                 }
                 of_node[node] = Some(distance);
-                waiting.extend(above_node[node].iter().map(|above| Reverse((distance.further(), *above))));
+                waiting.extend(above_node[node].iter().map(|above| Reverse((distance.plus_one_atom(), *above))));
                 waiting.extend(roots_at_node[node].iter().map(|state| Reverse((step, Target::state(*state)))));
             }
         }
@@ -178,7 +179,7 @@ impl Diagram {
     }
 }
 
-/// How far a state is from a goal: steps first, then the atoms that a shortest way looks at.
+/// Distance of a state to a goal: steps, then the number of atoms that a shortest path reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) struct Distance {
     pub(in super::super) steps: u32,
@@ -186,16 +187,16 @@ pub(in super::super) struct Distance {
 }
 
 impl Distance {
-    fn further(self) -> Self {
+    fn plus_one_atom(self) -> Self {
         Self { atoms: self.atoms + 1, ..self }
     }
 }
 
-/// A complete minimal deterministic automaton that reads a finite trace letter by letter.
+/// A complete minimal deterministic finite automaton that reads a finite trace letter by letter.
 ///
-/// It accepts after a prefix exactly when the formula holds of that prefix as a whole trace. States are numbered from
-/// 0, the initial one, in the order in which they are reached, a letter with the lowest atom false before one with it
-/// true: two formulas (over atoms in one order) with the same traces have the same automaton.
+/// It accepts a prefix if and only if the formula holds on that prefix as a complete trace. States are numbered from 0
+/// (initial) in breadth-first order, letters in which the lowest atom is false first. So two formulas over atoms in the
+/// same order that have the same traces have the same automaton.
 #[derive(Debug, Clone)]
 pub struct Dfa {
     pub(super) diagram: Diagram,
@@ -209,70 +210,70 @@ impl Dfa {
     /// The initial state.
     pub const INITIAL: usize = 0;
 
-    /// How many states there are, a trap included.
+    /// The number of states, including a trap.
     pub fn states(&self) -> usize {
         self.diagram.roots.len()
     }
 
-    /// How many nodes the diagrams of all states have together.
+    /// The number of decision nodes of all states together.
     pub fn nodes(&self) -> usize {
         self.diagram.nodes.len()
     }
 
-    /// The atoms that some state looks at, ascending; the formula may have had more.
+    /// The atoms that some state reads, in ascending order. Can be fewer than those of the formula.
     pub fn atoms(&self) -> &[AtomId] {
         &self.diagram.atoms
     }
 
-    /// Whether the trace is accepted where it ends in this state.
+    /// Whether a trace that ends in this state is accepted.
     ///
     /// # Panics
-    /// Here and below: where there is no such state.
+    /// If there is no such state; the same holds for all methods below.
     pub fn accepts(&self, state: usize) -> bool {
         self.diagram.accepting[state]
     }
 
-    /// Whether the state accepts and is never left, or is left only to a trap.
+    /// Whether the state is a goal: it accepts, and every transition from it leads to itself or to the trap.
     pub fn is_goal(&self, state: usize) -> bool {
         self.goal[state]
     }
 
-    /// Whether no accepting state can be reached any more.
+    /// Whether the state is the trap: no accepting state is reachable.
     pub fn is_trap(&self, state: usize) -> bool {
         self.trap == Some(state)
     }
 
-    /// The one state that is a trap, where there is one.
+    /// The trap, if there is one. Minimization leaves at most one.
     pub fn trap(&self) -> Option<usize> {
         self.trap
     }
 
-    /// The least number of steps to a goal, 0 in a goal; `None` where no goal can be reached.
+    /// The least number of steps to a goal, 0 in a goal; `None` if no goal is reachable.
     pub fn distance(&self, state: usize) -> Option<u32> {
         self.to_goal[state].map(|d| d.steps)
     }
 
-    /// The least number of steps to an accepting state, 0 in one; `None` exactly in the trap.
+    /// The least number of steps to an accepting state, 0 in one; `None` only in the trap.
     pub fn distance_to_accepting(&self, state: usize) -> Option<u32> {
         self.to_accepting[state].map(|d| d.steps)
     }
 
-    /// The state after one letter: `letter` tells which atoms are true.
+    /// The state after one letter; `letter` says which atoms are true.
     pub fn next(&self, state: usize, mut letter: impl FnMut(AtomId) -> bool) -> usize {
-        let mut at = self.diagram.roots[state];
-        while let Some(node) = at.as_node() {
+        let mut target = self.diagram.roots[state];
+        while let Some(node) = target.as_node() {
             let decision = self.diagram.nodes[node];
-            at = if letter(decision.atom) { decision.high } else { decision.low };
+            target = if letter(decision.atom) { decision.high } else { decision.low };
         }
-        at.as_state().expect("a target is a state or a node")
+        target.as_state().expect("a target is a state or a node")
     }
 
-    /// The state after one record.
+    /// The state after one record. `formulas` is the arena of the atoms.
     pub fn read(&self, formulas: &Formulas, state: usize, record: &(impl Record + ?Sized)) -> usize {
         self.next(state, |atom| formulas.atom(atom).holds(record))
     }
 
-    /// The states that some letter leads to, in the order of their numbers.
+    /// The states that some letter leads to, in ascending order.
     pub fn successors(&self, state: usize) -> Vec<usize> {
         let mut seen = std::collections::HashSet::new();
         let mut waiting = vec![self.diagram.roots[state]];
@@ -293,8 +294,8 @@ impl Dfa {
         found
     }
 
-    /// How many edges there are in all: for each state, one to each state that some letter leads to. `None` if there are
-    /// more than `most`: a conjunction of 16 responses has 4,294,967,296.
+    /// The number of edges, one for each pair of a state and a successor; `None` if there are more than `most`. Counting is
+    /// bounded because a conjunction of 16 responses has 4,294,967,296 edges.
     pub fn edge_count(&self, most: usize) -> Option<usize> {
         let mut count = 0;
         for state in 0..self.states() {
@@ -306,7 +307,7 @@ impl Dfa {
         Some(count)
     }
 
-    /// Whether two states do the same with every letter, so that only their acceptance tells them apart.
+    /// Whether two states have the same successor for every letter, so that they differ in acceptance only.
     pub fn same_successors(&self, a: usize, b: usize) -> bool {
         self.diagram.roots[a] == self.diagram.roots[b]
     }
@@ -319,11 +320,11 @@ impl Dfa {
         target.as_node().map(|node| self.diagram.nodes[node])
     }
 
-    pub(in super::super) fn way_to_goal(&self, state: usize) -> Option<Distance> {
+    pub(in super::super) fn goal_distance(&self, state: usize) -> Option<Distance> {
         self.to_goal[state]
     }
 
-    pub(in super::super) fn way_to_accepting(&self, state: usize) -> Option<Distance> {
+    pub(in super::super) fn accepting_distance(&self, state: usize) -> Option<Distance> {
         self.to_accepting[state]
     }
 }

@@ -1,4 +1,4 @@
-//! The automaton as a picture.
+//! The automaton as a graph in DOT, the language of Graphviz.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::super::formula::Formulas;
 use super::dfa::Dfa;
 
 impl Dfa {
-    /// The automaton in Graphviz's DOT: accepting states have two circles, goals are green, the trap is red.
+    /// The automaton in DOT: accepting states are double circles, goals green, the trap red; edges show their guards.
     pub fn dot(&self, formulas: &Formulas) -> String {
         let mut out = String::from("digraph automaton {\n  rankdir = LR;\n  start [shape = point];\n  start -> 0;\n");
         for state in 0..self.states() {

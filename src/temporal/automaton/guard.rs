@@ -1,4 +1,5 @@
-//! The letters of an edge as a short formula: irredundant sums of products (Minato 1993) of the guard or its negation.
+//! The guard of an edge as a short formula: an irredundant sum of products (Minato 1993) of the guard or of its negation,
+//! whichever is shorter.
 
 use std::collections::HashMap;
 
@@ -7,70 +8,70 @@ use super::bdd::{DecisionDiagrams, FALSE, TRUE};
 use super::dfa::{Dfa, Target};
 use super::limits::{AutomatonError, Limits};
 
-/// More terms than this are no use to a reader.
-const MOST_TERMS: usize = 256;
+/// Maximum number of terms of a guard that is shown; a longer formula helps no reader.
+const MAX_TERMS: usize = 256;
 
-/// An edge from some state.
+/// An edge of the automaton.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
-    /// Where it leads.
+    /// The target state.
     pub to: usize,
-    /// By which letters.
+    /// The letters that take the edge.
     pub guard: Guard,
 }
 
-/// The letters of an edge.
+/// The set of letters of an edge, as a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Guard {
-    /// One of these products of literals: an atom, and whether it is true. Without a literal, any letter.
+    /// A disjunction of conjunctions of literals; a literal is an atom and its value. The empty conjunction is any letter.
     AnyOf(Vec<Vec<(AtomId, bool)>>),
-    /// All of these sums of literals.
+    /// A conjunction of disjunctions of literals.
     AllOf(Vec<Vec<(AtomId, bool)>>),
-    /// Neither has few terms.
+    /// Both forms have more than 256 terms.
     Long {
-        /// How many decisions the guard's diagram has.
+        /// The number of decision nodes of the guard.
         decisions: usize,
     },
 }
 
 impl Dfa {
-    /// The edges of a state, one for each state that some letter leads to, in the order of their numbers.
+    /// The edges from a state, one for each successor, in ascending order of the successors.
     pub fn edges(&self, state: usize) -> Vec<Edge> {
         self.successors(state).into_iter().map(|to| Edge { to, guard: self.guard(state, to) }).collect()
     }
 
-    /// The letters that lead from one state to another; [`Guard::AnyOf`] nothing where none does.
+    /// The letters that lead from one state to another; an empty [`Guard::AnyOf`] if no letter does.
     pub fn guard(&self, from: usize, to: usize) -> Guard {
-        // A guard has no more nodes than its state's diagram; the limit is for the sums made of it.
+        // The guard has at most as many nodes as the diagram of its state; the limit bounds the sums of products.
         let limits = Limits { states: 1, nodes: self.nodes().saturating_mul(8).saturating_add(100_000) };
-        let mut decisions = DecisionDiagrams::new(limits);
+        let mut diagrams = DecisionDiagrams::new(limits);
         let mut made = HashMap::new();
-        let guard = self.letters(self.root(from), to, &mut decisions, &mut made);
+        let guard = self.letters_diagram(self.root(from), to, &mut diagrams, &mut made);
         let long = Guard::Long { decisions: made.len() };
         let Ok(guard) = guard else { return long };
-        let any = self.terms(&mut decisions, guard);
-        let all = decisions.not(guard).ok().and_then(|other| self.terms(&mut decisions, other));
+        let any = self.terms(&mut diagrams, guard);
+        let all = diagrams.not(guard).ok().and_then(|other| self.terms(&mut diagrams, other));
         let size = |terms: &[Term]| terms.iter().map(|t| t.len() + 1).sum::<usize>();
         match (any, all) {
             (Some(any), Some(all)) if size(&any) <= size(&all) || all.is_empty() => Guard::AnyOf(any),
             (Some(any), None) => Guard::AnyOf(any),
-            (_, Some(all)) => Guard::AllOf(negated(all)),
+            (_, Some(all)) => Guard::AllOf(negate_literals(all)),
             (None, None) => long,
         }
     }
 
-    /// The diagram that is true of the letters leading from a target to a state; levels are places in `atoms`.
-    fn letters(
+    /// The diagram of the letters that lead from a target to a state; levels are indices in `atoms`.
+    fn letters_diagram(
         &self,
         from: Target,
         to: usize,
-        decisions: &mut DecisionDiagrams,
+        diagrams: &mut DecisionDiagrams,
         made: &mut HashMap<Target, u32>,
     ) -> Result<u32, AutomatonError> {
         if let Some(known) = made.get(&from) {
             return Ok(*known);
         }
-        let letters = match self.decision(from) {
+        let diagram = match self.decision(from) {
             None => {
                 if from.as_state() == Some(to) {
                     TRUE
@@ -79,21 +80,21 @@ impl Dfa {
                 }
             }
             Some(decision) => {
-                let low = self.letters(decision.low, to, decisions, made)?;
-                let high = self.letters(decision.high, to, decisions, made)?;
-                let level = u32::try_from(self.diagram.place_of(decision.atom)).expect("few atoms");
-                decisions.choice(level, low, high)?
+                let low = self.letters_diagram(decision.low, to, diagrams, made)?;
+                let high = self.letters_diagram(decision.high, to, diagrams, made)?;
+                let level = u32::try_from(self.diagram.atom_index(decision.atom)).expect("few atoms");
+                diagrams.choice(level, low, high)?
             }
         };
-        made.insert(from, letters);
-        Ok(letters)
+        made.insert(from, diagram);
+        Ok(diagram)
     }
 
-    /// An irredundant sum of products; `None` where it has too many.
-    fn terms(&self, decisions: &mut DecisionDiagrams, f: u32) -> Option<Vec<Term>> {
-        let mut sum = Sum { decisions, atoms: self.atoms(), terms: Vec::new(), term: Vec::new() };
-        sum.between(f, f)?;
-        // Short terms first read best.
+    /// An irredundant sum of products; `None` if it has too many terms.
+    fn terms(&self, diagrams: &mut DecisionDiagrams, f: u32) -> Option<Vec<Term>> {
+        let mut sum = SumOfProducts { diagrams, atoms: self.atoms(), terms: Vec::new(), term: Vec::new() };
+        sum.cover_between(f, f)?;
+        // Short terms first, because they are easier to read.
         sum.terms.sort_by_key(Vec::len);
         Some(sum.terms)
     }
@@ -101,61 +102,62 @@ impl Dfa {
 
 type Term = Vec<(AtomId, bool)>;
 
-fn negated(terms: Vec<Term>) -> Vec<Term> {
+fn negate_literals(terms: Vec<Term>) -> Vec<Term> {
     terms.into_iter().map(|term| term.into_iter().map(|(atom, value)| (atom, !value)).collect()).collect()
 }
 
-struct Sum<'a> {
-    decisions: &'a mut DecisionDiagrams,
+struct SumOfProducts<'a> {
+    diagrams: &'a mut DecisionDiagrams,
     atoms: &'a [AtomId],
     terms: Vec<Term>,
     term: Term,
 }
 
-impl Sum<'_> {
-    /// Adds terms whose sum lies between two functions; gives the sum.
-    fn between(&mut self, least: u32, most: u32) -> Option<u32> {
+impl SumOfProducts<'_> {
+    /// Adds terms whose sum is implied by `least` and implies `most`, and returns the sum: Minato's recursion on the top
+    /// variable. The freedom between the two functions makes the terms short.
+    fn cover_between(&mut self, least: u32, most: u32) -> Option<u32> {
         if least == FALSE {
             return Some(FALSE);
         }
         if most == TRUE {
-            if self.terms.len() == MOST_TERMS {
+            if self.terms.len() == MAX_TERMS {
                 return None;
             }
             self.terms.push(self.term.clone());
             return Some(TRUE);
         }
-        let level = self.decisions.node(least)[0].min(self.decisions.node(most)[0]);
-        let [least0, least1] = self.decisions.below(least, level);
-        let [most0, most1] = self.decisions.below(most, level);
+        let level = self.diagrams.node(least)[0].min(self.diagrams.node(most)[0]);
+        let [least0, least1] = self.diagrams.cofactors(least, level);
+        let [most0, most1] = self.diagrams.cofactors(most, level);
         let low = self.literal(level, false, least0, most1, most0)?;
         let high = self.literal(level, true, least1, most0, most1)?;
-        let rest0 = self.without(least0, low)?;
-        let rest1 = self.without(least1, high)?;
-        let rest = self.decisions.or(rest0, rest1).ok()?;
-        let most_of_both = self.decisions.and(most0, most1).ok()?;
-        let both = self.between(rest, most_of_both)?;
-        let low = self.decisions.or(low, both).ok()?;
-        let high = self.decisions.or(high, both).ok()?;
-        self.decisions.choice(level, low, high).ok()
+        let rest0 = self.difference(least0, low)?;
+        let rest1 = self.difference(least1, high)?;
+        let rest = self.diagrams.or(rest0, rest1).ok()?;
+        let most_of_both = self.diagrams.and(most0, most1).ok()?;
+        let both = self.cover_between(rest, most_of_both)?;
+        let low = self.diagrams.or(low, both).ok()?;
+        let high = self.diagrams.or(high, both).ok()?;
+        self.diagrams.choice(level, low, high).ok()
     }
 
-    /// The terms that need the literal: those of `least` that the other side does not allow.
+    /// Adds the terms that need the literal: the part of `least` that the other branch does not allow.
     fn literal(&mut self, level: u32, value: bool, least: u32, other: u32, most: u32) -> Option<u32> {
-        let needed = self.without(least, other)?;
+        let needed = self.difference(least, other)?;
         self.term.push((self.atoms[level as usize], value));
-        let sum = self.between(needed, most);
+        let sum = self.cover_between(needed, most);
         self.term.pop();
         sum
     }
 
-    fn without(&mut self, f: u32, g: u32) -> Option<u32> {
-        self.decisions.ite(g, FALSE, f).ok()
+    fn difference(&mut self, f: u32, g: u32) -> Option<u32> {
+        self.diagrams.ite(g, FALSE, f).ok()
     }
 }
 
 impl Guard {
-    /// The guard as a formula; `None` for a long one.
+    /// The guard as a formula in an arena that has its atoms; `None` for [`Guard::Long`].
     pub fn formula(&self, formulas: &mut Formulas) -> Option<Formula> {
         let (terms, any) = match self {
             Self::AnyOf(terms) => (terms, true),
@@ -168,8 +170,8 @@ impl Guard {
                 let literals: Vec<Formula> = term
                     .iter()
                     .map(|(atom, value)| {
-                        let of = formulas.atom(*atom).clone();
-                        let positive = formulas.atomic(of);
+                        let atom = formulas.atom(*atom).clone();
+                        let positive = formulas.atomic(atom);
                         if *value { positive } else { formulas.not(positive) }
                     })
                     .collect();
@@ -179,7 +181,7 @@ impl Guard {
         Some(if any { formulas.or(terms) } else { formulas.and(terms) })
     }
 
-    /// The guard as text in the formula language.
+    /// The guard as text in the formula language; of [`Guard::Long`] only the number of decisions.
     pub fn text(&self, formulas: &Formulas) -> String {
         let literal = |(atom, value): &(AtomId, bool)| {
             let text = formulas.atom_text(formulas.atom(*atom));

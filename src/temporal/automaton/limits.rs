@@ -2,43 +2,41 @@
 
 use super::super::readings::UnsupportedError;
 
-/// Why there is no automaton.
+/// Why an automaton cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AutomatonError {
-    /// The formula uses an operator or atom that automata do not read.
+    /// The formula contains an operator or atom that automata do not support.
     #[error(transparent)]
     Unsupported(#[from] UnsupportedError),
-    /// The automaton, or what it is made from, grows beyond a limit.
-    #[error(
-        "the automaton grows beyond {limit} {what} (reached {reached}), which is the most that is built: split the formula into parts"
-    )]
+    /// The automaton, or a decision diagram it is built from, exceeds a limit.
+    #[error("the automaton exceeds the limit of {limit} {what} (reached {reached}): split the formula into parts")]
     TooLarge {
-        /// What there are too many of: states, nodes, steps, variables.
+        /// The resource: states, nodes, steps, atoms.
         what: &'static str,
-        /// How many there were when the work was stopped.
+        /// The amount at which construction stopped.
         reached: usize,
-        /// How many are allowed.
+        /// The limit.
         limit: usize,
     },
 }
 
-/// How large an automaton may grow while it is built.
+/// Limits for the construction of an automaton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// States, before minimisation too.
+    /// Maximum number of states, before and after minimization.
     pub states: usize,
-    /// Nodes of the decision diagrams; the work done is limited to 64 steps a node.
+    /// Maximum number of nodes of the decision diagrams. The number of diagram operations is limited to 64 times this.
     pub nodes: usize,
 }
 
 impl Default for Limits {
-    /// 100,000 states and 4,000,000 nodes: about 200 MB and a minute at the worst.
+    /// 100,000 states and 4,000,000 nodes: at worst about 200 MB and a minute.
     fn default() -> Self {
         Self { states: 100_000, nodes: 4_000_000 }
     }
 }
 
-/// Recursion goes once through all levels, so their number is limited whatever the other limits are.
+/// Maximum number of diagram levels. Diagram operations recurse once per level, so this bounds the call stack.
 pub(super) const MAX_LEVELS: usize = 1_000;
 
 pub(super) fn check_limit(what: &'static str, reached: usize, limit: usize) -> Result<(), AutomatonError> {

@@ -1,6 +1,6 @@
-//! Formulas over finite traces as complete minimal deterministic automata with symbolic guards.
+//! Complete minimal deterministic automata of formulas over finite traces, with symbolic guards.
 //!
-//! Knows formulas and atoms; neither quantities nor rewards.
+//! Knows formulas and atoms, but no quantities and no rewards.
 
 mod bdd;
 mod dfa;

@@ -1,4 +1,4 @@
-//! Two automata as one, and many automata side by side.
+//! Products of automata, and automata that step in parallel instead of being multiplied.
 
 use std::collections::HashMap;
 
@@ -7,45 +7,45 @@ use super::super::formula::{AtomId, Connective, Formula, Formulas, Node};
 use super::dfa::{Dfa, Diagram, Target};
 use super::limits::{AutomatonError, Limits, MAX_LEVELS, check_limit};
 
-/// The minimal automaton of both (or either). The automata must come from the same [`Formulas`].
+/// The minimal product automaton of two automata over the same [`Formulas`].
 pub(super) fn product(a: &Dfa, b: &Dfa, connective: Connective, limits: Limits) -> Result<Dfa, AutomatonError> {
     let mut atoms = [a.atoms(), b.atoms()].concat();
     atoms.sort_unstable();
     atoms.dedup();
     check_limit("atoms", atoms.len(), MAX_LEVELS)?;
-    let mut pairs = Pairs {
+    let mut builder = ProductBuilder {
         sides: [a, b],
         connective,
         raw: Diagram::new(atoms),
         states: Vec::new(),
         numbers: HashMap::new(),
         made: HashMap::new(),
-        most: limits.nodes,
+        max_nodes: limits.nodes,
     };
-    pairs.number([Dfa::INITIAL, Dfa::INITIAL]);
-    let mut at = 0;
-    while at < pairs.states.len() {
-        let [s, t] = pairs.states[at];
-        let root = pairs.target([a.root(s), b.root(t)])?;
-        pairs.raw.roots.push(root);
-        pairs.raw.accepting.push(connective.apply(a.accepts(s), b.accepts(t)));
-        check_limit("states", pairs.states.len(), limits.states)?;
-        at += 1;
+    builder.number([Dfa::INITIAL, Dfa::INITIAL]);
+    let mut index = 0;
+    while index < builder.states.len() {
+        let [s, t] = builder.states[index];
+        let root = builder.target([a.root(s), b.root(t)])?;
+        builder.raw.roots.push(root);
+        builder.raw.accepting.push(connective.apply(a.accepts(s), b.accepts(t)));
+        check_limit("states", builder.states.len(), limits.states)?;
+        index += 1;
     }
-    pairs.raw.minimized(limits)
+    builder.raw.minimized(limits)
 }
 
-struct Pairs<'a> {
+struct ProductBuilder<'a> {
     sides: [&'a Dfa; 2],
     connective: Connective,
     raw: Diagram,
     states: Vec<[usize; 2]>,
     numbers: HashMap<[usize; 2], usize>,
     made: HashMap<[Target; 2], Target>,
-    most: usize,
+    max_nodes: usize,
 }
 
-impl Pairs<'_> {
+impl ProductBuilder<'_> {
     fn number(&mut self, pair: [usize; 2]) -> usize {
         let states = &mut self.states;
         *self.numbers.entry(pair).or_insert_with(|| {
@@ -54,8 +54,8 @@ impl Pairs<'_> {
         })
     }
 
-    /// Whether one side alone decides what all continuations are: a trap of a conjunction, or a sure goal of a
-    /// disjunction.
+    /// Whether one side decides the result of all continuations: a trap of a conjunction, or a state of a disjunction that
+    /// accepts forever.
     fn decides(&self, side: usize, state: usize) -> bool {
         let dfa = self.sides[side];
         match self.connective {
@@ -73,10 +73,10 @@ impl Pairs<'_> {
         let decided = (0..2).find_map(|side| states[side].filter(|s| self.decides(side, *s)).map(|s| (side, s)));
         let target = match (decided, decisions) {
             (Some((side, state)), _) => {
-                // Any partner will do; one that is always there makes all such pairs one.
-                let mut whole = [Dfa::INITIAL; 2];
-                whole[side] = state;
-                Target::state(self.number(whole))
+                // The partner is irrelevant. A fixed one makes all such pairs the same product state.
+                let mut pair_with_partner = [Dfa::INITIAL; 2];
+                pair_with_partner[side] = state;
+                Target::state(self.number(pair_with_partner))
             }
             (None, [None, None]) => {
                 Target::state(self.number(states.map(|s| s.expect("a target that decides nothing is a state"))))
@@ -84,7 +84,7 @@ impl Pairs<'_> {
             (None, [first, second]) => {
                 let atom = [first, second].into_iter().flatten().map(|d| d.atom).min().expect("one of them decides");
                 let sides = |high: bool| {
-                    let one = |decision: Option<super::dfa::Decision>, whole: Target| match decision {
+                    let child = |decision: Option<super::dfa::Decision>, target: Target| match decision {
                         Some(d) if d.atom == atom => {
                             if high {
                                 d.high
@@ -92,9 +92,9 @@ impl Pairs<'_> {
                                 d.low
                             }
                         }
-                        _ => whole,
+                        _ => target,
                     };
-                    [one(first, pair[0]), one(second, pair[1])]
+                    [child(first, pair[0]), child(second, pair[1])]
                 };
                 let low = self.target(sides(false))?;
                 let high = self.target(sides(true))?;
@@ -102,26 +102,26 @@ impl Pairs<'_> {
             }
         };
         self.made.insert(pair, target);
-        check_limit("nodes of decision diagrams", self.made.len(), self.most)?;
+        check_limit("nodes of decision diagrams", self.made.len(), self.max_nodes)?;
         Ok(target)
     }
 }
 
-/// The automata of the parts of a conjunction, stepped side by side: as many states as the parts have together.
+/// The automata of the operands of a conjunction, stepped in parallel: the sum of their states instead of the product.
 ///
-/// Acceptance is exact. [`Conjunction::is_goal`] and [`Conjunction::is_trap`] are never wrong when they say yes, but
-/// may be late: two parts that can no longer both be met are not a trap before one of them is. The distance is a lower
-/// bound. [`Conjunction::product`] is exact in all.
+/// Acceptance is exact. [`Conjunction::is_goal`] and [`Conjunction::is_trap`] are right if true, but may become true late:
+/// two operands that contradict each other are no trap until one of them is. The distance is a lower bound.
+/// [`Conjunction::product`] is exact in all respects.
 #[derive(Debug, Clone)]
 pub struct Conjunction {
     parts: Vec<(Formula, Dfa)>,
 }
 
 impl Conjunction {
-    /// One automaton for each part of a conjunction (of any other formula, one).
+    /// Builds one automaton for each operand of a conjunction, or one for any other formula.
     ///
     /// # Errors
-    /// As [`Dfa::build`], the limits applying to each part.
+    /// Those of [`Dfa::build`]; the limits apply to each operand.
     pub fn build(formulas: &Formulas, formula: Formula, limits: Limits) -> Result<Self, AutomatonError> {
         let parts = match formulas.node(formula) {
             Node::And(parts) => parts.to_vec(),
@@ -134,68 +134,69 @@ impl Conjunction {
         Ok(Self { parts })
     }
 
-    /// The parts with their automata, in the order of the conjunction.
+    /// The operands with their automata, in the order of the conjunction.
     pub fn parts(&self) -> &[(Formula, Dfa)] {
         &self.parts
     }
 
-    /// The states of all parts together.
+    /// The total number of states of all automata.
     pub fn states(&self) -> usize {
         self.parts.iter().map(|(_, dfa)| dfa.states()).sum()
     }
 
-    /// The initial states, one a part.
+    /// The initial states, one per automaton.
     pub fn initial(&self) -> Vec<usize> {
         vec![Dfa::INITIAL; self.parts.len()]
     }
 
-    /// Goes one letter on.
+    /// Advances all states by one letter.
     pub fn step(&self, states: &mut [usize], mut letter: impl FnMut(AtomId) -> bool) {
         for ((_, dfa), state) in self.parts.iter().zip(states) {
             *state = dfa.next(*state, &mut letter);
         }
     }
 
-    /// Goes one record on.
+    /// Advances all states by one record. `formulas` is the arena of the atoms.
     pub fn read(&self, formulas: &Formulas, states: &mut [usize], record: &(impl Record + ?Sized)) {
         self.step(states, |atom| formulas.atom(atom).holds(record));
     }
 
-    /// Whether the trace that ends here is accepted.
+    /// Whether a trace that ends in these states is accepted.
     pub fn accepts(&self, states: &[usize]) -> bool {
-        self.each(states).all(|(dfa, state)| dfa.accepts(state))
+        self.parts_with_states(states).all(|(dfa, state)| dfa.accepts(state))
     }
 
-    /// Whether every part is in a goal, which makes the whole be in one.
+    /// Whether every automaton is in a goal, which implies that the conjunction is.
     pub fn is_goal(&self, states: &[usize]) -> bool {
-        self.each(states).all(|(dfa, state)| dfa.is_goal(state))
+        self.parts_with_states(states).all(|(dfa, state)| dfa.is_goal(state))
     }
 
-    /// Whether some part is in a trap, which makes the whole be in one.
+    /// Whether some automaton is in a trap, which implies that the conjunction is.
     pub fn is_trap(&self, states: &[usize]) -> bool {
-        self.each(states).any(|(dfa, state)| dfa.is_trap(state))
+        self.parts_with_states(states).any(|(dfa, state)| dfa.is_trap(state))
     }
 
-    /// No way to an accepting state is shorter than this; `None`: some part is in a trap.
+    /// A lower bound on the number of steps to acceptance; `None` if some automaton is in a trap.
     pub fn distance_to_accepting(&self, states: &[usize]) -> Option<u32> {
-        self.each(states).try_fold(0, |most, (dfa, state)| Some(most.max(dfa.distance_to_accepting(state)?)))
+        self.parts_with_states(states)
+            .try_fold(0, |maximum, (dfa, state)| Some(maximum.max(dfa.distance_to_accepting(state)?)))
     }
 
-    /// The product, minimised after every pair.
+    /// The product automaton, minimized after each pair.
     ///
     /// # Errors
-    /// Where it grows beyond the limits.
+    /// The product exceeds the limits.
     pub fn product(&self, limits: Limits) -> Result<Dfa, AutomatonError> {
         let dfas: Vec<&Dfa> = self.parts.iter().map(|(_, dfa)| dfa).collect();
         combined(&dfas, Connective::And, limits)
     }
 
-    fn each<'a>(&'a self, states: &'a [usize]) -> impl Iterator<Item = (&'a Dfa, usize)> {
+    fn parts_with_states<'a>(&'a self, states: &'a [usize]) -> impl Iterator<Item = (&'a Dfa, usize)> {
         self.parts.iter().map(|(_, dfa)| dfa).zip(states.iter().copied())
     }
 }
 
-/// The automaton of at least one part. Neighbours come first: they share atoms more often.
+/// The product of one or more automata, built as a balanced tree: neighbours first, because they share atoms more often.
 pub(super) fn combined(parts: &[&Dfa], connective: Connective, limits: Limits) -> Result<Dfa, AutomatonError> {
     match parts {
         [one] => Ok((*one).clone()),

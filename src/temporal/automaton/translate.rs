@@ -1,8 +1,10 @@
-//! From a formula to its states: a state is what is owed to the rest of the trace, a Boolean function of subformulas.
+//! Translation of a formula to an automaton. A state is the obligation on the rest of the trace, a Boolean function of
+//! subformulas.
 //!
-//! Quantified subformula `f` that is no Boolean combination has a variable that stands for "`f` holds of the suffix from
-//! here". What a state owes after a letter is one substitution: every variable by the diagram of its subformula's step.
-//! Atoms stand above the variables, so the part below the atoms is the next state, and equal functions are one state.
+//! Each subformula `f` that is not a Boolean combination has a variable for "`f` holds on the suffix from here". The
+//! obligation after a letter is one substitution: every variable is replaced by the diagram of its subformula's step.
+//! Atoms are above the variables in the order, so the part of the diagram below the atoms is the next state, and equal
+//! functions are the same state.
 //! (De Giacomo and Vardi 2013 for the steps; diagrams with states below atoms as in Henriksen et al. 1995.)
 
 use std::collections::HashMap;
@@ -15,50 +17,55 @@ use super::limits::{AutomatonError, Limits, MAX_LEVELS, check_limit};
 use super::product::combined;
 
 impl Dfa {
-    /// The complete minimal deterministic automaton of the finite traces of which `formula` holds.
+    /// Builds the complete minimal deterministic automaton of the finite traces that satisfy `formula`.
     ///
-    /// Conjunctions and disjunctions at the top are built part by part and minimised in between.
+    /// The operands of an outermost conjunction or disjunction are translated and minimized one by one, then multiplied.
     ///
     /// # Errors
-    /// An operator that automata do not read (past, causal); more states or nodes than `limits` allows.
+    /// An operator that automata do not support (past, causal); more states or nodes than `limits` allows.
     pub fn build(formulas: &Formulas, formula: Formula, limits: Limits) -> Result<Self, AutomatonError> {
         formulas.check_reading(formula, Reading::Automaton)?;
         let (parts, connective) = match formulas.node(formula) {
             Node::And(parts) => (parts, Connective::And),
             Node::Or(parts) => (parts, Connective::Or),
-            _ => return Self::directly(formulas, formula, limits),
+            _ => return Self::build_monolithic(formulas, formula, limits),
         };
-        let built = parts.iter().map(|p| Self::directly(formulas, *p, limits)).collect::<Result<Vec<_>, _>>()?;
+        let built =
+            parts.iter().map(|p| Self::build_monolithic(formulas, *p, limits)).collect::<Result<Vec<_>, _>>()?;
         combined(&built.iter().collect::<Vec<_>>(), connective, limits)
     }
 
-    /// As [`Dfa::build`], in one piece.
-    pub(super) fn directly(formulas: &Formulas, formula: Formula, limits: Limits) -> Result<Self, AutomatonError> {
+    /// [`Dfa::build`] without splitting the outermost operator.
+    pub(super) fn build_monolithic(
+        formulas: &Formulas,
+        formula: Formula,
+        limits: Limits,
+    ) -> Result<Self, AutomatonError> {
         let mut translation = Translation::new(formulas, formula, limits)?;
         let raw = translation.explore(limits)?;
         raw.minimized(limits)
     }
 }
 
-/// What a subformula is while it is translated.
+/// The state of translation of one subformula.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part {
-    /// Whether its variable, or the combination of variables that it is, is needed.
-    owed: bool,
+struct Subformula {
+    /// Whether its variable, or its function of variables, is needed.
+    is_owed: bool,
     /// Whether its step is needed.
-    stepped: bool,
-    /// Its value at the empty suffix.
+    is_stepped: bool,
+    /// Its value on the empty suffix.
     at_end: bool,
-    /// The function of variables that says it of the next suffix.
+    /// The function of variables for its value on the next suffix.
     next: u32,
-    /// The diagram of its value, atoms of this position above variables of the next suffix.
+    /// The diagram of its value here: atoms of this position above variables of the next suffix.
     step: u32,
 }
 
 struct Translation {
     decisions: DecisionDiagrams,
     atoms: Vec<AtomId>,
-    /// By variable: its value at the end, and its step.
+    /// By variable: the value on the empty suffix, and the step.
     variables: Vec<(bool, u32)>,
     initial: u32,
     substituted: HashMap<u32, u32>,
@@ -68,58 +75,58 @@ impl Translation {
     fn new(formulas: &Formulas, formula: Formula, limits: Limits) -> Result<Self, AutomatonError> {
         let all = formulas.subformulas(formula);
         let atoms = formulas.atoms_of(formula);
-        let mut parts: HashMap<Formula, Part> = HashMap::with_capacity(all.len());
-        mark(formulas, &all, formula, &mut parts);
-        let owed = all.iter().filter(|f| parts[f].owed && !is_boolean(formulas.node(**f))).count();
-        check_limit("atoms and owed subformulas", atoms.len() + owed + 1, MAX_LEVELS)?;
+        let mut parts: HashMap<Formula, Subformula> = HashMap::with_capacity(all.len());
+        mark_needed(formulas, &all, formula, &mut parts);
+        let variables = all.iter().filter(|f| parts[f].is_owed && !is_boolean(formulas.node(**f))).count();
+        check_limit("atoms and owed subformulas", atoms.len() + variables + 1, MAX_LEVELS)?;
 
-        let mut this = Self {
+        let mut translation = Self {
             decisions: DecisionDiagrams::new(limits),
             atoms,
-            // The first variable says that the suffix is not empty.
+            // Variable 0 is "the suffix is not empty".
             variables: vec![(false, TRUE)],
             initial: FALSE,
             substituted: HashMap::new(),
         };
         for f in &all {
-            let part = this.part(formulas, *f, &parts)?;
-            parts.insert(*f, part);
+            let subformula = translation.subformula(formulas, *f, &parts)?;
+            parts.insert(*f, subformula);
         }
-        this.initial = parts[&formula].next;
-        Ok(this)
+        translation.initial = parts[&formula].next;
+        Ok(translation)
     }
 
     fn level_of(&self, variable: usize) -> u32 {
         u32::try_from(self.atoms.len() + variable).expect("few levels")
     }
 
-    fn part(
+    fn subformula(
         &mut self,
         formulas: &Formulas,
         f: Formula,
-        parts: &HashMap<Formula, Part>,
-    ) -> Result<Part, AutomatonError> {
-        let mut part = parts[&f];
+        parts: &HashMap<Formula, Subformula>,
+    ) -> Result<Subformula, AutomatonError> {
+        let mut subformula = parts[&f];
         let node = formulas.node(f);
-        let operands: Vec<Part> = node.children().iter().map(|c| parts[c]).collect();
-        part.at_end = node.value_on_empty_trace(|f| parts[f].at_end);
-        if part.owed {
-            part.next = if is_boolean(node) {
+        let operands: Vec<Subformula> = node.children().iter().map(|c| parts[c]).collect();
+        subformula.at_end = node.value_on_empty_trace(|f| parts[f].at_end);
+        if subformula.is_owed {
+            subformula.next = if is_boolean(node) {
                 let of: Vec<u32> = operands.iter().map(|o| o.next).collect();
                 self.combine(node, &of)?
             } else {
                 let level = self.level_of(self.variables.len());
-                self.variables.push((part.at_end, FALSE));
+                self.variables.push((subformula.at_end, FALSE));
                 self.decisions.variable(level)?
             };
         }
-        if part.stepped {
-            part.step = self.step(node, part, &operands)?;
-            if part.owed && !is_boolean(node) {
-                self.variables.last_mut().expect("its own was just added").1 = part.step;
+        if subformula.is_stepped {
+            subformula.step = self.step(node, subformula, &operands)?;
+            if subformula.is_owed && !is_boolean(node) {
+                self.variables.last_mut().expect("its own was just added").1 = subformula.step;
             }
         }
-        Ok(part)
+        Ok(subformula)
     }
 
     fn combine(&mut self, node: &Node, of: &[u32]) -> Result<u32, AutomatonError> {
@@ -127,8 +134,8 @@ impl Translation {
         match (node, of) {
             (Node::True, _) => Ok(TRUE),
             (Node::Not(_), [a]) => d.not(*a),
-            (Node::And(_), all) => all.iter().rev().try_fold(TRUE, |whole, a| d.and(*a, whole)),
-            (Node::Or(_), all) => all.iter().rev().try_fold(FALSE, |whole, a| d.or(*a, whole)),
+            (Node::And(_), all) => all.iter().rev().try_fold(TRUE, |result, a| d.and(*a, result)),
+            (Node::Or(_), all) => all.iter().rev().try_fold(FALSE, |result, a| d.or(*a, result)),
             (Node::Binary(Binary::Implies, _), [a, b]) => d.ite(*a, *b, TRUE),
             (Node::Binary(Binary::Iff, _), [a, b]) => {
                 let not_b = d.not(*b)?;
@@ -138,15 +145,15 @@ impl Translation {
         }
     }
 
-    fn step(&mut self, node: &Node, part: Part, operands: &[Part]) -> Result<u32, AutomatonError> {
+    fn step(&mut self, node: &Node, subformula: Subformula, operands: &[Subformula]) -> Result<u32, AutomatonError> {
         let of: Vec<u32> = operands.iter().map(|o| o.step).collect();
         match (node, of.as_slice()) {
             (Node::Atom(atom), _) => {
-                let at = self.atoms.binary_search(atom).expect("an atom of the formula");
-                self.decisions.variable(u32::try_from(at).expect("few levels"))
+                let index = self.atoms.binary_search(atom).expect("an atom of the formula");
+                self.decisions.variable(u32::try_from(index).expect("few levels"))
             }
             (Node::Unary(Unary::Next, _), _) => {
-                // What is false of the empty suffix already says that the suffix is not empty.
+                // An operand that is false on the empty suffix already implies that the suffix is not empty.
                 let more = if operands[0].at_end { self.decisions.variable(self.level_of(0))? } else { TRUE };
                 self.decisions.and(operands[0].next, more)
             }
@@ -154,21 +161,21 @@ impl Translation {
                 let more = if operands[0].at_end { TRUE } else { self.decisions.variable(self.level_of(0))? };
                 self.decisions.ite(more, operands[0].next, TRUE)
             }
-            (Node::Unary(Unary::Globally, _), [a]) => self.decisions.and(*a, part.next),
-            (Node::Unary(Unary::Finally, _), [a]) => self.decisions.or(*a, part.next),
+            (Node::Unary(Unary::Globally, _), [a]) => self.decisions.and(*a, subformula.next),
+            (Node::Unary(Unary::Finally, _), [a]) => self.decisions.or(*a, subformula.next),
             (Node::Binary(Binary::Until | Binary::WeakUntil, _), [a, b]) => {
-                let stays = self.decisions.and(*a, part.next)?;
-                self.decisions.or(*b, stays)
+                let holds_on = self.decisions.and(*a, subformula.next)?;
+                self.decisions.or(*b, holds_on)
             }
             (Node::Binary(Binary::Release | Binary::StrongRelease, _), [a, b]) => {
-                let stays = self.decisions.or(*a, part.next)?;
-                self.decisions.and(*b, stays)
+                let holds_on = self.decisions.or(*a, subformula.next)?;
+                self.decisions.and(*b, holds_on)
             }
             (node, of) => self.combine(node, of),
         }
     }
 
-    /// What a state owes, as a diagram: the substitution of every variable by its step.
+    /// The diagram of the steps from a state: every variable substituted by its step.
     fn substitute(&mut self, state: u32) -> Result<u32, AutomatonError> {
         if state <= TRUE {
             return Ok(state);
@@ -180,9 +187,9 @@ impl Translation {
         let low = self.substitute(low)?;
         let high = self.substitute(high)?;
         let step = self.variables[level as usize - self.atoms.len()].1;
-        let whole = self.decisions.ite(step, high, low)?;
-        self.substituted.insert(state, whole);
-        Ok(whole)
+        let result = self.decisions.ite(step, high, low)?;
+        self.substituted.insert(state, result);
+        Ok(result)
     }
 
     fn accepts(&self, mut state: u32) -> bool {
@@ -198,19 +205,19 @@ impl Translation {
         let mut states = vec![self.initial];
         let mut numbers = HashMap::from([(self.initial, 0)]);
         let mut targets: HashMap<u32, Target> = HashMap::new();
-        let mut at = 0;
-        while at < states.len() {
-            let whole = self.substitute(states[at])?;
-            let root = self.target(whole, &mut raw, &mut targets, &mut states, &mut numbers)?;
+        let mut index = 0;
+        while index < states.len() {
+            let result = self.substitute(states[index])?;
+            let root = self.target(result, &mut raw, &mut targets, &mut states, &mut numbers)?;
             raw.roots.push(root);
-            raw.accepting.push(self.accepts(states[at]));
+            raw.accepting.push(self.accepts(states[index]));
             check_limit("states", states.len(), limits.states)?;
-            at += 1;
+            index += 1;
         }
         Ok(raw)
     }
 
-    /// The atoms' part of a diagram, whose leaves are states.
+    /// Copies the part of a diagram that reads atoms to `raw`; its leaves become states.
     fn target(
         &self,
         f: u32,
@@ -239,27 +246,28 @@ impl Translation {
     }
 }
 
-/// Marks what is needed of each subformula, from the formula down.
-fn mark(formulas: &Formulas, all: &[Formula], formula: Formula, parts: &mut HashMap<Formula, Part>) {
+/// Marks which parts of each subformula are needed, top-down from the formula.
+fn mark_needed(formulas: &Formulas, all: &[Formula], formula: Formula, parts: &mut HashMap<Formula, Subformula>) {
     for f in all {
-        parts.insert(*f, Part::default());
+        parts.insert(*f, Subformula::default());
     }
-    parts.get_mut(&formula).expect("its own subformula").owed = true;
+    parts.get_mut(&formula).expect("its own subformula").is_owed = true;
     for f in all.iter().rev() {
         let node = formulas.node(*f);
-        let part = parts.get_mut(f).expect("each has an entry");
+        let subformula = parts.get_mut(f).expect("each has an entry");
         let boolean = is_boolean(node);
-        // A variable is replaced by its step some time.
-        part.stepped |= part.owed && !boolean;
-        let again =
-            part.stepped && !boolean && !matches!(node, Node::Atom(_) | Node::Unary(Unary::Next | Unary::WeakNext, _));
-        part.owed |= again;
-        let Part { owed, stepped, .. } = *part;
+        // Substitution replaces each variable by its step.
+        subformula.is_stepped |= subformula.is_owed && !boolean;
+        let refers_to_itself = subformula.is_stepped
+            && !boolean
+            && !matches!(node, Node::Atom(_) | Node::Unary(Unary::Next | Unary::WeakNext, _));
+        subformula.is_owed |= refers_to_itself;
+        let Subformula { is_owed, is_stepped, .. } = *subformula;
         let next = matches!(node, Node::Unary(Unary::Next | Unary::WeakNext, _));
         for child in node.children() {
             let child = parts.get_mut(child).expect("each has an entry");
-            child.owed |= (boolean && owed) || (next && stepped);
-            child.stepped |= stepped && !next;
+            child.is_owed |= (boolean && is_owed) || (next && is_stepped);
+            child.is_stepped |= is_stepped && !next;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Message sequence charts: events on lifelines, and the messages between them. Definition 1.
+//! Message sequence charts (Definition 1): events on lifelines, and the messages between them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,30 +8,32 @@ use super::event::{Event, EventAction, check_delivery};
 use super::guards::Guards;
 use super::monitor::{EmptyRecord, Monitor};
 
-/// A chart as a list of its events in an order that respects causality: a message is received after it was sent.
-///
-/// Messages need not arrive in the order in which they were sent, or at all.
+/// A message sequence chart, as a list of events in an order that respects causality: a message is received after it was
+/// sent. Messages can overtake each other and can be lost.
 #[derive(Debug, Clone, Default)]
 pub struct Chart {
     lifelines: Vec<Arc<str>>,
     events: Vec<Event>,
     sent: HashSet<Arc<str>>,
-    under_way: HashMap<Arc<str>, Ends>,
+    in_transit: HashMap<Arc<str>, Endpoints>,
 }
 
-/// The sender of a message and, where it is told, its receiver.
+/// The sender of a message and its receiver, if the sender named one.
 #[derive(Debug, Clone)]
-struct Ends {
+struct Endpoints {
     from: Arc<str>,
     to: Option<Arc<str>>,
 }
 
 impl Chart {
     /// A chart without events.
+    ///
+    /// # Errors
+    /// Two lifelines have the same name.
     pub fn new(lifelines: &[&str]) -> Result<Self, GuardError> {
         let mut chart = Self::default();
         for name in lifelines {
-            if chart.lifelines.iter().any(|known| &**known == *name) {
+            if chart.lifelines.iter().any(|existing| &**existing == *name) {
                 return Err(GuardError::DuplicateLifeline((*name).to_owned()));
             }
             chart.lifelines.push((*name).into());
@@ -39,18 +41,18 @@ impl Chart {
         Ok(chart)
     }
 
-    /// Adds an event.
+    /// Appends an event.
     ///
     /// # Errors
-    /// An unknown lifeline; a message sent twice, received before it was sent, or twice, or at another lifeline than it
-    /// was sent to, or exchanged with oneself. The chart is as before then.
+    /// An unknown lifeline; a message that is sent twice, received twice or before it was sent, received at another
+    /// lifeline than it was sent to, or exchanged within one lifeline. The chart is unchanged.
     pub fn push(&mut self, event: Event) -> Result<(), CausalError> {
-        self.known(&event.lifeline)?;
+        self.check_lifeline(&event.lifeline)?;
         match &event.action {
             EventAction::Act | EventAction::Choice | EventAction::Recv { message: None } => {}
             EventAction::Send { to, message } => {
                 if let Some(to) = to {
-                    self.known(to)?;
+                    self.check_lifeline(to)?;
                 }
                 if to.as_ref() == Some(&event.lifeline) {
                     return Err(CausalError::ToItself(event.lifeline.to_string()));
@@ -58,21 +60,21 @@ impl Chart {
                 if !self.sent.insert(message.clone()) {
                     return Err(CausalError::SentTwice(message.to_string()));
                 }
-                self.under_way.insert(message.clone(), Ends { from: event.lifeline.clone(), to: to.clone() });
+                self.in_transit.insert(message.clone(), Endpoints { from: event.lifeline.clone(), to: to.clone() });
             }
             EventAction::Recv { message: Some(message) } => {
-                let Some(Ends { from, to }) = self.under_way.get(message) else {
+                let Some(Endpoints { from, to }) = self.in_transit.get(message) else {
                     return Err(CausalError::NotSent(message.to_string()));
                 };
                 check_delivery(message, from, to.as_deref(), &event.lifeline)?;
-                self.under_way.remove(message);
+                self.in_transit.remove(message);
             }
         }
         self.events.push(event);
         Ok(())
     }
 
-    fn known(&self, lifeline: &Arc<str>) -> Result<(), CausalError> {
+    fn check_lifeline(&self, lifeline: &Arc<str>) -> Result<(), CausalError> {
         if self.lifelines.contains(lifeline) {
             return Ok(());
         }
@@ -89,7 +91,10 @@ impl Chart {
         &self.events
     }
 
-    /// The values of all guards at each event, as the lifelines find them on their own.
+    /// The values of all guards at each event, as a [`Monitor`] computes them.
+    ///
+    /// # Errors
+    /// Those of [`Monitor::on_event`].
     pub fn values(&self, guards: &Guards) -> Result<Vec<Vec<bool>>, CausalError> {
         let mut monitor = Monitor::new(guards);
         self.events.iter().map(|event| Ok(monitor.on_event(event, &EmptyRecord)?.all())).collect()

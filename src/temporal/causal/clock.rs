@@ -1,21 +1,21 @@
-//! Vector clocks.
+//! Vector clocks (Fidge, Mattern).
 
 use std::cmp::Ordering;
 
-/// How many events of each lifeline are visible, the current event included; in the order of the lifelines.
+/// By lifeline number, how many events of the lifeline are visible, including the current event.
 ///
-/// Two clocks are compared as causality compares their events: less is earlier, and clocks without an order belong to
-/// events of which neither is visible to the other. What a shorter clock does not name is 0.
+/// The order of clocks is the causal order of their events: a smaller clock is earlier, and incomparable clocks belong to
+/// concurrent events. Missing entries of a shorter clock count as 0.
 #[derive(Debug, Clone, Default)]
 pub struct VectorClock(pub Vec<u64>);
 
 impl VectorClock {
-    /// How many events of the lifeline of this number are visible.
+    /// The number of visible events of a lifeline.
     pub fn get(&self, lifeline: usize) -> u64 {
         self.0.get(lifeline).copied().unwrap_or(0)
     }
 
-    /// One more event on a lifeline.
+    /// Counts one more event of a lifeline.
     pub fn tick(&mut self, lifeline: usize) {
         if self.0.len() <= lifeline {
             self.0.resize(lifeline + 1, 0);
@@ -23,13 +23,13 @@ impl VectorClock {
         self.0[lifeline] += 1;
     }
 
-    /// What either of the two has seen.
+    /// Takes the maximum of each entry: what either of the two has seen.
     pub fn merge(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine = (*mine).max(*theirs);
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            *own = (*own).max(*other);
         }
     }
 }
@@ -60,11 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_are_ordered_as_their_events_are() {
+    fn clock_order_is_the_causal_order_of_events() {
         let clock = |counts: &[u64]| VectorClock(counts.to_vec());
         assert_eq!(clock(&[1, 2]).partial_cmp(&clock(&[1, 3])), Some(Ordering::Less));
         assert_eq!(clock(&[2, 2]).partial_cmp(&clock(&[1, 2])), Some(Ordering::Greater));
-        assert_eq!(clock(&[2, 1]).partial_cmp(&clock(&[1, 2])), None, "neither has seen the other");
+        assert_eq!(clock(&[2, 1]).partial_cmp(&clock(&[1, 2])), None, "concurrent");
         assert_eq!(clock(&[2]), clock(&[2, 0]));
         let mut merged = clock(&[2, 1]);
         merged.merge(&clock(&[1, 2, 5]));

@@ -1,4 +1,4 @@
-//! From guards to steps: derived operators are unfolded, and what other lifelines ask for is laid out.
+//! Compiles guards to steps: expands derived operators, and determines what each lifeline exports.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -12,10 +12,11 @@ use super::errors::GuardError;
 use super::exports::{Exports, Layout};
 use super::program::{Op, Program, RemoteField};
 
-/// How many nodes a guard may have when it is written out.
+/// Maximum number of nodes of a guard as a tree. Exported subformulas are identified by their text, which shared
+/// subformulas can make exponentially long.
 pub const MAX_GUARD_SIZE: u64 = 100_000;
 
-/// The steps of guards, and what is kept of each lifeline.
+/// Compiles guards over these lifelines.
 pub(super) fn compile(
     formulas: &Formulas,
     guards: &[Formula],
@@ -31,7 +32,7 @@ pub(super) fn compile(
         let refused = |why| GuardError::Unsupported { guard: (guards.len() > 1).then_some(i + 1), why };
         formulas.check_reading(*guard, Reading::Causal).map_err(refused)?;
         formulas.check_lifelines(*guard, &schema).map_err(refused)?;
-        bounded(formulas, *guard).map_err(|what| GuardError::TooLarge { guard: i + 1, what })?;
+        check_size(formulas, *guard).map_err(|what| GuardError::TooLarge { guard: i + 1, what })?;
     }
     let mut compiler = Compiler {
         formulas,
@@ -40,20 +41,20 @@ pub(super) fn compile(
         operands: Vec::new(),
         atoms: Vec::new(),
         steps: HashMap::new(),
-        once: HashMap::new(),
-        asked: vec![BTreeSet::new(); lifelines.len()],
+        once_steps: HashMap::new(),
+        exported_steps: vec![BTreeSet::new(); lifelines.len()],
         everywhere: BTreeSet::new(),
-        asked_fields: vec![BTreeSet::new(); lifelines.len()],
+        exported_fields: vec![BTreeSet::new(); lifelines.len()],
         fields: BTreeSet::new(),
     };
     for part in formulas.subformulas_of(guards) {
-        compiler.step(part);
+        compiler.compile_step(part);
     }
     Ok(compiler.lay_out(guards))
 }
 
-/// A guard's parts are named by their text, which a shared part makes long and a deep one makes deep.
-fn bounded(formulas: &Formulas, guard: Formula) -> Result<(), String> {
+/// Checks the size and depth of a guard as a tree, because exported subformulas are identified by their text.
+fn check_size(formulas: &Formulas, guard: Formula) -> Result<(), String> {
     let mut measures: HashMap<Formula, (u64, usize)> = HashMap::new();
     for part in formulas.subformulas(guard) {
         let children = formulas.node(part).children();
@@ -78,54 +79,54 @@ struct Compiler<'a> {
     atoms: Vec<Atom>,
     steps: HashMap<Formula, u32>,
     /// The step of `O a` by the formula `a`.
-    once: HashMap<Formula, u32>,
-    /// The steps that others ask of each lifeline, with their text.
-    asked: Vec<BTreeSet<(u32, Arc<str>)>>,
-    /// The steps that are asked of all.
+    once_steps: HashMap<Formula, u32>,
+    /// By lifeline, the steps that others read, with their text.
+    exported_steps: Vec<BTreeSet<(u32, Arc<str>)>>,
+    /// The steps that are read of all lifelines.
     everywhere: BTreeSet<(u32, Arc<str>)>,
-    asked_fields: Vec<BTreeSet<Arc<str>>>,
+    exported_fields: Vec<BTreeSet<Arc<str>>>,
     fields: BTreeSet<Arc<str>>,
 }
 
 impl Compiler<'_> {
     fn push(&mut self, op: Op) -> u32 {
         self.ops.push(op);
-        number(self.ops.len() - 1)
+        to_u32(self.ops.len() - 1)
     }
 
-    fn step(&mut self, part: Formula) {
+    fn compile_step(&mut self, part: Formula) {
         let of = |formula: &Formula| self.steps[formula];
         let op = match self.formulas.node(part) {
             Node::True => Op::Constant(true),
             Node::False => Op::Constant(false),
             Node::Atom(id) => {
                 let atom = self.formulas.atom(*id).clone();
-                self.read(&atom);
+                self.record_fields(&atom);
                 self.atoms.push(atom);
-                Op::Atom(number(self.atoms.len() - 1))
+                Op::Atom(to_u32(self.atoms.len() - 1))
             }
             Node::Not(a) => Op::Not(of(a)),
             Node::And(all) => {
                 let all: Vec<u32> = all.iter().map(of).collect();
-                Op::And(self.range(&all))
+                Op::And(self.push_operands(&all))
             }
             Node::Or(all) => {
                 let all: Vec<u32> = all.iter().map(of).collect();
-                Op::Or(self.range(&all))
+                Op::Or(self.push_operands(&all))
             }
             Node::Unary(Unary::Yesterday, a) => Op::Yesterday(of(a)),
             Node::Unary(Unary::Historically, a) => Op::Historically(of(a)),
             Node::Unary(Unary::Once, a) => {
-                let once = self.once(*a);
-                self.steps.insert(part, once);
+                let once_steps = self.compile_once(*a);
+                self.steps.insert(part, once_steps);
                 return;
             }
             Node::Unary(Unary::Past, a) => {
-                let once = self.once(*a);
+                let once_steps = self.compile_once(*a);
                 let text = self.once_text(*a);
-                self.everywhere.insert((once, text));
-                // The place is known when all that is asked of every lifeline is.
-                Op::Anywhere { step: once, place: 0 }
+                self.everywhere.insert((once_steps, text));
+                // The index is set in `lay_out`, when all exports are known.
+                Op::Anywhere { step: once_steps, index: 0 }
             }
             Node::Binary(Binary::Implies, [a, b]) => Op::Implies(of(a), of(b)),
             Node::Binary(Binary::Iff, [a, b]) => Op::Iff(of(a), of(b)),
@@ -135,36 +136,36 @@ impl Compiler<'_> {
                     Node::Unary(Unary::Once, inner) => self.once_text(*inner),
                     _ => self.formulas.text(*a).into(),
                 };
-                self.at(lifeline, of(a), text)
+                self.compile_at(lifeline, of(a), text)
             }
             Node::Causal(Causal::PastAt, lifeline, a) => {
-                let once = self.once(*a);
+                let once_steps = self.compile_once(*a);
                 let text = self.once_text(*a);
-                self.at(lifeline, once, text)
+                self.compile_at(lifeline, once_steps, text)
             }
-            Node::Seen(lifeline) => Op::Seen(number(self.lifeline(lifeline))),
+            Node::Seen(lifeline) => Op::Seen(to_u32(self.lifeline_number(lifeline))),
             Node::Unary(Unary::Next | Unary::WeakNext | Unary::Globally | Unary::Finally, _)
             | Node::Binary(Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease, _) => {
-                unreachable!("the causal reading refuses the future")
+                unreachable!("the causal reading refuses future operators")
             }
         };
         let step = self.push(op);
         self.steps.insert(part, step);
     }
 
-    fn range(&mut self, all: &[u32]) -> Range<u32> {
-        let start = number(self.operands.len());
+    fn push_operands(&mut self, all: &[u32]) -> Range<u32> {
+        let start = to_u32(self.operands.len());
         self.operands.extend_from_slice(all);
-        start..number(self.operands.len())
+        start..to_u32(self.operands.len())
     }
 
-    /// The step of `O a`, that is of `true S a`.
-    fn once(&mut self, a: Formula) -> u32 {
-        if let Some(known) = self.once.get(&a) {
+    /// The step of `O a`, which is `true S a`.
+    fn compile_once(&mut self, a: Formula) -> u32 {
+        if let Some(known) = self.once_steps.get(&a) {
             return *known;
         }
         let step = self.push(Op::Once(self.steps[&a]));
-        self.once.insert(a, step);
+        self.once_steps.insert(a, step);
         step
     }
 
@@ -172,26 +173,26 @@ impl Compiler<'_> {
         format!("O ({})", self.formulas.text(a)).into()
     }
 
-    fn at(&mut self, lifeline: &str, step: u32, text: Arc<str>) -> Op {
-        let lifeline = self.lifeline(lifeline);
-        self.asked[lifeline].insert((step, text));
-        Op::At { lifeline: number(lifeline), step, place: 0 }
+    fn compile_at(&mut self, lifeline: &str, step: u32, text: Arc<str>) -> Op {
+        let lifeline = self.lifeline_number(lifeline);
+        self.exported_steps[lifeline].insert((step, text));
+        Op::At { lifeline: to_u32(lifeline), step, index: 0 }
     }
 
-    fn lifeline(&self, name: &str) -> usize {
-        self.lifelines.iter().position(|known| &**known == name).expect("unknown lifelines are refused before")
+    fn lifeline_number(&self, name: &str) -> usize {
+        self.lifelines.iter().position(|known| &**known == name).expect("unknown lifelines are refused above")
     }
 
-    /// Takes down what an atom reads.
-    fn read(&mut self, atom: &Atom) {
+    /// Records the fields that an atom reads.
+    fn record_fields(&mut self, atom: &Atom) {
         if let Atom::Name(name) = atom {
             self.fields.insert(name.clone());
         }
         for (lifeline, name) in atom.terms().into_iter().flat_map(Term::fields) {
             self.fields.insert(name.into());
             if let Some(lifeline) = lifeline {
-                let lifeline = self.lifeline(lifeline);
-                self.asked_fields[lifeline].insert(name.into());
+                let lifeline = self.lifeline_number(lifeline);
+                self.exported_fields[lifeline].insert(name.into());
             }
         }
     }
@@ -199,43 +200,48 @@ impl Compiler<'_> {
     fn lay_out(mut self, guards: &[Formula]) -> (Program, Layout) {
         let (everywhere, everywhere_texts): (Vec<u32>, Vec<Arc<str>>) = self.everywhere.iter().cloned().unzip();
         let mut code = Program::default();
-        let mut kept_steps = Vec::new();
+        let mut exported = Vec::new();
         let mut layout = Layout { lifelines: self.lifelines, exports: Vec::new() };
-        for (asked, fields) in self.asked.iter().zip(&self.asked_fields) {
+        for (exported_steps, fields) in self.exported_steps.iter().zip(&self.exported_fields) {
             let (mut steps, mut formulas) = (everywhere.clone(), everywhere_texts.clone());
-            for (step, text) in asked {
+            for (step, text) in exported_steps {
                 if !everywhere.contains(step) {
                     steps.push(*step);
                     formulas.push(text.clone());
                 }
             }
-            kept_steps.push(steps.into_boxed_slice());
+            exported.push(steps.into_boxed_slice());
             layout.exports.push(Exports { formulas, fields: fields.iter().cloned().collect() });
         }
-        let place_in = |steps: &[u32], step: u32| {
-            number(steps.iter().position(|kept| *kept == step).expect("what is asked for is kept"))
+        let index_in = |steps: &[u32], step: u32| {
+            to_u32(steps.iter().position(|kept| *kept == step).expect("every step that is read is exported"))
         };
         for op in &mut self.ops {
             match op {
-                Op::At { lifeline, step, place } => *place = place_in(&kept_steps[*lifeline as usize], *step),
-                Op::Anywhere { step, place } => *place = place_in(&everywhere, *step),
+                Op::At { lifeline, step, index } => *index = index_in(&exported[*lifeline as usize], *step),
+                Op::Anywhere { step, index } => *index = index_in(&everywhere, *step),
                 _ => {}
             }
         }
         let mut remotes = Vec::new();
         for (at, (lifeline, kept)) in layout.lifelines.iter().zip(&layout.exports).enumerate() {
-            for (place, name) in kept.fields.iter().enumerate() {
-                remotes.push(RemoteField { lifeline: lifeline.clone(), name: name.clone(), at, place });
+            for (index, name) in kept.fields.iter().enumerate() {
+                remotes.push(RemoteField {
+                    lifeline: lifeline.clone(),
+                    name: name.clone(),
+                    lifeline_number: at,
+                    index,
+                });
             }
         }
         remotes.sort_by(|a, b| (&a.lifeline, &a.name).cmp(&(&b.lifeline, &b.name)));
         code.ops = self.ops.into();
-        code.needed = Box::new([(0..number(code.ops.len())).collect()]);
+        code.needed = Box::new([(0..to_u32(code.ops.len())).collect()]);
         code.operands = self.operands.into();
         code.atoms = self.atoms.into();
         code.guards = guards.iter().map(|guard| self.steps[guard]).collect();
-        code.kept = kept_steps.into();
-        code.kept_fields = layout.exports.iter().map(|kept| kept.fields.clone().into_boxed_slice()).collect();
+        code.exported_steps = exported.into();
+        code.exported_fields = layout.exports.iter().map(|kept| kept.fields.clone().into_boxed_slice()).collect();
         code.everywhere = everywhere.into();
         code.everywhere_texts = everywhere_texts.into();
         code.remotes = remotes.into();
@@ -244,12 +250,12 @@ impl Compiler<'_> {
     }
 }
 
-fn number(at: usize) -> u32 {
-    u32::try_from(at).expect("fewer than four thousand million steps")
+fn to_u32(index: usize) -> u32 {
+    u32::try_from(index).expect("fewer than 2^32 steps")
 }
 
 impl Formulas {
-    /// That every lifeline that a formula names exists, those in `@A.x` included.
+    /// Checks that every lifeline of a formula exists, including those of `@A.x`.
     fn check_lifelines(&self, formula: Formula, schema: &Schema) -> Result<(), UnsupportedError> {
         for part in self.subformulas(formula) {
             match self.node(part) {

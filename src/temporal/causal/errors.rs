@@ -1,86 +1,87 @@
-//! What is wrong with guards, events and messages.
+//! Errors of guards, events and messages.
 
 use super::super::readings::UnsupportedError;
 
-/// Why guards cannot be loaded.
+/// Why guards cannot be compiled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GuardError {
-    /// A future operator, a quantity, or a lifeline that does not exist.
+    /// A guard has a future operator, a quantity, or an unknown lifeline.
     #[error("{}{why}", .guard.as_ref().map_or_else(String::new, |guard| format!("in guard {guard}: ")))]
     Unsupported {
-        /// Which guard, from 1; none where there is only one.
+        /// The number of the guard, from 1; `None` if there is only one.
         guard: Option<usize>,
-        /// What is wrong.
+        /// The cause.
         why: UnsupportedError,
     },
-    /// Two lifelines with one name.
+    /// Two lifelines have the same name.
     #[error("the lifeline `{0}` is named twice")]
     DuplicateLifeline(String),
-    /// A guard larger or deeper than can be told apart by its text.
+    /// A guard exceeds [`MAX_GUARD_SIZE`](super::MAX_GUARD_SIZE) or the maximum depth.
     #[error("guard {guard} is too large: {what}")]
     TooLarge {
-        /// Which guard, from 1.
+        /// The number of the guard, from 1.
         guard: usize,
-        /// What there is too much of.
+        /// The exceeded limit.
         what: String,
     },
 }
 
-/// Why an event was refused. EmptyRecord has changed then: no clock has moved, no view and no variable was written.
+/// Why an event was refused. A refused event changes no clock, variable or exported value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CausalError {
-    /// The event's lifeline, or the receiver of its message, does not exist.
+    /// The lifeline of the event, or the receiver of its message, does not exist.
     #[error("unknown lifeline `{lifeline}` (known: {known})")]
     Lifeline {
-        /// Its name.
+        /// The unknown name.
         lifeline: String,
-        /// Those that exist.
+        /// The existing lifelines, separated by commas.
         known: String,
     },
-    /// A message that is under way is sent again.
-    #[error("message `{0}` is sent while one of this name is under way")]
+    /// A message is sent while one of the same name is in transit.
+    #[error("message `{0}` is sent while another message of this name is in transit")]
     SentTwice(String),
-    /// A message is received that is not under way.
-    #[error("message `{0}` is received, but none of this name is under way")]
+    /// A message is received that is not in transit.
+    #[error("message `{0}` is received, but no message of this name is in transit")]
     NotSent(String),
-    /// A message arrives elsewhere than it was sent to.
+    /// A message is received at another lifeline than it was sent to.
     #[error("message `{message}` to `{to}` is received at `{at}`")]
     WrongReceiver {
-        /// The message.
+        /// The name of the message.
         message: String,
-        /// Where it was sent.
+        /// The lifeline that it was sent to.
         to: String,
-        /// Where it arrived.
+        /// The lifeline that received it.
         at: String,
     },
-    /// A lifeline sends to itself or receives from itself.
+    /// A lifeline sends a message to itself or receives its own.
     #[error("`{0}` exchanges a message with itself")]
     ToItself(String),
-    /// A message carries the views of other guards.
+    /// The stamp of a message belongs to other guards.
     #[error("the message was stamped for other guards: {0}")]
     OtherGuards(String),
-    /// A message knows events of the receiver that the receiver does not: one of the two was not rebuilt to its end.
+    /// A message has seen more events of the receiver than the receiver had. This happens if the receiver's state was
+    /// rebuilt incompletely.
     #[error("the message has seen {claimed} events of `{lifeline}`, which has had {had}")]
     Ahead {
         /// The receiver.
         lifeline: String,
-        /// How many of its events the message has seen.
+        /// The number of its events that the message has seen.
         claimed: u64,
-        /// How many it has had.
+        /// The number of its events.
         had: u64,
     },
-    /// An event's clock does not follow from those before it.
-    #[error("the clock of an event of `{lifeline}` counts {claimed} of `{of}`, where {expected} was expected")]
+    /// The clock of an event is inconsistent with earlier events.
+    #[error("the clock of an event of `{lifeline}` counts {claimed} events of `{counted}`, expected {expected}")]
     Clock {
-        /// Whose event it is.
+        /// The lifeline of the event.
         lifeline: String,
-        /// Whose count is wrong.
-        of: String,
-        /// What it says.
+        /// The lifeline whose count is wrong.
+        counted: String,
+        /// The count in the clock.
         claimed: u64,
-        /// What it could say.
+        /// The possible counts.
         expected: String,
     },
 }

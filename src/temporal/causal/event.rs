@@ -5,21 +5,21 @@ use std::sync::Arc;
 use super::super::atom::Literal;
 use super::errors::CausalError;
 
-/// What an event is to its lifeline.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// A local action.
     Act,
-    /// The lifeline decides.
+    /// A choice of the lifeline, at which guards are evaluated.
     Choice,
-    /// A message leaves.
+    /// The lifeline sends a message.
     Send,
-    /// A message arrives.
+    /// The lifeline receives a message.
     Recv,
 }
 
 impl EventKind {
-    /// What the field `kind` tells.
+    /// The value of the field `kind` in formulas: `act`, `choice`, `send`, `recv`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Act => "act",
@@ -30,29 +30,29 @@ impl EventKind {
     }
 }
 
-/// What an event is to its lifeline, and which message it sends or receives.
+/// What happens at an event: its kind, and the message that it sends or receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventAction {
     /// A local action.
     Act,
-    /// The lifeline decides.
+    /// A choice of the lifeline, at which guards are evaluated.
     Choice,
-    /// A message leaves.
+    /// The lifeline sends a message.
     Send {
-        /// Its receiver; `None`: whoever receives it.
+        /// The receiver; `None` if any lifeline may receive the message.
         to: Option<Arc<str>>,
-        /// Its name, which no other message has while this one is under way.
+        /// The name of the message, unique among messages in transit.
         message: Arc<str>,
     },
-    /// A message arrives.
+    /// The lifeline receives a message.
     Recv {
-        /// Its name; `None`: it came from outside, and tells nothing of other lifelines.
+        /// The name of the message; `None` if it comes from an unmonitored sender and so carries no knowledge.
         message: Option<Arc<str>>,
     },
 }
 
 impl EventAction {
-    /// What it is to its lifeline.
+    /// The kind of the event.
     pub fn kind(&self) -> EventKind {
         match self {
             Self::Act => EventKind::Act,
@@ -66,18 +66,18 @@ impl EventAction {
 /// One event of a lifeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Whose it is.
+    /// The lifeline of the event.
     pub lifeline: Arc<str>,
-    /// What it is.
+    /// What happens.
     pub action: EventAction,
-    /// What the field `name` tells at this event.
+    /// The value of the field `name` at this event.
     pub name: Option<Arc<str>>,
-    /// Variables of the lifeline that have a new value from here on.
+    /// Assignments to variables of the lifeline, effective from this event on.
     pub updates: Vec<(Arc<str>, Literal)>,
 }
 
 impl Event {
-    /// An event that changes nothing.
+    /// An event without a name and assignments.
     pub fn new(lifeline: &str, action: EventAction) -> Self {
         Self { lifeline: lifeline.into(), action, name: None, updates: Vec::new() }
     }
@@ -87,29 +87,29 @@ impl Event {
         Self::new(lifeline, EventAction::Act)
     }
 
-    /// A decision.
+    /// A choice.
     pub fn choice(lifeline: &str) -> Self {
         Self::new(lifeline, EventAction::Choice)
     }
 
-    /// A message leaves.
+    /// Sends a message to a lifeline.
     pub fn send(lifeline: &str, to: &str, message: &str) -> Self {
         Self::new(lifeline, EventAction::Send { to: Some(to.into()), message: message.into() })
     }
 
-    /// A message arrives.
+    /// Receives a message.
     pub fn recv(lifeline: &str, message: &str) -> Self {
         Self::new(lifeline, EventAction::Recv { message: Some(message.into()) })
     }
 
-    /// The same event, after which the variable has this value.
+    /// Adds an assignment to a variable of the lifeline.
     #[must_use]
     pub fn with(mut self, variable: &str, value: Literal) -> Self {
         self.updates.push((variable.into(), value));
         self
     }
 
-    /// The same event under a name.
+    /// Sets the name of the event.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(name.into());
@@ -117,7 +117,7 @@ impl Event {
     }
 }
 
-/// Whether a message may arrive at a lifeline.
+/// Checks that a message from `from`, sent to `to` or to anyone, may be received at `at`.
 pub(super) fn check_delivery(message: &str, from: &str, to: Option<&str>, at: &str) -> Result<(), CausalError> {
     if from == at {
         return Err(CausalError::ToItself(at.to_owned()));

@@ -1,27 +1,27 @@
-//! What guards of one lifeline read of another: which subformulas and variables, and their values at an event.
+//! What guards at one lifeline read of another: the subformulas and variables, their order, and their values at an event.
 
 use std::sync::Arc;
 
 use super::super::atom::Literal;
 use super::errors::CausalError;
 
-/// What is kept of one lifeline's events because a guard asks for it elsewhere.
+/// What guards at other lifelines read of one lifeline, and its messages therefore carry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exports {
     /// The subformulas, as text.
     pub formulas: Vec<Arc<str>>,
-    /// The variables.
+    /// The names of the variables.
     pub fields: Vec<Arc<str>>,
 }
 
 impl Exports {
-    /// Whether nothing is.
+    /// Whether other lifelines read nothing.
     pub fn is_empty(&self) -> bool {
         self.formulas.is_empty() && self.fields.is_empty()
     }
 }
 
-/// What two lifelines must agree on to read each other's views.
+/// The lifelines and their exports in order. Sender and receiver of a message must agree on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) lifelines: Vec<Arc<str>>,
@@ -29,19 +29,20 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Why a stamp of another layout cannot be read here; one that is only shorter can be.
-    pub(super) fn differs_from(&self, stamp: &Self) -> Option<String> {
-        for (i, theirs) in stamp.lifelines.iter().enumerate() {
+    /// The first difference that makes a stamp of another layout unreadable here, in words. A layout with fewer lifelines
+    /// is readable.
+    pub(super) fn find_difference(&self, other: &Self) -> Option<String> {
+        for (i, theirs) in other.lifelines.iter().enumerate() {
             match self.lifelines.get(i) {
                 Some(ours) if ours == theirs => {}
                 Some(ours) => return Some(format!("it has the lifeline `{theirs}` where `{ours}` is expected")),
                 None => return Some(format!("it has a lifeline `{theirs}`")),
             }
-            let (ours, kept) = (&self.exports[i], &stamp.exports[i]);
-            if let Some(formula) = difference(&ours.formulas, &kept.formulas) {
+            let (ours, theirs_exports) = (&self.exports[i], &other.exports[i]);
+            if let Some(formula) = first_difference(&ours.formulas, &theirs_exports.formulas) {
                 return Some(format!("they differ in `{formula}` at `{theirs}`"));
             }
-            if let Some(field) = difference(&ours.fields, &kept.fields) {
+            if let Some(field) = first_difference(&ours.fields, &theirs_exports.fields) {
                 return Some(format!("they differ in `@{theirs}.{field}`"));
             }
         }
@@ -52,31 +53,32 @@ impl Layout {
         CausalError::Lifeline { lifeline: lifeline.to_owned(), known: self.lifelines.join(", ") }
     }
 
-    pub(super) fn find(&self, lifeline: &str) -> Option<usize> {
+    pub(super) fn lifeline_index(&self, lifeline: &str) -> Option<usize> {
         self.lifelines.iter().position(|known| &**known == lifeline)
     }
 }
 
-fn difference<'a>(ours: &'a [Arc<str>], theirs: &'a [Arc<str>]) -> Option<&'a str> {
+/// The first entry that is missing on one side, or is at another index.
+fn first_difference<'a>(ours: &'a [Arc<str>], theirs: &'a [Arc<str>]) -> Option<&'a str> {
     let only = |a: &'a [Arc<str>], b: &'a [Arc<str>]| a.iter().find(|x| !b.contains(x));
     let moved = || ours.iter().zip(theirs).find(|(a, b)| a != b).map(|(a, _)| a);
     only(ours, theirs).or_else(|| only(theirs, ours)).or_else(moved).map(|text| &**text)
 }
 
-/// The values at one event that other lifelines ask for, in the order of [`Guards::kept`].
+/// The exported values of one event, in the order of [`Exports`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExportedValues {
-    /// The subformulas' values.
+    /// The values of the subformulas.
     pub values: Box<[bool]>,
-    /// The variables' values; `None` where undefined.
+    /// The values of the variables; `None` if undefined.
     pub fields: Box<[Option<Literal>]>,
 }
 
-/// What one lifeline has seen of another.
+/// What is visible of one lifeline at an event of another.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct VisibleState {
-    /// How many events.
+    /// The number of visible events.
     pub(super) count: u64,
-    /// The values at the latest of them; `None` where no guard asks for any, or none was seen.
-    pub(super) view: Option<Arc<ExportedValues>>,
+    /// The values exported at the latest of them; `None` if no guard reads any, or no event is visible.
+    pub(super) exported: Option<Arc<ExportedValues>>,
 }

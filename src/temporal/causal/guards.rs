@@ -1,4 +1,4 @@
-//! Guards, compiled once for a set of lifelines.
+//! Guards, compiled once for a set of lifelines and shared by all monitors.
 
 use std::sync::Arc;
 
@@ -8,77 +8,79 @@ use super::errors::GuardError;
 use super::exports::{Exports, Layout};
 use super::program::Program;
 
-/// Guards that are ready to be followed; cheap to clone.
+/// Compiled guards. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Guards {
-    pub(super) code: Arc<Program>,
+    pub(super) program: Arc<Program>,
     pub(super) layout: Arc<Layout>,
 }
 
 impl Guards {
-    /// Compiles guards over lifelines.
+    /// Compiles guards over these lifelines. Guards and lifelines are numbered from 0 in the given order.
     ///
     /// # Errors
-    /// An operator that has no meaning in the causal reading, and a lifeline that is not among `lifelines`, both also
-    /// inside `@A.x`; a lifeline named twice; a guard of more than [`MAX_GUARD_SIZE`] nodes.
+    /// An operator that the causal reading does not support; an unknown lifeline, also in `@A.x`; a duplicate lifeline; a
+    /// guard of more than [`MAX_GUARD_SIZE`](super::MAX_GUARD_SIZE) nodes.
     pub fn new(formulas: &Formulas, guards: &[Formula], lifelines: &[&str]) -> Result<Self, GuardError> {
-        let (code, layout) = compile(formulas, guards, lifelines)?;
-        Ok(Self { code: Arc::new(code), layout: Arc::new(layout) })
+        let (program, layout) = compile(formulas, guards, lifelines)?;
+        Ok(Self { program: Arc::new(program), layout: Arc::new(layout) })
     }
 
-    /// The same guards where each is asked at events of one lifeline alone, its owner: the numbers of lifelines, one for each
-    /// guard. Elsewhere nothing is evaluated for it but what owners ask of others, and its value there means nothing.
+    /// Restricts each guard to the events of its owner; `owners` has the lifeline number of each guard. This saves work:
+    /// other lifelines evaluate only what owners read of them. The value of a guard at other lifelines is meaningless.
     #[must_use]
     pub fn restrict_to_owners(&self, owners: &[usize]) -> Self {
-        let mut code = (*self.code).clone();
-        code.restrict_to_owners(owners);
-        Self { code: Arc::new(code), layout: self.layout.clone() }
+        let mut program = (*self.program).clone();
+        program.restrict_to_owners(owners);
+        Self { program: Arc::new(program), layout: self.layout.clone() }
     }
 
-    /// The same guards with one more lifeline, which none of them names (`P` speaks of it, too). Stamps made before can
-    /// still be read.
+    /// Adds a lifeline that no guard names; `P(…)` covers it too. Earlier stamps stay readable.
+    ///
+    /// # Errors
+    /// [`GuardError::DuplicateLifeline`].
     pub fn with_lifeline(&self, name: &str) -> Result<Self, GuardError> {
-        if self.lifeline(name).is_some() {
+        if self.lifeline_index(name).is_some() {
             return Err(GuardError::DuplicateLifeline(name.to_owned()));
         }
         let mut layout = (*self.layout).clone();
         layout.lifelines.push(name.into());
-        layout.exports.push(Exports { formulas: self.code.everywhere_texts.to_vec(), fields: Vec::new() });
-        Ok(Self { code: self.code.clone(), layout: Arc::new(layout) })
+        layout.exports.push(Exports { formulas: self.program.everywhere_texts.to_vec(), fields: Vec::new() });
+        Ok(Self { program: self.program.clone(), layout: Arc::new(layout) })
     }
 
-    /// How many guards there are; they are numbered from 0, in the order in which they were given.
+    /// The number of guards.
     pub fn len(&self) -> usize {
-        self.code.guards.len()
+        self.program.guards.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no guard.
     pub fn is_empty(&self) -> bool {
-        self.code.guards.is_empty()
+        self.program.guards.is_empty()
     }
 
-    /// How many values one event takes: the distinct subformulas of all guards.
-    pub fn subformulas(&self) -> usize {
-        self.code.ops.len()
+    /// The number of distinct subformulas of all guards, which is the number of values per event.
+    pub fn subformula_count(&self) -> usize {
+        self.program.ops.len()
     }
 
-    /// The lifelines, in the order in which they were given.
+    /// The lifelines in the order of their numbers.
     pub fn lifelines(&self) -> &[Arc<str>] {
         &self.layout.lifelines
     }
 
-    /// The number of a lifeline.
-    pub fn lifeline(&self, name: &str) -> Option<usize> {
-        self.layout.find(name)
+    /// The number of a lifeline; `None` if it does not exist.
+    pub fn lifeline_index(&self, name: &str) -> Option<usize> {
+        self.layout.lifeline_index(name)
     }
 
-    /// What is kept of each lifeline for the others, in the order of the lifelines.
+    /// What each lifeline exports, in the order of the lifelines.
     pub fn exports(&self) -> &[Exports] {
         &self.layout.exports
     }
 
-    /// The fields that atoms read, of this lifeline or another, ascending.
+    /// The names of the fields that atoms read, of any lifeline, sorted.
     pub fn fields(&self) -> &[Arc<str>] {
-        &self.code.fields
+        &self.program.fields
     }
 }

@@ -1,9 +1,8 @@
-//! The causal reading: what holds at an event of one lifeline, told from what that lifeline can have seen.
+//! The causal reading: evaluates a formula at an event of a lifeline, from the events in its causal past only.
 //!
-//! Executions are message sequence charts. Quantified lifeline carries a vector clock and, for the lifelines that guards look
-//! at, the latest visible values of the subformulas and variables they ask for; both travel with messages. After causal
-//! past logic (Bollig, "Causal Past Logic for Runtime Verification of Distributed LLM Agent Workflows", Definitions 1-4,
-//! Algorithms 1 and 2).
+//! Executions are message sequence charts. Each lifeline keeps a vector clock and the latest visible values of the
+//! subformulas and variables that guards read of other lifelines; messages carry both. After causal past logic (Bollig,
+//! "Causal Past Logic for Runtime Verification of Distributed LLM Agent Workflows", Definitions 1-4, Algorithms 1 and 2).
 
 mod chart;
 mod clock;

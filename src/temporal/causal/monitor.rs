@@ -1,4 +1,4 @@
-//! All lifelines of one system in one place: their variables, and the messages under way with their stamps.
+//! A monitor for all lifelines of a system: their variables, and the messages in transit with their stamps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,90 +22,93 @@ impl Record for EmptyRecord {
     }
 }
 
-/// A message that has not arrived.
+/// A message that is sent and not yet received.
 #[derive(Debug, Clone)]
-struct UnderWay {
+struct MessageInTransit {
     from: usize,
     to: Option<Arc<str>>,
     stamp: Stamp,
 }
 
-/// Follows events of any number of lifelines, in an order that respects causality.
+/// Evaluates guards on the events of all lifelines, which must come in an order that respects causality.
 ///
-/// It keeps what the guards use and nothing else: variables that they name, and messages until they arrive.
+/// It stores only what the guards use: the variables that they read, and messages until they are received.
 #[derive(Debug, Clone)]
 pub struct Monitor {
     guards: Guards,
     numbers: HashMap<Arc<str>, usize>,
     trackers: Vec<Tracker>,
     /// The variables of each lifeline, in the order of [`Guards::fields`].
-    stores: Vec<Vec<Option<Literal>>>,
-    under_way: HashMap<Arc<str>, UnderWay>,
+    variables: Vec<Vec<Option<Literal>>>,
+    in_transit: HashMap<Arc<str>, MessageInTransit>,
     histories: Vec<History>,
 }
 
-/// What others may ask of the events of one lifeline; one entry for as long as it does not change.
+/// The exported values of one lifeline over time, run-length encoded: the last event count with these values.
 type History = Vec<(u64, Option<Arc<ExportedValues>>)>;
 
 impl Monitor {
-    /// Before the first event.
+    /// A monitor before the first event.
     pub fn new(guards: &Guards) -> Self {
         let mut monitor = Self {
             guards: guards.clone(),
             numbers: HashMap::new(),
             trackers: Vec::new(),
-            stores: Vec::new(),
-            under_way: HashMap::new(),
+            variables: Vec::new(),
+            in_transit: HashMap::new(),
             histories: Vec::new(),
         };
         for name in guards.lifelines() {
-            monitor.begin(name);
+            monitor.start_lifeline(name);
         }
         monitor
     }
 
-    fn begin(&mut self, name: &Arc<str>) {
+    fn start_lifeline(&mut self, name: &Arc<str>) {
         self.numbers.insert(name.clone(), self.trackers.len());
-        let tracker = Tracker::new(&self.guards, name).expect("the lifeline is one of the guards' own");
+        let tracker = Tracker::new(&self.guards, name).expect("the guards have this lifeline");
         self.trackers.push(tracker);
-        self.stores.push(vec![None; self.guards.fields().len()]);
+        self.variables.push(vec![None; self.guards.fields().len()]);
         self.histories.push(Vec::new());
     }
 
-    /// Adds a lifeline that no guard names, where a log shows its lifelines only as it goes on.
+    /// Adds a lifeline that no guard names, for logs whose lifelines are not known in advance.
+    ///
+    /// # Errors
+    /// [`GuardError::DuplicateLifeline`].
     pub fn add_lifeline(&mut self, lifeline: &str) -> Result<(), GuardError> {
         self.guards = self.guards.with_lifeline(lifeline)?;
         for tracker in &mut self.trackers {
             tracker.add_lifeline(&self.guards);
         }
-        self.begin(&lifeline.into());
+        self.start_lifeline(&lifeline.into());
         Ok(())
     }
 
-    /// Takes one event and tells the guards' values at it.
+    /// Takes one event and returns the values of the guards at it.
     ///
-    /// A field is read, in this order, from the event itself (`kind`, `lifeline`, and `name` where it has one), from
-    /// `record`, and from the lifeline's variables; labels and predicates are `record`'s.
+    /// Atoms read a field from the event (`kind`, `lifeline`, and `name` if it has one), else from `record`, else from the
+    /// variables of the lifeline. Labels and predicates come from `record`.
     ///
     /// # Errors
-    /// An unknown lifeline; a message that is sent while one of its name is under way, or received while none is, or at
-    /// the wrong place. EmptyRecord has changed then.
+    /// An unknown lifeline; a message that is sent while one of its name is in transit, received while none is, or received
+    /// at the wrong lifeline. The monitor is unchanged.
     pub fn on_event(&mut self, event: &Event, record: &dyn Record) -> Result<Values<'_>, CausalError> {
-        let own = self.number(&event.lifeline)?;
-        let updated = self.updated(own, event);
-        let here = Variables {
+        let own = self.lifeline_number(&event.lifeline)?;
+        let updated = self.apply_updates(own, event);
+        let event_record = EventRecord {
             names: self.guards.fields(),
-            values: updated.as_ref().unwrap_or(&self.stores[own]),
+            values: updated.as_ref().unwrap_or(&self.variables[own]),
             name: event.name.as_deref(),
             record,
         };
         let tracker = &mut self.trackers[own];
         match &event.action {
             EventAction::Act => {
-                tracker.act(&here);
+                tracker.act(&event_record);
             }
             EventAction::Choice => {
-                tracker.choice(&here);
+                tracker.choice(&event_record);
             }
             EventAction::Send { to, message } => {
                 if let Some(to) = to {
@@ -116,68 +119,68 @@ impl Monitor {
                         return Err(self.guards.layout.unknown_lifeline(to));
                     }
                 }
-                if self.under_way.contains_key(message) {
+                if self.in_transit.contains_key(message) {
                     return Err(CausalError::SentTwice(message.to_string()));
                 }
-                let stamp = tracker.send(&here);
-                self.under_way.insert(message.clone(), UnderWay { from: own, to: to.clone(), stamp });
+                let stamp = tracker.send(&event_record);
+                self.in_transit.insert(message.clone(), MessageInTransit { from: own, to: to.clone(), stamp });
             }
             EventAction::Recv { message: None } => {
-                tracker.recv(None, &here)?;
+                tracker.recv(None, &event_record)?;
             }
             EventAction::Recv { message: Some(message) } => {
-                let Some(sent) = self.under_way.get(message) else {
+                let Some(sent) = self.in_transit.get(message) else {
                     return Err(CausalError::NotSent(message.to_string()));
                 };
                 let from = &self.guards.lifelines()[sent.from];
                 check_delivery(message, from, sent.to.as_deref(), &event.lifeline)?;
-                tracker.recv(Some(&sent.stamp), &here)?;
-                self.under_way.remove(message);
+                tracker.recv(Some(&sent.stamp), &event_record)?;
+                self.in_transit.remove(message);
             }
         }
         if let Some(updated) = updated {
-            self.stores[own] = updated;
+            self.variables[own] = updated;
         }
         Ok(self.trackers[own].values())
     }
 
-    /// Takes one event that carries its clock, as those of a journal do: the clock tells what is visible, and messages
-    /// are not looked at. Fields are read as in [`Monitor::on_event`]; one monitor takes events one way or the other.
+    /// Takes one event with its vector clock, as in a journal: the clock says what is visible, and messages are ignored.
+    /// Otherwise as [`Monitor::on_event`]. Do not mix the two methods on one monitor.
     ///
     /// # Errors
-    /// An unknown lifeline; a clock that does not count this event as the lifeline's next, that counts events which have
-    /// not been taken, or fewer than the lifeline had seen. EmptyRecord has changed then.
+    /// An unknown lifeline; a clock that does not count this event as the next of its lifeline, counts events that were not
+    /// taken, or counts fewer events than the lifeline had seen. The monitor is unchanged.
     pub fn on_event_with_clock(
         &mut self,
         event: &Event,
         clock: &VectorClock,
         record: &dyn Record,
     ) -> Result<Values<'_>, CausalError> {
-        let own = self.number(&event.lifeline)?;
-        let seen = self.visible(own, clock)?;
-        let updated = self.updated(own, event);
-        let here = Variables {
+        let own = self.lifeline_number(&event.lifeline)?;
+        let seen = self.check_clock(own, clock)?;
+        let updated = self.apply_updates(own, event);
+        let event_record = EventRecord {
             names: self.guards.fields(),
-            values: updated.as_ref().unwrap_or(&self.stores[own]),
+            values: updated.as_ref().unwrap_or(&self.variables[own]),
             name: event.name.as_deref(),
             record,
         };
-        let view = self.trackers[own].show(event.action.kind(), seen, &here);
+        let exported = self.trackers[own].take_and_export(event.action.kind(), seen, &event_record);
         let history = &mut self.histories[own];
         match history.last_mut() {
-            Some((last, same)) if same.as_ref().map(Arc::as_ptr) == view.as_ref().map(Arc::as_ptr) => *last += 1,
-            _ => history.push((clock.get(own), view)),
+            Some((last, same)) if same.as_ref().map(Arc::as_ptr) == exported.as_ref().map(Arc::as_ptr) => *last += 1,
+            _ => history.push((clock.get(own), exported)),
         }
         if let Some(updated) = updated {
-            self.stores[own] = updated;
+            self.variables[own] = updated;
         }
         Ok(self.trackers[own].values())
     }
 
-    /// What a clock says is visible of the other lifelines.
-    fn visible(&self, own: usize, clock: &VectorClock) -> Result<Arc<[VisibleState]>, CausalError> {
+    /// Checks a clock, and returns what it makes visible of the other lifelines.
+    fn check_clock(&self, own: usize, clock: &VectorClock) -> Result<Arc<[VisibleState]>, CausalError> {
         let tracker = &self.trackers[own];
-        let mut learned: Vec<(usize, VisibleState)> = Vec::new();
+        let mut newly_visible: Vec<(usize, VisibleState)> = Vec::new();
         for (i, name) in self.guards.lifelines().iter().enumerate() {
             let (claimed, known) = (clock.get(i), tracker.event_count(i));
             let (least, most) = match self.histories[i].last() {
@@ -186,90 +189,96 @@ impl Monitor {
             };
             if !(least..=most).contains(&claimed) {
                 let expected = if least == most { most.to_string() } else { format!("{least} to {most}") };
-                let (lifeline, of) = (tracker.lifeline().to_owned(), name.to_string());
-                return Err(CausalError::Clock { lifeline, of, claimed, expected });
+                let (lifeline, counted) = (tracker.lifeline().to_owned(), name.to_string());
+                return Err(CausalError::Clock { lifeline, counted, claimed, expected });
             }
             if i != own && claimed > known {
                 let at = self.histories[i].partition_point(|(last, _)| *last < claimed);
-                learned.push((i, VisibleState { count: claimed, view: self.histories[i][at].1.clone() }));
+                newly_visible.push((i, VisibleState { count: claimed, exported: self.histories[i][at].1.clone() }));
             }
         }
         let before = tracker.seen();
-        if learned.is_empty() {
+        if newly_visible.is_empty() {
             return Ok(before.clone());
         }
         let mut seen = before.to_vec();
         seen.resize(self.trackers.len(), VisibleState::default());
-        for (i, new) in learned {
+        for (i, new) in newly_visible {
             seen[i] = new;
         }
         Ok(seen.into())
     }
 
-    /// The guards' values at the latest event of a lifeline.
+    /// The values of the guards at the latest event of a lifeline.
+    ///
+    /// # Errors
+    /// An unknown lifeline.
     pub fn values(&self, lifeline: &str) -> Result<Values<'_>, CausalError> {
-        Ok(self.trackers[self.number(lifeline)?].values())
+        Ok(self.trackers[self.lifeline_number(lifeline)?].values())
     }
 
-    /// A field at the latest event of `of` that is visible at the latest event of `lifeline`, of those that guards read:
-    /// `@of.name`, or `name` where both are the same. `None` where it is undefined or nothing was seen.
-    pub fn field_at(&self, lifeline: &str, of: &str, name: &str) -> Option<Value<'_>> {
-        let own = self.number(lifeline).ok()?;
-        if lifeline != of {
-            return self.trackers[own].field_at(of, name);
+    /// The value of `@observed.name` at the latest event of `lifeline`, or of `name` if the two lifelines are the same.
+    /// `None` if it is undefined, no event of `observed` is visible, or no guard reads it.
+    pub fn field_at(&self, lifeline: &str, observed: &str, name: &str) -> Option<Value<'_>> {
+        let own = self.lifeline_number(lifeline).ok()?;
+        if lifeline != observed {
+            return self.trackers[own].field_at(observed, name);
         }
-        let place = self.guards.fields().binary_search_by(|known| (**known).cmp(name)).ok()?;
-        self.stores[own][place].as_ref().map(Literal::value)
+        let index = self.guards.fields().binary_search_by(|known| (**known).cmp(name)).ok()?;
+        self.variables[own][index].as_ref().map(Literal::value)
     }
 
-    /// Whether an event of `of` is visible at the latest event of `lifeline`.
-    pub fn has_seen(&self, lifeline: &str, of: &str) -> bool {
-        match (self.number(lifeline), self.number(of)) {
-            (Ok(lifeline), Ok(of)) => self.trackers[lifeline].event_count(of) > 0,
+    /// Whether an event of `observed` is visible at the latest event of `lifeline`.
+    pub fn has_seen(&self, lifeline: &str, observed: &str) -> bool {
+        match (self.lifeline_number(lifeline), self.lifeline_number(observed)) {
+            (Ok(lifeline), Ok(observed)) => self.trackers[lifeline].event_count(observed) > 0,
             _ => false,
         }
     }
 
-    /// The clock at the latest event of a lifeline.
+    /// The vector clock of the latest event of a lifeline.
+    ///
+    /// # Errors
+    /// An unknown lifeline.
     pub fn clock(&self, lifeline: &str) -> Result<VectorClock, CausalError> {
-        Ok(self.trackers[self.number(lifeline)?].clock())
+        Ok(self.trackers[self.lifeline_number(lifeline)?].clock())
     }
 
-    /// What travels with a message that is under way.
+    /// The stamp of a message in transit.
     pub fn stamp(&self, message: &str) -> Option<&Stamp> {
-        self.under_way.get(message).map(|sent| &sent.stamp)
+        self.in_transit.get(message).map(|sent| &sent.stamp)
     }
 
-    /// The guards, with all lifelines admitted so far.
+    /// The guards, with all lifelines added so far.
     pub fn guards(&self) -> &Guards {
         &self.guards
     }
 
-    fn number(&self, lifeline: &str) -> Result<usize, CausalError> {
+    fn lifeline_number(&self, lifeline: &str) -> Result<usize, CausalError> {
         self.numbers.get(lifeline).copied().ok_or_else(|| self.guards.layout.unknown_lifeline(lifeline))
     }
 
-    /// The lifeline's variables after the event, where they change.
-    fn updated(&self, own: usize, event: &Event) -> Option<Vec<Option<Literal>>> {
+    /// The variables of the lifeline after the event; `None` if they do not change.
+    fn apply_updates(&self, own: usize, event: &Event) -> Option<Vec<Option<Literal>>> {
         let mut updated: Option<Vec<Option<Literal>>> = None;
         for (name, value) in &event.updates {
-            if let Ok(place) = self.guards.fields().binary_search(name) {
-                updated.get_or_insert_with(|| self.stores[own].clone())[place] = Some(value.clone());
+            if let Ok(index) = self.guards.fields().binary_search(name) {
+                updated.get_or_insert_with(|| self.variables[own].clone())[index] = Some(value.clone());
             }
         }
         updated
     }
 }
 
-/// The variables of a lifeline at an event, with what the event itself tells.
-struct Variables<'a> {
+/// The record of an event for atoms: its name, the record of the caller, and the variables of the lifeline.
+struct EventRecord<'a> {
     names: &'a [Arc<str>],
     values: &'a [Option<Literal>],
     name: Option<&'a str>,
     record: &'a dyn Record,
 }
 
-impl Record for Variables<'_> {
+impl Record for EventRecord<'_> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         if name == "name"
             && let Some(own) = self.name
@@ -277,8 +286,8 @@ impl Record for Variables<'_> {
             return Some(Value::Text(own.into()));
         }
         self.record.field(name).or_else(|| {
-            let place = self.names.binary_search_by(|known| (**known).cmp(name)).ok()?;
-            self.values[place].as_ref().map(Literal::value)
+            let index = self.names.binary_search_by(|known| (**known).cmp(name)).ok()?;
+            self.values[index].as_ref().map(Literal::value)
         })
     }
 

@@ -1,4 +1,4 @@
-//! The distinct subformulas of the guards as steps, each after those it is made of, and their evaluation at one event.
+//! Compiled guards: their distinct subformulas as a list of steps, operands first, and the evaluation at one event.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use super::super::atom::{Atom, Literal, Record, Value};
 use super::event::EventKind;
 use super::exports::{ExportedValues, VisibleState};
 
-/// How one value is found from earlier ones; numbers are those of steps.
+/// An operation of a step. Numbers refer to earlier steps.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Op {
     Constant(bool),
-    /// A number in [`Program::atoms`].
+    /// An index in [`Program::atoms`].
     Atom(u32),
     Not(u32),
     /// A range in [`Program::operands`].
@@ -24,32 +24,32 @@ pub(super) enum Op {
     Once(u32),
     Historically(u32),
     Since(u32, u32),
-    /// At the latest visible event of a lifeline: the step, and its place among the values kept of that lifeline.
+    /// The value of a step at the latest visible event of a lifeline, and its index in the values that the lifeline exports.
     At {
         lifeline: u32,
         step: u32,
-        place: u32,
+        index: u32,
     },
-    /// At the latest visible event of some lifeline; the place is the same for all.
+    /// Whether a step holds at the latest visible event of some lifeline; the index is the same for all lifelines.
     Anywhere {
         step: u32,
-        place: u32,
+        index: u32,
     },
     Seen(u32),
 }
 
-/// A variable of another lifeline that atoms read, and where its value is kept.
+/// A variable of another lifeline that atoms read (`@A.x`), and its index in the exported values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RemoteField {
     pub(super) lifeline: Arc<str>,
     pub(super) name: Arc<str>,
-    /// The lifeline's number.
-    pub(super) at: usize,
-    /// The place among the variables kept of that lifeline.
-    pub(super) place: usize,
+    /// The number of the lifeline.
+    pub(super) lifeline_number: usize,
+    /// The index among the variables that the lifeline exports.
+    pub(super) index: usize,
 }
 
-/// All that evaluation needs, but for lifelines that came later.
+/// Everything that evaluation needs, except lifelines that are added later.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Program {
     pub(super) ops: Box<[Op]>,
@@ -57,40 +57,40 @@ pub(super) struct Program {
     pub(super) atoms: Box<[Atom]>,
     /// The step of each guard.
     pub(super) guards: Box<[u32]>,
-    /// The steps that are evaluated at events of each lifeline, ascending; of lifelines that came later, the last.
+    /// By lifeline, the steps to evaluate at its events, in ascending order. The last entry is for lifelines added later.
     pub(super) needed: Box<[Box<[u32]>]>,
-    /// The steps kept of each lifeline, for lifelines that guards were compiled with.
-    pub(super) kept: Box<[Box<[u32]>]>,
-    /// The variables kept of each lifeline.
-    pub(super) kept_fields: Box<[Box<[Arc<str>]>]>,
-    /// The steps kept of every lifeline, because a `P` asks for them; they come first in `kept`.
+    /// By lifeline, the steps that it exports, for the lifelines that the guards were compiled with.
+    pub(super) exported_steps: Box<[Box<[u32]>]>,
+    /// By lifeline, the variables that it exports.
+    pub(super) exported_fields: Box<[Box<[Arc<str>]>]>,
+    /// The steps that every lifeline exports because a `P(…)` reads them. They come first in the exports.
     pub(super) everywhere: Box<[u32]>,
     pub(super) everywhere_texts: Box<[Arc<str>]>,
-    /// Ascending by lifeline and name.
+    /// Sorted by lifeline and name.
     pub(super) remotes: Box<[RemoteField]>,
-    /// The fields that atoms read, ascending.
+    /// The fields that atoms read, sorted.
     pub(super) fields: Box<[Arc<str>]>,
 }
 
 impl Program {
-    pub(super) fn kept(&self, lifeline: usize) -> &[u32] {
-        self.kept.get(lifeline).unwrap_or(&self.everywhere)
+    pub(super) fn exported_steps(&self, lifeline: usize) -> &[u32] {
+        self.exported_steps.get(lifeline).unwrap_or(&self.everywhere)
     }
 
-    /// What is to be evaluated at an event of a lifeline.
+    /// The steps to evaluate at an event of a lifeline.
     fn needed(&self, lifeline: usize) -> &[u32] {
         self.needed.get(lifeline).or(self.needed.last()).map_or(&[], |steps| steps)
     }
 
-    /// Leaves to each lifeline what the guards that it owns and what others ask of it are made of. `owners` are the numbers
-    /// of lifelines, one for each guard.
+    /// Restricts each lifeline to the steps of the guards that it owns and of its exports. `owners` has the lifeline number
+    /// of each guard.
     pub(super) fn restrict_to_owners(&mut self, owners: &[usize]) {
-        let lifelines = self.kept.len();
+        let lifelines = self.exported_steps.len();
         self.needed = (0..=lifelines)
             .map(|lifeline| {
                 let owned =
                     self.guards.iter().zip(owners).filter(|(_, owner)| **owner == lifeline).map(|(step, _)| *step);
-                let mut needed: BTreeSet<u32> = owned.chain(self.kept(lifeline).iter().copied()).collect();
+                let mut needed: BTreeSet<u32> = owned.chain(self.exported_steps(lifeline).iter().copied()).collect();
                 let mut open: Vec<u32> = needed.iter().copied().collect();
                 while let Some(step) = open.pop() {
                     open.extend(self.operands_of(step).into_iter().filter(|part| needed.insert(*part)));
@@ -100,7 +100,7 @@ impl Program {
             .collect();
     }
 
-    /// The steps that a step is found from at the same lifeline.
+    /// The steps of the same lifeline that a step reads.
     fn operands_of(&self, step: u32) -> Vec<u32> {
         match &self.ops[step as usize] {
             Op::Constant(_) | Op::Atom(_) | Op::Seen(_) => Vec::new(),
@@ -111,29 +111,29 @@ impl Program {
         }
     }
 
-    pub(super) fn kept_fields(&self, lifeline: usize) -> &[Arc<str>] {
-        self.kept_fields.get(lifeline).map_or(&[], |fields| fields)
+    pub(super) fn exported_fields(&self, lifeline: usize) -> &[Arc<str>] {
+        self.exported_fields.get(lifeline).map_or(&[], |fields| fields)
     }
 
-    /// A variable of another lifeline, as far as that was seen.
+    /// A variable of another lifeline at its latest visible event.
     pub(super) fn remote<'a>(&self, seen: &'a [VisibleState], lifeline: &str, name: &str) -> Option<Value<'a>> {
         let found = self.remotes.binary_search_by(|r| (&*r.lifeline, &*r.name).cmp(&(lifeline, name))).ok()?;
         let remote = &self.remotes[found];
-        let view = seen.get(remote.at)?.view.as_ref()?;
-        view.fields.get(remote.place)?.as_ref().map(Literal::value)
+        let exported = seen.get(remote.lifeline_number)?.exported.as_ref()?;
+        exported.fields.get(remote.index)?.as_ref().map(Literal::value)
     }
 }
 
-/// An event as atoms read it.
+/// An event, as atoms read it.
 pub(super) struct EventContext<'a> {
-    pub(super) code: &'a Program,
-    /// The number and the name of its lifeline.
+    pub(super) program: &'a Program,
+    /// The number and the name of the lifeline.
     pub(super) own: usize,
     pub(super) lifeline: &'a str,
     pub(super) kind: EventKind,
-    /// The variables of the lifeline after the event, and the application's labels and predicates.
+    /// The variables of the lifeline after the event, and the labels and predicates of the application.
     pub(super) record: &'a dyn Record,
-    /// What is visible of the other lifelines.
+    /// What is visible of the other lifelines, by their numbers.
     pub(super) seen: &'a [VisibleState],
 }
 
@@ -164,38 +164,40 @@ impl Record for EventContext<'_> {
 
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
         if lifeline == self.lifeline {
-            // What is not finite is undefined, here as in a view.
+            // A number that is not finite is undefined, as it is in exported values.
             return self.field(name).filter(|value| !matches!(value, Value::Number(number) if !number.is_finite()));
         }
-        self.code.remote(self.seen, lifeline, name)
+        self.program.remote(self.seen, lifeline, name)
     }
 }
 
 impl EventContext<'_> {
-    /// The value of every step that is needed at this event, given those at the lifeline's previous event (`before`), if there is one.
-    /// Algorithm 2; `P` and `O` only ever become true.
-    pub(super) fn evaluate(&self, is_first: bool, before: &[bool], now: &mut [bool]) {
-        let code = self.code;
-        for i in code.needed(self.own).iter().map(|step| *step as usize) {
-            let op = &code.ops[i];
-            let at = |step: &u32| now[*step as usize];
-            let operands = |range: &Range<u32>| &code.operands[range.start as usize..range.end as usize];
-            now[i] = match op {
+    /// Evaluates every step that is needed at this event, given the values at the previous event of the lifeline
+    /// (Algorithm 2). `before` is ignored at the first event, except that it must be all false.
+    pub(super) fn evaluate(&self, is_first: bool, previous: &[bool], values: &mut [bool]) {
+        let program = self.program;
+        for i in program.needed(self.own).iter().map(|step| *step as usize) {
+            let op = &program.ops[i];
+            let value_of = |step: &u32| values[*step as usize];
+            let operands = |range: &Range<u32>| &program.operands[range.start as usize..range.end as usize];
+            values[i] = match op {
                 Op::Constant(value) => *value,
-                Op::Atom(atom) => code.atoms[*atom as usize].holds(self),
-                Op::Not(a) => !at(a),
-                Op::And(range) => operands(range).iter().all(at),
-                Op::Or(range) => operands(range).iter().any(at),
-                Op::Implies(a, b) => !at(a) || at(b),
-                Op::Iff(a, b) => at(a) == at(b),
-                Op::Yesterday(a) => before[*a as usize],
-                Op::Once(a) => at(a) || before[i],
-                Op::Historically(a) => at(a) && (is_first || before[i]),
-                Op::Since(a, b) => at(b) || (at(a) && before[i]),
-                Op::At { lifeline, step, .. } if *lifeline as usize == self.own => at(step),
-                Op::At { lifeline, place, .. } => self.visible(*lifeline as usize, *place),
-                Op::Anywhere { step, place } => {
-                    before[i] || at(step) || (0..self.seen.len()).any(|b| b != self.own && self.visible(b, *place))
+                Op::Atom(atom) => program.atoms[*atom as usize].holds(self),
+                Op::Not(a) => !value_of(a),
+                Op::And(range) => operands(range).iter().all(value_of),
+                Op::Or(range) => operands(range).iter().any(value_of),
+                Op::Implies(a, b) => !value_of(a) || value_of(b),
+                Op::Iff(a, b) => value_of(a) == value_of(b),
+                Op::Yesterday(a) => previous[*a as usize],
+                Op::Once(a) => value_of(a) || previous[i],
+                Op::Historically(a) => value_of(a) && (is_first || previous[i]),
+                Op::Since(a, b) => value_of(b) || (value_of(a) && previous[i]),
+                Op::At { lifeline, step, .. } if *lifeline as usize == self.own => value_of(step),
+                Op::At { lifeline, index, .. } => self.visible(*lifeline as usize, *index),
+                Op::Anywhere { step, index } => {
+                    previous[i]
+                        || value_of(step)
+                        || (0..self.seen.len()).any(|b| b != self.own && self.visible(b, *index))
                 }
                 Op::Seen(lifeline) => {
                     let lifeline = *lifeline as usize;
@@ -205,19 +207,23 @@ impl EventContext<'_> {
         }
     }
 
-    fn visible(&self, lifeline: usize, place: u32) -> bool {
-        let view = self.seen.get(lifeline).and_then(|seen| seen.view.as_ref());
-        view.and_then(|view| view.values.get(place as usize)).copied().unwrap_or(false)
+    fn visible(&self, lifeline: usize, index: u32) -> bool {
+        let exported = self.seen.get(lifeline).and_then(|seen| seen.exported.as_ref());
+        exported.and_then(|exported| exported.values.get(index as usize)).copied().unwrap_or(false)
     }
 
-    /// What other lifelines may ask of this event. `last` is returned again where nothing has changed since.
-    pub(super) fn view(&self, now: &[bool], last: Option<&Arc<ExportedValues>>) -> Option<Arc<ExportedValues>> {
-        let (steps, fields) = (self.code.kept(self.own), self.code.kept_fields(self.own));
+    /// The exported values of this event. Returns `last` if nothing has changed since, so that stamps share memory.
+    pub(super) fn export_values(
+        &self,
+        values: &[bool],
+        last: Option<&Arc<ExportedValues>>,
+    ) -> Option<Arc<ExportedValues>> {
+        let (steps, fields) = (self.program.exported_steps(self.own), self.program.exported_fields(self.own));
         if steps.is_empty() && fields.is_empty() {
             return None;
         }
         if let Some(last) = last
-            && steps.iter().zip(&last.values).all(|(step, was)| now[*step as usize] == *was)
+            && steps.iter().zip(&last.values).all(|(step, was)| values[*step as usize] == *was)
             && fields.iter().zip(&last.fields).all(|(name, was)| match (self.field(name), was) {
                 (value, Some(was)) => value == Some(was.value()),
                 (value, None) => value.is_none_or(|value| Literal::from_value(&value).is_none()),
@@ -225,7 +231,7 @@ impl EventContext<'_> {
         {
             return Some(last.clone());
         }
-        let values = steps.iter().map(|step| now[*step as usize]).collect();
+        let values = steps.iter().map(|step| values[*step as usize]).collect();
         let fields = fields.iter().map(|name| self.field(name).and_then(|value| Literal::from_value(&value))).collect();
         Some(Arc::new(ExportedValues { values, fields }))
     }

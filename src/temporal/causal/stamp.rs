@@ -1,4 +1,4 @@
-//! What a message carries: how much its sender has seen, and the latest values that guards ask for.
+//! Stamps: the vector clock and the exported values that a message carries.
 
 use std::sync::Arc;
 
@@ -7,68 +7,78 @@ use super::errors::CausalError;
 use super::exports::{ExportedValues, Layout, VisibleState};
 use super::guards::Guards;
 
-/// What travels with a message: the sender's clock and views just after the send. Cheap to clone: views are shared.
+/// The knowledge that a message carries: the clock of the sender and the exported values visible to it, just after the
+/// send. Cheap to clone, because values are shared.
 #[derive(Debug, Clone)]
 pub struct Stamp {
     pub(super) layout: Arc<Layout>,
-    /// The sender and its own latest event; `None` where that is in `seen`, too.
+    /// The sender's number and its own latest event; `None` in a stamp from [`Stamp::new`], where `seen` contains it.
     pub(super) own: Option<(usize, VisibleState)>,
     pub(super) seen: Arc<[VisibleState]>,
 }
 
 impl Stamp {
-    /// A stamp from its parts, as they were read from where they were kept: the clock in the order of the lifelines, and
-    /// for each lifeline the view, `None` where its count is 0 or nothing is kept of it.
-    pub fn new(guards: &Guards, clock: &VectorClock, views: Vec<Option<ExportedValues>>) -> Result<Self, CausalError> {
+    /// Rebuilds a stamp from stored parts: the clock, and for each lifeline its exported values, `None` if its count is 0
+    /// or it exports nothing.
+    ///
+    /// # Errors
+    /// [`CausalError::OtherGuards`]: the parts do not fit the exports of these guards.
+    pub fn new(
+        guards: &Guards,
+        clock: &VectorClock,
+        exported: Vec<Option<ExportedValues>>,
+    ) -> Result<Self, CausalError> {
         let layout = guards.layout.clone();
         let names = &layout.lifelines;
-        if clock.0.len() > names.len() || views.len() > names.len() {
+        if clock.0.len() > names.len() || exported.len() > names.len() {
             return Err(CausalError::OtherGuards("it has more lifelines".to_owned()));
         }
-        let mut views = views.into_iter();
+        let mut exported = exported.into_iter();
         let mut seen = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
-            let (count, kept, view) = (clock.get(i), &layout.exports[i], views.next().flatten());
-            let fits = match &view {
-                None => count == 0 || kept.is_empty(),
-                Some(view) => {
-                    count > 0 && view.values.len() == kept.formulas.len() && view.fields.len() == kept.fields.len()
+            let (count, exports, exported) = (clock.get(i), &layout.exports[i], exported.next().flatten());
+            let fits = match &exported {
+                None => count == 0 || exports.is_empty(),
+                Some(exported) => {
+                    count > 0
+                        && exported.values.len() == exports.formulas.len()
+                        && exported.fields.len() == exports.fields.len()
                 }
             };
             if !fits {
                 return Err(CausalError::OtherGuards(format!("its view of `{name}` has other formulas or variables")));
             }
-            seen.push(VisibleState { count, view: view.filter(|_| !kept.is_empty()).map(Arc::new) });
+            seen.push(VisibleState { count, exported: exported.filter(|_| !exports.is_empty()).map(Arc::new) });
         }
         Ok(Self { layout, own: None, seen: seen.into() })
     }
 
-    pub(super) fn of(&self, lifeline: usize) -> Option<&VisibleState> {
+    pub(super) fn visible(&self, lifeline: usize) -> Option<&VisibleState> {
         match &self.own {
             Some((own, seen)) if *own == lifeline => Some(seen),
             _ => self.seen.get(lifeline),
         }
     }
 
-    /// The lifelines, in order.
+    /// The lifelines in the order of their numbers.
     pub fn lifelines(&self) -> &[Arc<str>] {
         &self.layout.lifelines
     }
 
-    /// The sender's clock at the send.
+    /// The vector clock of the send event.
     pub fn clock(&self) -> VectorClock {
-        VectorClock((0..self.lifelines().len()).map(|i| self.of(i).map_or(0, |seen| seen.count)).collect())
+        VectorClock((0..self.lifelines().len()).map(|i| self.visible(i).map_or(0, |seen| seen.count)).collect())
     }
 
-    /// The values at the latest event of a lifeline that the sender has seen; `None` where it has seen none, or no guard
-    /// asks for any.
-    pub fn view(&self, lifeline: usize) -> Option<&ExportedValues> {
-        self.of(lifeline)?.view.as_deref()
+    /// The values exported at the latest event of a lifeline that was visible to the sender; `None` if no event was
+    /// visible, or the lifeline exports nothing.
+    pub fn exported(&self, lifeline: usize) -> Option<&ExportedValues> {
+        self.visible(lifeline)?.exported.as_deref()
     }
 }
 
 impl PartialEq for Stamp {
     fn eq(&self, other: &Self) -> bool {
-        self.layout == other.layout && (0..self.lifelines().len()).all(|i| self.of(i) == other.of(i))
+        self.layout == other.layout && (0..self.lifelines().len()).all(|i| self.visible(i) == other.visible(i))
     }
 }

@@ -1,9 +1,10 @@
-//! When a verdict was decided, exactly: a finite trace is read backwards by a deterministic automaton, whose state is what
-//! the temporal operators hand from one position to the one before. The states that some continuation reaches are few and
-//! are found first; then the trace is read forwards once, remembering for each of them the verdict it would lead to. The
-//! verdict is decided as soon as all of them lead to the same.
+//! The exact decision point of a verdict, by a deterministic automaton that reads a finite trace backwards. Its state holds
+//! one bit per temporal operator: the value at the following position. First the states that some continuation reaches are
+//! enumerated; there are few. Then the trace is read forwards once, keeping for each of these states the verdict that it
+//! leads to. The verdict is decided as soon as all states lead to the same one.
 //!
-//! What is remembered is a state of the minimal automaton (Brzozowski's double reversal), so there are no more of them.
+//! The vectors of verdicts are the states of the minimal forward automaton (Brzozowski's double reversal), so there are
+//! never more of them than necessary.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,25 +13,25 @@ use super::column::Labels;
 use super::decision_point::DecisionPoint;
 use super::sweep::{Columns, Subformulas, eval_all_positions};
 
-/// Pairs of a state and a letter that are looked at: some ten milliseconds.
-const PAIRS: usize = 1 << 18;
-/// Words for what is remembered, and where each letter leads from there: 16 MB.
-const REMEMBERED: usize = 1 << 21;
-/// The state is one word.
-const MEMORIES: usize = 64;
+/// Maximum number of pairs of a state and a letter to enumerate: some ten milliseconds.
+const MAX_PAIRS: usize = 1 << 18;
+/// Maximum number of words for verdict vectors and their transitions: 16 MB.
+const MAX_REMEMBERED_WORDS: usize = 1 << 21;
+/// Maximum number of temporal operators: the state is one word.
+const MAX_MEMORIES: usize = 64;
 
-/// A formula as steps of a circuit from what a position says and what the next one handed on.
+/// A formula as a circuit: inputs are the values at a position and the state of the following position.
 pub(super) struct BackwardAutomaton<'a> {
     subformulas: &'a Subformulas<'a>,
     root: Formula,
-    steps: Vec<Step>,
-    /// What is read off a position: atoms, and what the past says.
+    gates: Vec<Gate>,
+    /// The inputs of a position: atoms, and formulas with a past operator outermost.
     leaves: Vec<Formula>,
-    /// For each memory the step that fills it, and what it is at the end.
+    /// The bits of the state: the gate that computes each, and its value on the empty suffix.
     memories: Vec<(usize, bool)>,
 }
 
-enum Step {
+enum Gate {
     Constant(bool),
     Leaf(usize),
     Not(usize),
@@ -43,24 +44,24 @@ enum Step {
     /// `F a`: `true U a`; `G a`: `a W false`.
     Finally(usize, usize),
     Globally(usize, usize),
-    /// The memory comes last.
+    /// The state bit is last.
     Until(usize, usize, usize),
     Release(usize, usize, usize),
 }
 
 impl<'a> BackwardAutomaton<'a> {
-    /// `None` where a past operator speaks of a future one, or the formula has more than 64 temporal operators.
+    /// `None` if a future operator occurs below a past one, or the formula has more than 64 temporal operators.
     pub(super) fn new(subformulas: &'a Subformulas<'a>, root: Formula) -> Option<Self> {
         let formulas = subformulas.formulas;
         let parts = formulas.subformulas(root);
-        let (mut places, mut speaks_of_future) = (HashMap::new(), HashMap::new());
+        let (mut places, mut contains_future) = (HashMap::new(), HashMap::new());
         for part in &parts {
             let node = formulas.node(*part);
-            let future = is_future(node) || node.children().iter().any(|child| speaks_of_future[child]);
+            let future = is_future(node) || node.children().iter().any(|child| contains_future[child]);
             if future && is_past(node) {
                 return None;
             }
-            speaks_of_future.insert(*part, future);
+            contains_future.insert(*part, future);
         }
         let mut needed = HashSet::from([root]);
         for part in parts.iter().rev().filter(|part| !is_past(formulas.node(**part))) {
@@ -68,79 +69,79 @@ impl<'a> BackwardAutomaton<'a> {
                 needed.extend(formulas.node(*part).children());
             }
         }
-        let mut future = Self { subformulas, root, steps: Vec::new(), leaves: Vec::new(), memories: Vec::new() };
+        let mut future = Self { subformulas, root, gates: Vec::new(), leaves: Vec::new(), memories: Vec::new() };
         for part in parts.into_iter().filter(|part| needed.contains(part)) {
-            let step = future.step(part, &places);
-            places.insert(part, future.steps.len());
-            future.steps.push(step);
+            let gate = future.gate(part, &places);
+            places.insert(part, future.gates.len());
+            future.gates.push(gate);
         }
-        (future.memories.len() <= MEMORIES).then_some(future)
+        (future.memories.len() <= MAX_MEMORIES).then_some(future)
     }
 
-    fn step(&mut self, part: Formula, places: &HashMap<Formula, usize>) -> Step {
+    fn gate(&mut self, part: Formula, places: &HashMap<Formula, usize>) -> Gate {
         let at = |formula: &Formula| places[formula];
         let all = |formulas: &[Formula]| formulas.iter().map(at).collect();
-        let own = self.steps.len();
+        let own = self.gates.len();
         let mut memory = |filled_by: usize, at_end: bool| {
             self.memories.push((filled_by, at_end));
             self.memories.len() - 1
         };
         match self.subformulas.formulas.node(part) {
-            Node::True => Step::Constant(true),
-            Node::False => Step::Constant(false),
-            Node::Not(a) => Step::Not(at(a)),
-            Node::And(parts) => Step::And(all(parts)),
-            Node::Or(parts) => Step::Or(all(parts)),
-            Node::Binary(Binary::Implies, [l, r]) => Step::Implies(at(l), at(r)),
-            Node::Binary(Binary::Iff, [l, r]) => Step::Iff(at(l), at(r)),
-            Node::Unary(Unary::Next, a) => Step::Memory(memory(at(a), false)),
-            Node::Unary(Unary::WeakNext, a) => Step::Memory(memory(at(a), true)),
-            Node::Unary(Unary::Finally, a) => Step::Finally(at(a), memory(own, false)),
-            Node::Unary(Unary::Globally, a) => Step::Globally(at(a), memory(own, true)),
-            Node::Binary(Binary::Until, [l, r]) => Step::Until(at(l), at(r), memory(own, false)),
-            Node::Binary(Binary::WeakUntil, [l, r]) => Step::Until(at(l), at(r), memory(own, true)),
-            Node::Binary(Binary::Release, [l, r]) => Step::Release(at(l), at(r), memory(own, true)),
-            Node::Binary(Binary::StrongRelease, [l, r]) => Step::Release(at(l), at(r), memory(own, false)),
+            Node::True => Gate::Constant(true),
+            Node::False => Gate::Constant(false),
+            Node::Not(a) => Gate::Not(at(a)),
+            Node::And(parts) => Gate::And(all(parts)),
+            Node::Or(parts) => Gate::Or(all(parts)),
+            Node::Binary(Binary::Implies, [l, r]) => Gate::Implies(at(l), at(r)),
+            Node::Binary(Binary::Iff, [l, r]) => Gate::Iff(at(l), at(r)),
+            Node::Unary(Unary::Next, a) => Gate::Memory(memory(at(a), false)),
+            Node::Unary(Unary::WeakNext, a) => Gate::Memory(memory(at(a), true)),
+            Node::Unary(Unary::Finally, a) => Gate::Finally(at(a), memory(own, false)),
+            Node::Unary(Unary::Globally, a) => Gate::Globally(at(a), memory(own, true)),
+            Node::Binary(Binary::Until, [l, r]) => Gate::Until(at(l), at(r), memory(own, false)),
+            Node::Binary(Binary::WeakUntil, [l, r]) => Gate::Until(at(l), at(r), memory(own, true)),
+            Node::Binary(Binary::Release, [l, r]) => Gate::Release(at(l), at(r), memory(own, true)),
+            Node::Binary(Binary::StrongRelease, [l, r]) => Gate::Release(at(l), at(r), memory(own, false)),
             _ => {
                 self.leaves.push(part);
-                Step::Leaf(self.leaves.len() - 1)
+                Gate::Leaf(self.leaves.len() - 1)
             }
         }
     }
 
-    /// The values of all steps, in 64 cases at once.
+    /// The values of all gates, for 64 cases at once.
     fn values(&self, leaves: &[u64], memory: &[u64], values: &mut Vec<u64>) {
         values.clear();
-        for step in &self.steps {
-            let value = match step {
-                Step::Constant(value) => spread(*value),
-                Step::Leaf(leaf) => leaves[*leaf],
-                Step::Not(a) => !values[*a],
-                Step::And(all) => all.iter().fold(u64::MAX, |value, a| value & values[*a]),
-                Step::Or(all) => all.iter().fold(0, |value, a| value | values[*a]),
-                Step::Implies(l, r) => !values[*l] | values[*r],
-                Step::Iff(l, r) => !(values[*l] ^ values[*r]),
-                Step::Memory(m) => memory[*m],
-                Step::Finally(a, m) => values[*a] | memory[*m],
-                Step::Globally(a, m) => values[*a] & memory[*m],
-                Step::Until(l, r, m) => values[*r] | (values[*l] & memory[*m]),
-                Step::Release(l, r, m) => values[*r] & (values[*l] | memory[*m]),
+        for gate in &self.gates {
+            let value = match gate {
+                Gate::Constant(value) => broadcast(*value),
+                Gate::Leaf(leaf) => leaves[*leaf],
+                Gate::Not(a) => !values[*a],
+                Gate::And(all) => all.iter().fold(u64::MAX, |value, a| value & values[*a]),
+                Gate::Or(all) => all.iter().fold(0, |value, a| value | values[*a]),
+                Gate::Implies(l, r) => !values[*l] | values[*r],
+                Gate::Iff(l, r) => !(values[*l] ^ values[*r]),
+                Gate::Memory(m) => memory[*m],
+                Gate::Finally(a, m) => values[*a] | memory[*m],
+                Gate::Globally(a, m) => values[*a] & memory[*m],
+                Gate::Until(l, r, m) => values[*r] | (values[*l] & memory[*m]),
+                Gate::Release(l, r, m) => values[*r] & (values[*l] | memory[*m]),
             };
             values.push(value);
         }
     }
 
-    fn handed_on(&self, values: &[u64], case: usize) -> u64 {
-        self.memories.iter().enumerate().fold(0, |state, (m, (step, _))| state | (values[*step] >> case & 1) << m)
+    fn next_state(&self, values: &[u64], case: usize) -> u64 {
+        self.memories.iter().enumerate().fold(0, |state, (m, (gate, _))| state | (values[*gate] >> case & 1) << m)
     }
 
     fn root_value(values: &[u64]) -> u64 {
-        *values.last().expect("the root is the last step")
+        *values.last().expect("the root is the last gate")
     }
 
-    /// What decided this verdict, and whether that is exact; `None` where finding out would take too much.
+    /// The decision point of a verdict, and whether it is exact; `None` if the search exceeds a limit.
     ///
-    /// What the past says is taken to be independent of the letters, so with past operators it is a bound.
+    /// Past formulas count as independent of the letters, so with past operators the result is an upper bound.
     pub(super) fn find_decision_point(
         &self,
         table: &Columns<'_>,
@@ -148,8 +149,8 @@ impl<'a> BackwardAutomaton<'a> {
         verdict: bool,
     ) -> Option<(DecisionPoint, bool)> {
         let exact = self.leaves.iter().all(|leaf| matches!(self.subformulas.formulas.node(*leaf), Node::Atom(_)));
-        let (states, ever_otherwise) = self.states(verdict)?;
-        if !ever_otherwise {
+        let (states, other_verdict_exists) = self.states(verdict)?;
+        if !other_verdict_exists {
             return Some((DecisionPoint::FromTheStart, exact));
         }
         let mut reader = Reader::new(self, states);
@@ -169,30 +170,30 @@ impl<'a> BackwardAutomaton<'a> {
         Some((DecisionPoint::ByTheEnd, exact))
     }
 
-    /// The states of the backward automaton that some continuation reaches, and whether some trace has another verdict.
+    /// The states of the backward automaton that some continuation reaches, and whether some trace has the other verdict.
     fn states(&self, verdict: bool) -> Option<(Vec<u64>, bool)> {
         let letters = 1_usize.checked_shl(u32::try_from(self.leaves.len()).ok()?)?;
-        if letters > PAIRS {
+        if letters > MAX_PAIRS {
             return None;
         }
         let at_end = self.memories.iter().enumerate().fold(0, |state, (m, (_, end))| state | u64::from(*end) << m);
         let (mut states, mut known) = (vec![at_end], HashSet::from([at_end]));
-        let mut otherwise = self.of_nothing() != verdict;
+        let mut other_verdict_exists = self.empty_trace_verdict() != verdict;
         let (mut values, mut leaves) = (Vec::new(), vec![0; self.leaves.len()]);
         let mut next = 0;
         while next < states.len() {
-            if states.len() * letters > PAIRS {
+            if states.len() * letters > MAX_PAIRS {
                 return None;
             }
-            let memory: Vec<u64> = (0..self.memories.len()).map(|m| spread(states[next] >> m & 1 == 1)).collect();
+            let memory: Vec<u64> = (0..self.memories.len()).map(|m| broadcast(states[next] >> m & 1 == 1)).collect();
             for block in 0..letters.div_ceil(64) {
                 for (i, leaf) in leaves.iter_mut().enumerate() {
-                    *leaf = PATTERNS.get(i).copied().unwrap_or_else(|| spread(block >> (i - 6) & 1 == 1));
+                    *leaf = PATTERNS.get(i).copied().unwrap_or_else(|| broadcast(block >> (i - 6) & 1 == 1));
                 }
                 self.values(&leaves, &memory, &mut values);
                 for case in 0..letters.min(64) {
-                    otherwise |= (Self::root_value(&values) >> case & 1 == 1) != verdict;
-                    let state = self.handed_on(&values, case);
+                    other_verdict_exists |= (Self::root_value(&values) >> case & 1 == 1) != verdict;
+                    let state = self.next_state(&values, case);
                     if known.insert(state) {
                         states.push(state);
                     }
@@ -200,34 +201,35 @@ impl<'a> BackwardAutomaton<'a> {
             }
             next += 1;
         }
-        Some((states, otherwise))
+        Some((states, other_verdict_exists))
     }
 
     /// The verdict of the empty trace.
-    fn of_nothing(&self) -> bool {
+    fn empty_trace_verdict(&self) -> bool {
         let formulas = self.subformulas.formulas;
         eval_all_positions(formulas, self.root, &Labels::new(formulas, &[self.root])).is_ok_and(|c| c.verdict())
     }
 }
 
-/// Reads the trace forwards: for each backward state, the verdict that it leads to.
+/// Reads the trace forwards and keeps, for each backward state, the verdict that it leads to.
 struct Reader<'a> {
     future: &'a BackwardAutomaton<'a>,
     states: Vec<u64>,
     numbers: HashMap<u64, usize>,
     letters: usize,
-    /// By remembered state and letter; `u32::MAX` where it is not known yet.
+    /// By verdict vector and letter, the next vector; `u32::MAX` if not computed yet.
     next: Vec<u32>,
-    /// The remembered states; the first is the start, which remembers nothing.
+    /// The verdict vectors; the first stands for the empty prefix and is empty.
     verdicts: Vec<Box<[u64]>>,
     remembered: HashMap<Box<[u64]>, usize>,
-    /// The verdict where all are the same.
+    /// The common verdict of each vector, if all its entries are equal.
     settled: Vec<Option<bool>>,
-    effects: HashMap<usize, Effect>,
+    effects: HashMap<usize, LetterEffect>,
 }
 
-/// What a letter does to each backward state, and the verdict of the letter followed by what leads to that state.
-struct Effect {
+/// The effect of a letter: the successor of each backward state, and the verdict of the trace that consists of the letter
+/// and a continuation with that state.
+struct LetterEffect {
     to: Vec<usize>,
     verdict: Box<[u64]>,
 }
@@ -269,7 +271,7 @@ impl<'a> Reader<'a> {
     }
 
     fn add(&mut self, verdicts: Box<[u64]>) -> Option<usize> {
-        if self.next.len() / 2 + 2 * verdicts.len() * self.verdicts.len() > REMEMBERED {
+        if self.next.len() / 2 + 2 * verdicts.len() * self.verdicts.len() > MAX_REMEMBERED_WORDS {
             return None;
         }
         let true_in: usize = verdicts.iter().map(|word| word.count_ones() as usize).sum();
@@ -284,8 +286,8 @@ impl<'a> Reader<'a> {
         Some(self.verdicts.len() - 1)
     }
 
-    fn effect(&self, letter: usize) -> Effect {
-        let leaves: Vec<u64> = (0..self.future.leaves.len()).map(|i| spread(letter >> i & 1 == 1)).collect();
+    fn effect(&self, letter: usize) -> LetterEffect {
+        let leaves: Vec<u64> = (0..self.future.leaves.len()).map(|i| broadcast(letter >> i & 1 == 1)).collect();
         let (mut to, mut verdict, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for states in self.states.chunks(64) {
             let memory: Vec<u64> = (0..self.future.memories.len())
@@ -294,13 +296,13 @@ impl<'a> Reader<'a> {
             self.future.values(&leaves, &memory, &mut values);
             let cases = u64::MAX >> (64 - states.len());
             verdict.push(BackwardAutomaton::root_value(&values) & cases);
-            to.extend((0..states.len()).map(|case| self.numbers[&self.future.handed_on(&values, case)]));
+            to.extend((0..states.len()).map(|case| self.numbers[&self.future.next_state(&values, case)]));
         }
-        Effect { to, verdict: verdict.into() }
+        LetterEffect { to, verdict: verdict.into() }
     }
 }
 
-/// Every combination of six letters, one a bit.
+/// All 64 combinations of six inputs, one per bit position.
 const PATTERNS: [u64; 6] = [
     0xaaaa_aaaa_aaaa_aaaa,
     0xcccc_cccc_cccc_cccc,
@@ -310,7 +312,7 @@ const PATTERNS: [u64; 6] = [
     0xffff_ffff_0000_0000,
 ];
 
-fn spread(value: bool) -> u64 {
+fn broadcast(value: bool) -> u64 {
     if value { u64::MAX } else { 0 }
 }
 

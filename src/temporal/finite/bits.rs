@@ -1,45 +1,45 @@
-//! The temporal operators on 64 positions at a time.
+//! The temporal operators on bit vectors, 64 positions at a time.
 //!
-//! An earlier position is a higher bit of its word, so that what the future says travels upwards, as the carry of an
-//! addition does: `U` is one addition a word. Positions after `n` are zero in every column.
+//! An earlier position is a higher bit of its word, so information from the future moves upwards like the carry of an
+//! addition: `U` takes one addition per word. Bits after position `n` are zero in every column.
 
-/// How a trace lies in its words.
+/// The layout of the positions of a trace in words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BitLayout {
-    /// The index of the last word; it holds position `n`.
+    /// The index of the last word, which contains position `n`.
     last: usize,
-    /// The positions of records in the last word.
-    body: u64,
-    /// The positions up to `n` in the last word.
-    kept: u64,
+    /// The bits of positions `0..n` in the last word.
+    record_bits: u64,
+    /// The bits of positions `0..=n` in the last word.
+    position_bits: u64,
 }
 
 impl BitLayout {
     pub(super) fn new(length: usize) -> Self {
         let at = length % 64;
-        Self { last: length / 64, body: !(u64::MAX >> at), kept: !((u64::MAX >> at) >> 1) }
+        Self { last: length / 64, record_bits: !(u64::MAX >> at), position_bits: !((u64::MAX >> at) >> 1) }
     }
 
     pub(super) fn words(self) -> usize {
         self.last + 1
     }
 
-    /// The positions of a word that have a record.
+    /// The bits of a word that belong to records.
     pub(super) fn records(self, word: usize) -> u64 {
-        if word == self.last { self.body } else { u64::MAX }
+        if word == self.last { self.record_bits } else { u64::MAX }
     }
 
-    /// Clears what lies after position `n`.
+    /// Clears the bits after position `n`.
     pub(super) fn trim(self, out: &mut [u64]) {
-        out[self.last] &= self.kept;
+        out[self.last] &= self.position_bits;
     }
 
-    /// A word, with `end` in place of what is there from position `n` on.
-    fn ended(self, words: &[u64], word: usize, end: bool) -> u64 {
+    /// A word in which all bits from position `n` on are `end`.
+    fn word_with_end(self, words: &[u64], word: usize, end: bool) -> u64 {
         match (word == self.last, end) {
             (false, _) => words[word],
-            (true, false) => words[word] & self.body,
-            (true, true) => words[word] | !self.body,
+            (true, false) => words[word] & self.record_bits,
+            (true, true) => words[word] | !self.record_bits,
         }
     }
 
@@ -47,7 +47,7 @@ impl BitLayout {
     pub(super) fn next(self, out: &mut [u64], a: &[u64], end: bool) {
         let mut carry = u64::from(end);
         for w in (0..self.words()).rev() {
-            let word = self.ended(a, w, end);
+            let word = self.word_with_end(a, w, end);
             out[w] = word << 1 | carry;
             carry = word >> 63;
         }
@@ -58,7 +58,7 @@ impl BitLayout {
     pub(super) fn finally(self, out: &mut [u64], a: &[u64], end: bool) {
         let mut carry = end;
         for w in (0..self.words()).rev() {
-            let word = self.ended(a, w, end);
+            let word = self.word_with_end(a, w, end);
             // The lowest bit and all above it.
             out[w] = if carry { u64::MAX } else { word | word.wrapping_neg() };
             carry |= word != 0;
@@ -70,7 +70,7 @@ impl BitLayout {
     pub(super) fn globally(self, out: &mut [u64], a: &[u64], end: bool) {
         let mut carry = end;
         for w in (0..self.words()).rev() {
-            let gaps = !self.ended(a, w, end);
+            let gaps = !self.word_with_end(a, w, end);
             out[w] = if carry { !(gaps | gaps.wrapping_neg()) } else { 0 };
             carry &= gaps == 0;
         }
@@ -81,8 +81,8 @@ impl BitLayout {
     pub(super) fn until(self, out: &mut [u64], l: &[u64], r: &[u64], end: bool) {
         let mut carry = end;
         for w in (0..self.words()).rev() {
-            let (l, r) = (self.ended(l, w, end), self.ended(r, w, end));
-            (out[w], carry) = carries(l | r, r, carry);
+            let (l, r) = (self.word_with_end(l, w, end), self.word_with_end(r, w, end));
+            (out[w], carry) = propagate(l | r, r, carry);
         }
         self.trim(out);
     }
@@ -91,8 +91,8 @@ impl BitLayout {
     pub(super) fn release(self, out: &mut [u64], l: &[u64], r: &[u64], end: bool) {
         let mut carry = end;
         for w in (0..self.words()).rev() {
-            let (l, r) = (self.ended(l, w, end), self.ended(r, w, end));
-            (out[w], carry) = carries(r, l & r, carry);
+            let (l, r) = (self.word_with_end(l, w, end), self.word_with_end(r, w, end));
+            (out[w], carry) = propagate(r, l & r, carry);
         }
         self.trim(out);
     }
@@ -111,7 +111,7 @@ impl BitLayout {
     pub(super) fn once(self, out: &mut [u64], a: &[u64]) {
         let mut carry = false;
         for (w, slot) in out.iter_mut().enumerate() {
-            let word = self.ended(a, w, false);
+            let word = self.word_with_end(a, w, false);
             // The highest bit and all below it.
             let below = if word == 0 { 0 } else { u64::MAX >> word.leading_zeros() };
             *slot = if carry { u64::MAX } else { below };
@@ -124,7 +124,7 @@ impl BitLayout {
     pub(super) fn historically(self, out: &mut [u64], a: &[u64]) {
         let mut carry = true;
         for (w, slot) in out.iter_mut().enumerate() {
-            let gaps = !self.ended(a, w, true);
+            let gaps = !self.word_with_end(a, w, true);
             let below = if gaps == 0 { 0 } else { u64::MAX >> gaps.leading_zeros() };
             *slot = if carry { !below } else { 0 };
             carry &= gaps == 0;
@@ -136,16 +136,17 @@ impl BitLayout {
     pub(super) fn since(self, out: &mut [u64], l: &[u64], r: &[u64]) {
         let mut carry = false;
         for (w, slot) in out.iter_mut().enumerate() {
-            let (l, r) = (self.ended(l, w, true), self.ended(r, w, false));
-            let (word, over) = carries((l | r).reverse_bits(), r.reverse_bits(), carry);
+            let (l, r) = (self.word_with_end(l, w, true), self.word_with_end(r, w, false));
+            let (word, over) = propagate((l | r).reverse_bits(), r.reverse_bits(), carry);
             (*slot, carry) = (word.reverse_bits(), over);
         }
         self.trim(out);
     }
 }
 
-/// The carries out of every bit of an addition that a bit passes on (`pass`) or starts by itself (`start`, one of those).
-fn carries(pass: u64, start: u64, carry: bool) -> (u64, bool) {
+/// Propagates a carry through a word by one addition: a bit of `start` (a subset of `pass`) generates a carry, a bit of
+/// `pass` passes it on. Returns the carry at each bit, and out of the word.
+fn propagate(pass: u64, start: u64, carry: bool) -> (u64, bool) {
     let (sum, first) = pass.overflowing_add(start);
     let (sum, second) = sum.overflowing_add(u64::from(carry));
     (start | (pass & !sum), first | second)

@@ -1,10 +1,10 @@
-//! Truth values by position, one bit each, and the prepared labels of a trace.
+//! Truth values by position, one bit each: the column of a formula, and the labels (atoms) of a trace.
 
 use super::super::atom::Record;
 use super::super::formula::{AtomId, Formula, Formulas};
 use super::bits::{BitLayout, bit};
 
-/// The truth values of one formula at the positions `0..=n` of a trace of `n` records.
+/// The truth values of a formula at the positions `0..=n` of a trace of `n` records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     pub(super) words: Vec<u64>,
@@ -12,12 +12,12 @@ pub struct Column {
 }
 
 impl Column {
-    /// The number of records, `n`; there is one position more.
+    /// The number of records, `n`; there are `n + 1` positions.
     pub fn trace_length(&self) -> usize {
         self.length
     }
 
-    /// The value at a position; false beyond `n`.
+    /// The value at a position; false after `n`.
     pub fn holds_at(&self, position: usize) -> bool {
         position <= self.length && bit(&self.words, position)
     }
@@ -27,7 +27,7 @@ impl Column {
         self.holds_at(0)
     }
 
-    /// The positions of records from which on the formula does not hold, ascending; `n` is not among them.
+    /// The positions `0..n` at which the formula is false, in ascending order.
     pub fn failing_positions(&self) -> impl Iterator<Item = usize> + '_ {
         let shape = BitLayout::new(self.length);
         self.words.iter().enumerate().flat_map(move |(w, word)| {
@@ -42,26 +42,27 @@ impl Column {
         })
     }
 
-    /// How many positions of records fail.
+    /// The number of [`Column::failing_positions`].
     pub fn failing_count(&self) -> usize {
         let shape = BitLayout::new(self.length);
         self.words.iter().enumerate().map(|(w, word)| (!word & shape.records(w)).count_ones() as usize).sum()
     }
 }
 
-/// Which atoms hold at which record: one bit for each, so a trace of five million records and 20 atoms takes 12 MB.
+/// The labelling of a trace: which atoms are true at which record, one bit each. Five million records with 20 atoms take
+/// 12 MB.
 ///
-/// A record is read once, when it is pushed, and is not kept: a log of any size goes through it record by record.
+/// Each record is read once, when it is pushed, and not stored, so a log of any size can be labelled record by record.
 #[derive(Debug, Clone)]
 pub struct Labels {
-    /// By atom number; `None` for an atom that was not asked for.
+    /// By atom number; `None` for an atom that is not labelled.
     columns: Vec<Option<Vec<u64>>>,
     atoms: Vec<AtomId>,
     length: usize,
 }
 
 impl Labels {
-    /// The labels of an empty trace, for the atoms of these formulas.
+    /// The labels of an empty trace, for the atoms of the formulas `read`.
     pub fn new(formulas: &Formulas, read: &[Formula]) -> Self {
         let mut atoms: Vec<AtomId> = read.iter().flat_map(|f| formulas.atoms_of(*f)).collect();
         atoms.sort_unstable();
@@ -73,7 +74,7 @@ impl Labels {
         Self { columns, atoms, length: 0 }
     }
 
-    /// The labels of a whole trace, for the atoms of these formulas.
+    /// The labels of a complete trace, for the atoms of the formulas `read`.
     pub fn from_records(formulas: &Formulas, read: &[Formula], records: impl IntoIterator<Item = impl Record>) -> Self {
         let mut labels = Self::new(formulas, read);
         for record in records {
@@ -82,18 +83,18 @@ impl Labels {
         labels
     }
 
-    /// Appends a record: every atom is evaluated on it once.
+    /// Appends a record; evaluates every atom on it once.
     pub fn push(&mut self, formulas: &Formulas, record: &(impl Record + ?Sized)) {
         self.push_values(|atom| formulas.atom(atom).holds(record));
     }
 
-    /// Appends a record of which it is known what holds; every atom is asked for once.
+    /// Appends a record by its truth values; calls `holds` once for each atom.
     pub fn push_values(&mut self, mut holds: impl FnMut(AtomId) -> bool) {
         let (word, at) = (self.length / 64, 63 - self.length % 64);
         for atom in &self.atoms {
-            let column = self.columns[atom.index()].as_mut().expect("every atom asked for has a column");
+            let column = self.columns[atom.index()].as_mut().expect("every labelled atom has a column");
             column[word] |= u64::from(holds(*atom)) << at;
-            // There is always room for the position after the last record.
+            // A column always has a bit for position `n`.
             if at == 0 {
                 column.push(0);
             }
@@ -101,20 +102,20 @@ impl Labels {
         self.length += 1;
     }
 
-    /// Appends the records of other labels, which are of the same atoms.
+    /// Appends the records of other labels, which must have the same atoms.
     pub fn append(&mut self, other: &Self) {
         debug_assert_eq!(self.atoms, other.atoms, "labels of the same atoms");
         let shift = self.length % 64;
         let words = (self.length + other.length) / 64 + 1;
         for atom in &self.atoms {
             let more = other.column(*atom).expect("labels of the same atoms");
-            let column = self.columns[atom.index()].as_mut().expect("every atom asked for has a column");
+            let column = self.columns[atom.index()].as_mut().expect("every labelled atom has a column");
             for word in more {
-                let last = column.last_mut().expect("there is room for the position after the last record");
+                let last = column.last_mut().expect("a column has a bit for position n");
                 *last |= word >> shift;
                 column.push(if shift == 0 { 0 } else { word << (64 - shift) });
             }
-            // Behind the last record of the other labels there are only zeros.
+            // Bits after the last record are zero, so words beyond the new length can be dropped.
             column.truncate(words);
         }
         self.length += other.length;
@@ -130,12 +131,12 @@ impl Labels {
         self.length == 0
     }
 
-    /// The atoms that are read, ascending.
+    /// The labelled atoms, in ascending order.
     pub fn atoms(&self) -> &[AtomId] {
         &self.atoms
     }
 
-    /// Whether an atom holds at a position, `n` included, where none does; `None` for an atom that is not read.
+    /// Whether an atom holds at a position `0..=n`; false at `n`. `None` for an atom that is not labelled.
     pub fn holds_at(&self, atom: AtomId, position: usize) -> Option<bool> {
         let column = self.column(atom)?;
         Some(position < self.length && bit(column, position))

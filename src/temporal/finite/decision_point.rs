@@ -1,13 +1,13 @@
-//! What decided a verdict: a record, the end of the trace, or nothing in it.
+//! The point of a trace at which its verdict was decided.
 
-/// What decided a verdict.
+/// The point of a trace after which no continuation could change the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DecisionPoint {
-    /// Nothing: every trace has this verdict.
+    /// Before the first record: every trace has this verdict.
     FromTheStart,
-    /// The record at this position: before it, another verdict was still possible; after it, no continuation changes the
-    /// verdict, and ending there does not.
+    /// The record at this position: before it, the other verdict was possible; after it, neither a continuation nor the end
+    /// of the trace changes the verdict.
     ByRecord(usize),
-    /// The end of the trace: some continuation of the whole trace has the other verdict.
+    /// The end of the trace: some continuation of the complete trace has the other verdict.
     ByTheEnd,
 }

@@ -1,4 +1,4 @@
-//! Why a formula is violated, as a person reads it: which part has which value at which position.
+//! Explains a violation: facts about subformulas at positions that together make the formula false.
 
 use std::fmt;
 
@@ -6,51 +6,51 @@ use super::super::formula::{Binary, Formula, Formulas, Node, Unary};
 use super::bits::bit;
 use super::sweep::{Columns, Subformulas};
 
-/// How many reasons are given; what comes after them is counted.
-const REASONS: usize = 16;
+/// Maximum number of reasons; longer explanations are not readable.
+const MAX_REASONS: usize = 16;
 
-/// What is so of a formula.
+/// A fact about the values of a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {
-    /// It holds at this position.
+    /// The formula holds at this position.
     Holds(usize),
-    /// It does not hold at this position.
+    /// The formula does not hold at this position.
     Fails(usize),
-    /// It holds from this position to the end.
+    /// The formula holds at all positions from this one to the end.
     AlwaysFrom(usize),
-    /// It holds nowhere from this position to the end.
+    /// The formula holds at no position from this one to the end.
     NeverFrom(usize),
-    /// It holds nowhere from the first to the second of these positions, both included.
+    /// The formula holds at no position from the first to the second of these, both included.
     NeverWithin(usize, usize),
-    /// It holds everywhere from the first to the second of these positions, both included.
+    /// The formula holds at all positions from the first to the second of these, both included.
     AlwaysWithin(usize, usize),
-    /// It holds everywhere from the beginning to this position.
+    /// The formula holds at all positions from the start to this one.
     AlwaysTo(usize),
-    /// It holds nowhere from the beginning to this position.
+    /// The formula holds at no position from the start to this one.
     NeverTo(usize),
-    /// It speaks of the position after this one, which is the last.
+    /// The formula refers to the position after this one, which is the last.
     NoNext(usize),
-    /// It speaks of the position before the first.
+    /// The formula refers to the position before the first.
     NoPrevious,
     /// The trace is empty.
     NoRecord,
 }
 
-/// One fact about the trace.
+/// A fact about the trace that contributes to a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason {
-    /// The formula it is about.
+    /// The formula that the fact is about.
     pub formula: Formula,
-    /// What is so of it.
-    pub claim: Fact,
+    /// The fact.
+    pub fact: Fact,
 }
 
-/// The facts that together make a formula false at position 0.
+/// The facts that together make a formula false at position 0, at most 16.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// In the order of the formula's text.
+    /// The reasons, in the order of the text of the formula.
     pub reasons: Vec<Reason>,
-    /// Whether there are more facts than are given.
+    /// Whether further reasons were left out.
     pub shortened: bool,
 }
 
@@ -61,10 +61,10 @@ impl Explanation {
         formula: Formula,
         length: usize,
     ) -> Self {
-        let mut finder = Finder { subformulas, table, length, reasons: Vec::new(), open: Vec::new() };
+        let mut finder = ReasonFinder { subformulas, table, length, reasons: Vec::new(), open: Vec::new() };
         finder.open.push((formula, 0, false));
         while let Some((formula, position, value)) = finder.open.pop() {
-            if finder.reasons.len() >= REASONS {
+            if finder.reasons.len() >= MAX_REASONS {
                 return Self { reasons: finder.reasons, shortened: true };
             }
             finder.explain(formula, position, value);
@@ -72,13 +72,13 @@ impl Explanation {
         Self { reasons: finder.reasons, shortened: false }
     }
 
-    /// The facts as one sentence without a full stop: "at 17 `a` holds, and from there on `b` never holds".
+    /// The reasons as one sentence without a full stop: "at 17 `a` holds, and from there on `b` never holds".
     pub fn text(&self, formulas: &Formulas) -> String {
         let mut parts = Vec::new();
         let mut at = None;
         for reason in &self.reasons {
             parts.push(ReasonText { reason, formulas, at }.to_string());
-            at = reason.claim.position();
+            at = reason.fact.position();
         }
         if self.shortened {
             parts.push("more".to_owned());
@@ -88,14 +88,14 @@ impl Explanation {
 }
 
 impl Reason {
-    /// The fact in words.
+    /// The reason in English.
     pub fn text(&self, formulas: &Formulas) -> String {
         ReasonText { reason: self, formulas, at: None }.to_string()
     }
 }
 
 impl Fact {
-    /// The position it speaks of first.
+    /// The first position that the fact refers to; `None` for the empty trace.
     pub fn position(self) -> Option<usize> {
         match self {
             Self::Holds(at) | Self::Fails(at) | Self::AlwaysFrom(at) | Self::NeverFrom(at) => Some(at),
@@ -107,7 +107,7 @@ impl Fact {
     }
 }
 
-/// A reason, told after one that spoke of the position `at`.
+/// A reason to print. A preceding reason about position `at` allows "there" instead of its number.
 struct ReasonText<'a> {
     reason: &'a Reason,
     formulas: &'a Formulas,
@@ -119,7 +119,7 @@ impl fmt::Display for ReasonText<'_> {
         let text = self.formulas.text(self.reason.formula);
         let place = |at: usize| if self.at == Some(at) { "there".to_owned() } else { format!("at {at}") };
         let since = |at: usize| if self.at == Some(at) { "there".to_owned() } else { at.to_string() };
-        match self.reason.claim {
+        match self.reason.fact {
             Fact::Holds(at) => write!(f, "{} `{text}` holds", place(at)),
             Fact::Fails(at) => write!(f, "{} `{text}` does not hold", place(at)),
             Fact::AlwaysFrom(at) => write!(f, "from {} on `{text}` always holds", since(at)),
@@ -128,29 +128,29 @@ impl fmt::Display for ReasonText<'_> {
             Fact::AlwaysWithin(from, to) => write!(f, "from {} to {to} `{text}` holds", since(from)),
             Fact::AlwaysTo(at) => write!(f, "up to {at} `{text}` always holds"),
             Fact::NeverTo(at) => write!(f, "up to {at} `{text}` never holds"),
-            Fact::NoNext(at) => write!(f, "{at} is the last position, where `{text}` speaks of the next"),
-            Fact::NoPrevious => write!(f, "0 is the first position, where `{text}` speaks of the one before"),
-            Fact::NoRecord => write!(f, "the trace is empty, where `{text}` does not hold"),
+            Fact::NoNext(at) => write!(f, "{at} is the last position, and `{text}` refers to the next"),
+            Fact::NoPrevious => write!(f, "0 is the first position, and `{text}` refers to the one before"),
+            Fact::NoRecord => write!(f, "the trace is empty, so `{text}` does not hold"),
         }
     }
 }
 
-struct Finder<'a> {
+struct ReasonFinder<'a> {
     subformulas: &'a Subformulas<'a>,
     table: &'a Columns<'a>,
     length: usize,
     reasons: Vec<Reason>,
-    /// What is still to be explained: why a formula has a value at a position. The last comes first.
+    /// A stack of open questions: why the formula has the value at the position.
     open: Vec<(Formula, usize, bool)>,
 }
 
-impl Finder<'_> {
+impl ReasonFinder<'_> {
     fn value(&self, formula: Formula, position: usize) -> bool {
         bit(self.table.words(formula), position)
     }
 
-    /// The first position from `from` on, and before the end, where a formula has a value.
-    fn first(&self, formula: Formula, value: bool, from: usize) -> Option<usize> {
+    /// The first position in `from..n` at which the formula has the value.
+    fn first_position(&self, formula: Formula, value: bool, from: usize) -> Option<usize> {
         let words = self.table.words(formula);
         let mut at = from;
         while at < self.length {
@@ -164,36 +164,36 @@ impl Finder<'_> {
         None
     }
 
-    /// The last position up to `to` where a formula has a value.
-    fn last(&self, formula: Formula, value: bool, to: usize) -> Option<usize> {
+    /// The last position in `0..=to` at which the formula has the value.
+    fn last_position(&self, formula: Formula, value: bool, to: usize) -> Option<usize> {
         (0..=to).rev().find(|at| self.value(formula, *at) == value)
     }
 
-    fn give(&mut self, formula: Formula, claim: Fact) {
-        self.reasons.push(Reason { formula, claim });
+    fn add_reason(&mut self, formula: Formula, fact: Fact) {
+        self.reasons.push(Reason { formula, fact });
     }
 
-    /// Says that a formula has nowhere held from one position to before another, where there is one between.
-    fn not_yet(&mut self, formula: Formula, from: usize, before: usize) {
+    /// Adds the reason that the formula is false at all positions `from..before`, if there are any.
+    fn add_never_within(&mut self, formula: Formula, from: usize, before: usize) {
         match before - from {
             0 => {}
             1 => self.open.push((formula, from, false)),
-            _ => self.give(formula, Fact::NeverWithin(from, before - 1)),
+            _ => self.add_reason(formula, Fact::NeverWithin(from, before - 1)),
         }
     }
 
-    /// Says that a formula has held from one position to before another, where there is one between.
-    fn held(&mut self, formula: Formula, from: usize, before: usize) {
+    /// Adds the reason that the formula is true at all positions `from..before`, if there are any.
+    fn add_always_within(&mut self, formula: Formula, from: usize, before: usize) {
         match before - from {
             0 => {}
             1 => self.open.push((formula, from, true)),
-            _ => self.give(formula, Fact::AlwaysWithin(from, before - 1)),
+            _ => self.add_reason(formula, Fact::AlwaysWithin(from, before - 1)),
         }
     }
 
     fn explain(&mut self, formula: Formula, at: usize, value: bool) {
         if at >= self.length {
-            return self.give(formula, Fact::NoRecord);
+            return self.add_reason(formula, Fact::NoRecord);
         }
         let formulas = self.subformulas.formulas;
         match formulas.node(formula) {
@@ -212,11 +212,11 @@ impl Finder<'_> {
             }
             Node::Binary(operator, [l, r]) if value => self.binary_true(*operator, *l, *r, at),
             Node::Binary(operator, [l, r]) => self.binary_false(*operator, *l, *r, at),
-            _ => self.give(formula, if value { Fact::Holds(at) } else { Fact::Fails(at) }),
+            _ => self.add_reason(formula, if value { Fact::Holds(at) } else { Fact::Fails(at) }),
         }
     }
 
-    /// `&` (`all` true) and `|` (`all` false): each part where all are needed, else the first that decides.
+    /// Explains `&` (`all` true) and `|` (`all` false): by each operand if all are needed, else by the first that decides.
     fn chain(&mut self, parts: &[Formula], at: usize, value: bool, all: bool) {
         if value == all {
             self.open.extend(parts.iter().rev().map(|part| (*part, at, value)));
@@ -228,32 +228,32 @@ impl Finder<'_> {
 
     fn unary(&mut self, formula: Formula, operator: Unary, a: Formula, at: usize, value: bool) {
         match operator {
-            Unary::Next | Unary::WeakNext if at + 1 == self.length => self.give(formula, Fact::NoNext(at)),
+            Unary::Next | Unary::WeakNext if at + 1 == self.length => self.add_reason(formula, Fact::NoNext(at)),
             Unary::Next | Unary::WeakNext => self.open.push((a, at + 1, value)),
-            Unary::Yesterday if at == 0 => self.give(formula, Fact::NoPrevious),
+            Unary::Yesterday if at == 0 => self.add_reason(formula, Fact::NoPrevious),
             Unary::Yesterday => self.open.push((a, at - 1, value)),
-            Unary::Globally if value => self.give(a, Fact::AlwaysFrom(at)),
+            Unary::Globally if value => self.add_reason(a, Fact::AlwaysFrom(at)),
             Unary::Finally if !value => {
-                self.give(a, Fact::NeverFrom(at));
-                // What a temporal formula says at the last position is the shortest hint why it never holds.
-                if !self.is_state(a) {
+                self.add_reason(a, Fact::NeverFrom(at));
+                // For a temporal operand, its value at the last position is usually the shortest explanation.
+                if !self.is_state_formula(a) {
                     self.open.push((a, self.length - 1, false));
                 }
             }
             Unary::Globally | Unary::Finally => {
-                let found = self.first(a, value, at).expect("some position makes it so");
+                let found = self.first_position(a, value, at).expect("the value implies such a position");
                 self.open.push((a, found, value));
             }
-            Unary::Historically if value => self.give(a, Fact::AlwaysTo(at)),
-            Unary::Once if !value => self.give(a, Fact::NeverTo(at)),
+            Unary::Historically if value => self.add_reason(a, Fact::AlwaysTo(at)),
+            Unary::Once if !value => self.add_reason(a, Fact::NeverTo(at)),
             _ => {
-                let found = self.last(a, value, at).expect("some position makes it so");
+                let found = self.last_position(a, value, at).expect("the value implies such a position");
                 self.open.push((a, found, value));
             }
         }
     }
 
-    fn is_state(&self, formula: Formula) -> bool {
+    fn is_state_formula(&self, formula: Formula) -> bool {
         let is_temporal = |node: &Node| match node {
             Node::Unary(..) => true,
             Node::Binary(operator, _) => !matches!(operator, Binary::Implies | Binary::Iff),
@@ -265,33 +265,33 @@ impl Finder<'_> {
 
     fn binary_true(&mut self, operator: Binary, l: Formula, r: Formula, at: usize) {
         match operator {
-            Binary::WeakUntil => match (self.first(r, true, at), self.first(l, false, at)) {
-                (Some(found), gap) if gap.is_none_or(|gap| found <= gap) => {
-                    self.held(l, at, found);
+            Binary::WeakUntil => match (self.first_position(r, true, at), self.first_position(l, false, at)) {
+                (Some(found), failure) if failure.is_none_or(|failure| found <= failure) => {
+                    self.add_always_within(l, at, found);
                     self.open.push((r, found, true));
                 }
-                _ => self.give(l, Fact::AlwaysFrom(at)),
+                _ => self.add_reason(l, Fact::AlwaysFrom(at)),
             },
-            Binary::Release => match (self.first(l, true, at), self.first(r, false, at)) {
-                (Some(found), gap) if gap.is_none_or(|gap| found < gap) => {
-                    self.held(r, at, found + 1);
+            Binary::Release => match (self.first_position(l, true, at), self.first_position(r, false, at)) {
+                (Some(found), failure) if failure.is_none_or(|failure| found < failure) => {
+                    self.add_always_within(r, at, found + 1);
                     self.open.push((l, found, true));
                 }
-                _ => self.give(r, Fact::AlwaysFrom(at)),
+                _ => self.add_reason(r, Fact::AlwaysFrom(at)),
             },
             Binary::Since => {
-                let found = self.last(r, true, at).expect("it was true");
-                self.held(l, found + 1, at + 1);
+                let found = self.last_position(r, true, at).expect("`S` holds");
+                self.add_always_within(l, found + 1, at + 1);
                 self.open.push((r, found, true));
             }
             Binary::StrongRelease => {
-                let found = self.first(l, true, at).expect("it comes");
-                self.held(r, at, found + 1);
+                let found = self.first_position(l, true, at).expect("the operator holds");
+                self.add_always_within(r, at, found + 1);
                 self.open.push((l, found, true));
             }
             _ => {
-                let found = self.first(r, true, at).expect("it comes");
-                self.held(l, at, found);
+                let found = self.first_position(r, true, at).expect("the operator holds");
+                self.add_always_within(l, at, found);
                 self.open.push((r, found, true));
             }
         }
@@ -299,27 +299,32 @@ impl Finder<'_> {
 
     fn binary_false(&mut self, operator: Binary, l: Formula, r: Formula, at: usize) {
         match operator {
-            Binary::Release | Binary::StrongRelease => match (self.first(r, false, at), self.first(l, true, at)) {
-                (Some(gap), comes) if comes.is_none_or(|comes| comes >= gap) => {
-                    self.not_yet(l, at, gap);
-                    self.open.push((r, gap, false));
+            Binary::Release | Binary::StrongRelease => {
+                match (self.first_position(r, false, at), self.first_position(l, true, at)) {
+                    (Some(failure), comes) if comes.is_none_or(|comes| comes >= failure) => {
+                        self.add_never_within(l, at, failure);
+                        self.open.push((r, failure, false));
+                    }
+                    _ => self.add_reason(l, Fact::NeverFrom(at)),
                 }
-                _ => self.give(l, Fact::NeverFrom(at)),
-            },
-            Binary::Since => match self.last(r, true, at) {
-                None => self.give(r, Fact::NeverTo(at)),
+            }
+            Binary::Since => match self.last_position(r, true, at) {
+                None => self.add_reason(r, Fact::NeverTo(at)),
                 Some(was) => {
-                    let gap = self.last(l, false, at).filter(|gap| *gap > was).expect("the left has not held since");
-                    self.open.extend([(l, gap, false), (r, was, true)]);
+                    let failure = self
+                        .last_position(l, false, at)
+                        .filter(|failure| *failure > was)
+                        .expect("`S` fails after the right side held");
+                    self.open.extend([(l, failure, false), (r, was, true)]);
                 }
             },
-            // Without a gap on the left it is the right that never comes.
-            _ => match self.first(l, false, at) {
-                Some(gap) => {
-                    self.not_yet(r, at, gap + 1);
-                    self.open.push((l, gap, false));
+            // If the left side never fails, the right side never holds.
+            _ => match self.first_position(l, false, at) {
+                Some(failure) => {
+                    self.add_never_within(r, at, failure + 1);
+                    self.open.push((l, failure, false));
                 }
-                None => self.give(r, Fact::NeverFrom(at)),
+                None => self.add_reason(r, Fact::NeverFrom(at)),
             },
         }
     }

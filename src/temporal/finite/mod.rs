@@ -1,9 +1,8 @@
-//! The finite-trace reading (`LTLf`): what a formula says of a trace that has ended.
+//! The finite-trace reading (`LTLf`): evaluates a formula at every position of a trace that has ended.
 //!
-//! Position `i < n` reads record `i`; position `n` is what is left after the last record: there an atom is false, `G W R`
-//! and `N` are true, `F U M` and `X` false. The past operators look at records only, so at `n` they say what they said of
-//! the whole trace: `Y a` is `a` at the last record, and `O H S` keep their value of `n - 1` (of an empty trace: `H` true,
-//! the others false).
+//! Position `i < n` reads record `i`. Position `n` is the empty suffix after the last record: there an atom is false,
+//! `G W R N` are true and `F U M X` false. Past operators read records only, so at `n` `Y a` is `a` at the last record, and
+//! `O H S` have their value of `n - 1` (on the empty trace: `H` true, the others false).
 
 mod backward;
 mod bits;

@@ -1,4 +1,4 @@
-//! The value of a formula at every position, one sweep over the trace for each distinct subformula.
+//! Evaluates a formula at every position, with one sweep over the trace for each distinct subformula.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,14 @@ use super::super::readings::{Reading, UnsupportedError};
 use super::bits::BitLayout;
 use super::column::{Column, Labels};
 
-/// The value of a formula at the positions `0..=n` of a trace whose labels are prepared.
+/// The value of a formula at the positions `0..=n` of a labelled trace.
 ///
-/// One sweep for each distinct subformula, 64 positions at a time, so the time is the trace's length times the formula's
-/// size; a column is given back when the last formula above it is done. An operator without a meaning on finite traces is
-/// refused, and so is an atom that the labels were not prepared for.
+/// One sweep for each distinct subformula, 64 positions at a time: the time is proportional to the length of the trace
+/// times the size of the formula. Columns are reused after their last use. The dynamic program of finite-trace LTL
+/// checkers; semantics of De Giacomo and Vardi (IJCAI 2013).
 ///
-/// Source: the dynamic program of finite-trace LTL checkers (De Giacomo and Vardi, IJCAI 2013, for its meaning).
+/// # Errors
+/// An operator that the finite-trace reading does not support; an atom that is not labelled.
 pub fn eval_all_positions(formulas: &Formulas, formula: Formula, labels: &Labels) -> Result<Column, UnsupportedError> {
     let subformulas = Subformulas::new(formulas, &[formula], labels)?;
     let mut table = Columns::new(&subformulas, labels, Keep::Needed);
@@ -22,12 +23,12 @@ pub fn eval_all_positions(formulas: &Formulas, formula: Formula, labels: &Labels
     Ok(Column { words, length: labels.len() })
 }
 
-/// The subformulas of formulas that were found to have a meaning here.
+/// The subformulas of checked formulas, in bottom-up order.
 pub(super) struct Subformulas<'a> {
     pub(super) formulas: &'a Formulas,
     pub(super) roots: Vec<Formula>,
     pub(super) parts: Vec<Formula>,
-    /// The place of a formula among the parts, by its number.
+    /// By formula number, the index among `parts`.
     places: Vec<u32>,
 }
 
@@ -48,44 +49,44 @@ impl<'a> Subformulas<'a> {
         Ok(Self { formulas, roots: roots.to_vec(), parts, places })
     }
 
-    pub(super) fn place(&self, formula: Formula) -> usize {
+    pub(super) fn index_of(&self, formula: Formula) -> usize {
         self.places[formula.index()] as usize
     }
 }
 
-/// Which columns outlive the formulas above them.
+/// Which columns to keep after the formulas above them are evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
-    /// Those of the formulas asked for.
+    /// Those of the roots.
     Needed,
-    /// All, to explain a value afterwards.
+    /// All, to explain a value later.
     All,
 }
 
-/// The columns of a formula's parts.
+/// The columns of subformulas.
 pub(super) struct Columns<'a> {
     subformulas: &'a Subformulas<'a>,
     labels: &'a Labels,
     shape: BitLayout,
     columns: Vec<Option<Cow<'a, [u64]>>>,
-    /// How many parts still read a column.
+    /// By subformula, the number of subformulas that still read its column.
     readers: Vec<u32>,
-    spare: Vec<Vec<u64>>,
+    free_buffers: Vec<Vec<u64>>,
 }
 
 impl<'a> Columns<'a> {
     pub(super) fn new(subformulas: &'a Subformulas<'a>, labels: &'a Labels, keep: Keep) -> Self {
         let mut readers = vec![u32::from(keep == Keep::All); subformulas.parts.len()];
         for root in &subformulas.roots {
-            readers[subformulas.place(*root)] += 1;
+            readers[subformulas.index_of(*root)] += 1;
         }
         for part in &subformulas.parts {
             for child in subformulas.formulas.node(*part).children() {
-                readers[subformulas.place(*child)] += 1;
+                readers[subformulas.index_of(*child)] += 1;
             }
         }
         let columns = vec![None; subformulas.parts.len()];
-        Self { subformulas, labels, shape: BitLayout::new(labels.len()), columns, readers, spare: Vec::new() }
+        Self { subformulas, labels, shape: BitLayout::new(labels.len()), columns, readers, free_buffers: Vec::new() }
     }
 
     pub(super) fn sweep(&mut self) {
@@ -93,34 +94,34 @@ impl<'a> Columns<'a> {
             let node = self.subformulas.formulas.node(self.subformulas.parts[place]);
             self.columns[place] = Some(match node {
                 Node::Atom(atom) => Cow::Borrowed(self.labels.column(*atom).expect("checked to be there")),
-                node => Cow::Owned(self.operator(node)),
+                node => Cow::Owned(self.evaluate_operator(node)),
             });
             for child in node.children() {
-                self.done_with(self.subformulas.place(*child));
+                self.release(self.subformulas.index_of(*child));
             }
         }
     }
 
-    fn done_with(&mut self, place: usize) {
+    fn release(&mut self, place: usize) {
         self.readers[place] -= 1;
         if self.readers[place] == 0
             && let Some(Cow::Owned(words)) = self.columns[place].take()
         {
-            self.spare.push(words);
+            self.free_buffers.push(words);
         }
     }
 
     pub(super) fn take(&mut self, formula: Formula) -> Cow<'a, [u64]> {
-        self.columns[self.subformulas.place(formula)].take().expect("the column of a root is kept")
+        self.columns[self.subformulas.index_of(formula)].take().expect("the column of a root is kept")
     }
 
     pub(super) fn words(&self, formula: Formula) -> &[u64] {
-        self.columns[self.subformulas.place(formula)].as_deref().expect("a part is swept before what it is part of")
+        self.columns[self.subformulas.index_of(formula)].as_deref().expect("operands are evaluated first")
     }
 
-    fn operator(&mut self, node: &Node) -> Vec<u64> {
+    fn evaluate_operator(&mut self, node: &Node) -> Vec<u64> {
         let shape = self.shape;
-        let mut out = self.spare.pop().unwrap_or_else(|| vec![0; shape.words()]);
+        let mut out = self.free_buffers.pop().unwrap_or_else(|| vec![0; shape.words()]);
         match node {
             Node::False => out.fill(0),
             Node::True => {
@@ -166,7 +167,7 @@ impl<'a> Columns<'a> {
                     Binary::Since => shape.since(&mut out, left, right),
                 }
             }
-            Node::Atom(_) | Node::Causal(..) | Node::Seen(_) => unreachable!("an atom is borrowed, the others refused"),
+            Node::Atom(_) | Node::Causal(..) | Node::Seen(_) => unreachable!("atoms are borrowed, the others refused"),
         }
         out
     }

@@ -1,4 +1,4 @@
-//! The check of one formula on one finished trace.
+//! Checks one formula on one finite trace.
 
 use super::super::formula::{Formula, Formulas};
 use super::super::readings::UnsupportedError;
@@ -8,17 +8,17 @@ use super::decision_point::DecisionPoint;
 use super::explanation::Explanation;
 use super::sweep::{Columns, Keep, Subformulas};
 
-/// What a finished trace says of a formula.
+/// The result of [`check_trace`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceCheck {
-    /// The formula's value at every position.
+    /// The value of the formula at every position.
     pub column: Column,
-    /// What decided the verdict.
+    /// The point at which the verdict was decided.
     pub decision: DecisionPoint,
-    /// Whether `decided` is exact. Where it is not, the verdict may have been decided earlier, never later: the formula
-    /// has past operators, or too many atoms and temporal operators to follow all continuations.
+    /// Whether `decision` is exact. If not, the verdict may have been decided earlier, never later: the formula has past
+    /// operators, or too many atoms and temporal operators to enumerate all continuations.
     pub decision_is_exact: bool,
-    /// Why it is violated; nothing where it holds.
+    /// Why the formula is violated; `None` if it holds.
     pub explanation: Option<Explanation>,
 }
 
@@ -28,8 +28,8 @@ impl TraceCheck {
         self.column.verdict()
     }
 
-    /// Where a violation was decided: the position of the first record after which every continuation is a violation
-    /// too, and ending there; `n` where the trace violates the formula only because it ended. `None` where it holds.
+    /// The position of the first record after which every continuation violates the formula; `n` if the trace violates it
+    /// only because it ended. `None` if the formula holds.
     pub fn violation_position(&self) -> Option<usize> {
         if self.holds() {
             return None;
@@ -41,22 +41,26 @@ impl TraceCheck {
         })
     }
 
-    /// The positions of records from which on the formula does not hold, where the trace violates it; else none.
+    /// The positions `0..n` at which the formula is false; none if the trace satisfies it.
     pub fn failing_positions(&self) -> impl Iterator<Item = usize> + '_ {
         let column = (!self.holds()).then_some(&self.column);
         column.into_iter().flat_map(Column::failing_positions)
     }
 
-    /// How many they are.
+    /// The number of [`TraceCheck::failing_positions`].
     pub fn failing_count(&self) -> usize {
         if self.holds() { 0 } else { self.column.failing_count() }
     }
 }
 
-/// Checks a formula on a trace: its value everywhere, what decided it, and why it is violated.
+/// Checks a formula on a labelled trace: its value at all positions, its decision point, and an explanation of a
+/// violation.
 ///
-/// Takes the time of [`eval_all_positions`](super::eval_all_positions), one reading of the trace for what decided the
-/// verdict, and a bounded time to prepare that; keeps one column for each distinct subformula.
+/// Takes the time of [`eval_all_positions`](super::eval_all_positions), one more pass over the trace for the decision
+/// point, and a bounded preparation. Keeps one column per distinct subformula in memory.
+///
+/// # Errors
+/// Those of [`eval_all_positions`](super::eval_all_positions).
 pub fn check_trace(formulas: &Formulas, formula: Formula, labels: &Labels) -> Result<TraceCheck, UnsupportedError> {
     let subformulas = Subformulas::new(formulas, &[formula], labels)?;
     let mut table = Columns::new(&subformulas, labels, Keep::All);

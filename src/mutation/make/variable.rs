@@ -1,29 +1,29 @@
-//! Another name of the same kind where one is read.
+//! Replaces a name that is read by another of the same kind.
 
 use super::super::Operator;
-use super::walk::Walk;
+use super::tree_mutator::TreeMutator;
 use crate::tla::Id;
 
-impl Walk<'_> {
-    /// A name that is read: the next one of its kind instead.
-    pub(super) fn wrong_variable(&mut self, id: Id, operator: Operator) {
+impl TreeMutator<'_> {
+    /// Replaces a name by the nearest one of its kind.
+    pub(super) fn mutate_variable(&mut self, id: Id, operator: Operator) {
         let old = self.text(id);
-        let Some(new) = self.other_of_kind(old) else { return };
-        // `x := x` is the statement dropped.
-        if self.target(id) == Some(new.as_str()) {
+        let Some(new) = self.similar_name(old) else { return };
+        // `x := x` equals dropping the statement, which another operator does.
+        if self.assignment_target(id) == Some(new.as_str()) {
             return;
         }
         let range = self.range(id);
         let what = match operator {
             Operator::ExceptIndex => {
-                format!("updates the element `{new}` where `{old}` stood in {}", self.quoted(self.around(id)))
+                format!("updates the element `{new}` where `{old}` stood in {}", self.quote(self.enclosing_range(id)))
             }
-            _ => format!("reads `{new}` where `{old}` stood in {}", self.quoted(self.around(id))),
+            _ => format!("reads `{new}` where `{old}` stood in {}", self.quote(self.enclosing_range(id))),
         };
-        self.edit(operator, range.start, &format!("{old} to {new}"), what, range, new);
+        self.add_edit(operator, range.start, &format!("{old} to {new}"), what, range, new);
     }
 
-    fn other_of_kind(&self, name: &str) -> Option<String> {
+    fn similar_name(&self, name: &str) -> Option<String> {
         if let Some(own) = self.scope.iter().rposition(|bound| bound.name == name) {
             let set = self.scope[own].set.as_ref()?;
             let seen = |at: usize| !self.scope[at + 1..].iter().any(|later| later.name == self.scope[at].name);
@@ -37,15 +37,15 @@ impl Walk<'_> {
         let local = |at: usize| at >= self.facts.globals.len();
         let hidden = |variable: &str| self.scope.iter().any(|bound| bound.name == variable);
         let same = |at: &usize| *at != own && self.visible[*at].1 == *shape && !hidden(&self.visible[*at].0);
-        // The neighbour is what one would mistake it for.
+        // A neighbouring declaration is the most likely mistake.
         let nearest = (0..self.visible.len())
             .filter(same)
             .min_by_key(|at| (local(*at) != local(own), at.abs_diff(own), *at < own));
         nearest.map(|at| self.visible[at].0.clone())
     }
 
-    /// What an expression is the whole new value of, in the algorithm.
-    pub(super) fn target(&self, value: Id) -> Option<&str> {
+    /// The variable that an expression is assigned to in the algorithm, if it is the complete right side.
+    pub(super) fn assignment_target(&self, value: Id) -> Option<&str> {
         let parent = self.parents[value].filter(|parent| self.kind(*parent) == "pcal_assign")?;
         let before = self.tree.children(parent).take_while(|child| *child != value);
         before.filter(|child| self.kind(*child) == "pcal_lhs").last().map(|target| self.text(target))

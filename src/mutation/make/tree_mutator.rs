@@ -1,64 +1,65 @@
-//! One piece of the specification with its tree, and the flaws found in it.
+//! The traversal of one syntax tree that collects mutants. Other files of this folder extend it by operators.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::super::Edit;
 use super::super::Operator;
-use super::alignment::aligned;
-use super::facts::Facts;
+use super::alignment::realign_lists;
+use super::excerpt::excerpt;
+use super::facts::{Facts, parents};
 use crate::tla::{Id, MAX_DEPTH, Tree};
 
-/// What a definition is to the behaviour.
+/// The role of a definition in the behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It holds fairness, or a formula with `[]`.
+    /// It contains fairness or a temporal operator.
     Temporal,
-    /// It is of the initial states alone.
+    /// Only the initial predicate uses it.
     Initial,
-    /// It speaks of the next state.
+    /// It refers to the next state.
     Action,
-    /// An operator that actions use.
+    /// An operator on states that actions use.
     State,
 }
 
-/// A mutant before it has a name.
+/// A mutant without a name and definition.
 #[derive(Debug)]
-pub(super) struct Flaw {
+pub(super) struct MutantDraft {
     pub(super) operator: Operator,
-    /// Where it sits.
+    /// The byte offset in the source.
     pub(super) at: usize,
     pub(super) variant: String,
     pub(super) what: String,
     pub(super) edits: Vec<Edit>,
 }
 
-/// A name that is bound where the walk is, and the set it is from, where it is from one.
+/// A bound name in scope, and the set from which it is bound, if any.
 #[derive(Debug, Clone)]
 pub(super) struct Bound {
     pub(super) name: String,
     pub(super) set: Option<String>,
 }
 
-/// A walk over one tree.
-pub(super) struct Walk<'a> {
+/// Traverses one syntax tree and collects mutants.
+pub(super) struct TreeMutator<'a> {
     pub(super) facts: &'a Facts<'a>,
     pub(super) source: &'a str,
     pub(super) tree: &'a Tree,
     pub(super) parents: Vec<Option<Id>>,
-    /// Bulleted lists of several lines.
+    /// The ranges of multi-line bulleted lists.
     lists: Vec<Range<usize>>,
     pub(super) role: Role,
     pub(super) scope: Vec<Bound>,
-    /// The variables that are seen from here, with their shapes.
+    /// The variables in scope with their shapes.
     pub(super) visible: Vec<(String, String)>,
-    /// Conjuncts of guards whose opposite is made.
+    /// Conjuncts of guards that already have a negated mutant.
     pub(super) negated: BTreeSet<Id>,
-    pub(super) flaws: Vec<Flaw>,
+    pub(super) drafts: Vec<MutantDraft>,
     depth: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TreeMutator<'a> {
     pub(super) fn new(facts: &'a Facts<'a>, tree: &'a Tree, role: Role) -> Self {
         let source = facts.module.source.as_str();
         let is_list = |id: &Id| matches!(tree.node(*id).kind, "conj_list" | "disj_list");
@@ -73,7 +74,7 @@ impl<'a> Walk<'a> {
             scope: Vec::new(),
             visible: facts.globals.clone(),
             negated: BTreeSet::new(),
-            flaws: Vec::new(),
+            drafts: Vec::new(),
             depth: 0,
         }
     }
@@ -98,12 +99,12 @@ impl<'a> Walk<'a> {
         self.tree.field(id, "symbol").map_or("", |symbol| self.kind(symbol))
     }
 
-    pub(super) fn sides(&self, id: Id) -> Option<(Id, Id)> {
+    pub(super) fn operands(&self, id: Id) -> Option<(Id, Id)> {
         Some((self.tree.field(id, "lhs")?, self.tree.field(id, "rhs")?))
     }
 
-    /// Without parentheses around it.
-    pub(super) fn bare(&self, mut id: Id) -> Id {
+    /// The expression inside parentheses.
+    pub(super) fn strip_parentheses(&self, mut id: Id) -> Id {
         while self.kind(id) == "parentheses" {
             match self.tree.children(id).last() {
                 Some(inner) => id = inner,
@@ -113,8 +114,8 @@ impl<'a> Walk<'a> {
         id
     }
 
-    /// Goes on one level further down, unless no person wrote what is so deep.
-    pub(super) fn deeper(&mut self, go: impl FnOnce(&mut Self)) {
+    /// Descends one level, unless the depth limit is reached.
+    pub(super) fn with_depth(&mut self, go: impl FnOnce(&mut Self)) {
         if self.depth < MAX_DEPTH {
             self.depth += 1;
             go(self);
@@ -122,27 +123,27 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Names that are bound for as long as `go` takes.
-    pub(super) fn bound(&mut self, names: Vec<Bound>, go: impl FnOnce(&mut Self)) {
+    /// Calls `go` with additional names in scope.
+    pub(super) fn with_bound(&mut self, names: Vec<Bound>, go: impl FnOnce(&mut Self)) {
         let mark = self.scope.len();
         self.scope.extend(names);
         go(self);
         self.scope.truncate(mark);
     }
 
-    /// Whether a part of the text speaks of the next state.
-    pub(super) fn speaks(&self, id: Id) -> bool {
-        self.facts.speaks(self.tree, id)
+    /// Whether a node refers to the next state.
+    pub(super) fn refers_to_next_state(&self, id: Id) -> bool {
+        self.facts.refers_to_next_state(self.tree, id)
     }
 
-    pub(super) fn add(&mut self, operator: Operator, at: usize, variant: &str, what: String, edits: Vec<Edit>) {
-        let variant = shown(variant, 40);
-        let edits = aligned(self.source, &self.lists, edits);
-        self.flaws.push(Flaw { operator, at, variant, what, edits });
+    pub(super) fn add_draft(&mut self, operator: Operator, at: usize, variant: &str, what: String, edits: Vec<Edit>) {
+        let variant = excerpt(variant, 40);
+        let edits = realign_lists(self.source, &self.lists, edits);
+        self.drafts.push(MutantDraft { operator, at, variant, what, edits });
     }
 
-    /// `add` with one edit.
-    pub(super) fn edit(
+    /// [`TreeMutator::add_draft`] with one edit.
+    pub(super) fn add_edit(
         &mut self,
         operator: Operator,
         at: usize,
@@ -151,33 +152,11 @@ impl<'a> Walk<'a> {
         range: Range<usize>,
         text: impl Into<String>,
     ) {
-        self.add(operator, at, variant, what, vec![Edit { range, text: text.into() }]);
+        self.add_draft(operator, at, variant, what, vec![Edit { range, text: text.into() }]);
     }
 
-    /// A part of the source as one short line, in quotation marks of code.
-    pub(super) fn quoted(&self, range: Range<usize>) -> String {
-        format!("`{}`", shown(self.source.get(range).unwrap_or(""), 70))
+    /// A range of the source as one short line in backticks.
+    pub(super) fn quote(&self, range: Range<usize>) -> String {
+        format!("`{}`", excerpt(self.source.get(range).unwrap_or(""), 70))
     }
-}
-
-/// A text in one line, cut where it is long.
-pub(super) fn shown(text: &str, most: usize) -> String {
-    let words =
-        text.lines().map(|line| line.find("\\*").map_or(line, |at| &line[..at])).flat_map(str::split_whitespace);
-    let line = words.collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= most {
-        return line;
-    }
-    let short: String = line.chars().take(most).collect();
-    format!("{}...", short.trim_end())
-}
-
-pub(super) fn parents(tree: &Tree) -> Vec<Option<Id>> {
-    let mut parents = vec![None; tree.ids().len()];
-    for id in tree.ids() {
-        for child in &tree.node(id).children {
-            parents[*child] = Some(id);
-        }
-    }
-    parents
 }

@@ -1,27 +1,27 @@
-//! A label that came into a specification is in no list of labels that a property has: `pc \in [Procs -> {"a", "b"}]`
-//! would be violated by any new one, whatever the step does.
+//! Labels added by a mutant. No property can list a label that did not exist, so `pc \in [Procs -> {"a", "b"}]` is violated
+//! by any new label, whatever the step does. Such violations must not count as kills.
 
 use std::collections::BTreeSet;
 
-use super::make::aligned;
+use super::make::realign_lists;
 use super::{Edit, Mutant, Operator};
 use crate::tla::{Cfg, Module, Trace, Violation, ViolationKind};
 use crate::toolchain::CheckRequest;
 
-/// A new label, and what its specification says of labels.
+/// The new label of a mutant, with the specification and configuration that may mention labels.
 pub(super) struct NewLabel {
-    /// In quotation marks.
+    /// The new label, in quotation marks.
     new: String,
     /// The label of the step that it splits, in quotation marks.
     old: String,
-    /// Translated.
+    /// The translated module of the mutant.
     module: Module,
     cfg: Cfg,
 }
 
 impl NewLabel {
-    /// The one that a mutant has.
-    pub(super) fn of(mutant: &Mutant, request: &CheckRequest) -> Option<Self> {
+    /// The new label of a mutant; `None` if its operator adds no label.
+    pub(super) fn from_mutant(mutant: &Mutant, request: &CheckRequest) -> Option<Self> {
         if mutant.operator != Operator::SplitLabel {
             return None;
         }
@@ -35,16 +35,16 @@ impl NewLabel {
         self.new.trim_matches('"')
     }
 
-    /// Whether the name may be all that the violated property has to say against the mutant. An invariant that is false
-    /// where no process is at the new label says more.
-    pub(super) fn may_be_all(&self, violated: &Violation, trace: Option<&Trace>) -> bool {
+    /// Whether the new name alone can explain the violation. It cannot if an invariant is false in a state in which no
+    /// process is at the new label.
+    pub(super) fn may_explain(&self, violated: &Violation, trace: Option<&Trace>) -> bool {
         let at_new = || {
             let pc = trace.and_then(|trace| trace.steps.last()?.state.get("pc"));
             pc.is_none_or(|pc| pc.contains(&self.new))
         };
         let reads = || match &violated.name {
             Some(name) => self.reads_labels(name),
-            None => self.listed_properties().any(|name| self.reads_labels(name)),
+            None => self.checked_properties().any(|name| self.reads_labels(name)),
         };
         match violated.kind {
             ViolationKind::Invariant => reads() && at_new(),
@@ -53,18 +53,18 @@ impl NewLabel {
         }
     }
 
-    /// The module with the new label beside the old one wherever that stands in a set of strings, in what properties
-    /// depend on and the behaviour does not. `None` where there is no such set.
-    pub(super) fn listed(&self) -> Option<String> {
+    /// The module with the new label added next to the old one in sets of strings, in definitions that properties use and
+    /// the behaviour does not. `None` if there is no such set.
+    pub(super) fn with_label_listed(&self) -> Option<String> {
         let module = &self.module;
-        let below = |name: &str| {
+        let closure_of = |name: &str| {
             let mut names = module.closure(name);
             names.insert(name.to_owned());
             names
         };
         let own = [&self.cfg.specification, &self.cfg.init, &self.cfg.next];
-        let behaviour: BTreeSet<String> = own.into_iter().flatten().flat_map(|name| below(name)).collect();
-        let asked: BTreeSet<String> = self.listed_properties().flat_map(below).collect();
+        let behaviour: BTreeSet<String> = own.into_iter().flatten().flat_map(|name| closure_of(name)).collect();
+        let asked: BTreeSet<String> = self.checked_properties().flat_map(closure_of).collect();
         let (mut edits, mut lists) = (Vec::new(), Vec::new());
         for definition in asked.difference(&behaviour).filter_map(|name| module.definition(name)) {
             let tree = &definition.tree;
@@ -92,21 +92,21 @@ impl NewLabel {
             return None;
         }
         let mut text = module.source.clone();
-        for edit in aligned(&module.source, &lists, edits).into_iter().rev() {
+        for edit in realign_lists(&module.source, &lists, edits).into_iter().rev() {
             text.replace_range(edit.range, &edit.text);
         }
         Some(text)
     }
 
     /// The configuration without the properties that read labels.
-    pub(super) fn others(&self, cfg: &Cfg) -> Cfg {
+    pub(super) fn without_label_properties(&self, cfg: &Cfg) -> Cfg {
         let mut cfg = cfg.clone();
         cfg.invariants.retain(|name| !self.reads_labels(name));
         cfg.properties.retain(|name| !self.reads_labels(name));
         cfg
     }
 
-    fn listed_properties(&self) -> impl Iterator<Item = &str> {
+    fn checked_properties(&self) -> impl Iterator<Item = &str> {
         self.cfg.invariants.iter().chain(&self.cfg.properties).map(String::as_str)
     }
 

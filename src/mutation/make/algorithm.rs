@@ -1,62 +1,63 @@
-//! The walk over the statements of an algorithm.
+//! Visits and mutates the statements of a PlusCal algorithm.
 
 use std::collections::BTreeSet;
 
 use super::super::Operator;
+use super::excerpt::excerpt;
 use super::facts::{Facts, global_declarations};
-use super::guard::Without;
-use super::labels::Around;
-use super::outline::{Body, Owner, Part, Statement, bodies};
-use super::walk::{Bound, Flaw, Role, Walk, shown};
+use super::guard::GuardRemoval;
+use super::outline::{Body, BodyKind, Branch, LabelPlacement, Statement, bodies};
+use super::tree_mutator::{Bound, MutantDraft, Role, TreeMutator};
 use crate::tla::{Algorithm, Id, Kind, Syntax, lex};
 
-/// The walk, with what it knows of the algorithm.
-pub(super) struct Steps<'a, 'b> {
-    pub(super) walk: Walk<'a>,
+/// Makes mutants of an algorithm; its [`TreeMutator`] does the expressions.
+pub(super) struct AlgorithmMutator<'a, 'b> {
+    pub(super) walk: TreeMutator<'a>,
     pub(super) algorithm: &'a Algorithm,
     pub(super) bodies: &'b [Body],
     pub(super) globals: BTreeSet<String>,
-    /// What the step around a branch has assigned to when the branch begins.
+    /// The variables that the step has assigned before the current branch begins.
     pub(super) inherited: BTreeSet<String>,
 }
 
-/// The flaws of an algorithm, each with the label whose step it is in. What the grammar cannot read has none.
-pub(super) fn flaws<'a>(facts: &'a Facts<'a>, algorithm: &'a Algorithm) -> Vec<(String, Flaw)> {
+/// The mutants of an algorithm, each with the label of its step. An algorithm with syntax errors has none.
+pub(super) fn drafts<'a>(facts: &'a Facts<'a>, algorithm: &'a Algorithm) -> Vec<(String, MutantDraft)> {
     let tree = &algorithm.tree;
     if tree.is_empty() || !tree.errors.is_empty() {
         return Vec::new();
     }
     let bodies = bodies(&facts.module.source, tree);
-    let walk = Walk::new(facts, tree, Role::State);
+    let walk = TreeMutator::new(facts, tree, Role::State);
     let declared = global_declarations(tree);
     let globals =
         declared.iter().filter_map(|id| tree.children(*id).next()).map(|id| walk.text(id).to_owned()).collect();
-    let mut steps = Steps { walk, algorithm, bodies: &bodies, globals, inherited: BTreeSet::new() };
-    steps.fair_algorithm();
-    steps.declarations(&declared);
+    let mut steps = AlgorithmMutator { walk, algorithm, bodies: &bodies, globals, inherited: BTreeSet::new() };
+    steps.mutate_algorithm_fairness();
+    steps.visit_declarations(&declared);
     for body in &bodies {
-        steps.body(body);
+        steps.visit_body(body);
     }
-    let named = steps.walk.flaws.into_iter().map(|flaw| (definition(algorithm, &bodies, &flaw), flaw));
-    // The action that a property names would be half of what it is.
-    let halves =
-        |(label, flaw): &(String, Flaw)| flaw.operator == Operator::SplitLabel && facts.judged_names.contains(label);
+    let named = steps.walk.drafts.into_iter().map(|draft| (definition(algorithm, &bodies, &draft), draft));
+    // A property that refers to the action of a label would be about half of the step.
+    let halves = |(label, draft): &(String, MutantDraft)| {
+        draft.operator == Operator::SplitLabel && facts.judged_names.contains(label)
+    };
     named.filter(|named| !halves(named)).collect()
 }
 
-/// The label of the step that a flaw is in, otherwise the process, procedure or macro, otherwise the algorithm.
-fn definition(algorithm: &Algorithm, bodies: &[Body], flaw: &Flaw) -> String {
+/// The label of the step of a mutant, else the process, procedure or macro, else the algorithm.
+fn definition(algorithm: &Algorithm, bodies: &[Body], draft: &MutantDraft) -> String {
     let tree = &algorithm.tree;
     let Some(body) = bodies.iter().find(|body| {
         let node = tree.node(body.id);
-        (node.start..node.end).contains(&flaw.at)
+        (node.start..node.end).contains(&draft.at)
     }) else {
         return algorithm.name.clone();
     };
-    step(&body.statements, &body.name, flaw.at).to_owned()
+    step(&body.statements, &body.name, draft.at).to_owned()
 }
 
-/// The label of the step that a place is in.
+/// The label of the step that contains an offset.
 fn step<'s>(statements: &'s [Statement], mut label: &'s str, at: usize) -> &'s str {
     for statement in statements {
         let own = statement.label.as_ref();
@@ -66,7 +67,7 @@ fn step<'s>(statements: &'s [Statement], mut label: &'s str, at: usize) -> &'s s
         label = own.map_or(label, |own| &own.name);
         if at < statement.range.end {
             return statement
-                .parts
+                .branches
                 .iter()
                 .rev()
                 .find(|part| part.start() <= at)
@@ -76,16 +77,16 @@ fn step<'s>(statements: &'s [Statement], mut label: &'s str, at: usize) -> &'s s
     label
 }
 
-impl<'b> Steps<'_, 'b> {
-    fn fair_algorithm(&mut self) {
+impl<'b> AlgorithmMutator<'_, 'b> {
+    fn mutate_algorithm_fairness(&mut self) {
         let walk = &mut self.walk;
         let Some(fair) = walk.tree.ids().find(|id| walk.kind(*id) == "fair") else { return };
         let range = walk.range(fair);
-        walk.edit(Operator::DropFairness, range.start, "", "is no longer fair".to_owned(), range, "--algorithm");
+        walk.add_edit(Operator::DropFairness, range.start, "", "is no longer fair".to_owned(), range, "--algorithm");
     }
 
     /// `fair process`, `fair+ process`.
-    fn fair_process(&mut self, body: &Body) {
+    fn mutate_process_fairness(&mut self, body: &Body) {
         let walk = &mut self.walk;
         let tokens = lex(walk.source, walk.range(body.id));
         let words: Vec<_> = tokens.into_iter().filter(|token| !token.is_comment()).take(3).collect();
@@ -96,19 +97,19 @@ impl<'b> Steps<'_, 'b> {
         let range = start..process.start;
         if strong {
             let what = "is only weakly fair".to_owned();
-            walk.edit(Operator::WeakenFairness, start, "", what, words[1].range(), "");
+            walk.add_edit(Operator::WeakenFairness, start, "", what, words[1].range(), "");
         }
-        walk.edit(Operator::DropFairness, start, "", "is no longer fair".to_owned(), range, "");
+        walk.add_edit(Operator::DropFairness, start, "", "is no longer fair".to_owned(), range, "");
     }
 
-    fn declarations(&mut self, declared: &[Id]) {
+    fn visit_declarations(&mut self, declared: &[Id]) {
         let walk = &mut self.walk;
         let role = std::mem::replace(&mut walk.role, Role::Initial);
         for id in declared {
             let parts = walk.children(*id);
             let is_in = parts.iter().any(|part| walk.kind(*part) == "set_in");
             match parts.last() {
-                Some(set) if is_in => walk.choice(*set),
+                Some(set) if is_in => walk.visit_choice(*set),
                 Some(value) if parts.len() > 1 => walk.visit(*value),
                 _ => {}
             }
@@ -116,53 +117,54 @@ impl<'b> Steps<'_, 'b> {
         walk.role = role;
     }
 
-    fn body(&mut self, body: &Body) {
-        if body.owner == Owner::Process {
-            self.fair_process(body);
+    fn visit_body(&mut self, body: &Body) {
+        if body.kind_of_body == BodyKind::Process {
+            self.mutate_process_fairness(body);
         }
         let facts = self.walk.facts;
         self.walk.visible.clone_from(&facts.globals);
-        let locals = facts.declared(self.walk.tree, body.declarations.clone());
+        let locals = facts.declared_shapes(self.walk.tree, body.declarations.clone());
         self.walk.visible.extend(locals);
         let mut names: Vec<Bound> =
             body.parameters.iter().map(|name| Bound { name: name.clone(), set: None }).collect();
-        let set = body.set.map(|set| shown(self.walk.text(set), usize::MAX));
+        let set = body.set.map(|set| excerpt(self.walk.text(set), usize::MAX));
         names.push(Bound { name: "self".to_owned(), set });
-        self.bound(names, |steps| {
-            steps.declarations(&body.declarations);
-            let place = if body.owner == Owner::Macro { Around::Closed } else { Around::Open };
+        self.with_bound(names, |steps| {
+            steps.visit_declarations(&body.declarations);
+            let placement =
+                if body.kind_of_body == BodyKind::Macro { LabelPlacement::Closed } else { LabelPlacement::Open };
             steps.inherited.clear();
-            steps.sequence(&body.statements, place, true);
+            steps.visit_sequence(&body.statements, placement, true);
         });
     }
 
-    fn bound(&mut self, names: Vec<Bound>, go: impl FnOnce(&mut Self)) {
+    fn with_bound(&mut self, names: Vec<Bound>, go: impl FnOnce(&mut Self)) {
         let mark = self.walk.scope.len();
         self.walk.scope.extend(names);
         go(self);
         self.walk.scope.truncate(mark);
     }
 
-    /// `first`: it begins a body.
-    fn sequence(&mut self, statements: &[Statement], around: Around, first: bool) {
+    /// `first` if the sequence is the start of a body.
+    fn visit_sequence(&mut self, statements: &[Statement], placement: LabelPlacement, first: bool) {
         for (at, statement) in statements.iter().enumerate() {
-            self.swap(statements, at);
-            self.labels(statements, at, around, first);
+            self.swap_with_next(statements, at);
+            self.mutate_labels(statements, at, placement, first);
             let begins = statement.label.is_some() || statement.kind == "pcal_while";
-            let before = if begins { BTreeSet::new() } else { self.assigned_before(statements, at) };
+            let before = if begins { BTreeSet::new() } else { self.assigned_before_in_step(statements, at) };
             let outside = std::mem::replace(&mut self.inherited, before);
-            self.statement(statement, around.within(statement, statements.get(at + 1)));
+            self.visit_statement(statement, placement.inside(statement, statements.get(at + 1)));
             self.inherited = outside;
         }
     }
 
-    fn statement(&mut self, statement: &Statement, around: Around) {
+    fn visit_statement(&mut self, statement: &Statement, placement: LabelPlacement) {
         let children = self.walk.children(statement.id);
         match statement.kind {
-            "pcal_assign" => self.assignment(statement, &children),
+            "pcal_assign" => self.mutate_assignment(statement, &children),
             "pcal_await" => {
                 if let Some(condition) = children.last() {
-                    self.walk.guard(*condition, Without::True);
+                    self.walk.mutate_guard(*condition, GuardRemoval::True);
                 }
             }
             "pcal_goto" => {
@@ -170,32 +172,32 @@ impl<'b> Steps<'_, 'b> {
                 self.drop_statement(statement, format!("no longer goes to `{to}`"));
             }
             "pcal_proc_call" | "pcal_macro_call" => {
-                let call = self.walk.quoted(statement.range.clone());
+                let call = self.walk.quote(statement.range.clone());
                 self.drop_statement(statement, format!("no longer does {call}"));
                 children.iter().skip(1).for_each(|argument| self.walk.visit(*argument));
             }
             "pcal_if" | "pcal_while" => {
-                for part in &statement.parts {
-                    let without = if statement.kind == "pcal_if" { Without::True } else { Without::Stays };
+                for part in &statement.branches {
+                    let without = if statement.kind == "pcal_if" { GuardRemoval::True } else { GuardRemoval::Stays };
                     if let Some(condition) = part.condition {
-                        self.walk.guard(condition, without);
+                        self.walk.mutate_guard(condition, without);
                     }
-                    self.sequence(&part.statements, around, false);
+                    self.visit_sequence(&part.statements, placement, false);
                 }
             }
             "pcal_either" => {
-                for part in &statement.parts {
+                for part in &statement.branches {
                     self.drop_branch(part);
-                    self.sequence(&part.statements, around, false);
+                    self.visit_sequence(&part.statements, placement, false);
                 }
             }
-            "pcal_with" => self.with(statement, &children, around),
+            "pcal_with" => self.visit_with(statement, &children, placement),
             _ => {}
         }
     }
 
-    /// `with (x \in S, y = e)`: each name is seen by what follows it.
-    fn with(&mut self, statement: &Statement, children: &[Id], around: Around) {
+    /// `with (x \in S, y = e)`: each name is visible in what follows it.
+    fn visit_with(&mut self, statement: &Statement, children: &[Id], placement: LabelPlacement) {
         let mark = self.walk.scope.len();
         let mut name = None;
         let mut chosen = false;
@@ -209,9 +211,9 @@ impl<'b> Steps<'_, 'b> {
                 "set_in" => chosen = true,
                 _ if kind.starts_with("pcal_") || kind == "identifier" => break,
                 _ => {
-                    let set = chosen.then(|| shown(self.walk.text(*child), usize::MAX));
+                    let set = chosen.then(|| excerpt(self.walk.text(*child), usize::MAX));
                     if chosen {
-                        self.walk.choice(*child);
+                        self.walk.visit_choice(*child);
                     } else {
                         self.walk.visit(*child);
                     }
@@ -219,19 +221,19 @@ impl<'b> Steps<'_, 'b> {
                 }
             }
         }
-        for part in &statement.parts {
-            self.sequence(&part.statements, around, false);
+        for part in &statement.branches {
+            self.visit_sequence(&part.statements, placement, false);
         }
         self.walk.scope.truncate(mark);
     }
 
     fn drop_statement(&mut self, statement: &Statement, what: String) {
         let range = statement.range.clone();
-        self.walk.edit(Operator::DropStatement, range.start, "", what, range, "skip");
+        self.walk.add_edit(Operator::DropStatement, range.start, "", what, range, "skip");
     }
 
-    /// `x := e || y := f`: each assignment goes; what is read on both sides.
-    fn assignment(&mut self, statement: &Statement, children: &[Id]) {
+    /// `x := e || y := f`: drops each assignment, and visits indices and values.
+    fn mutate_assignment(&mut self, statement: &Statement, children: &[Id]) {
         let walk = &mut self.walk;
         let is = |id: &Id, kind: &str| walk.kind(*id) == kind;
         let targets: Vec<Id> = children.iter().copied().filter(|id| is(id, "pcal_lhs")).collect();
@@ -245,59 +247,59 @@ impl<'b> Steps<'_, 'b> {
                 (_, 0) => (start..walk.range(targets[1]).start, ""),
                 _ => (walk.range(values[at - 1]).end..walk.range(*value).end, ""),
             };
-            let what = format!("no longer updates {}", walk.quoted(walk.range(*target)));
-            walk.edit(Operator::DropStatement, start, "", what, range, text);
+            let what = format!("no longer updates {}", walk.quote(walk.range(*target)));
+            walk.add_edit(Operator::DropStatement, start, "", what, range, text);
             let parts = walk.children(*target);
             for part in parts.into_iter().skip(1).filter(|part| walk.kind(*part) != "identifier").collect::<Vec<_>>() {
-                walk.index(part);
+                walk.mutate_index(part);
             }
             walk.visit(*value);
         }
     }
 
-    /// A branch of an `either` is never taken: it waits for what never is.
-    fn drop_branch(&mut self, part: &Part) {
+    /// Disables a branch of an `either` by `await FALSE`.
+    fn drop_branch(&mut self, part: &Branch) {
         let Some((first, last)) = part.statements.first().zip(part.statements.last()) else { return };
         let start = part.start();
         let walk = &mut self.walk;
-        let what = format!("no longer has the branch {}", walk.quoted(start..last.range.end));
+        let what = format!("no longer has the branch {}", walk.quote(start..last.range.end));
         let one = start..first.range.end;
         let alone = part.statements.len() == 1 && first.label.is_none();
         if alone && matches!(first.kind, "pcal_skip" | "pcal_assign" | "pcal_macro_call" | "pcal_goto" | "pcal_await") {
-            return walk.edit(Operator::DropBranch, start, "", what, one, "await FALSE");
+            return walk.add_edit(Operator::DropBranch, start, "", what, one, "await FALSE");
         }
         if part.braced || self.algorithm.syntax == Syntax::P {
-            return walk.edit(Operator::DropBranch, start, "", what, start..start, "await FALSE; ");
+            return walk.add_edit(Operator::DropBranch, start, "", what, start..start, "await FALSE; ");
         }
         if first.label.is_none() {
-            walk.edit(Operator::DropBranch, start, "", what, one, "await FALSE");
+            walk.add_edit(Operator::DropBranch, start, "", what, one, "await FALSE");
         }
     }
 
-    /// What a statement reads or assigns, what its macros do included.
-    pub(super) fn touched(&self, statement: &Statement) -> BTreeSet<String> {
+    /// The variables that a statement reads or assigns, including its macros.
+    pub(super) fn touched_variables(&self, statement: &Statement) -> BTreeSet<String> {
         let walk = &self.walk;
         let mut refers = crate::tla::references(walk.tree, walk.source, statement.id, &[]);
-        for call in statement.all().into_iter().filter(|inner| inner.kind == "pcal_macro_call") {
-            if let Some(called) = self.called(call) {
+        for call in statement.with_nested().into_iter().filter(|inner| inner.kind == "pcal_macro_call") {
+            if let Some(called) = self.called_macro(call) {
                 for inner in &called.statements {
-                    refers.names.extend(self.touched(inner));
+                    refers.names.extend(self.touched_variables(inner));
                 }
             }
         }
-        walk.facts.reached(&refers)
+        walk.facts.reachable_names(&refers)
     }
 
-    fn called(&self, call: &Statement) -> Option<&'b Body> {
+    fn called_macro(&self, call: &Statement) -> Option<&'b Body> {
         let name = self.walk.tree.field(call.id, "name")?;
-        self.bodies.iter().find(|body| body.owner == Owner::Macro && body.name == self.walk.text(name))
+        self.bodies.iter().find(|body| body.kind_of_body == BodyKind::Macro && body.name == self.walk.text(name))
     }
 
-    /// The variables that a statement assigns to; calls and returns assign to parameters.
-    pub(super) fn assigned(&self, statement: &Statement) -> BTreeSet<String> {
+    /// The variables that a statement assigns; calls and returns assign parameters.
+    pub(super) fn assigned_variables(&self, statement: &Statement) -> BTreeSet<String> {
         let walk = &self.walk;
         let mut names = BTreeSet::new();
-        for inner in statement.all() {
+        for inner in statement.with_nested() {
             match inner.kind {
                 "pcal_assign" => {
                     let targets = walk.children(inner.id).into_iter().filter(|id| walk.kind(*id) == "pcal_lhs");
@@ -306,16 +308,16 @@ impl<'b> Steps<'_, 'b> {
                     );
                 }
                 "pcal_macro_call" => {
-                    let Some(called) = self.called(inner) else { continue };
+                    let Some(called) = self.called_macro(inner) else { continue };
                     let arguments: Vec<Id> = walk.children(inner.id).into_iter().skip(1).collect();
-                    for name in called.statements.iter().flat_map(|inner| self.assigned(inner)) {
+                    for name in called.statements.iter().flat_map(|inner| self.assigned_variables(inner)) {
                         let parameter = called.parameters.iter().position(|parameter| *parameter == name);
                         let argument = parameter.and_then(|at| arguments.get(at)).map(|id| walk.text(*id));
                         names.insert(argument.map_or(name, |text| base(text).to_owned()));
                     }
                 }
                 "pcal_proc_call" | "pcal_return" => {
-                    let procedures = self.bodies.iter().filter(|body| body.owner == Owner::Procedure);
+                    let procedures = self.bodies.iter().filter(|body| body.kind_of_body == BodyKind::Procedure);
                     let declared = procedures.flat_map(|body| &body.declarations);
                     names.extend(
                         declared.filter_map(|id| walk.tree.children(*id).next()).map(|id| walk.text(id).to_owned()),

@@ -1,37 +1,38 @@
-//! All mutants of a specification.
+//! Collects all mutants of a specification: removes duplicates and assigns names.
 
 use std::collections::BTreeSet;
 
 use super::super::{Edit, Mutant};
 use super::action;
+use super::algorithm;
 use super::facts::Facts;
 use super::scope::Scope;
-use super::statement;
-use super::walk::Flaw;
+use super::tree_mutator::MutantDraft;
 use crate::tla::{Cfg, Lines, Module, step_counter};
 
-/// Every mutant of the specification that the configuration checks, in order of the text. The behaviour is mutated and
-/// never what it is judged by: no definition that a listed invariant, property, witness or constraint depends on, no
-/// `TypeOK`, ASSUME, THEOREM or `assert`, and no translation: the mutated source of an algorithm is translated anew.
+/// Every mutant of the specification that the configuration checks, in order of the text. Only the behaviour is mutated,
+/// never what it is judged by: no definition that a listed invariant, property, witness or constraint uses, no `TypeOK`,
+/// ASSUME, THEOREM or `assert`. Translations are not mutated, because the mutated algorithm is translated again.
 pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
     let source = module.source.as_str();
     let scope = Scope::of(module, cfg);
     let used: Vec<_> = scope.initial.iter().chain(&scope.others).copied().collect();
     let facts = Facts::of(module, cfg, &scope.initial, &used);
-    let mut flaws: Vec<(String, Flaw)> = Vec::new();
+    let mut drafts: Vec<(String, MutantDraft)> = Vec::new();
     for (definition, role) in scope.roles(&facts) {
-        flaws.extend(action::flaws(&facts, definition, role).into_iter().map(|flaw| (definition.name.clone(), flaw)));
+        drafts
+            .extend(action::drafts(&facts, definition, role).into_iter().map(|draft| (definition.name.clone(), draft)));
     }
     if let Some(algorithm) = &module.algorithm {
-        flaws.extend(statement::flaws(&facts, algorithm));
+        drafts.extend(algorithm::drafts(&facts, algorithm));
     }
-    flaws.sort_by_key(|(_, flaw)| (flaw.at, flaw.operator));
+    drafts.sort_by_key(|(_, draft)| (draft.at, draft.operator));
     let lines = Lines::new(source);
     let mut texts = BTreeSet::new();
     let mut names = BTreeSet::new();
     let mut mutants = Vec::new();
-    for (definition, flaw) in flaws {
-        let Flaw { operator, at, variant, what, edits } = flaw;
+    for (definition, draft) in drafts {
+        let MutantDraft { operator, at, variant, what, edits } = draft;
         let edits: Vec<Edit> = edits.into_iter().filter(|edit| source[edit.range.clone()] != edit.text).collect();
         let (line, column) = lines.position(source, at);
         let mut mutant = Mutant { operator, definition, line, column, what, edits, variant };
