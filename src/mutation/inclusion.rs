@@ -43,7 +43,7 @@ const PREFIX: &str = "Tlaforge";
 /// Builds the check requests for inclusion.
 pub(super) struct Inclusion<'a> {
     pub(super) cfg: &'a Cfg,
-    pub(super) beside: &'a [(String, String)],
+    pub(super) local_modules: &'a [(String, String)],
     /// A prefix that no text of the request contains.
     prefix: String,
 }
@@ -52,7 +52,7 @@ impl<'a> Inclusion<'a> {
     /// The error says why inclusion cannot be expressed for these specifications.
     pub(super) fn new(cfg: &'a Cfg, local_modules: &'a [(String, String)], sides: [&ParsedSpec; 2]) -> Result<Self, String> {
         let mut prefix = PREFIX.to_owned();
-        let texts = || sides.iter().map(|s| s.module.source.as_str()).chain(beside.iter().map(|(_, t)| t.as_str()));
+        let texts = || sides.iter().map(|s| s.module.source.as_str()).chain(local_modules.iter().map(|(_, t)| t.as_str()));
         while texts().any(|text| text.contains(&prefix)) {
             prefix.push('_');
         }
@@ -101,7 +101,7 @@ impl<'a> Inclusion<'a> {
     }
 
     fn build_request(&self, inner: &ParsedSpec, outer: &ParsedSpec, formula: &str) -> CheckRequest {
-        let Self { prefix, cfg, beside } = self;
+        let Self { prefix, cfg, local_modules } = self;
         let text = format!(
             "---- MODULE {prefix}Inclusion ----\nEXTENDS {}\n{prefix}Other == INSTANCE {prefix}Original\n{prefix}Included == \
              {formula}\n====\n",
@@ -119,7 +119,7 @@ impl<'a> Inclusion<'a> {
             check_deadlock: Some(false),
             ..(*cfg).clone()
         };
-        let mut all = beside.to_vec();
+        let mut all = local_modules.to_vec();
         all.push((inner.module.name.clone(), inner.module.source.clone()));
         all.push((format!("{prefix}Original"), self.rename_module(outer)));
         let spec = SpecText { name: format!("{prefix}Inclusion"), text, local_modules: all };

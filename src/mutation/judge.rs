@@ -30,7 +30,7 @@ pub struct Subject {
     /// The parsed module, with its translation if it has an algorithm.
     pub module: Module,
     /// Name and text of the modules in the same folder.
-    pub beside: Vec<(String, String)>,
+    pub local_modules: Vec<(String, String)>,
     /// The parsed configuration.
     pub cfg: Cfg,
     /// The text of the configuration.
@@ -179,7 +179,7 @@ impl Judge<'_> {
     pub fn key(&self, mutant: &Mutant) -> String {
         let Subject { source, cfg_text, local_modules, .. } = self.subject;
         let mut all = format!("{}\0{}\0{cfg_text}\0{source}", self.version, mutant.apply(source));
-        for (name, text) in beside {
+        for (name, text) in local_modules {
             all.push('\0');
             all.push_str(name);
             all.push('\0');
@@ -219,7 +219,7 @@ impl Judge<'_> {
     async fn classify(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Classification, ToolError> {
         let subject = self.subject;
         let text = mutant.apply(&subject.source);
-        let spec = SpecText { name: subject.module.name.clone(), text, local_modules: subject.beside.clone() };
+        let spec = SpecText { name: subject.module.name.clone(), text, local_modules: subject.local_modules.clone() };
         let spec = match translate_and_parse(self.tools, spec, cx).await {
             Ok(Ok(spec)) => spec,
             Ok(Err(why)) => return Ok(Classification::with_reason(Outcome::Invalid, why)),
@@ -339,7 +339,7 @@ impl Judge<'_> {
             Err(why) => return undecided(&why),
         };
         let ours = ParsedSpec { module, behaviour };
-        let inclusion = match Inclusion::new(&subject.cfg, &subject.beside, [&ours, theirs]) {
+        let inclusion = match Inclusion::new(&subject.cfg, &subject.local_modules, [&ours, theirs]) {
             Ok(inclusion) => inclusion,
             Err(why) => return undecided(&why),
         };
@@ -436,8 +436,8 @@ impl Judge<'_> {
                 name.push('_');
             }
             let text = format!("---- MODULE {name} ----\nEXTENDS {}\n{name}Never == ~({witness})\n====\n", spec.name);
-            let mut beside = spec.local_modules.clone();
-            beside.push((spec.name.clone(), spec.text.clone()));
+            let mut local_modules = spec.local_modules.clone();
+            local_modules.push((spec.name.clone(), spec.text.clone()));
             let cfg = Cfg {
                 invariants: vec![format!("{name}Never")],
                 properties: Vec::new(),
@@ -447,7 +447,7 @@ impl Judge<'_> {
                 check_deadlock: Some(false),
                 ..cfg.clone()
             };
-            let spec = SpecText { name, text, local_modules: beside };
+            let spec = SpecText { name, text, local_modules: local_modules };
             if matches!(self.check_holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
                 lost.push(witness.clone());
             }

@@ -8,14 +8,14 @@ use crate::tla::{Cfg, Id, Module, Tree, references};
 /// The definitions that a property, a constraint, a witness, an assumption, `assert` or the substitution of a constant
 /// uses, and `TypeOK`.
 pub(super) fn protected_definitions(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
-    let listed = cfg.listed().into_iter().filter(|(role, _)| !matches!(*role, "SPECIFICATION" | "INIT" | "NEXT"));
+    let listed = cfg.listed_names().into_iter().filter(|(role, _)| !matches!(*role, "SPECIFICATION" | "INIT" | "NEXT"));
     let replaced = cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
     let mut names = BTreeSet::from(["TypeOK".to_owned()]);
     for name in listed.map(|(_, name)| name).chain(replaced) {
         names.extend(module.closure(name));
         names.insert(name.to_owned());
     }
-    names.extend(module.closure_of(module.assumptions.iter().map(|assumption| &assumption.refers)));
+    names.extend(module.closure_of(module.assumptions.iter().map(|assumption| &assumption.references)));
     if let Some(algorithm) = &module.algorithm {
         let tree = &algorithm.tree;
         let asserted = tree.ids().filter(|id| tree.node(*id).kind == "pcal_assert");
@@ -35,7 +35,7 @@ pub(super) fn label_mentions(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, B
     for name in protected_definitions(module, cfg).iter().filter(|name| *name != "TypeOK") {
         let Some(definition) = module.definition(name) else { continue };
         if !module.in_translation(definition.code.start) {
-            names.extend(definition.refers_to().iter().cloned());
+            names.extend(definition.referenced_names().iter().cloned());
         }
         note(&definition.tree, &mut definition.tree.ids());
     }
