@@ -333,7 +333,7 @@ fn nesting_and_macro_expansion_are_limited() {
     let nesting = macros("--algorithm A macro M0() begin if x then skip end if end macro ", |number| {
         format!("macro M{number}() begin if x then M{}() end if end macro ", number - 1)
     });
-    assert!(read(&format!("{doubling} begin M299(1) end algorithm")).unwrap_err()[0].2.contains("become more than"));
+    assert!(read(&format!("{doubling} begin M299(1) end algorithm")).unwrap_err()[0].2.contains("expand to more than"));
     assert!(read(&format!("{nesting} begin M299() end algorithm")).unwrap_err()[0].2.contains("nested more than"));
     assert!(
         read(&format!("--algorithm A begin a: x := {}1{} end algorithm", "(".repeat(100_000), ")".repeat(100_000)))
