@@ -1,5 +1,5 @@
-//! Translating one file as a whole process, against `java pcal.trans` on the same file: wall time pair by pair, and the
-//! processor time of all runs. Needs Java and `tla2tools.jar`; the processor time is read where `/proc` has it.
+//! Compares `tlaforge translate` with `java pcal.trans` on the same file, each as a whole process: wall time of pairs of
+//! runs, and processor time of all runs. Needs Java and `tla2tools.jar`, and `/proc` for the processor time.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -27,10 +27,10 @@ fn main() {
     ] {
         compare(&project().join(file));
     }
-    many();
+    translate_all_cases();
 }
 
-/// Seconds of wall and processor time that a process takes; it has to succeed.
+/// Wall and processor time of a process in seconds. It must succeed.
 fn time(command: &mut Command) -> (f64, f64) {
     let (began, before) = (Instant::now(), processor_time());
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
@@ -38,7 +38,7 @@ fn time(command: &mut Command) -> (f64, f64) {
     (began.elapsed().as_secs_f64(), processor_time() - before)
 }
 
-/// Seconds of processor time of all children that have ended.
+/// Processor time in seconds of all children that have ended.
 fn processor_time() -> f64 {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return f64::NAN };
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
@@ -46,7 +46,7 @@ fn processor_time() -> f64 {
     (fields[13].parse::<f64>().unwrap() + fields[14].parse::<f64>().unwrap()) / 100.0
 }
 
-/// The mean of some runs: one alone takes less than the clock of the processor time can tell.
+/// The mean of several runs, because a single run is shorter than the resolution of the processor clock.
 fn ours(file: &Path) -> (f64, f64) {
     const RUNS: u32 = 8;
     let runs = (0..RUNS).map(|_| time(Command::new(env!("CARGO_BIN_EXE_tlaforge")).arg("translate").arg(file)));
@@ -54,7 +54,7 @@ fn ours(file: &Path) -> (f64, f64) {
     (sum.0 / f64::from(RUNS), sum.1 / f64::from(RUNS))
 }
 
-/// The translator in Java writes into its file: each run gets a copy.
+/// The Java translator overwrites its file, so each run gets a copy.
 fn theirs(file: &Path) -> (f64, f64) {
     let dir = tempfile::tempdir().unwrap();
     let name = file.file_name().unwrap();
@@ -67,7 +67,7 @@ fn theirs(file: &Path) -> (f64, f64) {
 fn compare(file: &Path) {
     let (mut walls, mut ratios) = ((Vec::new(), Vec::new()), Vec::new());
     let mut processor = (0.0, 0.0);
-    // Pair by pair, so that the ratio holds when the machine's speed drifts; the first pair warms the disk's cache.
+    // Runs alternate, so that a change of the machine's speed affects both alike. The first pair warms the disk cache.
     for pair in 0..=PAIRS {
         let (ours, theirs) = (ours(file), theirs(file));
         if pair > 0 {
@@ -92,8 +92,8 @@ fn compare(file: &Path) {
     );
 }
 
-/// All cases in one process: what a translation takes without the process around it.
-fn many() {
+/// Translates all cases in one process, to measure a translation without the start of a process.
+fn translate_all_cases() {
     let files: Vec<_> = std::fs::read_dir(project().join("tests/pluscal/cases")).unwrap().collect();
     let texts: Vec<String> = files.into_iter().map(|f| std::fs::read_to_string(f.unwrap().path()).unwrap()).collect();
     let began = Instant::now();

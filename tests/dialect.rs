@@ -1,12 +1,12 @@
-//! Modules as the embedded checker is given them: its own parser must read in them what TLA+ says. Every pair of operators
-//! is put to that parser, so a change of its table or of ours is seen.
+//! The text that the embedded checker gets: its own parser must parse it with the meaning that TLA+ gives to the original.
+//! Every pair of operators is tested, so that a change of the checker's precedence table or of ours is noticed.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use tla_mc::lexer::lex_module;
 use tla_mc::parser::Parser;
 use tlaforge::tla::semantic::{CheckerText, rewrite_for_checker};
 
-/// Infix operators that the checker reads, with their precedences ("Specifying Systems", table 6) and whether they chain.
+/// Infix operators that the checker accepts, with their precedences ("Specifying Systems", table 6) and whether they chain.
 const INFIX: &[(&str, u8, u8, bool)] = &[
     ("=>", 1, 1, false),
     ("<=>", 2, 2, false),
@@ -74,7 +74,7 @@ const PREFIX: &[(&str, u8, u8)] = &[
     ("-", 12, 12),
 ];
 
-/// What the checker does not read at all. It must say so, and not read something else.
+/// Operators that the checker does not know. It must reject them instead of parsing something else.
 const UNREAD: &[&str] = &[
     "-+->",
     ">=<",
@@ -103,7 +103,7 @@ const UNREAD: &[&str] = &[
 ];
 
 fn module(body: &str) -> String {
-    // A module that gives arithmetic its own meaning: no operator of ours takes its place.
+    // The module defines arithmetic itself, so no operator of ours replaces it.
     format!("---- MODULE M ----\nx * y == 1\nx ^ y == 1\nx \\div y == 1\nx + y == 1\nx - y == 1\nD == {body}\n====\n")
 }
 
@@ -111,7 +111,7 @@ fn written(text: &str) -> Result<CheckerText, String> {
     rewrite_for_checker(&[("M", text)], "").map(|mut all| all.remove(0)).map_err(|e| e.message)
 }
 
-/// The checker's own tree of D.
+/// The checker's syntax tree of the definition D.
 fn tree(text: &str) -> Result<String, String> {
     let module = Parser::new(lex_module(text)?).module()?;
     let found = module.defs.iter().find(|def| def.name == "D").ok_or("no D")?;
@@ -122,7 +122,7 @@ fn as_written(body: &str) -> Result<String, String> {
     tree(&written(&module(body)).unwrap_or_else(|e| panic!("{body}: {e}")).text)
 }
 
-/// Whether the first of two operators binds tighter; `None` where TLA+ wants parentheses.
+/// Whether the first of two operators binds tighter; `None` if TLA+ requires parentheses.
 fn tighter(first: (u8, u8), second: (u8, u8), chain: bool) -> Option<bool> {
     match () {
         () if first.0 > second.1 || chain => Some(true),
@@ -132,7 +132,7 @@ fn tighter(first: (u8, u8), second: (u8, u8), chain: bool) -> Option<bool> {
 }
 
 #[test]
-fn of_every_two_operators_the_checker_reads_what_tla_says() {
+fn every_pair_of_operators_is_parsed_as_tla_requires() {
     let (mut read, mut mended) = (0, 0);
     let mut one = |text: &str, meant: &str| {
         let meant = tree(&module(meant)).unwrap();
@@ -144,7 +144,7 @@ fn of_every_two_operators_the_checker_reads_what_tla_says() {
         for (b, low2, high2, _) in INFIX {
             let text = format!("p {a} q {b} r");
             match tighter((*low, *high), (*low2, *high2), a == b && *left) {
-                // A product of three is no pair.
+                // A product of three sets is not a set of pairs.
                 Some(true) if *a == "\\X" && a == b => one(&text, &text),
                 Some(true) => one(&text, &format!("(p {a} q) {b} r")),
                 Some(false) => one(&text, &format!("p {a} (q {b} r)")),
@@ -161,14 +161,14 @@ fn of_every_two_operators_the_checker_reads_what_tla_says() {
         }
     }
     assert!(read > 1_500, "{read}");
-    // As many readings differ in tla-mc 0.2.2; another number is another table.
+    // The number of differences in tla-mc 0.2.2; another number means that its precedence table changed.
     assert_eq!(mended, MENDED, "of {read}");
 }
 
 const MENDED: usize = 18;
 
 #[test]
-fn what_the_checker_has_no_name_for_it_refuses() {
+fn unknown_operators_are_refused() {
     for operator in UNREAD {
         let text = module(&format!("p {operator} q"));
         let refused = written(&text).map_or(true, |copy| tree(&copy.text).is_err());
@@ -177,7 +177,7 @@ fn what_the_checker_has_no_name_for_it_refuses() {
 }
 
 #[test]
-fn parentheses_leave_bulleted_lists_in_their_columns() {
+fn added_parentheses_keep_the_columns_of_bulleted_lists() {
     for (text, meant) in [
         (
             "/\\ p % 2*3 = q /\\ /\\ r\n                       /\\ s\n     /\\ t",
@@ -194,13 +194,13 @@ fn parentheses_leave_bulleted_lists_in_their_columns() {
     }
 }
 
-/// A list is the same as a conjunction, and one in a conjunction part of it.
+/// Treats a bulleted list like a conjunction, and flattens nested ones.
 fn flat(tree: &Result<String, String>) -> String {
     tree.as_ref().unwrap().replace("And([And([", "And([").replace("])])", "])").replace("]), ", ", ")
 }
 
 #[test]
-fn a_module_that_needs_nothing_is_not_touched() {
+fn a_module_that_needs_no_change_is_not_changed() {
     let text = module("{p + q : p \\in 1..3} \\* ok\nE == [f EXCEPT ![1] = -@ + 1]");
     let copy = written(&text).unwrap();
     assert_eq!(copy.text, text);
@@ -208,7 +208,7 @@ fn a_module_that_needs_nothing_is_not_touched() {
 }
 
 #[test]
-fn each_line_is_known_by_the_line_it_was() {
+fn each_line_maps_to_its_original_line() {
     let text = module("-p%3\nE == q\nF == -p%3\nG == r");
     let copy = written(&text).unwrap();
     assert_eq!(copy.text.matches('\n').count() + 1, copy.lines.len());
@@ -221,7 +221,7 @@ fn each_line_is_known_by_the_line_it_was() {
 }
 
 #[test]
-fn unicode_is_spelled_in_ascii_with_its_columns() {
+fn unicode_becomes_ascii_without_moving_columns() {
     for (text, meant) in [
         (
             "∧ p ∈ ℕ ∧ ∨ q ≠ r\n               ∨ s ≤ t\n     ∧ u ⇒ ¬v",
@@ -252,7 +252,7 @@ fn a_product_in_parentheses_stays_a_set_of_pairs() {
 }
 
 #[test]
-fn a_part_of_a_list_is_named_only_where_the_checker_counts_the_same() {
+fn a_list_item_is_named_only_if_the_checker_counts_items_in_the_same_way() {
     for (body, same) in [
         ("/\\ p\n     /\\ q\nE == D!2", true),
         ("p /\\ q\nE == D!1", true),
@@ -265,7 +265,7 @@ fn a_part_of_a_list_is_named_only_where_the_checker_counts_the_same() {
 }
 
 #[test]
-fn a_part_is_one_of_the_definition_in_scope() {
+fn a_named_part_belongs_to_the_definition_in_scope() {
     let other = "---- MODULE Other ----\nD == p /\\ q /\\ r\n====\n";
     let listed = "---- MODULE Listed ----\nD == /\\ p\n     /\\ q\n====\n";
     for (extended, same) in [("Listed", true), ("Other", false)] {
@@ -276,7 +276,7 @@ fn a_part_is_one_of_the_definition_in_scope() {
 }
 
 #[test]
-fn numbers_that_tlc_does_not_have_are_refused_where_they_stand() {
+fn numbers_that_tlc_does_not_have_are_refused_with_their_position() {
     let refused = written("---- MODULE M ----\nD == x > 2147483648\n====\n").unwrap_err();
     assert_eq!(refused, "module M, line 2, column 10: this number has more than 32 bits, which TLC does not have");
     assert!(written("---- MODULE M ----\nD == x > 2147483647\n====\n").is_ok());
@@ -284,7 +284,7 @@ fn numbers_that_tlc_does_not_have_are_refused_where_they_stand() {
 }
 
 #[test]
-fn arithmetic_goes_through_operators_that_stop_where_tlc_stops() {
+fn arithmetic_fails_where_it_fails_in_tlc() {
     let text = |body: &str| written(&format!("---- MODULE M ----\nD == {body}\n====\n")).unwrap().text;
     let div = text("p \\div q");
     assert!(div.split_whitespace().collect::<String>().contains("D==TlaforgeNumber_M_Div(p,q)"), "{div}");

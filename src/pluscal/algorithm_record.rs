@@ -1,6 +1,6 @@
-//! What today's translator takes the checksum of an algorithm from: a description of it, in the form that it prints an
-//! algorithm in. The description is of the algorithm after translation, when the branches of `if`, `either` and `with`
-//! that end a step have already got their assignments to `pc` and `stack`.
+//! Writes an algorithm as a TLA+ record, byte for byte as the method `toString` of `pcal.AST` in the reference, which
+//! computes the checksum of an algorithm from this text. Its input is the algorithm after translation, in which the
+//! branches of `if`, `either` and `with` that end a step already assign `pc` and `stack`.
 
 use super::ast::{
     Algorithm, Assignment, Binding, Body, Branch, Fairness, Kind, Procedure, Process, Statement, Step, Variable,
@@ -9,7 +9,7 @@ use super::call_graph::{names_called_by, procedures_called_by};
 use super::explode::initial_value;
 use super::expr::{Expr, TokenKind};
 
-/// The description of an algorithm.
+/// The record of an algorithm.
 pub(super) fn algorithm_record(algorithm: &Algorithm) -> String {
     let mut writer = RecordWriter { algorithm, text: String::new(), margins: Vec::new() };
     writer.algorithm();
@@ -33,7 +33,7 @@ impl RecordWriter<'_> {
         self.text.extend(std::iter::repeat_n(' ', margin));
     }
 
-    /// Something after `head`, its lines indented by the length of that.
+    /// Writes `content` after `head`, with its lines indented by the length of `head`.
     fn under(&mut self, head: &str, content: impl FnOnce(&mut Self)) {
         let margin = self.margins.last().copied().unwrap_or(0);
         self.margins.push(margin + head.len());
@@ -209,7 +209,7 @@ impl RecordWriter<'_> {
         self.put("]");
     }
 
-    /// `[type |-> "…",` and fields that are expressions, one a line.
+    /// Writes `[type |-> "…",` and fields that are expressions, one on each line.
     fn record(&mut self, kind: &str, fields: &[(&str, &Expr)], close: &str) {
         self.put(kind);
         for (number, (head, expr)) in fields.iter().enumerate() {

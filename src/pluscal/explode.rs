@@ -379,7 +379,7 @@ impl Exploder {
         let outside = || error(position, "`return` outside a procedure");
         let from = if from.is_empty() { self.current.as_deref().ok_or_else(outside)? } else { from };
         let Some(callee) = self.callees.get(from) else {
-            return Err(error(position, format!("the procedure `{from}` has the name of something else")));
+            return Err(error(position, format!("the procedure `{from}` has the same name as something else")));
         };
         let assign = |name: &str, value| Conjunct::Assign {
             position,
@@ -404,7 +404,7 @@ impl Exploder {
         let from = if from.is_empty() { self.current.as_deref().ok_or_else(outside)? } else { from };
         let callee = self.callee(position, procedure, &arguments)?;
         let Some(returning) = self.callees.get(from) else {
-            return Err(error(position, format!("the procedure `{from}` has the name of something else")));
+            return Err(error(position, format!("the procedure `{from}` has the same name as something else")));
         };
         let mut assignments = Vec::new();
         if from != procedure {

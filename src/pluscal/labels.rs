@@ -193,12 +193,15 @@ impl Labels {
                 labelled = true;
                 assigned.clear();
                 if inside == Inside::With {
-                    return syntax_error_in(statement, "a label may not stand in a `with`");
+                    return syntax_error_in(statement, "a label is not allowed in a `with`");
                 }
             }
             if !why.is_empty() {
                 if inside == Inside::With {
-                    return syntax_error_in(statement, "nothing may follow a `call`, `return` or `goto` in a `with`");
+                    return syntax_error_in(
+                        statement,
+                        "no statement may follow a `call`, `return` or `goto` in a `with`",
+                    );
                 }
                 self.require_label(statement, why);
                 labelled = true;
@@ -228,7 +231,7 @@ impl Labels {
                 }
                 ParsedKind::While { .. } => {
                     if inside == Inside::With {
-                        return syntax_error_in(statement, "a `while` may not stand in a `with`");
+                        return syntax_error_in(statement, "a `while` is not allowed in a `with`");
                     }
                     self.require_label(statement, "a `while` starts a step");
                     labelled = true;
@@ -356,7 +359,7 @@ impl Labels {
         let outside = || {
             self.procedure.is_none().then(|| SyntaxError {
                 position: statement.position,
-                message: format!("the `return` does not stand in a procedure{}", macro_part(statement.macro_position)),
+                message: format!("the `return` is not inside a procedure{}", macro_part(statement.macro_position)),
             })
         };
         let (kind, ends) = match statement.kind {
@@ -393,7 +396,7 @@ impl Labels {
             ParsedKind::With { variable, binding, value, body } => {
                 let (body, ends) = self.sequence(body)?;
                 if ends == Ends::Labelled {
-                    return syntax_error(statement.position, "a label may not stand in a `with`");
+                    return syntax_error(statement.position, "a label is not allowed in a `with`");
                 }
                 (Kind::With { variable, binding, value, body }, ends)
             }

@@ -106,7 +106,7 @@ impl Expansion {
         if self.size > MAX_SIZE {
             return syntax_error(
                 call.position,
-                format!("the calls of macros become more than {MAX_SIZE} statements and symbols"),
+                format!("the macro calls expand to more than {MAX_SIZE} statements and symbols"),
             );
         }
         Ok(())
@@ -199,10 +199,8 @@ impl Expansion {
                 Some(first) if first.kind == TokenKind::Ident => variable = first.text,
                 other => {
                     let found = other.map(|token| token.text).unwrap_or_default();
-                    let message = format!(
-                        "`{found}` is put in for the variable of an assignment ({})",
-                        call_position(call.position)
-                    );
+                    let message =
+                        format!("`{found}` replaces the variable of an assignment ({})", call_position(call.position));
                     return syntax_error(one.position, message);
                 }
             }

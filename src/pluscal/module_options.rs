@@ -1,20 +1,20 @@
-//! The line `PlusCal options (…)` of a module: what it says goes before what the command line says.
+//! Reads the line `PlusCal options (…)` of a module, which takes precedence over the given options.
 
 use super::options::{Compat, Fair, Options};
 use super::source::Line;
 
-/// The options of a translation, with those that only the parser needs.
+/// The options of a translation, and those that only the parser needs.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub options: Options,
-    /// What the names of added labels begin with.
+    /// The prefix of added labels.
     pub label_root: String,
     /// The version of PlusCal that the module is written for, times 1000.
     pub version: u32,
     pub warnings: Vec<String>,
 }
 
-/// The latest version of PlusCal, times 1000, as the reference counts it.
+/// The latest version of PlusCal that the reference accepts, times 1000.
 fn latest(compat: Compat) -> u32 {
     match compat {
         Compat::Today => 1903,
@@ -22,9 +22,8 @@ fn latest(compat: Compat) -> u32 {
     }
 }
 
-/// Reads the options line of a module, if it has one. As in the reference, one that is wrong is told and otherwise
-/// ignored.
-pub(super) fn read(lines: &[Line<'_>], options: &Options) -> Settings {
+/// Reads the options line of a module, if it has one. As in the reference, an invalid line is ignored with a warning.
+pub(super) fn read_options(lines: &[Line<'_>], options: &Options) -> Settings {
     let mut settings = Settings {
         options: options.clone(),
         label_root: "Lbl_".into(),
@@ -38,7 +37,7 @@ pub(super) fn read(lines: &[Line<'_>], options: &Options) -> Settings {
         None => {}
         Some(Err(message)) => settings.warnings.push(message),
         Some(Ok(arguments)) => {
-            if let Err(message) = take(&arguments, &mut settings) {
+            if let Err(message) = apply(&arguments, &mut settings) {
                 settings.warnings.push(message);
             }
         }
@@ -46,7 +45,7 @@ pub(super) fn read(lines: &[Line<'_>], options: &Options) -> Settings {
     settings
 }
 
-/// A position in the lines that moves on.
+/// A position in the lines of a module.
 struct Cursor<'a> {
     lines: &'a [Line<'a>],
     line: usize,
@@ -58,7 +57,7 @@ fn is_blank(character: char) -> bool {
 }
 
 impl<'a> Cursor<'a> {
-    /// What is left of the line where the next word begins; `None` at the end.
+    /// Moves to the next word and returns the rest of its line; `None` at the end of the text.
     fn next(&mut self) -> Option<&'a str> {
         while let Some(line) = self.lines.get(self.line) {
             let rest = &line.text[self.column..];
@@ -110,7 +109,7 @@ fn arguments(lines: &[Line<'_>]) -> Option<Result<Vec<String>, String>> {
     }
 }
 
-fn take(arguments: &[String], settings: &mut Settings) -> Result<(), String> {
+fn apply(arguments: &[String], settings: &mut Settings) -> Result<(), String> {
     let options = &mut settings.options;
     let mut fair = None;
     let mut arguments = arguments.iter().map(String::as_str);
@@ -129,15 +128,15 @@ fn take(arguments: &[String], settings: &mut Settings) -> Result<(), String> {
             "termination" => options.termination = true,
             "noDoneDisjunct" => options.no_done_disjunct = true,
             "label" => options.label = true,
-            "labelRoot" => settings.label_root = root(arguments.next())?,
+            "labelRoot" => settings.label_root = label_prefix(arguments.next())?,
             "version" => settings.version = version(arguments.next(), options.compat)?,
             "lineWidth" if with_dash => {
                 let width = arguments.next().and_then(|width| width.parse().ok()).filter(|width| *width >= 60);
                 options.line_width = width.ok_or("options: expected a number from 60 after `-lineWidth`")?;
             }
-            // They concern files that are not written here.
+            // These options are about files that this translator does not write.
             "noold" | "nocfg" if with_dash => {}
-            _ => return Err(format!("options: `{argument}` is not known")),
+            _ => return Err(format!("options: unknown option `{argument}`")),
         }
         options.fair = fair.or(options.fair);
     }
@@ -147,7 +146,7 @@ fn take(arguments: &[String], settings: &mut Settings) -> Result<(), String> {
     Ok(())
 }
 
-fn root(argument: Option<&str>) -> Result<String, String> {
+fn label_prefix(argument: Option<&str>) -> Result<String, String> {
     let plain = |text: &str| {
         text.starts_with(|first: char| first.is_ascii_alphabetic())
             && text.chars().all(|next| next.is_ascii_alphanumeric() || next == '_')
@@ -177,11 +176,11 @@ mod tests {
     use crate::pluscal::source::lines;
 
     fn settings(text: &str) -> Settings {
-        read(&lines(text), &Options { fair: Some(Fair::Next), ..Options::default() })
+        read_options(&lines(text), &Options { fair: Some(Fair::Next), ..Options::default() })
     }
 
     #[test]
-    fn the_line_is_found_and_goes_before_what_was_asked() {
+    fn the_options_line_takes_precedence_over_the_given_options() {
         for (text, fair, warned) in [
             ("", Some(Fair::Next), false),
             ("PlusCal\toptions (wf)", Some(Fair::Weak), false),
@@ -213,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn termination_asks_for_fairness() {
-        let read = |text: &str, options: &Options| super::read(&lines(text), options).options.fair;
+    fn termination_implies_fairness() {
+        let read = |text: &str, options: &Options| read_options(&lines(text), options).options.fair;
         let options = Options { termination: true, ..Options::default() };
         assert_eq!(read("", &options), Some(Fair::Weak));
         assert_eq!(read("PlusCal options (sf)", &options), Some(Fair::Strong));

@@ -1,5 +1,5 @@
-//! The parser: from the text of a module to its algorithm. Here what stands around the statements: declarations,
-//! macros, procedures and processes.
+//! The parser of PlusCal, like the class `pcal.ParseAlgorithm` of the reference. This file parses the structure of an
+//! algorithm: declarations, macros, procedures and processes; statements and expressions are in files of their own.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -15,25 +15,24 @@ use super::source::{ParseResult, Source, SyntaxError, TranslationPlace, lines, s
 use super::token::{Lexeme, Lexer};
 use crate::tla::Diagnostic;
 
-/// The version before which `pc` and the disjunct for a finished algorithm were always there, times 1000.
+/// The first version of PlusCal that may omit `pc` and the disjunct for a finished algorithm, times 1000.
 const OMITS_PC: u32 = 1500;
 
-/// What a module says.
+/// The parsed algorithm of a module.
 #[derive(Debug, Clone)]
 pub(super) struct Parsed {
     pub algorithm: Algorithm,
-    /// Those given, with what the module's own `PlusCal options` line asks for.
+    /// The given options, changed by the module's own `PlusCal options` line.
     pub options: Options,
-    /// Where the translation goes.
     pub place: TranslationPlace,
     pub warnings: Vec<String>,
 }
 
-/// Reads the algorithm in the text of a module; `None` where there is none.
+/// Parses the algorithm in the text of a module; `None` if there is none.
 pub(super) fn parse(text: &str, options: &Options) -> Result<Option<Parsed>, Vec<Diagnostic>> {
     let lines = lines(text);
     let Some(source) = Source::find(&lines).map_err(|problem| vec![problem])? else { return Ok(None) };
-    let mut settings = module_options::read(&lines, options);
+    let mut settings = module_options::read_options(&lines, options);
     let parser = Parser::new(Lexer::new(&source.code, source.start, settings.options.compat), &settings);
     let algorithm = parser
         .algorithm(source.fair, &mut settings)
@@ -42,7 +41,7 @@ pub(super) fn parse(text: &str, options: &Options) -> Result<Option<Parsed>, Vec
     Ok(Some(Parsed { algorithm, options, place: source.place, warnings }))
 }
 
-/// Which of the two syntaxes an algorithm is written in.
+/// The two syntaxes of PlusCal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     /// `begin … end`.
@@ -51,26 +50,28 @@ pub(super) enum Syntax {
     C,
 }
 
-/// A body with what was noticed while it was read.
+/// Facts that the parser collects about the body of a procedure or process.
 #[derive(Debug, Default)]
 struct BodyFacts {
+    /// Labels with a `-` or a `+`.
     minus: Vec<String>,
     plus: Vec<String>,
+    /// Called procedures in order, and the same as a set.
     calls: Vec<String>,
     called: HashSet<String>,
 }
 
 pub(super) struct Parser<'a> {
     pub lexer: Lexer<'a>,
-    /// Tokens that were looked at and not taken.
+    /// Tokens that were peeked at but not yet taken.
     pub lookahead: VecDeque<Lexeme>,
-    /// Where the token stands that was taken last.
-    pub last: Position,
+    /// The position of the token that was taken last.
+    pub last_position: Position,
     pub syntax: Syntax,
-    /// How deep the statement that is read is nested.
+    /// The nesting depth of the current statement.
     pub depth: usize,
     pub in_macro: bool,
-    /// The procedure that is read.
+    /// The procedure that is being parsed.
     pub procedure: Option<String>,
     labels: HashSet<String>,
     facts: BodyFacts,
@@ -83,7 +84,7 @@ pub(super) struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(lexer: Lexer<'a>, settings: &Settings) -> Self {
         Self {
-            last: lexer.position(),
+            last_position: lexer.position(),
             lexer,
             lookahead: VecDeque::new(),
             syntax: Syntax::P,
@@ -117,14 +118,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `name` is the one that the reference compares with `Done`.
+    /// Records a `goto`. `name` is what the reference compares with `Done`, which is not always the label.
     pub(super) fn record_goto(&mut self, name: &str) {
         self.has_goto = true;
         self.has_goto_done |= name == "Done" || name == "\"Done\"";
     }
 
     fn algorithm(mut self, fair: bool, settings: &mut Settings) -> Result<Algorithm, Vec<SyntaxError>> {
-        let (mut algorithm, macros, bodies) = self.whole(fair, settings).map_err(|error| vec![error])?;
+        let (mut algorithm, macros, bodies) = self.algorithm_parts(fair, settings).map_err(|error| vec![error])?;
         algorithm.has_goto = self.has_goto;
         algorithm.has_goto_done = self.has_goto_done;
         algorithm.has_default_value = self.has_default_value;
@@ -136,12 +137,12 @@ impl<'a> Parser<'a> {
             Labelling::Report
         };
         let labels = Labels::new(self.labels, settings.label_root.clone(), &algorithm.procedures);
-        finish(&mut algorithm, &macros, bodies, labels, label)?;
+        complete_bodies(&mut algorithm, &macros, bodies, labels, label)?;
         Ok(algorithm)
     }
 
-    /// The algorithm without its bodies, its macros, and the bodies: those of procedures, then the others.
-    fn whole(&mut self, fair: bool, settings: &mut Settings) -> ParseResult<(Algorithm, Macros, Bodies)> {
+    /// Parses everything, and returns the algorithm without bodies, the macros, and the bodies.
+    fn algorithm_parts(&mut self, fair: bool, settings: &mut Settings) -> ParseResult<(Algorithm, Macros, Bodies)> {
         if fair {
             let found = self.take()?;
             if found.text != "algorithm" {
@@ -170,10 +171,10 @@ impl<'a> Parser<'a> {
             procedures.push(procedure);
             bodies.procedures.push(body);
         }
-        let body = if self.at_process()? {
+        let body = if self.next_is_process()? {
             Body::Processes(self.processes(&mut bodies, settings.options.fair)?)
         } else {
-            self.single(fair, settings, &mut bodies, procedures.last_mut())?;
+            self.uniprocess_body(fair, settings, &mut bodies, procedures.last_mut())?;
             Body::Single(Vec::new())
         };
         macros.check()?;
@@ -194,7 +195,7 @@ impl<'a> Parser<'a> {
         Ok((algorithm, macros, bodies))
     }
 
-    fn at_process(&mut self) -> ParseResult<bool> {
+    fn next_is_process(&mut self) -> ParseResult<bool> {
         if !self.next_is(&["fair"])? {
             return self.next_is(&["process"]);
         }
@@ -222,9 +223,9 @@ impl<'a> Parser<'a> {
         Ok(processes)
     }
 
-    /// The body of a uniprocess algorithm. What is noticed in it is counted with the last procedure, as the reference
-    /// does.
-    fn single(
+    /// Parses the body of a uniprocess algorithm. As in the reference, its labels and calls are added to those of the last
+    /// procedure.
+    fn uniprocess_body(
         &mut self,
         fair: bool,
         settings: &mut Settings,
@@ -237,7 +238,7 @@ impl<'a> Parser<'a> {
         }
         if fair {
             if matches!(settings.options.fair, Some(Fair::Strong | Fair::None)) {
-                settings.warnings.push("a fairness option is given for a `--fair` algorithm, and is not used".into());
+                settings.warnings.push("a fairness option is given for a `--fair` algorithm and ignored".into());
             }
             settings.options.fair = Some(Fair::Weak);
         }
@@ -271,7 +272,7 @@ impl<'a> Parser<'a> {
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
-    /// The names between parentheses, read one by one.
+    /// Parses a list in parentheses; `one` parses a single element.
     fn parameters<T>(&mut self, mut one: impl FnMut(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         self.expect("(")?;
         let mut found = Vec::new();
@@ -288,7 +289,7 @@ impl<'a> Parser<'a> {
     fn macro_definition(&mut self, known: &Macros, expansion: &mut Expansion) -> ParseResult<Macro> {
         self.in_macro = true;
         self.expect("macro")?;
-        let position = self.last;
+        let position = self.last_position;
         let name = self.take()?.text;
         let parameters = self.parameters(|parser| Ok(parser.take()?.text))?;
         self.begin()?;
@@ -302,14 +303,14 @@ impl<'a> Parser<'a> {
 
     fn procedure(&mut self) -> ParseResult<(Procedure, Vec<ParsedStatement>)> {
         self.expect("procedure")?;
-        let position = self.last;
+        let position = self.last_position;
         let name = self.take()?.text;
         self.procedure = Some(name.clone());
         self.facts = BodyFacts::default();
         let parameters = self.parameters(Self::parameter)?;
         let mut variables = Vec::new();
         if !self.next_is(&["begin", "{"])? {
-            self.variable_word()?;
+            self.variable_keyword()?;
             while !self.next_is(&["begin", "{"])? {
                 variables.push(self.parameter()?);
                 self.comma_or_semicolon()?;
@@ -333,13 +334,13 @@ impl<'a> Parser<'a> {
 
     fn process(&mut self, fairness: Fairness) -> ParseResult<(Process, Vec<ParsedStatement>)> {
         self.expect("process")?;
-        let position = self.last;
+        let position = self.last_position;
         if self.syntax == Syntax::C {
             self.expect("(")?;
         }
         let name = self.take()?.text;
         let binding = self.binding()?;
-        let id = self.some_expression("the identifier of the process")?;
+        let id = self.nonempty_expression("the identifier of the process")?;
         self.facts = BodyFacts::default();
         if self.syntax == Syntax::C {
             self.expect(")")?;
@@ -370,12 +371,12 @@ impl<'a> Parser<'a> {
         Ok(body)
     }
 
-    fn variable_word(&mut self) -> ParseResult<()> {
+    fn variable_keyword(&mut self) -> ParseResult<()> {
         if self.take_if("variables")? { Ok(()) } else { self.expect("variable") }
     }
 
     fn variables(&mut self) -> ParseResult<Vec<Variable>> {
-        self.variable_word()?;
+        self.variable_keyword()?;
         let mut found = Vec::new();
         while !self.next_is(&["begin", "{", "procedure", "process", "fair", "define", "macro"])? {
             found.push(self.variable()?);
@@ -391,16 +392,16 @@ impl<'a> Parser<'a> {
             return Ok(Variable { name, position, binding: Binding::Equals, value: None });
         }
         let binding = self.binding()?;
-        let value = Some(self.some_expression("the value of the variable")?);
+        let value = Some(self.nonempty_expression("the value of the variable")?);
         Ok(Variable { name, position, binding, value })
     }
 
-    /// A parameter or a variable of a procedure, which takes no `\in`.
+    /// Parses a parameter or a variable of a procedure, which does not allow `\in`.
     fn parameter(&mut self) -> ParseResult<Variable> {
         let Lexeme { text: name, position, .. } = self.take()?;
         let mut value = None;
         if self.take_if("=")? {
-            value = Some(self.some_expression("the value of the variable")?);
+            value = Some(self.nonempty_expression("the value of the variable")?);
         } else {
             self.has_default_value = true;
         }
@@ -408,7 +409,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The bodies of an algorithm: those of its procedures, and that of the algorithm or those of its processes.
+/// The bodies of the procedures, and of the processes or of the algorithm itself.
 #[derive(Default)]
 struct Bodies {
     procedures: Vec<Vec<ParsedStatement>>,
@@ -416,8 +417,8 @@ struct Bodies {
     expansion: Expansion,
 }
 
-/// Expands macros, adds labels and makes steps, in the order in which the reference numbers its labels.
-fn finish(
+/// Expands macros, adds labels and groups statements into steps, in the order in which the reference numbers added labels.
+fn complete_bodies(
     algorithm: &mut Algorithm,
     macros: &Macros,
     bodies: Bodies,
@@ -425,26 +426,26 @@ fn finish(
     labelling: Labelling,
 ) -> Result<(), Vec<SyntaxError>> {
     let Bodies { procedures, others, mut expansion } = bodies;
-    let one = |error: SyntaxError| vec![error];
+    let single = |error: SyntaxError| vec![error];
     let mut others = others.into_iter();
     if let Body::Processes(processes) = &mut algorithm.body {
         for (process, body) in processes.iter_mut().zip(others.by_ref()) {
-            let body = expansion.expand(body, macros, 0).map_err(one)?;
-            process.body = labels.steps(body).map_err(one)?;
+            let body = expansion.expand(body, macros, 0).map_err(single)?;
+            process.body = labels.steps(body).map_err(single)?;
         }
     }
     let mut rest = Vec::new();
     for body in others {
-        rest.push(expansion.expand(body, macros, 0).map_err(one)?);
+        rest.push(expansion.expand(body, macros, 0).map_err(single)?);
     }
     for (procedure, body) in algorithm.procedures.iter_mut().zip(procedures) {
-        let body = expansion.expand(body, macros, 0).map_err(one)?;
+        let body = expansion.expand(body, macros, 0).map_err(single)?;
         labels.enter(&procedure.name);
-        procedure.body = labels.steps(body).map_err(one)?;
+        procedure.body = labels.steps(body).map_err(single)?;
     }
-    // The reference does not leave the last procedure before it looks at the algorithm's own body.
+    // As in the reference, the last procedure is still current while the algorithm's own body is processed.
     for body in rest {
-        algorithm.body = Body::Single(labels.steps(body).map_err(one)?);
+        algorithm.body = Body::Single(labels.steps(body).map_err(single)?);
     }
     labels.check(labelling)
 }

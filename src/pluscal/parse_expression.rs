@@ -1,4 +1,4 @@
-//! The parser's part for single tokens and for expressions.
+//! The part of the parser for single tokens and for expressions.
 
 use super::ast::Binding;
 use super::expr::{Expr, Token, TokenKind};
@@ -7,7 +7,7 @@ use super::source::{ParseResult, syntax_error};
 use super::symbols;
 use super::token::{Kind, Lexeme};
 
-/// What delimits an expression wherever it stands.
+/// Whether the token ends an expression.
 fn ends_expression(text: &str) -> bool {
     matches!(
         text,
@@ -42,15 +42,15 @@ fn ends_expression(text: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// The token after `skipped` others.
+    /// The next token after `skipped` others, without taking it.
     pub(super) fn peek(&mut self, skipped: usize) -> ParseResult<&Lexeme> {
         while self.lookahead.len() <= skipped {
             match self.lexer.next()? {
                 Some(lexeme) => self.lookahead.push_back(lexeme),
                 None => {
                     return syntax_error(
-                        self.last,
-                        "the module ends before the algorithm does; is a comment not ended?",
+                        self.last_position,
+                        "the module ends before the algorithm does; is a comment not closed?",
                     );
                 }
             }
@@ -66,7 +66,7 @@ impl Parser<'_> {
 
     /// Takes the next token.
     pub(super) fn take(&mut self) -> ParseResult<Lexeme> {
-        self.last = self.peek(0)?.position;
+        self.last_position = self.peek(0)?.position;
         Ok(self.lookahead.pop_front().expect("a token was just seen"))
     }
 
@@ -89,7 +89,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes a semicolon, which may be left out where what follows cannot be misread.
+    /// Takes a semicolon, which may be missing if the next token shows that the statement has ended.
     pub(super) fn semicolon(&mut self) -> ParseResult<()> {
         let next = self.peek(0)?;
         match next.text.as_str() {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         self.expect(if self.syntax == Syntax::P { "begin" } else { "{" })
     }
 
-    /// The end of what this word began.
+    /// Takes the end of the construct that this keyword starts.
     pub(super) fn end(&mut self, word: &str) -> ParseResult<()> {
         if self.syntax == Syntax::C {
             return self.expect("}");
@@ -128,7 +128,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression, which ends before the first token that cannot belong to it. It may be empty.
+    /// Parses an expression, which ends before the first token that cannot belong to it. It may be empty.
     pub(super) fn expression(&mut self) -> ParseResult<Expr> {
         let mut lines: Vec<Vec<Token>> = Vec::new();
         let (mut depth, mut quantifier, mut before, mut line) = (0_usize, None, String::new(), None);
@@ -136,7 +136,7 @@ impl Parser<'_> {
             let next = self.peek(0)?;
             let (text, position) = (next.text.as_str(), next.position);
             let Kind::Token(kind) = next.kind else {
-                return syntax_error(position, format!("`{text}` may not stand in an expression"));
+                return syntax_error(position, format!("`{text}` is not allowed in an expression"));
             };
             if kind != TokenKind::String {
                 let field = kind == TokenKind::Ident && matches!(before.as_str(), "." | "[" | ",");
@@ -184,8 +184,8 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression that may not be empty.
-    pub(super) fn some_expression(&mut self, expected: &str) -> ParseResult<Expr> {
+    /// Parses an expression that must not be empty; `expected` describes it in the error.
+    pub(super) fn nonempty_expression(&mut self, expected: &str) -> ParseResult<Expr> {
         let expr = self.expression()?;
         if expr.is_empty() {
             let next = self.peek(0)?;

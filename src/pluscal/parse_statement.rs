@@ -1,4 +1,4 @@
-//! The parser's part for statements.
+//! The part of the parser for statements.
 
 use super::ast::Assignment;
 use super::expr::Expr;
@@ -7,14 +7,14 @@ use super::parsed_statement::{ParsedKind, ParsedStatement, check_depth};
 use super::position::Position;
 use super::source::{ParseResult, syntax_error};
 
-/// What begins a statement that is not an assignment or the call of a macro; none of it is a label.
-const WORDS: &[&str] = &[
+/// Words that start a statement or end a sequence, so they cannot be labels.
+const KEYWORDS: &[&str] = &[
     "while", "if", "assert", "print", "else", "elsif", "either", "or", "end", "with", "when", "await", "skip", "call",
     "return", "goto",
 ];
 
 impl Parser<'_> {
-    /// A sequence of statements, up to what ends it.
+    /// Parses statements up to the token that ends the sequence.
     pub(super) fn statements(&mut self) -> ParseResult<Vec<ParsedStatement>> {
         let ends: &[&str] = match self.syntax {
             Syntax::P => &["end", "else", "elsif", "or"],
@@ -31,7 +31,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// A statement with its label, or in c-syntax several in braces.
+    /// Parses a statement with its label, or in c-syntax a block in braces.
     fn statement_or_block(&mut self) -> ParseResult<Vec<ParsedStatement>> {
         let label = self.label()?;
         if self.syntax == Syntax::P || !self.next_is(&["{"])? {
@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
         self.expect("{")?;
         self.depth += 1;
-        check_depth(self.depth, self.last)?;
+        check_depth(self.depth, self.last_position)?;
         let mut statements = self.statements()?;
         self.depth -= 1;
         self.expect("}")?;
@@ -59,17 +59,17 @@ impl Parser<'_> {
     }
 
     fn label(&mut self) -> ParseResult<Option<String>> {
-        if self.next_is(WORDS)? {
+        if self.next_is(KEYWORDS)? {
             return Ok(None);
         }
-        // The end of the module is told where a statement is missed, not here.
+        // At the end of the module, the parser of statements reports the error.
         let Ok(after) = self.peek(1) else { return Ok(None) };
-        if !after.begins(":") || after.begins(":=") {
+        if !after.starts_with(":") || after.starts_with(":=") {
             return Ok(None);
         }
         let label = self.take()?;
         if self.in_macro {
-            return syntax_error(label.position, "a label may not stand in a macro");
+            return syntax_error(label.position, "a label is not allowed in a macro");
         }
         if label.text == "Done" || label.text == "Error" {
             return syntax_error(label.position, format!("`{}` may not be used as a label", label.text));
@@ -86,8 +86,8 @@ impl Parser<'_> {
         check_depth(self.depth, position)?;
         let statement = match word.as_str() {
             "if" => self.if_statement(position),
-            "either" => self.either(position),
-            "with" => self.with(),
+            "either" => self.either_statement(position),
+            "with" => self.with_statement(),
             "while" => self.while_statement(position),
             "when" | "await" => self.simple(position, "a condition", ParsedKind::When),
             "print" => self.simple(position, "an expression to print", ParsedKind::Print),
@@ -111,14 +111,14 @@ impl Parser<'_> {
                 self.semicolon()?;
                 Ok(ParsedStatement::new(position, ParsedKind::Goto { to }))
             }
-            _ if self.peek(1).is_ok_and(|after| after.begins("(")) => self.macro_call(position),
+            _ if self.peek(1).is_ok_and(|after| after.starts_with("(")) => self.macro_call(position),
             _ => self.assign(position),
         }?;
         self.depth -= 1;
         Ok(statement)
     }
 
-    /// A word, an expression and a semicolon.
+    /// Parses a keyword, an expression and a semicolon.
     fn simple(
         &mut self,
         position: Position,
@@ -126,18 +126,18 @@ impl Parser<'_> {
         kind: impl Fn(Expr) -> ParsedKind,
     ) -> ParseResult<ParsedStatement> {
         self.take()?;
-        let expr = self.some_expression(expected)?;
+        let expr = self.nonempty_expression(expected)?;
         self.semicolon()?;
         Ok(ParsedStatement::new(position, kind(expr)))
     }
 
-    /// A test, in c-syntax in parentheses.
+    /// Parses a condition, which is in parentheses in c-syntax.
     fn test(&mut self, expected: &str) -> ParseResult<Expr> {
         if self.syntax == Syntax::P {
-            return self.some_expression(expected);
+            return self.nonempty_expression(expected);
         }
         self.expect("(")?;
-        let test = self.some_expression(expected)?;
+        let test = self.nonempty_expression(expected)?;
         self.expect(")")?;
         Ok(test)
     }
@@ -173,7 +173,7 @@ impl Parser<'_> {
         let mut arm = position;
         let mut otherwise = Vec::new();
         loop {
-            let test = self.some_expression("the test of the `if`")?;
+            let test = self.nonempty_expression("the test of the `if`")?;
             self.expect("then")?;
             arms.push((arm, test, self.statements()?));
             arm = self.peek(0)?.position;
@@ -196,21 +196,21 @@ impl Parser<'_> {
         self.end("if")?;
         self.semicolon()?;
         self.depth = outer;
-        let mut made = None;
+        let mut statement = None;
         for (position, test, then) in arms.into_iter().rev() {
-            otherwise.extend(made.take());
+            otherwise.extend(statement.take());
             if then.is_empty() && otherwise.is_empty() {
                 return syntax_error(position, "the `if` has neither a statement after `then` nor one after `else`");
             }
-            made = Some(ParsedStatement::new(
+            statement = Some(ParsedStatement::new(
                 position,
                 ParsedKind::If { test, then, otherwise: std::mem::take(&mut otherwise) },
             ));
         }
-        Ok(made.expect("an `if` has an arm"))
+        Ok(statement.expect("an `if` has an arm"))
     }
 
-    fn either(&mut self, position: Position) -> ParseResult<ParsedStatement> {
+    fn either_statement(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         self.expect("either")?;
         let mut clauses = Vec::new();
         loop {
@@ -233,9 +233,9 @@ impl Parser<'_> {
         Ok(ParsedStatement::new(position, ParsedKind::Either(clauses)))
     }
 
-    /// A `with`, which is a nest of them where it binds several names. Each counts as standing at the token before the
-    /// name, as the reference has it.
-    fn with(&mut self) -> ParseResult<ParsedStatement> {
+    /// Parses a `with`. If it binds several names, it becomes nested statements. As in the reference, the position of each
+    /// is that of the token before its name.
+    fn with_statement(&mut self) -> ParseResult<ParsedStatement> {
         self.expect("with")?;
         if self.syntax == Syntax::C {
             self.expect("(")?;
@@ -243,7 +243,7 @@ impl Parser<'_> {
         let outer = self.depth;
         let mut bindings = Vec::new();
         loop {
-            let position = self.last;
+            let position = self.last_position;
             let variable = self.take()?.text;
             let binding = self.binding()?;
             let value = self.expression()?;
@@ -288,7 +288,7 @@ impl Parser<'_> {
             if sign.text != ":=" && sign.text != "≔" {
                 return syntax_error(sign.position, format!("expected `:=` but found `{}`", sign.text));
             }
-            let value = self.some_expression("the right-hand side of the assignment")?;
+            let value = self.nonempty_expression("the right-hand side of the assignment")?;
             all.push(Assignment { position: variable.position, variable: variable.text, subscript, value });
             if !self.take_if("||")? && !self.take_if("‖")? {
                 break;
@@ -298,13 +298,13 @@ impl Parser<'_> {
         Ok(ParsedStatement::new(position, ParsedKind::Assign(all)))
     }
 
-    /// What is handed to a procedure or a macro.
+    /// Parses the arguments of a procedure or a macro.
     fn arguments(&mut self) -> ParseResult<Vec<Expr>> {
         self.expect("(")?;
         let mut found = Vec::new();
-        if !self.peek(0)?.begins(")") {
+        if !self.peek(0)?.starts_with(")") {
             loop {
-                found.push(self.some_expression("an argument")?);
+                found.push(self.nonempty_expression("an argument")?);
                 if self.next_is(&[")"])? {
                     break;
                 }
@@ -322,7 +322,7 @@ impl Parser<'_> {
         Ok(ParsedStatement::new(position, ParsedKind::MacroCall { name, arguments }))
     }
 
-    /// A call, with the `return` or `goto` after it.
+    /// Parses a call and an optional `return` or `goto` after it.
     fn call(&mut self, position: Position) -> ParseResult<ParsedStatement> {
         self.expect("call")?;
         let procedure = self.take()?.text;
@@ -335,7 +335,7 @@ impl Parser<'_> {
             ParsedKind::CallReturn { from, procedure, arguments }
         } else if self.take_if("goto")? {
             let to = self.take()?.text;
-            // The reference looks at the procedure's name here, not at the label.
+            // The reference records the name of the procedure here, not the label.
             self.record_goto(&procedure);
             self.semicolon()?;
             ParsedKind::CallGoto { procedure, arguments, to }

@@ -1,4 +1,4 @@
-//! Tables for the parser; what they expect is what the reference gives.
+//! Tables of inputs for the parser. The expected results are those of the reference.
 
 use super::ast::{Algorithm, Assignment, Binding, Body, Branch, Fairness, Kind, Statement, Step, Variable};
 use super::expr::Expr;
@@ -144,7 +144,7 @@ fn labels_are_added_where_the_reference_adds_them() {
             "Lbl_1(labelif x [y:=1|Lbl_2(y:=2)] [z:=1|]) Lbl_3(z:=2)",
         ),
         ("either x := 1 or y := 1 end either; y := 2", "Lbl_1(either [x:=1] [y:=1]) Lbl_2(y:=2)"),
-        // What a `with` assigns to is compared with what its own sequence began with, as the reference does.
+        // As in the reference, the variables that a `with` assigns are compared with those assigned before its sequence.
         ("x := 1; with i = 1 do x := 2 end with", "Lbl_1(x:=1; with i=1 [x:=2])"),
         (
             "x := 1; if x then with i = 1 do x := 2 end with end if",
@@ -168,7 +168,7 @@ fn macros_are_expanded_with_their_layout() {
         ("macro M(a) begin x := a * 2 end macro", "a: M(1 + 2)", "a(x:=(1 + 2) * 2)"),
         ("macro M(a) begin a[1] := a end macro", "a: M(x[3])", "a(x[3][1]:=x[3])"),
         ("macro M(a, b) begin x := a + b end macro;", "a: M(b, a)", "a(x:=b + a)"),
-        // The label of a call that becomes nothing is lost.
+        // The label of a call that expands to nothing is lost.
         ("macro M() begin end macro", "a: M(); b: skip; M()", "b(skip)"),
         (
             "macro N(a) begin print a; end macro; macro M(a) begin N(a); N(a + 1) end macro",
@@ -223,7 +223,7 @@ fn declarations_procedures_and_processes_are_read() {
 }
 
 #[test]
-fn what_the_reference_rejects_is_rejected_where_it_stands() {
+fn errors_have_the_same_position_as_in_the_reference() {
     for (text, wanted) in [
         ("begin ¶x := 1; a: x := 2; end algorithm", "the first statement"),
         ("begin a: x := 1; ¶x := 2; end algorithm", "`x` is assigned to twice in one step"),
@@ -232,11 +232,11 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         ("begin a: if x then goto a; end if; ¶x := 2; end algorithm", "the `if` before it"),
         ("begin a: either b: skip; or skip; end either; ¶x := 2; end algorithm", "the `either` before it"),
         ("begin a: skip; ¶while x do skip; end while; end algorithm", "a `while` starts a step"),
-        ("begin a: with i = 1 do b: ¶skip; end with; end algorithm", "a label may not stand in a `with`"),
+        ("begin a: with i = 1 do b: ¶skip; end with; end algorithm", "a label is not allowed in a `with`"),
         ("begin a: with i = 1 do x := 1; ¶x := 2; end with; end algorithm", "inside a `with`"),
-        ("begin a: with i = 1 do goto a; ¶x := 2; end with; end algorithm", "nothing may follow"),
-        ("begin a: with i = 1 do ¶while x do skip; end while; end with; end algorithm", "a `while` may not stand in"),
-        ("begin a: ¶return; end algorithm", "does not stand in a procedure"),
+        ("begin a: with i = 1 do goto a; ¶x := 2; end with; end algorithm", "no statement may follow"),
+        ("begin a: with i = 1 do ¶while x do skip; end while; end with; end algorithm", "a `while` is not allowed in"),
+        ("begin a: ¶return; end algorithm", "is not inside a procedure"),
         ("begin a: x := 1 ¶skip; end algorithm", "expected `;` before `skip`"),
         ("begin a: x := 1 b ¶:= 2; end algorithm", "expected `;` but found `:=`"),
         ("begin a: x = 1¶; end algorithm", "expected `:=` but found `;`"),
@@ -244,9 +244,9 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         ("begin a: x := (1¶; end algorithm", "is not closed"),
         ("begin a: x := 1¶]; end algorithm", "closes nothing"),
         ("begin a: x := \\A i \\in S¶; end algorithm", "expected `:` after `\\A`"),
-        ("begin a: x := ¶\"q; end algorithm", "the string is not ended"),
-        ("begin a: x := ¶\\foo; end algorithm", "`\\foo` is no operator"),
-        ("begin a: x := 1 ¶---- 2; end algorithm", "may not stand in an expression"),
+        ("begin a: x := ¶\"q; end algorithm", "the string is not closed"),
+        ("begin a: x := ¶\\foo; end algorithm", "`\\foo` is not an operator"),
+        ("begin a: x := 1 ¶---- 2; end algorithm", "is not allowed in an expression"),
         ("begin ¶Done: skip; end algorithm", "may not be used as a label"),
         ("begin a: b: ¶skip; end algorithm", "expected `:=` but found `skip`"),
         ("begin a: ¶while x do end while; end algorithm", "the `while` has no body"),
@@ -267,8 +267,8 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         ("{ { a: skip }\n\n¶", "expected `}` but found `*`"),
         ("variables x ¶: 1; begin skip; end algorithm", "expected `;` but found `:`"),
         ("variables x = ¶; begin skip; end algorithm", "expected the value"),
-        ("macro M(a) begin ¶l: skip; end macro; begin skip; end algorithm", "may not stand in a macro"),
-        ("macro M(a) begin ¶a := 1; end macro; begin M(2); end algorithm", "`2` is put in"),
+        ("macro M(a) begin ¶l: skip; end macro; begin skip; end algorithm", "is not allowed in a macro"),
+        ("macro M(a) begin ¶a := 1; end macro; begin M(2); end algorithm", "`2` replaces"),
         ("macro M(a) begin skip; end macro; begin ¶M(); end algorithm", "takes 1 arguments and not 0"),
         ("macro M() begin ¶M(); end macro; begin M(); end algorithm", "there is no macro `M`"),
         ("macro M() begin end macro ¶macro M() begin end macro begin skip; end algorithm", "is defined twice"),
@@ -278,7 +278,7 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         ("process P = 1 begin ¶skip; end process end algorithm", "the first statement"),
         (
             "procedure P() begin p: skip end procedure; process Q = 1 begin a: ¶return end process end algorithm",
-            "does not stand in a procedure",
+            "is not inside a procedure",
         ),
         ("¶fair begin skip; end algorithm", "expected `begin` but found `fair`"),
     ] {
@@ -294,7 +294,7 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
 }
 
 #[test]
-fn the_word_after_fair_and_the_end_of_the_text_are_told() {
+fn a_missing_algorithm_keyword_and_an_early_end_are_reported() {
     let told = |text: &str| parse(text, &Options::default()).unwrap_err().remove(0).message;
     assert!(told("(* --fair A begin skip; end algorithm *)").contains("expected `algorithm` after `--fair`"));
     assert!(
@@ -304,7 +304,7 @@ fn the_word_after_fair_and_the_end_of_the_text_are_told() {
 }
 
 #[test]
-fn unicode_symbols_are_symbols_today_and_were_none_in_2020() {
+fn unicode_symbols_are_accepted_today_but_not_in_2020() {
     let text = module("--algorithm A begin a: x := ∀ i ∈ ℕ : i ≥ 0 ∧ TRUE end algorithm");
     assert!(parse(&text, &Options::default()).is_ok());
     let problem = parse(&text, &Options { compat: Compat::Y2020, ..Options::default() }).unwrap_err().remove(0);
@@ -312,7 +312,7 @@ fn unicode_symbols_are_symbols_today_and_were_none_in_2020() {
 }
 
 #[test]
-fn nesting_and_expansion_have_bounds() {
+fn nesting_and_macro_expansion_are_limited() {
     let nested =
         |depth: usize| format!("--algorithm A {{ {{ {}skip{} }} }}", "while (x) {".repeat(depth), "}".repeat(depth));
     assert!(read(&nested(100)).is_ok());
@@ -333,7 +333,7 @@ fn nesting_and_expansion_have_bounds() {
     let nesting = macros("--algorithm A macro M0() begin if x then skip end if end macro ", |number| {
         format!("macro M{number}() begin if x then M{}() end if end macro ", number - 1)
     });
-    assert!(read(&format!("{doubling} begin M299(1) end algorithm")).unwrap_err()[0].2.contains("become more than"));
+    assert!(read(&format!("{doubling} begin M299(1) end algorithm")).unwrap_err()[0].2.contains("expand to more than"));
     assert!(read(&format!("{nesting} begin M299() end algorithm")).unwrap_err()[0].2.contains("nested more than"));
     assert!(
         read(&format!("--algorithm A begin a: x := {}1{} end algorithm", "(".repeat(100_000), ")".repeat(100_000)))

@@ -1,48 +1,47 @@
-//! Finds the algorithm in the text of a module: where it begins, its text without comments and tabs, and where the
-//! translation goes. Knows nothing of the grammar.
+//! Finds the algorithm in the text of a module, its code without comments and tabulators, and the place of the
+//! translation. It does not know the grammar.
 //!
-//! Lines are counted as if nothing stood between `BEGIN TRANSLATION` and `END TRANSLATION`, so that what the
-//! translation says of a line does not depend on how long the translation was before.
+//! Lines are counted as if there were nothing between `BEGIN TRANSLATION` and `END TRANSLATION`, so that line numbers in
+//! the translation (of assertions, for example) do not depend on the length of an earlier translation.
 
 use std::ops::Range;
 
 use super::position::Position;
 use crate::tla::{Diagnostic, Stage};
 
-/// What begins an algorithm.
+/// The start of an algorithm.
 const ALGORITHM: &str = "--algorithm";
-/// What begins a fair one.
+/// The start of a fair algorithm.
 const FAIR: &str = "--fair";
-/// How far apart tabulators are.
-const TAB: usize = 8;
+/// The distance of tabulator stops in columns.
+const TAB_WIDTH: usize = 8;
 
-/// Something that is not PlusCal.
+/// A syntax error of an algorithm. Its line does not count an earlier translation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SyntaxError {
     pub position: Position,
     pub message: String,
 }
 
-/// What parsing gives.
+/// The result of a parser function.
 pub(super) type ParseResult<T> = Result<T, SyntaxError>;
 
-/// A fault as a result.
+/// A syntax error as a result.
 pub(super) fn syntax_error<T>(position: Position, message: impl Into<String>) -> ParseResult<T> {
     Err(SyntaxError { position, message: message.into() })
 }
 
-/// Where in the text of the module the translation goes, in bytes.
+/// The place of the translation in the text of the module, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TranslationPlace {
-    /// There is a block for it: the line with `BEGIN TRANSLATION` without its line end, and the whole lines between it
-    /// and the line with `END TRANSLATION`.
+    /// An existing block: the line with `BEGIN TRANSLATION` without its line end, and the whole lines between it and the
+    /// line with `END TRANSLATION`.
     Block { begin: Range<usize>, between: Range<usize> },
-    /// There is none: a block is to be put in at the start of a line, or at the end of the text (which may lack a
-    /// line end).
+    /// A new block at the start of a line, or at the end of the text, whose last line may have no line end.
     Insert(usize),
 }
 
-/// A line of the text, in bytes, without its line end; `next` is where the one after it starts.
+/// A line of the text without its line end. `start` and `next` are the byte offsets of this line and the next one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
     pub text: &'a str,
@@ -50,7 +49,7 @@ pub(super) struct Line<'a> {
     next: usize,
 }
 
-/// The lines of a text; `\n`, `\r\n` and `\r` end one.
+/// The lines of a text, which end with `\n`, `\r\n` or `\r`.
 pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -64,20 +63,21 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     found
 }
 
-/// The algorithm's text and surroundings.
+/// The code of an algorithm and its place in the module.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// `--fair` begins it, so that the word `algorithm` is still to come.
+    /// It starts with `--fair`, so the parser must still read the word `algorithm`.
     pub fair: bool,
-    /// The line where the algorithm begins and all after it: tabulators and comments are blanks.
+    /// The first line of the algorithm and all lines after it, with blanks in place of tabulators and comments.
     pub code: Vec<Vec<char>>,
-    /// Just after what begins the algorithm.
+    /// The position after `--algorithm` or `--fair`.
     pub start: Position,
     pub place: TranslationPlace,
-    /// The lines inside of the translation block, where that stands before the algorithm.
+    /// The existing translation block.
     block: Option<Block>,
 }
 
+/// Line indices of the two markers of a translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Block {
     begin: usize,
@@ -85,18 +85,18 @@ struct Block {
 }
 
 impl Block {
-    fn has(self, line: usize) -> bool {
+    fn contains(self, line: usize) -> bool {
         self.begin < line && line < self.end
     }
 }
 
 impl Source {
-    /// Finds the algorithm; `None` where there is none.
+    /// Finds the algorithm; `None` if there is none.
     pub(super) fn find(lines: &[Line<'_>]) -> Result<Option<Self>, Diagnostic> {
-        let begin = pair(lines, 0, "BEGIN");
-        let end = begin.and_then(|begin| pair(lines, begin + 1, "END"));
+        let begin = find_marker(lines, 0, "BEGIN");
+        let end = begin.and_then(|begin| find_marker(lines, begin + 1, "END"));
         let block = begin.zip(end).map(|(begin, end)| Block { begin, end });
-        let outside = |line: usize| !block.is_some_and(|block| block.has(line));
+        let outside = |line: usize| !block.is_some_and(|block| block.contains(line));
         let start = lines.iter().enumerate().filter(|(number, _)| outside(*number)).find_map(|(number, line)| {
             let plain = line.text.find(ALGORITHM).map(|byte| (number, byte + ALGORITHM.len(), false));
             plain.or_else(|| line.text.find(FAIR).map(|byte| (number, byte + FAIR.len(), true)))
@@ -137,7 +137,7 @@ impl Source {
         Ok(Some(source))
     }
 
-    /// A fault as a diagnostic, its line counted in the text as it is.
+    /// The error as a diagnostic, whose line counts an earlier translation.
     pub(super) fn to_diagnostic(&self, error: &SyntaxError) -> Diagnostic {
         let mut position = error.position;
         if let Some(block) = self.block
@@ -152,7 +152,7 @@ impl Source {
         Position { line: self.start.line + line, column: column + 1 }
     }
 
-    /// The line (counted from the algorithm's) where the comment ends that the algorithm stands in.
+    /// The line, relative to the start of the algorithm, at which the comment around the algorithm ends.
     fn end_of_comment(&self, column: usize) -> ParseResult<usize> {
         let mut depth = 1_usize;
         for (number, line) in self.code.iter().enumerate() {
@@ -178,10 +178,10 @@ impl Source {
                 }
             }
         }
-        syntax_error(self.start, "the comment that the algorithm stands in is not ended by `*)`")
+        syntax_error(self.start, "the comment around the algorithm is not closed by `*)`")
     }
 
-    /// Makes blanks of comments, up to the `*)` that ends the algorithm's own.
+    /// Replaces comments by blanks, up to the `*)` that closes the comment around the algorithm.
     fn uncomment(&mut self, column: usize) -> ParseResult<()> {
         let mut depth = 0_usize;
         for number in 0..self.code.len() {
@@ -214,7 +214,7 @@ impl Source {
                 index += 1;
             }
             if let Some(column) = string {
-                return syntax_error(self.position(number, column), "the string is not ended on its line");
+                return syntax_error(self.position(number, column), "the string is not closed on its line");
             }
         }
         Ok(())
@@ -225,8 +225,8 @@ fn diagnostic(position: Position, message: String) -> Diagnostic {
     Diagnostic { stage: Stage::Translate, line: position.line, column: position.column, message }
 }
 
-/// The first line from `from` on where this word and `TRANSLATION` stand with nothing but blanks between them.
-fn pair(lines: &[Line<'_>], from: usize, word: &str) -> Option<usize> {
+/// The first line from `from` on with this word, blanks, and `TRANSLATION`.
+fn find_marker(lines: &[Line<'_>], from: usize, word: &str) -> Option<usize> {
     (from..lines.len()).find(|number| {
         let line = lines[*number].text;
         line.find(word).is_some_and(|byte| {
@@ -237,12 +237,12 @@ fn pair(lines: &[Line<'_>], from: usize, word: &str) -> Option<usize> {
     })
 }
 
-/// The characters of a line, each tabulator as the blanks that it stands for.
+/// The characters of a line with tabulators expanded to blanks.
 fn expand_tabs(line: &str) -> Vec<char> {
     let mut found = Vec::with_capacity(line.len());
     for character in line.chars() {
         if character == '\t' {
-            found.resize(found.len() + TAB - found.len() % TAB, ' ');
+            found.resize(found.len() + TAB_WIDTH - found.len() % TAB_WIDTH, ' ');
         } else {
             found.push(character);
         }
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_translation_goes_into_its_block_or_after_the_comment() {
+    fn the_translation_goes_into_an_existing_block_or_after_the_comment() {
         for (text, wanted) in [
             ("(* --algorithm A\n*)\nx", TranslationPlace::Insert(20)),
             ("(* --algorithm A\n*) \\* x", TranslationPlace::Insert(24)),
@@ -306,22 +306,22 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_without_the_translation_and_told_with_it() {
+    fn lines_are_counted_without_an_earlier_translation_and_reported_with_it() {
         let source =
             found("BEGIN TRANSLATION\nx --algorithm\ny\nEND TRANSLATION\n(* --algorithm A *)").unwrap().unwrap();
         assert_eq!(source.start, Position { line: 3, column: 15 });
-        let told = source.to_diagnostic(&SyntaxError { position: source.start, message: String::new() });
-        assert_eq!((told.line, told.column), (5, 15));
+        let reported = source.to_diagnostic(&SyntaxError { position: source.start, message: String::new() });
+        assert_eq!((reported.line, reported.column), (5, 15));
     }
 
     #[test]
-    fn what_is_wrong_around_the_algorithm_is_located() {
+    fn errors_around_the_algorithm_have_positions() {
         assert!(found("---- MODULE A ----\n====").unwrap().is_none());
         assert!(found("BEGIN TRANSLATION\n--algorithm\nEND TRANSLATION").unwrap().is_none());
         for (text, line, column, message) in [
-            ("(* --algorithm A", 1, 15, "not ended by `*)`"),
+            ("(* --algorithm A", 1, 15, "not closed by `*)`"),
             ("(* --algorithm A *) x", 1, 20, "expected nothing but a comment"),
-            ("\n(* --algorithm A \" *)\n*)", 2, 18, "the string is not ended"),
+            ("\n(* --algorithm A \" *)\n*)", 2, 18, "the string is not closed"),
             ("BEGIN TRANSLATION\n(* --algorithm A *)", 1, 1, "END TRANSLATION"),
         ] {
             let problem = found(text).unwrap_err();

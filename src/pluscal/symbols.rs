@@ -1,4 +1,4 @@
-//! The symbols of TLA+ that the translator knows: what is none of them is an identifier, a number, a string, or wrong.
+//! The symbols of TLA+ that the translator knows. Any other lexeme is an identifier, a number, a string, or an error.
 
 /// Reserved words.
 const WORDS: &[&str] = &[
@@ -38,7 +38,7 @@ const WORDS: &[&str] = &[
     "_",
 ];
 
-/// Operators that are written as a backslash and a word.
+/// Operators that are written as a backslash and a word, without the backslash.
 const NAMED: &[&str] = &[
     "A",
     "AA",
@@ -125,7 +125,7 @@ pub(super) fn is_named(word: &str) -> bool {
     NAMED.binary_search(&word).is_ok()
 }
 
-/// The longest symbol that stands at the beginning of these characters.
+/// The longest symbol at the start of these characters.
 pub(super) fn longest(text: &[char]) -> Option<String> {
     (1..=LONGEST.min(text.len()))
         .rev()

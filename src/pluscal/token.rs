@@ -1,4 +1,4 @@
-//! From the algorithm's text to tokens.
+//! Splits the code of an algorithm into lexemes, like the class `pcal.Tokenize` of the reference.
 
 use super::expr::TokenKind;
 use super::options::Compat;
@@ -6,28 +6,28 @@ use super::position::Position;
 use super::source::{ParseResult, syntax_error};
 use super::symbols;
 
-/// What stands in the text.
+/// The kind of a lexeme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What may stand in an expression.
+    /// A token that can be part of an expression.
     Token(TokenKind),
     /// `----` or `====`.
     Rule,
 }
 
-/// A piece of the text.
+/// A lexeme: a token or a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Lexeme {
-    /// Without the quotes where it is a string.
+    /// For a string, the text without quotes.
     pub text: String,
     pub kind: Kind,
     pub position: Position,
 }
 
 impl Lexeme {
-    /// Whether the text begins like this; a string begins with its quote.
-    pub(super) fn begins(&self, with: &str) -> bool {
-        self.kind != Kind::Token(TokenKind::String) && self.text.starts_with(with)
+    /// Whether the text starts with `prefix`. Never true for a string, which starts with its quote.
+    pub(super) fn starts_with(&self, prefix: &str) -> bool {
+        self.kind != Kind::Token(TokenKind::String) && self.text.starts_with(prefix)
     }
 }
 
@@ -35,7 +35,7 @@ impl Lexeme {
 #[derive(Debug)]
 pub(super) struct Lexer<'a> {
     code: &'a [Vec<char>],
-    /// The number of the first line of `code`.
+    /// The line number of the first line of `code`.
     first: usize,
     line: usize,
     column: usize,
@@ -46,17 +46,17 @@ fn is_letter(character: char) -> bool {
     character.is_ascii_alphabetic() || character == '_'
 }
 
-fn in_word(character: char) -> bool {
+fn is_word_character(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
 impl<'a> Lexer<'a> {
-    /// Reads from `start` on, which is in the first line.
+    /// Starts at `start`, which is in the first line.
     pub(super) fn new(code: &'a [Vec<char>], start: Position, compat: Compat) -> Self {
         Self { code, first: start.line, line: 0, column: start.column - 1, compat }
     }
 
-    /// Where reading stands.
+    /// The position of the next character.
     pub(super) fn position(&self) -> Position {
         Position { line: self.first + self.line, column: self.column + 1 }
     }
@@ -70,10 +70,10 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         let first = rest[0];
         let run = |length: usize| rest[..length].iter().collect::<String>();
-        let count = |of: fn(char) -> bool| rest.iter().take_while(|character| of(**character)).count();
-        let (length, text, kind) = if in_word(first) {
+        let count = |predicate: fn(char) -> bool| rest.iter().take_while(|character| predicate(**character)).count();
+        let (length, text, kind) = if is_word_character(first) {
             let digits = count(|character| character.is_ascii_digit());
-            let length = count(in_word);
+            let length = count(is_word_character);
             let text = run(length);
             if text.starts_with("WF_") || text.starts_with("SF_") {
                 (3, text[..3].to_owned(), Kind::Token(TokenKind::Builtin))
@@ -96,16 +96,16 @@ impl<'a> Lexer<'a> {
         } else {
             let dashes = count(|character| character == '-').max(count(|character| character == '='));
             match dashes {
-                3 => return syntax_error(position, format!("`{}` is no symbol", run(3))),
+                3 => return syntax_error(position, format!("`{}` is not a symbol", run(3))),
                 4.. => (dashes, run(dashes), Kind::Rule),
                 _ => match symbols::longest(rest) {
                     Some(text) => (text.chars().count(), text, Kind::Token(TokenKind::Builtin)),
-                    None => return syntax_error(position, format!("`{first}` is no symbol")),
+                    None => return syntax_error(position, format!("`{first}` is not a symbol")),
                 },
             }
         };
         if self.compat == Compat::Y2020 && !text.is_ascii() {
-            return syntax_error(position, format!("`{text}` is no symbol for the translator of 2020"));
+            return syntax_error(position, format!("`{text}` is not a symbol for the translator of 2020"));
         }
         self.column += length;
         Ok(Some(Lexeme { text, kind, position }))
@@ -115,14 +115,15 @@ impl<'a> Lexer<'a> {
         self.code.get(self.line).and_then(|line| line.get(self.column..)).unwrap_or_default()
     }
 
-    /// Moves to the next lexeme; false at the end of the text. Comments are met only after the algorithm's end.
+    /// Moves to the next lexeme; false at the end of the text. Comments occur only after the end of the algorithm, because
+    /// [`super::source`] has removed the others.
     fn skip(&mut self) -> ParseResult<bool> {
         let start = self.position();
         let mut depth = 0_usize;
         loop {
             match self.rest() {
                 [] if self.line + 1 >= self.code.len() => {
-                    return if depth == 0 { Ok(false) } else { syntax_error(start, "a comment is not ended by `*)`") };
+                    return if depth == 0 { Ok(false) } else { syntax_error(start, "a comment is not closed by `*)`") };
                 }
                 [] => (self.line, self.column) = (self.line + 1, 0),
                 ['(', '*', ..] => (self.column, depth) = (self.column + 2, depth + 1),
@@ -135,7 +136,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The length of the string that begins here, quotes included.
+    /// The length of the string that starts here, including its quotes.
     fn string(&self) -> ParseResult<usize> {
         let rest = self.rest();
         let wrong = |index: usize, message: &str| {
@@ -148,13 +149,13 @@ impl<'a> Lexer<'a> {
                 ['\\', '"' | '\\' | 't' | 'n' | 'f' | 'r', ..] => index += 2,
                 ['\\', ..] => return wrong(index, "expected `\"`, `\\`, `t`, `n`, `f` or `r` after `\\` in a string"),
                 [' '..='~', ..] => index += 1,
-                [] => return wrong(0, "the string is not ended on its line"),
-                [other, ..] => return wrong(index, &format!("`{other}` may not stand in a string")),
+                [] => return wrong(0, "the string is not closed on its line"),
+                [other, ..] => return wrong(index, &format!("`{other}` is not allowed in a string")),
             }
         }
     }
 
-    /// The length and kind of the operator or number that begins here with a backslash and a letter.
+    /// The length and kind of the operator or number that starts here with a backslash and a letter.
     fn backslash(&self) -> ParseResult<(usize, TokenKind)> {
         let rest = self.rest();
         let text = |length: usize| rest[..length].iter().collect::<String>();
@@ -164,7 +165,7 @@ impl<'a> Lexer<'a> {
                 let length = 2 + digits;
                 return match rest.get(length) {
                     Some(next) if is_letter(*next) => {
-                        syntax_error(self.position(), format!("`{}` is no number", text(length + 1)))
+                        syntax_error(self.position(), format!("`{}` is not a number", text(length + 1)))
                     }
                     _ => Ok((length, TokenKind::Number)),
                 };
@@ -175,7 +176,7 @@ impl<'a> Lexer<'a> {
         if letters == 0 || symbols::is_named(&word[1..]) {
             return Ok((1 + letters, TokenKind::Builtin));
         }
-        syntax_error(self.position(), format!("`{word}` is no operator"))
+        syntax_error(self.position(), format!("`{word}` is not an operator"))
     }
 }
 
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_lexeme_is_known() {
+    fn each_kind_of_lexeme_is_recognized() {
         use TokenKind::{Builtin, Ident, Number, String};
         for (text, wanted) in [
             ("x1 1x _ _a 12", vec![("x1", Ident), ("1x", Ident), ("_", Builtin), ("_a", Ident), ("12", Number)]),
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_lexeme_is_located() {
+    fn invalid_text_is_reported_with_its_position() {
         for (text, column) in [
             ("a ---", 3),
             ("a ===b", 3),

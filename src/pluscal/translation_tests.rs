@@ -1,4 +1,4 @@
-//! Whole translations: what is written for each construct, and what is wrong with an algorithm that can be parsed.
+//! Whole translations: the output for each construct, and errors that are found only after parsing.
 
 use super::{Compat, Fair, Options, Translated, translate};
 use crate::tla::Diagnostic;
@@ -81,7 +81,7 @@ fn the_translator_of_2020_declares_pc_after_the_global_variables() {
 }
 
 #[test]
-fn a_call_saves_what_the_procedure_changes_and_a_return_restores_it() {
+fn a_call_saves_the_variables_of_the_procedure_and_a_return_restores_them() {
     let found = lines(
         "variable x = 0;\nprocedure P(a = 1)\nvariable loc = 2;\nbegin\np: loc := a;\nq: return;\nend procedure;\nprocess w \\in 1..2\nbegin\nm: call P(self);\nend process;\nend algorithm;",
     );
@@ -114,7 +114,7 @@ fn a_call_saves_what_the_procedure_changes_and_a_return_restores_it() {
 }
 
 #[test]
-fn branches_say_what_they_leave_unchanged() {
+fn branches_list_the_variables_they_leave_unchanged() {
     let found = lines(
         "variables x = 0, y = 0, longer = 0;\nbegin\na: either x := 1; or y := 2; longer := 3; end either;\nif x = 1 then skip; end if;\nend algorithm;",
     );
@@ -159,7 +159,7 @@ fn an_algorithm_that_never_ends_has_no_pc() {
 }
 
 #[test]
-fn names_that_clash_are_changed_and_told() {
+fn clashing_names_are_renamed_with_a_warning() {
     let text = "(* --algorithm A\nvariable x = 0;\nprocess p = 1 variable t = 1; begin a: t := 2; end process;\nprocess q = 2 variable t = 1; begin a: t := x; end process;\nend algorithm; *)\n";
     let found = whole(text, &Options::default());
     assert!(found.text.contains("\n\\* Label a of process p at line 3 col 40 changed to a_\n"));
@@ -181,7 +181,7 @@ fn fairness_is_that_of_the_process_its_labels_and_its_procedures() {
 }
 
 #[test]
-fn an_assertion_tells_its_line_and_the_call_of_its_macro() {
+fn an_assertion_contains_its_line_and_that_of_its_macro_call() {
     let found = lines("variable x = 0;\nmacro M() begin assert x = 0; end macro;\nbegin\na: M();\nend algorithm;");
     assert!(
         definition(&found, "a")
@@ -190,13 +190,13 @@ fn an_assertion_tells_its_line_and_the_call_of_its_macro() {
 }
 
 #[test]
-fn what_is_wrong_after_parsing_is_located() {
+fn errors_after_parsing_have_positions() {
     let cases = [
         ("variable x;\nbegin\na: y := 1;\nend algorithm;", 4, 4, "`y`, which is not declared"),
         ("variable x;\nbegin\na: x := 1 || x := 2;\nend algorithm;", 4, 4, "`x` is assigned twice"),
         ("variable x;\nbegin\na: goto b;\nend algorithm;", 4, 4, "label `b`, which does not exist"),
         ("variable x;\nbegin\na: call P();\nend algorithm;", 4, 4, "procedure `P`, which does not exist"),
-        ("variable x;\nbegin\na: return;\nend algorithm;", 4, 4, "does not stand in a procedure"),
+        ("variable x;\nbegin\na: return;\nend algorithm;", 4, 4, "is not inside a procedure"),
         (
             "variable x;\nprocedure P(y) begin p: return; end procedure\nbegin\na: call P();\nend algorithm;",
             5,
@@ -217,7 +217,7 @@ fn what_is_wrong_after_parsing_is_located() {
 }
 
 #[test]
-fn nesting_is_bounded_and_what_is_within_the_bound_fits_the_stack() {
+fn the_deepest_accepted_nesting_fits_the_stack() {
     let nested = |depth: usize| {
         let (open, close) = ("if x = 1 then\n".repeat(depth), "end if;\n".repeat(depth));
         format!("(* --algorithm A\nvariable x = 1;\nbegin\na: {open}x := 2;\n{close}end algorithm; *)\n")
@@ -227,7 +227,7 @@ fn nesting_is_bounded_and_what_is_within_the_bound_fits_the_stack() {
 }
 
 #[test]
-fn a_translation_of_many_times_the_size_of_its_algorithm_is_refused() {
+fn a_translation_that_is_too_long_is_refused() {
     let variables: Vec<_> = (0..100).map(|number| format!("{}{number} = 0", "v".repeat(10_000))).collect();
     let steps: String = (0..100).fold(String::new(), |all, number| all + &format!("l{number}: skip;\n"));
     let found = problems(&format!("variables {};\nbegin\n{steps}end algorithm;", variables.join(", ")));

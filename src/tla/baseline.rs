@@ -296,7 +296,7 @@ pub struct Change {
     pub now: Option<String>,
 }
 
-/// What was first checked under each key.
+/// The text of each key when it was first checked, or when a reviewer last accepted a change of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
     /// Whether there was a check before.

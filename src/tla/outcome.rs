@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::diagnostic::Diagnostic;
 use super::probe::Probes;
 
-/// What explored the states.
+/// The checker that explored the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checker {
@@ -56,7 +56,7 @@ impl Checker {
     }
 }
 
-/// What a check showed.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
@@ -83,7 +83,7 @@ pub enum Verdict {
     },
 }
 
-/// What a violated or invalid verdict names.
+/// What is violated, or the stage at which an invalid specification failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
     pub kind: ViolationKind,
@@ -132,7 +132,7 @@ pub enum ViolationKind {
     Parse,
 }
 
-/// What the checker counted; `None` for counts that it did not print.
+/// The counts of the checker; `None` for those that it did not print.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     /// States generated.

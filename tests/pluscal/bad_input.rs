@@ -1,4 +1,4 @@
-//! What the translator withstands: nesting without end, two megabytes, no algorithm, other line ends.
+//! Robustness of the translator: extreme nesting, two megabytes, no algorithm, other line ends.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -14,9 +14,9 @@ fn body(statements: &str) -> String {
     module(&format!("--algorithm A\nvariables x = 0;\nbegin\n{statements}\nend algorithm;"))
 }
 
-/// A translation or a rejection with its place, within the time.
+/// Translates within a time limit; a rejection must have a position.
 #[track_caller]
-fn answered(what: &str, text: &str, seconds: u64) -> Made {
+fn translate_within(what: &str, text: &str, seconds: u64) -> Made {
     let began = Instant::now();
     let made = ours(text, Compat::Today);
     assert!(began.elapsed() < Duration::from_secs(seconds), "{what}: {:?}", began.elapsed());
@@ -27,7 +27,7 @@ fn answered(what: &str, text: &str, seconds: u64) -> Made {
 }
 
 #[test]
-fn nesting_without_end_is_an_error_with_a_place() {
+fn extreme_nesting_is_an_error_with_a_position() {
     const DEEP: usize = 50_000;
     let twice = |open: &str, inside: &str, close: &str| open.repeat(DEEP) + inside + &close.repeat(DEEP);
     let inputs = [
@@ -51,27 +51,27 @@ fn nesting_without_end_is_an_error_with_a_place() {
         ("unary", body(&format!("x := {} 1;", "~".repeat(DEEP)))),
     ];
     for (what, text) in inputs {
-        answered(what, &text, 20);
-        answered(what, &text.replace(' ', "\n"), 20);
+        translate_within(what, &text, 20);
+        translate_within(what, &text.replace(' ', "\n"), 20);
     }
 }
 
 #[test]
-fn macros_that_call_each_other_do_not_blow_up() {
-    // Each doubles the one before: 2^40 statements if all were written out.
+fn macros_that_double_their_size_are_refused() {
+    // Each macro doubles the one before: 2^40 statements if all were expanded.
     let mut text = String::from("--algorithm A {\n variables x = 0;\n macro M0() { x := x + 1; }\n");
     for at in 1..40 {
         let _ = writeln!(text, " macro M{at}() {{ M{0}(); M{0}(); }}", at - 1);
     }
     text.push_str(" { A: M39(); }\n}");
-    let made = answered("doubling macros", &module(&text), 20);
+    let made = translate_within("doubling macros", &module(&text), 20);
     assert!(matches!(made, Made::Rejected(..)), "{made:?}");
     let mut text = String::from("--algorithm A {\n variables x = 0;\n macro M0(a) { x := a; }\n");
     for at in 1..40 {
         let _ = writeln!(text, " macro M{at}(a) {{ M{}(a + a); }}", at - 1);
     }
     text.push_str(" { A: M39(1); }\n}");
-    let made = answered("doubling arguments", &module(&text), 20);
+    let made = translate_within("doubling arguments", &module(&text), 20);
     assert!(matches!(made, Made::Rejected(..)), "it cannot have been written out");
 }
 
@@ -85,22 +85,22 @@ fn two_megabytes_are_translated() {
     let text = text
         .replace("(* --algorithm", &format!("{}(* --algorithm", "\\* prose\n".repeat((2_100_000 - text.len()) / 9)));
     assert!(text.len() > 2_000_000);
-    let Made::Translated(made) = answered("steps", &text, 60) else { panic!("rejected") };
+    let Made::Translated(made) = translate_within("steps", &text, 60) else { panic!("rejected") };
     assert!(made.contains("L8999 == /\\ pc = \"L8999\""));
     let long = body(&format!("L: x := {};", "x + ".repeat(500_000) + "1"));
-    let Made::Translated(made) = answered("an expression", &long, 60) else { panic!("rejected") };
+    let Made::Translated(made) = translate_within("an expression", &long, 60) else { panic!("rejected") };
     assert!(tokens(block(&made).unwrap()).len() > 1_000_000);
     let noise = "x".repeat(2_000_000);
-    assert_eq!(answered("no algorithm", &noise, 20), Made::Nothing);
-    answered("a long word", &body(&format!("L: {noise} := 1;")), 20);
-    answered("a long string", &body(&format!("L: x := \"{noise}\";")), 20);
-    answered("an open string", &body(&format!("L: x := \"{noise};")), 20);
-    answered("an open comment", &format!("(* --algorithm A {noise}"), 20);
-    answered("algorithms", &module("--algorithm A\n").repeat(60_000), 60);
+    assert_eq!(translate_within("no algorithm", &noise, 20), Made::Nothing);
+    translate_within("a long word", &body(&format!("L: {noise} := 1;")), 20);
+    translate_within("a long string", &body(&format!("L: x := \"{noise}\";")), 20);
+    translate_within("an open string", &body(&format!("L: x := \"{noise};")), 20);
+    translate_within("an open comment", &format!("(* --algorithm A {noise}"), 20);
+    translate_within("algorithms", &module("--algorithm A\n").repeat(60_000), 60);
 }
 
 #[test]
-fn a_text_without_an_algorithm_has_none() {
+fn a_text_without_an_algorithm_is_not_translated() {
     for text in
         ["", "\n", "---- MODULE M ----\n====\n", "(* algorithm *)", "\\* about algorithms\r\n", "\u{feff}", "é∈"]
     {

@@ -1,5 +1,5 @@
-//! One module for each construct of the `PlusCal` manuals, and one for each mistake: what we make of it against what the
-//! reference makes of it. Of today's translator the results are kept in `tests/pluscal/today`; that of 2020 is run.
+//! Compares our translator with the reference on one module for each construct of the PlusCal manuals and one for each
+//! mistake. The results of today's reference are stored in `tests/pluscal/today`; the reference of 2020 is run.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::pluscal::{
 use crate::support::project;
 use tlaforge::pluscal::Compat;
 
-/// The reference names the beginning of the statement or string; ours where in it something is missing.
+/// Cases in which the reference reports the start of a statement or string, and our translator the place of the error in
+/// it.
 const OURS_IS_CLOSER: [&str; 7] = [
     "assert_empty",
     "assignment_without_value",
@@ -21,7 +22,7 @@ const OURS_IS_CLOSER: [&str; 7] = [
     "variable_named_keyword",
 ];
 
-/// The places that today's translator names for each module of `bad`.
+/// The positions that today's reference reports for each module of `bad`.
 fn rejected_today() -> BTreeMap<String, Vec<(usize, usize)>> {
     let text = std::fs::read_to_string(project().join("tests/pluscal/today/rejected.tsv")).unwrap();
     let place = |p: &str| {
@@ -78,7 +79,7 @@ fn every_case_is_translated_as_the_translator_of_2020_does() {
 }
 
 #[test]
-fn every_mistake_is_rejected_at_its_place() {
+fn every_mistake_is_rejected_at_the_position_of_the_reference() {
     let (modules, expected) = (modules("bad"), rejected_today());
     assert!(modules.len() >= 90 && modules.keys().eq(expected.keys()), "{} mistakes", modules.len());
     let mut wrong = Vec::new();
@@ -87,7 +88,7 @@ fn every_mistake_is_rejected_at_its_place() {
         for compat in [Compat::Today, Compat::Y2020] {
             match ours(text, compat) {
                 Made::Rejected(found, message) => {
-                    // Where the reference names no place, ours still has to.
+                    // Our translator must report a position even if the reference does not.
                     let located = found.iter().all(|(line, column)| *line > 0 && *column > 0);
                     let there = match places.as_slice() {
                         [] => true,
@@ -118,7 +119,7 @@ fn the_translator_of_2020_rejects_every_mistake_too() {
 }
 
 #[test]
-fn a_translation_that_is_translated_again_stays_as_it_is() {
+fn translating_a_translation_again_changes_nothing() {
     for (name, text) in modules("cases") {
         let Made::Translated(once) = ours(&text, Compat::Today) else { panic!("{name} is rejected") };
         let Made::Translated(twice) = ours(&once, Compat::Today) else { panic!("{name} is rejected the second time") };
@@ -139,7 +140,7 @@ fn a_case_with_other_line_ends_has_the_same_tokens() {
 }
 
 #[test]
-fn the_comparison_sees_what_it_must_see() {
+fn the_comparison_detects_differences() {
     let block = "Init == /\\ x = 0\n        /\\ pc = \"L\"\n";
     let kind = |other: &str| compare_blocks(block, other).0;
     assert_eq!(kind(block), Same);

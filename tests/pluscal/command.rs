@@ -1,4 +1,4 @@
-//! `tlaforge translate` from outside: what is printed, what is written, and what is left alone.
+//! The command `tlaforge translate`: what it prints, and which files it writes.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -43,7 +43,7 @@ fn without_java_a_module_is_printed_with_its_translation() {
 }
 
 #[test]
-fn in_place_the_file_alone_is_replaced() {
+fn in_place_replaces_only_the_file() {
     let bench = bench();
     let printed = bench.run(&["translate", "M.tla"]).expect(0).stdout;
     std::fs::set_permissions(bench.path("M.tla"), std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -54,13 +54,13 @@ fn in_place_the_file_alone_is_replaced() {
     assert_eq!(std::fs::metadata(bench.path("M.tla")).unwrap().mode() & 0o777, 0o640);
     let after: Vec<_> = std::fs::read_dir(bench.dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(before.len(), after.len(), "{after:?}");
-    // Once more: nothing changes.
+    // A second run changes nothing.
     bench.run(&["translate", "M.tla", "--in-place"]).expect(0);
     assert_eq!(bench.read("M.tla"), printed);
 }
 
 #[test]
-fn in_place_a_link_stays_a_link() {
+fn in_place_keeps_a_link() {
     let bench = bench();
     std::fs::create_dir(bench.path("links")).unwrap();
     symlink("../M.tla", bench.path("links/L.tla")).unwrap();
@@ -70,7 +70,7 @@ fn in_place_a_link_stays_a_link() {
 }
 
 #[test]
-fn in_place_a_file_that_is_rejected_or_read_only_stays_as_it_is() {
+fn in_place_does_not_change_a_rejected_or_read_only_file() {
     let bench = Bench::without_tools();
     let bad = MODULE.replace("x := 0", "x := ");
     bench.write("M.tla", &bad);
@@ -83,7 +83,7 @@ fn in_place_a_file_that_is_rejected_or_read_only_stays_as_it_is() {
 }
 
 #[test]
-fn line_ends_and_bytes_that_are_not_ours_are_kept() {
+fn line_ends_and_other_bytes_are_preserved() {
     let bench = Bench::without_tools();
     let text = format!("\u{1b}[31m prose \u{7}\n{MODULE}behind it ∈").replace('\n', "\r\n");
     bench.write("M.tla", &text);
@@ -96,7 +96,7 @@ fn line_ends_and_bytes_that_are_not_ours_are_kept() {
 }
 
 #[test]
-fn a_rejection_is_located_and_prints_no_module() {
+fn a_rejection_has_a_position_and_prints_no_module() {
     let bench = Bench::without_tools();
     bench.write("M.tla", MODULE.replace("Last: x", "x"));
     let done = bench.run(&["translate", "M.tla"]).expect(1).says(&["M.tla: PlusCal: line 7, column 3: "]);
@@ -112,7 +112,7 @@ fn a_rejection_is_located_and_prints_no_module() {
 }
 
 #[test]
-fn a_module_without_algorithm_is_told_so() {
+fn a_module_without_algorithm_is_reported() {
     let bench = Bench::without_tools();
     let plain = "---- MODULE M ----\nx == 1\n====\n";
     bench.write("M.tla", plain);
@@ -125,7 +125,7 @@ fn a_module_without_algorithm_is_told_so() {
 }
 
 #[test]
-fn the_object_holds_the_module_unless_it_was_written() {
+fn json_contains_the_module_unless_it_was_written_to_a_file() {
     let bench = bench();
     let printed = bench.run(&["translate", "M.tla"]).expect(0).stdout;
     let value = object(&bench.run(&["translate", "M.tla", "--format", "json"]).expect(0).stdout);
@@ -137,7 +137,7 @@ fn the_object_holds_the_module_unless_it_was_written() {
 }
 
 #[test]
-fn names_that_were_changed_are_told() {
+fn renamed_names_are_reported() {
     let bench = Bench::without_tools();
     let process = |name: &str| format!("process {name} = \"{name}\"\nbegin\n  First: x := 1;\nend process;\n");
     let body = format!("variables x = 0;\n{}{}", process("P"), process("Q"));
@@ -149,7 +149,7 @@ fn names_that_were_changed_are_told() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_usage_error() {
+fn an_unreadable_file_is_a_usage_error() {
     let bench = Bench::without_tools();
     bench.run(&["translate", "Missing.tla"]).expect(2).says(&["cannot read Missing.tla"]);
     bench.write("M.tla", b"\xff\xfe not text");
@@ -159,7 +159,7 @@ fn what_cannot_be_read_is_a_usage_error() {
 }
 
 #[test]
-fn compat_follows_the_jar_of_2020() {
+fn compat_2020_translates_like_the_jar_of_2020() {
     let bench = Bench::real();
     bench.write("M.tla", MODULE);
     let ours = bench.run(&["translate", "M.tla", "--compat", "2020"]).expect(0).prints(&["\nVARIABLES x, pc\n"]);
@@ -181,7 +181,7 @@ fn the_java_translator_rejects_in_the_same_manner() {
 }
 
 #[test]
-fn without_java_the_java_translator_is_missing_and_says_how_to_get_it() {
+fn without_java_the_error_says_how_to_install_it() {
     let bench = bench();
     bench
         .run_with(&["translate", "M.tla", "--translator", "java"], &[("PATH", "/nowhere")])

@@ -1,15 +1,15 @@
-//! Any folder of modules, ours against the reference: what `scripts/pcal-diff` runs.
+//! Compares our translator with the reference on all modules of a folder, for `scripts/pcal-diff`.
 
 use std::path::{Path, PathBuf};
 
 use crate::pluscal::{Made, Reference, Table, compare, in_two_threads, name_of, ours};
 
-fn below(folder: &Path, found: &mut Vec<PathBuf>) {
+fn collect_modules(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() && !path.is_symlink() {
-            below(&path, found);
+            collect_modules(&path, found);
         } else if path.extension().is_some_and(|e| e == "tla") {
             found.push(path);
         }
@@ -25,7 +25,7 @@ fn a_folder_is_compared() {
         _ => Reference::of_today().expect("TLAFORGE_PCAL_TODAY: a class path of today's translator"),
     };
     let mut files = Vec::new();
-    below(&folder, &mut files);
+    collect_modules(&folder, &mut files);
     let compared = in_two_threads(&files, |file| {
         let text = std::fs::read_to_string(file).ok()?;
         let ours = ours(&text, reference.compat);

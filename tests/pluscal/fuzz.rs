@@ -1,5 +1,5 @@
-//! The translator on damaged modules: bytes and tokens of every case are changed at random. It never panics, never hangs,
-//! and says where something is wrong. 1,000,000 inputs in the campaign, a tenth of them here.
+//! Runs the translator on damaged modules, in which bytes and tokens are changed at random. It must never panic or hang,
+//! and every error must have a position. The full campaign has 1,000,000 inputs, this test a tenth of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -9,7 +9,7 @@ use crate::pluscal_damage::{damaged, material};
 use fastrand::Rng;
 use tlaforge::pluscal::{Compat, Options, translate};
 
-/// What holds of every input.
+/// Translates a module and checks what must hold for every input.
 fn translate_damaged(text: &str, compat: Compat) -> bool {
     match translate(text, &Options { compat, ..Options::default() }) {
         Ok(made) => made.is_some(),
@@ -37,7 +37,7 @@ fn a_damaged_module_is_translated_or_rejected() {
     let (translated, longest) = std::thread::scope(|scope| {
         let (next, material, at) = (&next, &material, &at);
         let watch = scope.spawn(move || {
-            // Until the other end is dropped.
+            // Ends when the sender is dropped.
             while is_done.recv_timeout(Duration::from_millis(50)) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let now = u64::try_from(began.elapsed().as_millis()).unwrap();
                 for (seed, since) in at {

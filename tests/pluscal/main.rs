@@ -1,4 +1,4 @@
-//! The translator of PlusCal: beside the recorded answers of the Java one, alone, and as a command.
+//! The PlusCal translator: compared with the reference in Java, on its own, and as a command.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails where its own preparation does")]
 
 mod bad_input;

@@ -1,5 +1,6 @@
-//! Random algorithms in both syntaxes, against the translator of 2020 as it runs, and against what today's translator made
-//! of the same ones. 200 are given to the JVM here, 2,000 in the campaign; what differs is made smaller before it is shown.
+//! Compares our translator with the reference on random algorithms in both syntaxes: with the reference of 2020, which is
+//! run, and with stored results of today's. This test runs the JVM on 200 algorithms, the campaign on 2,000. An algorithm
+//! with a difference is shrunk before it is shown.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use crate::support::project;
 use sha2::{Digest, Sha256};
 use tlaforge::pluscal::Compat;
 
-/// Random algorithms whose translations of today are kept.
+/// Number of random algorithms with stored translations of today's reference.
 const KEPT: u64 = 2_000;
 
 fn seeds() -> Vec<u64> {
@@ -24,7 +25,7 @@ fn judge(algorithm: &Algorithm, reference: &Reference) -> (Comparison, String) {
     compare(&text, &ours(&text, reference.compat), &reference.translate("Random", &text))
 }
 
-/// The smallest algorithm that still compares like this one, as far as 400 attempts find it.
+/// The smallest algorithm with the same comparison result that is found in 400 attempts.
 fn shrink(mut algorithm: Algorithm, kind: Comparison, reference: &Reference) -> Algorithm {
     let (mut at, mut smaller, mut shrunk) = (0, algorithm.smaller(), false);
     for _ in 0..400 {
@@ -66,7 +67,7 @@ fn differential(reference: &Reference, name: &str) {
     println!("{name}, {} random algorithms: {} ({rejected} rejected by us)", seeds.len(), table.figures());
     println!("{}", table.differences.join("\n"));
     assert!(shrunk == 0, "{}\n{shown}", table.figures());
-    // Most are translated; enough are not.
+    // Most algorithms must be translated, and some rejected.
     assert!(rejected * 2 < seeds.len() && rejected * 20 > seeds.len(), "{rejected} of {} rejected", seeds.len());
 }
 
@@ -81,7 +82,7 @@ fn random_algorithms_are_translated_as_todays_translator_does_as_it_runs() {
     differential(&Reference::of_today().expect("TLAFORGE_PCAL_TODAY"), "today");
 }
 
-/// Every difference in the verdict on damaged modules must be explained here.
+/// Compares acceptance of damaged modules. Every difference must be explained here.
 fn damaged_differential(reference: &Reference, name: &str) {
     let material = crate::pluscal_damage::material();
     let mut seeds = seeds();
@@ -93,15 +94,15 @@ fn damaged_differential(reference: &Reference, name: &str) {
         let places = match (&ours, &theirs) {
             (Made::Rejected(places, ours), Made::Rejected(others, theirs)) => {
                 let same = places == others || others.is_empty();
-                // Where ours is another one than today's, it is nearer to what is wrong: later in the text, but for a
-                // `while` without a body, where the reference names what stands behind it. That of 2020 counts
-                // a line too many in several messages.
-                let nearer = || {
+                // A position different from that of today's reference must be closer to the error, so later in the text.
+                // Exceptions: for a `while` without a body the reference reports the token after it, and the reference
+                // of 2020 counts one line too many in several messages.
+                let is_closer = || {
                     places[0] > others[0]
                         || theirs.contains("Missing body of while")
                         || reference.compat == Compat::Y2020
                 };
-                assert!(same || nearer(), "{text}\nours: {ours}\ntheirs: {theirs}");
+                assert!(same || is_closer(), "{text}\nours: {ours}\ntheirs: {theirs}");
                 Some(if same { String::new() } else { format!("ours: {ours}\n    theirs: {theirs}") })
             }
             _ => None,
@@ -135,7 +136,7 @@ fn damaged_modules_are_accepted_and_rejected_as_todays_translator_does() {
     damaged_differential(&Reference::of_today().expect("TLAFORGE_PCAL_TODAY"), "today");
 }
 
-/// Twelve digits for a text.
+/// The first twelve digits of a hash.
 fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(6).fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -143,7 +144,7 @@ fn digest(text: &str) -> String {
     })
 }
 
-/// What is kept of a translation: the digest of its tokens, each on a line.
+/// The stored form of a translation: the digest of its tokens, one on each line.
 fn kept(made: &Made) -> String {
     match made {
         Made::Translated(text) => digest(&tokens(block(text).unwrap()).join("\n")),

@@ -1,4 +1,4 @@
-//! The configuration: everything TLC's `ModelConfig` takes, and nothing else.
+//! Parsing configurations: everything that TLC's `ModelConfig` accepts, and nothing else.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn every_keyword_is_read() {
 }
 
 #[test]
-fn names_are_counted_one_by_one_however_they_are_laid_out() {
+fn lists_of_names_are_parsed_in_any_layout() {
     for text in ["INVARIANTS A B", "INVARIANTS\nA\nB", "INVARIANT A\nINVARIANT B", "INVARIANT\n  A\n\n  B"] {
         assert_eq!(read(text).invariants, ["A", "B"], "{text}");
     }
@@ -58,7 +58,7 @@ fn names_are_counted_one_by_one_however_they_are_laid_out() {
 }
 
 #[test]
-fn what_tlc_would_not_take_is_a_located_finding() {
+fn an_error_has_the_position_of_what_tlc_would_reject() {
     for (text, line, column, wording) in [
         ("INVARIANT A\n  ```\n", 2, 3, "not a keyword"),
         ("SPECIFICATION Spec\nFROBNICATE X", 2, 1, "`FROBNICATE`"),
@@ -133,13 +133,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_canonical_text_reads_back_as_the_same(cfg in cfg()) {
+    fn the_canonical_text_parses_to_the_same_configuration(cfg in cfg()) {
         let text = cfg.render();
         prop_assert_eq!(Cfg::parse(&text).map_err(|problem| problem.to_string()), Ok(cfg));
     }
 
     #[test]
-    fn no_text_makes_reading_panic(text in "(?s)(CONSTANT|INVARIANT|VIEW|=|<-|\\{|\\}|\\[|,|\"|-|[a-z ]|\n|.){0,60}") {
+    fn parsing_never_panics(text in "(?s)(CONSTANT|INVARIANT|VIEW|=|<-|\\{|\\}|\\[|,|\"|-|[a-z ]|\n|.){0,60}") {
         let _ = Cfg::parse(&text);
     }
 }

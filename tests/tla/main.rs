@@ -1,4 +1,4 @@
-//! Modules, configurations and their merge.
+//! The `tla` module: modules, configurations, merging, properties.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod cfg;

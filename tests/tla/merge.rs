@@ -1,4 +1,4 @@
-//! Generated definitions end up in the module, once each, where the tools see them.
+//! Merging generated definitions into a module: each must be there exactly once, where the tools see it.
 
 use tlaforge::tla::{Cfg, Diagnostic, Merged, Module, Sections, Stage, check_cfg_names, merge};
 
@@ -16,8 +16,8 @@ fn read(text: &str) -> Module {
     Module::parse(text).expect("a module")
 }
 
-/// Every name is defined once outside the algorithm, and nothing is unreadable.
-fn sound(text: &str) -> Module {
+/// Parses a module and asserts that it has no syntax errors and defines every name once outside the algorithm.
+fn parse_valid(text: &str) -> Module {
     let module = read(text);
     assert_eq!(module.syntax_errors, [], "{text}");
     let mut names: Vec<_> = module.definitions.iter().map(|d| d.name.clone()).collect();
@@ -29,7 +29,7 @@ fn sound(text: &str) -> Module {
 }
 
 #[test]
-fn definitions_go_before_the_real_end_of_a_77_character_terminator_with_prose_after() {
+fn definitions_go_before_the_terminator_even_if_it_is_long_and_prose_follows() {
     let bar = "=".repeat(77);
     let text = format!("prose\n---- MODULE M ----\nVARIABLE x\nInit == x = 1\n{bar}\nmore ==== prose\n");
     let result = merged(&text, "\\* covers R1, R3\nSafe == x = 1\n\nMax(a, b) == a");
@@ -40,25 +40,25 @@ fn definitions_go_before_the_real_end_of_a_77_character_terminator_with_prose_af
         )
     );
     assert_eq!(result.added, ["Safe", "Max"]);
-    assert_eq!(sound(&result.text).requirements_by_definition()["Safe"], ["R1", "R3"]);
+    assert_eq!(parse_valid(&result.text).requirements_by_definition()["Safe"], ["R1", "R3"]);
 }
 
 #[test]
-fn type_ok_that_the_module_already_has_is_replaced_and_nothing_else_is_dropped() {
+fn an_existing_definition_is_replaced_and_nothing_else_is_lost() {
     let text = "---- MODULE M ----\nVARIABLE x\n\\* TypeOK is below\nTypeOK == TRUE\nInit == x = 1\n====";
     let result = merged(text, "TypeOK == x \\in {1}\nSafe == x = 1");
     assert_eq!(
         (result.replaced.as_slice(), result.added.as_slice()),
         (&["TypeOK".to_owned()][..], &["Safe".to_owned()][..])
     );
-    let module = sound(&result.text);
+    let module = parse_valid(&result.text);
     let order: Vec<_> = module.definitions.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(order, ["Init", "TypeOK", "Safe"]);
     assert!(module.definition("TypeOK").expect("TypeOK").text.contains("x \\in {1}"));
 }
 
 #[test]
-fn a_name_in_a_comment_is_no_definition() {
+fn a_name_in_a_comment_is_not_a_definition() {
     let text = "---- MODULE M ----\nVARIABLE x\n(* TypeOK == TRUE *)\n\\* Safe == FALSE\nInit == x = 1\n====";
     let result = merged(text, "TypeOK == x = 1\nSafe == x = 1");
     assert_eq!(result.added, ["TypeOK", "Safe"]);
@@ -66,18 +66,18 @@ fn a_name_in_a_comment_is_no_definition() {
 }
 
 #[test]
-fn a_definition_that_something_staying_uses_is_replaced_in_place_with_what_it_needs() {
+fn a_definition_that_is_still_used_is_replaced_in_place_with_its_dependencies() {
     let text = "---- MODULE M ----\nVARIABLE x\n  TypeOK == x = 0\nInv == TypeOK /\\ x = 1\n====";
     let result = merged(text, "TypeOK ==\n  /\\ Helper(x)\n  /\\ x = 1\nHelper(v) == v = 1\nOther == TRUE");
-    let module = sound(&result.text);
+    let module = parse_valid(&result.text);
     let order: Vec<_> = module.definitions.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(order, ["Helper", "TypeOK", "Inv", "Other"]);
 }
 
 #[test]
-fn a_definition_of_the_define_block_goes_from_it_and_from_the_stale_translation() {
+fn a_definition_is_removed_from_the_define_block_and_from_the_old_translation() {
     let result = merged(LOCK, "\\* covers R9\nSafe == lock \\in BOOLEAN");
-    let module = sound(&result.text);
+    let module = parse_valid(&result.text);
     assert!(result.algorithm_changed);
     let algorithm = module.algorithm.as_ref().expect("an algorithm");
     assert_eq!(algorithm.definitions.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["Free"]);
@@ -98,25 +98,25 @@ fn a_definition_that_the_algorithm_uses_is_replaced_inside_the_define_block() {
 }
 
 #[test]
-fn a_define_block_left_empty_goes_as_a_whole() {
+fn an_empty_define_block_is_removed() {
     let text =
         "---- MODULE M ----\n(* --algorithm A { variables n = 0; define { Small == n < 3 } { lab: n := 1 } } *)\n====";
     let result = merged(text, "Small == n < 2");
     assert!(!result.text.contains("define"), "{}", result.text);
-    assert!(sound(&result.text).algorithm.expect("an algorithm").define.is_none());
+    assert!(parse_valid(&result.text).algorithm.expect("an algorithm").define.is_none());
 }
 
 #[test]
 fn indented_answers_keep_their_bulleted_lists_aligned() {
     let result = merged("---- MODULE M ----\nVARIABLE x\n====", "  Safe == /\\ x = 1\n          /\\ x = 2\n");
-    let module = sound(&result.text);
+    let module = parse_valid(&result.text);
     assert!(
         module.definition("Safe").expect("Safe").normalised(&module.source).ends_with("{ /\\ x = 1 } { /\\ x = 2 }")
     );
 }
 
 #[test]
-fn recursive_declarations_travel_with_their_definition() {
+fn recursive_declarations_move_with_their_definition() {
     let text = "---- MODULE M ----\nRECURSIVE Sum(_)\nSum(s) == Sum(s)\nA == 1\n====";
     let result = merged(text, "RECURSIVE Sum(_)\nSum(s) == IF s = 0 THEN 0 ELSE Sum(s - 1)");
     assert_eq!(result.text.matches("RECURSIVE").count(), 1);
@@ -124,7 +124,7 @@ fn recursive_declarations_travel_with_their_definition() {
 }
 
 #[test]
-fn what_is_no_definition_is_a_located_finding_that_quotes_it() {
+fn text_that_is_not_a_definition_is_reported_with_its_position() {
     let text = "---- MODULE M ----\nVARIABLE x\n====";
     for (section, line, wording) in [
         ("Here are the invariants:\nSafe == x = 1", 1, "Here are the invariants:"),
@@ -146,7 +146,7 @@ fn what_is_no_definition_is_a_located_finding_that_quotes_it() {
 }
 
 #[test]
-fn a_module_without_end_and_a_bad_configuration_are_findings() {
+fn a_module_without_end_and_an_invalid_configuration_are_reported() {
     assert!(invariants("---- MODULE M ----\nA == 1", "B == 2").expect_err("no end")[0].message.contains("no end"));
     let problems = merge("---- MODULE M ----\n====", &Sections { cfg: "```cfg\nINIT I", ..Sections::default() });
     assert_eq!(problems.expect_err("a fence")[0].stage, Stage::Config);
@@ -154,7 +154,7 @@ fn a_module_without_end_and_a_bad_configuration_are_findings() {
 }
 
 #[test]
-fn what_the_translation_makes_cannot_be_redefined() {
+fn definitions_of_the_translation_cannot_be_replaced() {
     for name in ["Init", "Next", "vars", "Spec", "try", "Termination"] {
         let problems = invariants(LOCK, &format!("{name} == TRUE")).expect_err(name);
         assert!(problems[0].message.contains("translation"), "{name}: {problems:?}");
@@ -162,11 +162,11 @@ fn what_the_translation_makes_cannot_be_redefined() {
 }
 
 #[test]
-fn merging_the_same_answer_again_changes_no_meaning() {
+fn merging_the_same_answer_twice_changes_nothing() {
     let section = "\\* covers R1\nSafe == lock \\in BOOLEAN\nMine(a) == a\nTypeOK == Mine(lock) \\in BOOLEAN";
     let once = merged(LOCK, section);
     let twice = merged(&once.text, section);
-    let (first, second) = (sound(&once.text), sound(&twice.text));
+    let (first, second) = (parse_valid(&once.text), parse_valid(&twice.text));
     for (name, definition) in first.definitions_by_name() {
         let again = second.definition(name).expect(name);
         assert_eq!(definition.normalised(&first.source), again.normalised(&second.source));
@@ -197,7 +197,7 @@ fn every_name_that_a_configuration_lists_must_exist() {
 }
 
 #[test]
-fn what_a_translation_will_make_counts_as_defined() {
+fn definitions_of_a_future_translation_count_as_defined() {
     let text = "---- MODULE M ----\n(* --algorithm A { variables n = 0; { lab: n := 1 } } *)\nSafe == n = 0\n====";
     let cfg = Cfg::parse("SPECIFICATION Spec INVARIANT Safe PROPERTY Termination").expect("a cfg");
     assert_eq!(check_cfg_names(&read(text), &cfg), []);

@@ -1,4 +1,4 @@
-//! Reading modules: what is found where, whatever stands around it, and no panic on anything.
+//! Parsing modules: what is found and where, with any text around it, and without a panic on any input.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -18,7 +18,7 @@ fn names(module: &Module) -> Vec<&str> {
 }
 
 #[test]
-fn a_module_with_everything_is_read() {
+fn all_kinds_of_units_are_parsed() {
     let lock = Module::parse(LOCK).expect("a module");
     assert_eq!(lock.name, "Lock");
     assert_eq!(lock.extends, ["Naturals", "FiniteSets", "TLC"]);
@@ -52,7 +52,7 @@ fn a_module_with_everything_is_read() {
 }
 
 #[test]
-fn p_syntax_is_read_with_labels_define_and_fairness() {
+fn p_syntax_is_parsed_with_labels_define_and_fairness() {
     let lock = Module::parse(LOCK).expect("a module");
     let algorithm = lock.algorithm.expect("an algorithm");
     assert_eq!((algorithm.name.as_str(), algorithm.syntax, algorithm.fair), ("Lock", Syntax::P, true));
@@ -64,7 +64,7 @@ fn p_syntax_is_read_with_labels_define_and_fairness() {
 }
 
 #[test]
-fn c_syntax_is_read_too() {
+fn c_syntax_is_parsed() {
     let counter = Module::parse(COUNTER).expect("a module");
     assert_eq!(counter.syntax_errors, []);
     let variables = counter.variable_names();
@@ -82,7 +82,7 @@ fn c_syntax_is_read_too() {
 }
 
 #[test]
-fn the_word_algorithm_in_a_comment_is_no_pluscal() {
+fn the_word_algorithm_in_a_comment_is_not_pluscal() {
     for body in [
         "(* This algorithm is written without PlusCal. *)\nA == 1",
         "\\* --algorithm X\nA == 1",
@@ -103,7 +103,7 @@ fn a_terminator_of_77_characters_is_the_end_and_prose_after_it_is_ignored() {
 }
 
 #[test]
-fn an_equals_line_in_a_comment_or_string_ends_nothing() {
+fn an_equals_line_in_a_comment_or_string_is_not_a_terminator() {
     let read = module("(* ====\n ==== *)\n\\* =====\nX == \"====\"\nY == 2");
     assert_eq!(names(&read), ["X", "Y"]);
 }
@@ -132,7 +132,7 @@ fn all_modules_of_an_answer_are_found_and_a_truncated_one_is_flagged() {
 }
 
 #[test]
-fn an_error_in_one_definition_hides_no_other_and_is_located() {
+fn an_error_in_one_definition_does_not_hide_others() {
     let read = module("A == 1 +\nB == LET x == 1\nC == x == 3\nD == A");
     assert_eq!(names(&read), ["A", "B", "C", "D"]);
     let lines: Vec<_> = read.syntax_errors.iter().map(|error| error.line).collect();
@@ -155,7 +155,7 @@ fn helper_definitions_with_parameters_are_definitions() {
 }
 
 #[test]
-fn closures_follow_references_and_nothing_else() {
+fn closures_contain_exactly_the_referenced_definitions() {
     let read = module(
         r#"VARIABLES x, y
         K == 1
@@ -185,7 +185,7 @@ fn closures_follow_references_and_nothing_else() {
 }
 
 #[test]
-fn reading_stays_linear_on_two_megabytes() {
+fn parsing_two_megabytes_is_linear() {
     let unit = "Op(a, b) ==\n  /\\ a \\in {1, 2, b}\n  /\\ \\E z \\in {a} : z = b\n\n";
     let time = |count: usize| {
         let body = unit.repeat(count);
@@ -199,7 +199,7 @@ fn reading_stays_linear_on_two_megabytes() {
 }
 
 #[test]
-fn large_garbage_ends_soon() {
+fn large_garbage_is_parsed_quickly() {
     let size = 512 * 1024;
     for piece in [
         "(",
@@ -223,7 +223,7 @@ fn large_garbage_ends_soon() {
         "\n  /\\ \\/",
         "THEOREM <1>1. ",
     ] {
-        // One huge unit, and many that are just small enough to be read.
+        // One huge unit, and many that are just small enough to be parsed.
         let huge = format!("---- MODULE M ----\nA == {}", piece.repeat(size / piece.len()));
         let many =
             format!("---- MODULE M ----\n{}", format!("A == {}\n", piece.repeat(12_000 / piece.len())).repeat(40));
@@ -237,7 +237,7 @@ fn large_garbage_ends_soon() {
 }
 
 #[test]
-fn lists_nested_beyond_what_the_grammar_holds_are_refused_not_fatal() {
+fn lists_nested_too_deep_for_the_grammar_are_refused() {
     let mut body = String::from("A ==\n");
     for depth in 0..300 {
         body.push_str(&" ".repeat(depth + 1));
@@ -320,7 +320,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_mutation_makes_reading_panic(edits in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..12), which in any::<bool>()) {
+    fn parsing_a_mutated_module_never_panics(edits in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..12), which in any::<bool>()) {
         let text = mutated(if which { LOCK } else { COUNTER }, &edits);
         for found in find_modules(&text) {
             prop_assert!(text.get(found.range).is_some());
@@ -337,13 +337,13 @@ proptest! {
     }
 
     #[test]
-    fn no_text_at_all_makes_reading_panic(text in "(?s).{0,400}") {
+    fn parsing_never_panics(text in "(?s).{0,400}") {
         let _ = Module::parse(&format!("---- MODULE M ----\n{text}"));
         let _ = find_modules(&text);
     }
 
     #[test]
-    fn definitions_are_found_as_a_naive_scan_finds_them(count in 1_usize..20, gap in "[ \n]{1,3}", comment in "[a-z ]{0,10}") {
+    fn definitions_are_found_like_by_a_naive_scan(count in 1_usize..20, gap in "[ \n]{1,3}", comment in "[a-z ]{0,10}") {
         let mut body = String::new();
         for n in 0..count {
             let _ = writeln!(body, "\\* {comment}\nD{n} == {n}{gap}");

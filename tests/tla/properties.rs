@@ -1,4 +1,4 @@
-//! What is claimed of properties: what they cover, whether they say anything, whether they changed, how they failed.
+//! Properties: the requirements they cover, trivial ones, changes since the baseline, and how a violation is shown.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn cfg(text: &str) -> Cfg {
 }
 
 #[test]
-fn coverage_is_read_from_the_comments_directly_above() {
+fn covered_requirements_are_read_from_the_comment_directly_above() {
     let found = requirements_by_definition(
         "---- MODULE M ----\n\\* covers R1, R3\nA == 1\n\\* Covers: R1 R2 and R12\n\\* a remark\nB == 2\n(* covers R4 *)\nC == 3\n\
          \\* covers R5\n\nD == 4\n\\* it covers R6\nE == 5\n\\* covers R7 because R8 is out\nF == 6\n\
@@ -43,7 +43,7 @@ fn coverage_is_read_from_the_comments_directly_above() {
 }
 
 #[test]
-fn a_property_that_is_true_whatever_happens_is_told() {
+fn a_trivially_true_property_is_reported() {
     for body in [
         "P == TRUE",
         "P == /\\ TRUE\n     /\\ TRUE",
@@ -96,7 +96,7 @@ fn a_property_that_is_true_whatever_happens_is_told() {
 }
 
 #[test]
-fn a_property_that_says_something_is_left_alone() {
+fn a_property_that_can_fail_is_not_reported() {
     for body in [
         "P == x = 1",
         "P == FALSE \\/ x = 1",
@@ -143,7 +143,7 @@ fn a_property_that_says_something_is_left_alone() {
 }
 
 #[test]
-fn layout_and_comments_do_not_change_what_was_checked() {
+fn layout_and_comments_are_no_change() {
     let config = cfg("SPECIFICATION Spec INVARIANT Inv");
     let one = module("Help == x = 1\nInv == /\\ Help\n       /\\ y = 1\nSpec == x = 1");
     let two = module(
@@ -157,7 +157,7 @@ fn layout_and_comments_do_not_change_what_was_checked() {
 }
 
 #[test]
-fn nothing_is_weakened_in_silence() {
+fn every_weakening_is_a_change() {
     let config = cfg("SPECIFICATION Spec INVARIANTS Inv Gone CONSTANT N = 3");
     let first = checked_texts(
         &module("Help == x = 1\nInv == Help\nGone == y = 1\nSpec == x = 1 /\\ [][x' = 1]_vars /\\ WF_vars(x' = 1)"),
@@ -200,13 +200,13 @@ fn nothing_is_weakened_in_silence() {
     assert_eq!(serde_json::from_str::<Baseline>(&text).expect("reads back"), baseline);
 }
 
-/// The names of what changed.
+/// The names of the changed keys.
 fn names(baseline: &Baseline, checked: &BTreeMap<String, String>) -> Vec<String> {
     baseline.changes(checked).into_iter().map(|change| change.name).collect()
 }
 
 #[test]
-fn which_requirements_a_property_covers_is_no_secret_change() {
+fn a_change_of_covered_requirements_is_reported() {
     let config = cfg("INVARIANT Inv\n\\* Deadlock covers R3");
     let of = |body: &str| checked_texts(&module(body), &config);
     let first = of("\\* covers R2, R1\nInv == x = 1");
@@ -229,7 +229,7 @@ fn which_requirements_a_property_covers_is_no_secret_change() {
 }
 
 #[test]
-fn the_keyword_that_lists_a_name_is_no_secret_change() {
+fn a_change_of_the_keyword_that_lists_a_name_is_reported() {
     let module = module("Inv == x = 1");
     let of = |text: &str| checked_texts(&module, &cfg(text));
     let mut baseline = Baseline::default();
@@ -251,7 +251,7 @@ fn the_keyword_that_lists_a_name_is_no_secret_change() {
 }
 
 #[test]
-fn the_configuration_says_what_deadlock_and_assertions_cover() {
+fn comments_of_the_configuration_name_the_requirements_of_deadlock_and_assertion() {
     let read = cfg("INIT A\n\\* Deadlock covers R4, R05 because nothing may stop\n\\*  Assertion covers: R6\n\
          \\* Deadlock may cover R7\n\\* Deadlocked covers R8\n\\* Assertion R9\n");
     let expected = [("Assertion", vec!["R6"]), ("Deadlock", vec!["R4", "R5"])];
@@ -263,7 +263,7 @@ fn the_configuration_says_what_deadlock_and_assertions_cover() {
 }
 
 #[test]
-fn an_assertion_that_is_dropped_is_a_change() {
+fn a_removed_assertion_is_a_change() {
     let algorithm = |statement: &str| {
         let text = format!(
             "---- MODULE M ----\nEXTENDS TLC\n(* --algorithm A\nvariables x = 0;\nbegin\n  a: x := 1;\n  {statement}\nend algorithm; *)\n===="
@@ -282,7 +282,7 @@ fn an_assertion_that_is_dropped_is_a_change() {
 }
 
 #[test]
-fn a_helper_that_weakens_a_property_is_a_change_of_the_property() {
+fn a_changed_helper_is_a_change_of_the_property() {
     let config = cfg("INVARIANT Inv INIT A NEXT A");
     let mut baseline = Baseline::default();
     baseline.absorb(&checked_texts(&module("H(a) == a = 1\nG == H(x)\nInv == G"), &config));
@@ -291,7 +291,7 @@ fn a_helper_that_weakens_a_property_is_a_change_of_the_property() {
 }
 
 #[test]
-fn fairness_is_found_behind_names_and_in_pluscal() {
+fn fairness_is_found_in_used_definitions_and_in_pluscal() {
     let config = cfg("SPECIFICATION Spec");
     let plain = module(
         "Next == x' = 1\nLive == \\A p \\in 1..2 : WF_vars(Next) /\\ SF_vars(Next)\nSpec == /\\ x = 1\n        /\\ [][Next]_vars\n        /\\ Live",
@@ -340,7 +340,7 @@ fn a_trace_shows_the_first_state_in_full_and_then_what_changed() {
 }
 
 #[test]
-fn long_values_lose_their_middle_and_no_line_is_too_wide() {
+fn long_values_are_shortened_in_the_middle_and_no_line_is_too_wide() {
     let value = format!("<<{}>>", "\"\u{e9}\u{1b}[31m\", ".repeat(60));
     let name = "n".repeat(90);
     let trace = Trace { steps: vec![step(1, Some(&name), &[(&name, &value), ("v", &value)], &[])], lasso: None };
@@ -353,7 +353,7 @@ fn long_values_lose_their_middle_and_no_line_is_too_wide() {
 }
 
 #[test]
-fn an_assertion_counts_unless_it_may_never_be_evaluated() {
+fn an_assertion_counts_only_if_it_is_always_evaluated() {
     let asserting_definitions = |step: &str| {
         let text = format!(
             "---- MODULE M ----\nEXTENDS Naturals, TLC\nVARIABLE n\nIgnore(a) == TRUE\nBelow == Assert(n <= 2, \"above\")\n\
