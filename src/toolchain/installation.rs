@@ -9,6 +9,7 @@ use crate::process::Status;
 use super::discover::{ToolPaths, Tools};
 use super::fetch::{FETCHED_JAR_SHA256, sha256};
 use super::run::{self, Jvm, KILLED_MESSAGE, Tool, ToolJob, ToolRun};
+use super::tlc_output::plain_version;
 use super::{SpecText, ToolContext, ToolError};
 
 /// Translator, parser and checker of the TLA+ project, in Java.
@@ -142,16 +143,6 @@ fn is_fetched_jar(jar: &Path) -> bool {
     std::fs::read(jar).is_ok_and(|bytes| sha256(&bytes) == FETCHED_JAR_SHA256)
 }
 
-/// Version and revision without the date, which some builds never filled in ("of Day Month 20??").
-pub(super) fn plain_version(line: &str) -> String {
-    let line = line.trim();
-    match (line.split_once(" of "), line.find(" (rev")) {
-        (Some((version, _)), Some(revision)) => format!("{version}{}", &line[revision..]),
-        (Some((version, _)), None) => version.to_owned(),
-        (None, _) => line.to_owned(),
-    }
-}
-
 fn version_number(version: &str) -> Option<(u32, u32)> {
     let number = version.strip_prefix("TLC2 Version ")?.split(' ').next()?;
     let mut parts = number.split('.').map(str::parse::<u32>);
@@ -169,14 +160,6 @@ pub(crate) fn module_files(spec: &SpecText) -> Vec<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_version_is_shown_without_its_date() {
-        let shown = plain_version("TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)\n");
-        assert_eq!(shown, "TLC2 Version 2.15 (rev: d5b5a7f)");
-        assert_eq!(plain_version("TLC2 Version 2.18 of today"), "TLC2 Version 2.18");
-        assert_eq!(plain_version("TLC2 Version 2026.01.02 (rev: 1)"), "TLC2 Version 2026.01.02 (rev: 1)");
-    }
 
     #[test]
     fn versions_are_compared_as_numbers() {

@@ -12,7 +12,6 @@ use crate::tla::{
 };
 
 use super::explorer::{Finding, ParsedOutput};
-use super::installation::plain_version;
 use super::sany_output;
 use super::sany_output::numbers_after;
 
@@ -465,6 +464,16 @@ fn is_property_name(name: &String) -> bool {
     !name.starts_with("line ")
 }
 
+/// Version and revision without the date, which some builds never filled in ("of Day Month 20??").
+pub(super) fn plain_version(line: &str) -> String {
+    let line = line.trim();
+    match (line.split_once(" of "), line.find(" (rev")) {
+        (Some((version, _)), Some(revision)) => format!("{version}{}", &line[revision..]),
+        (Some((version, _)), None) => version.to_owned(),
+        (None, _) => line.to_owned(),
+    }
+}
+
 /// `Inc line 5, col 8 to …` and `Inc(p1) line 5, …` give `Inc`; `Initial predicate>` and an unknown action give
 /// nothing.
 fn parse_action_name(label: &str) -> Option<String> {
@@ -732,6 +741,14 @@ mod tests {
             ("Inc (in module T)", 0),
         ];
         assert_eq!(found, expected.map(|(name, taken)| (name.to_owned(), taken)));
+    }
+
+    #[test]
+    fn a_version_is_shown_without_its_date() {
+        let shown = plain_version("TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)\n");
+        assert_eq!(shown, "TLC2 Version 2.15 (rev: d5b5a7f)");
+        assert_eq!(plain_version("TLC2 Version 2.18 of today"), "TLC2 Version 2.18");
+        assert_eq!(plain_version("TLC2 Version 2026.01.02 (rev: 1)"), "TLC2 Version 2026.01.02 (rev: 1)");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::tla::{Bounds, Module, Reached, Subject, deadlock_questions, premise_questions};
 
 use super::session::{Session, reached_verdict};
-use super::{ToolError, plan};
+use super::{CheckRequest, ToolError, plan};
 
 /// Adds the answers to the bounds of the check. All runs together get the time of one run.
 pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds) -> Result<(), ToolError> {
@@ -17,26 +17,20 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
     let (premises, left_out) = premise_questions(&module, &session.request.cfg);
     let mut number = 0;
     for question in steps.into_iter().chain(premises) {
-        let mut state = Reached::No;
+        let mut reached = Reached::No;
         for alternative in &question.alternatives {
-            state = Reached::No;
+            reached = Reached::No;
             for predicate in alternative {
-                state = {
-                    let plan = plan::question(
-                        &session.request.spec,
-                        &session.request.cfg,
-                        number,
-                        &question.definitions,
-                        predicate,
-                    );
-                    session.run_in_time_left(&plan, &mut left).await?.map_or_else(Reached::Unknown, reached_verdict)
-                };
+                let CheckRequest { spec, cfg, .. } = session.request;
+                let plan = plan::question(spec, cfg, number, &question.definitions, predicate);
+                let run = session.run_in_time_left(&plan, &mut left).await?;
+                reached = run.map_or_else(Reached::Unknown, reached_verdict);
                 number += 1;
-                if !matches!(state, Reached::Yes { .. }) {
+                if !matches!(reached, Reached::Yes { .. }) {
                     break;
                 }
             }
-            if matches!(state, Reached::Yes { .. }) {
+            if matches!(reached, Reached::Yes { .. }) {
                 break;
             }
         }
@@ -44,7 +38,7 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
             Subject::Step => ("always possible", &mut bounds.always_enabled),
             Subject::Premise => ("satisfied by no reachable state", &mut bounds.vacuous_premises),
         };
-        match state {
+        match reached {
             Reached::Yes { .. } => {}
             Reached::No => list.push(format!("{} ({meaning})", question.label)),
             Reached::Unknown(why) => list.push(format!("{} (not decided: {why})", question.label)),
