@@ -206,7 +206,7 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &AuditReport, again: &Aga
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
             object["objections"] = json!(again.objections);
-            object["not_computed_again"] = json!(again.open);
+            object["unverified"] = json!(again.open);
             json_line(&object);
         }
     }
