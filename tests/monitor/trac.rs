@@ -293,8 +293,8 @@ fn propositions_are_defined_over_fields() {
     assert_eq!(monitor.step_record(&labelled)[0].standing, Standing::Satisfied);
     for (definition, error) in [
         ("status = ", "the definition of `d`: column 10: expected a formula, found the end"),
-        ("F x", "the definition of `d` must speak of one step, but has `F`"),
-        ("@A(x)", "the definition of `d` must speak of one step, but has `@`"),
+        ("F x", "the definition of `d` must be about one step, but has `F`"),
+        ("@A(x)", "the definition of `d` must be about one step, but has `@`"),
     ] {
         assert_eq!(FieldLabeler::new([("d", definition)]).unwrap_err().to_string(), error);
     }
