@@ -1,4 +1,4 @@
-//! `tlaforge audit` and `tlaforge formula` from outside.
+//! The commands `tlaforge audit` and `tlaforge formula`.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -46,7 +46,7 @@ fn object(bench: &Bench, args: &[&str], status: i32) -> Value {
 }
 
 #[test]
-fn a_list_of_messages_is_audited_with_verdicts_places_reasons_and_what_is_owed() {
+fn audits_a_list_of_messages() {
     let bench = Bench::without_tools();
     bench.write("log.json", MESSAGES);
     bench.write("rules.toml", RULES);
@@ -74,7 +74,7 @@ fn a_list_of_messages_is_audited_with_verdicts_places_reasons_and_what_is_owed()
 }
 
 #[test]
-fn a_rule_of_less_than_error_is_told_and_is_no_failure() {
+fn a_broken_warning_is_reported_and_exits_with_0() {
     let bench = Bench::without_tools();
     bench.write("log.json", MESSAGES);
     bench
@@ -83,7 +83,7 @@ fn a_rule_of_less_than_error_is_told_and_is_no_failure() {
 }
 
 #[test]
-fn the_journal_of_the_demo_keeps_what_the_architecture_promises_and_breaks_what_it_does_not() {
+fn the_journal_of_the_demo_satisfies_its_documented_guarantees() {
     let bench = Bench::without_tools();
     bench.run(&["demo", "--checker", "embedded"]).expect(0);
     bench.write(
@@ -115,7 +115,7 @@ formula = 'O name = "attempt_started"'
 "#,
     );
     bench.run(&["audit", "demo-specs", "--policy", "laws.toml"]).expect(0).prints(&["Every rule holds.\n"]);
-    // What review sees, formalize has not seen yet.
+    // An event that review can see, and formalize cannot see yet.
     bench.write(
         "blind.toml",
         "[[rule]]\nid = \"blind\"\nowner = \"formalize\"\nformula = 'rev > 0 | !Seen@model_check'\n",
@@ -131,7 +131,7 @@ formula = 'O name = "attempt_started"'
 }
 
 #[test]
-fn a_transcript_of_claude_code_is_known_by_its_first_line() {
+fn detects_a_claude_code_transcript_by_its_first_line() {
     let bench = Bench::without_tools();
     let transcript = support::project().join("tests/data/claude-code/read.jsonl");
     let log = transcript.to_str().unwrap();
@@ -141,7 +141,7 @@ fn a_transcript_of_claude_code_is_known_by_its_first_line() {
 }
 
 #[test]
-fn causal_rules_work_on_any_log_that_tells_lifelines_and_messages() {
+fn causal_rules_work_on_any_log_with_lifelines_and_messages() {
     let bench = Bench::without_tools();
     let event = |line: &str| format!("{{{line}}}\n");
     let log = [
@@ -202,8 +202,8 @@ fn with_reset_repeated_violations_are_counted() {
         .says(&["`Y` has no meaning"]);
 }
 
-/// Whether a process has a file open and has read it to its end.
-fn has_read_all(pid: u32, path: &Path) -> bool {
+/// Whether a process has opened a file and read it to its end.
+fn has_consumed_all(pid: u32, path: &Path) -> bool {
     let size = std::fs::metadata(path).unwrap().len();
     let at_end = |fd: &std::fs::DirEntry| {
         let place = format!("/proc/{pid}/fdinfo/{}", fd.file_name().to_str().unwrap());
@@ -216,7 +216,7 @@ fn has_read_all(pid: u32, path: &Path) -> bool {
 }
 
 #[test]
-fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
+fn follow_reports_each_verdict_when_it_becomes_final() {
     let bench = Bench::without_tools();
     let mut command = bench.command(&["audit", "-", "--follow", "--formula", "G !bad", "--formula", "F done"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -232,7 +232,7 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     assert!(told.contains("formula-2: not satisfied as the log ends; still owed: "), "{told}");
     assert_eq!(child.wait().unwrap().code(), Some(1));
 
-    // A file that grows behind our back, until the run that it is of ends.
+    // A file that grows until its run ends.
     let path = bench.write("journal.jsonl", "");
     std::fs::write(&path, "").unwrap();
     let event = |seq: u32, name: &str| {
@@ -251,10 +251,10 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     let events = [event(1, "run_started"), event(2, "request_sent"), event(3, "run_finished")].concat();
     for line in with_checksums(events.as_bytes()).split_inclusive(|byte| *byte == b'\n') {
-        // Only when all is read that is there, another line comes.
+        // Append the next line only after everything was read.
         wait_until("the log is read to its end", || {
             assert!(child.try_wait().unwrap().is_none(), "it ended before the log did");
-            has_read_all(child.id(), &path)
+            has_consumed_all(child.id(), &path)
         });
         file.write_all(line).unwrap();
     }
@@ -262,7 +262,7 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     assert!(String::from_utf8_lossy(&done.stdout).contains("formula: violated at state 1 (line 2)"));
     assert!(began.elapsed() < Duration::from_secs(30));
 
-    // What was resumed is read to its last line.
+    // The journal of a resumed run is read to its last line.
     let stopped = "{\"v\":3,\"seq\":4,\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_finished\",\"data\":{\"outcome\":\"stopped\"},\"sum\":\"\"}\n";
     let journal = [event(1, "run_started"), stopped.into(), event(5, "request_sent"), stopped.into()];
     bench.write("journal.jsonl", journal.concat());
@@ -273,7 +273,7 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
 }
 
 #[test]
-fn bad_logs_policies_and_formulas_are_named_with_their_place() {
+fn errors_in_logs_policies_and_formulas_have_a_position() {
     let bench = Bench::without_tools();
     bench.write("log.jsonl", "{\"a\":true}\nnot json\n{\"a\":tr");
     bench.write("rules.toml", RULES);
@@ -323,7 +323,7 @@ fn bad_logs_policies_and_formulas_are_named_with_their_place() {
 }
 
 #[test]
-fn a_formula_is_tried_on_a_trace_and_drawn() {
+fn evaluates_a_formula_on_a_trace_and_draws_its_automaton() {
     let bench = Bench::without_tools();
     bench.run(&["formula", "G (a -> F b)", "--trace", "a; ; b"]).expect(0).prints(&[
         "G (a -> F b)\n",
@@ -357,7 +357,7 @@ fn a_formula_is_tried_on_a_trace_and_drawn() {
 }
 
 #[test]
-fn what_a_rule_asks_for_and_no_record_has_is_told() {
+fn warns_about_data_that_no_record_has() {
     let bench = Bench::without_tools();
     bench.write("log.jsonl", "{\"type\":\"summary\"}\n{\"who\":\"x\"}\n");
     bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0).prints(&[
@@ -382,7 +382,7 @@ fn what_a_rule_asks_for_and_no_record_has_is_told() {
 }
 
 #[test]
-fn a_rule_that_was_satisfied_and_begins_anew_is_not_broken_at_the_end() {
+fn a_satisfied_rule_after_a_reset_is_not_violated_at_the_end() {
     let bench = Bench::without_tools();
     bench.write("log.jsonl", "{\"done\":false}\n{\"done\":true}\n");
     let value = object(&bench, &["audit", "log.jsonl", "--formula", "F done", "--reset"], 0);
@@ -390,7 +390,7 @@ fn a_rule_that_was_satisfied_and_begins_anew_is_not_broken_at_the_end() {
 }
 
 #[test]
-fn a_warning_is_no_failure_of_a_log_that_is_followed_and_a_list_cannot_be() {
+fn follow_exits_with_0_after_a_warning_and_refuses_lists() {
     let bench = Bench::without_tools();
     let follow = |log: &str, args: &[&str]| {
         let mut command = bench.command(&[&["audit", "-", "--follow"], args].concat());
@@ -402,13 +402,13 @@ fn a_warning_is_no_failure_of_a_log_that_is_followed_and_a_list_cannot_be() {
     assert_eq!(follow("{\"bad\":true}\n", &["--policy", "rules.toml"]).status.code(), Some(0));
     let list = follow(MESSAGES, &["--formula", "G !tool_call:rm"]);
     assert_eq!(list.status.code(), Some(2), "{}", String::from_utf8_lossy(&list.stderr));
-    // Another log's record that looks like the end of a run ends nothing.
+    // In another log, a record that looks like the end of a run does not end the audit.
     let log = "{\"result\":{\"name\":\"run_finished\"}}\n{\"name\":\"run_finished\"}\n{\"tool\":\"rm\"}\n";
     assert_eq!(follow(log, &["--formula", "G !tool_call:rm"]).status.code(), Some(1));
 }
 
 #[test]
-fn the_policies_of_the_documents_run_as_they_stand() {
+fn the_policies_in_the_documents_run_unchanged() {
     let bench = Bench::without_tools();
     bench.run(&["demo", "--checker", "embedded"]).expect(0);
     let page = std::fs::read_to_string(support::project().join("docs/formulas.md")).unwrap();
@@ -417,7 +417,7 @@ fn the_policies_of_the_documents_run_as_they_stand() {
     bench.write("log.jsonl", "{\"call\":{\"tool\":\"test\"}}\n{\"call\":{\"tool\":\"submit\"}}\n");
     bench.write("agent.toml", policies[0]);
     bench.run(&["audit", "log.jsonl", "--policy", "agent.toml"]).expect(0).prints(&["Every rule holds."]);
-    // There is nothing in it that a model would have to judge.
+    // The log has nothing for a model to judge.
     bench.write("silent.jsonl", "{\"content\":\"\"}\n");
     bench.write("labels.toml", policies[2]);
     bench.run(&["audit", "silent.jsonl", "--policy", "labels.toml"]).expect(0).prints(&["untrusted (model:polite"]);
@@ -426,7 +426,7 @@ fn the_policies_of_the_documents_run_as_they_stand() {
 }
 
 #[test]
-fn a_message_that_says_the_name_of_a_tool_has_not_called_it() {
+fn the_name_of_a_tool_in_a_message_is_not_a_call() {
     let bench = Bench::without_tools();
     let never = ["--formula", "G !tool_call:rm"];
     bench.write("openai.json", r#"[{"role":"user","content":"rm"},{"role":"assistant","content":"rm"}]"#);
@@ -438,7 +438,7 @@ fn a_message_that_says_the_name_of_a_tool_has_not_called_it() {
 }
 
 #[test]
-fn a_rule_that_reads_a_field_of_a_call_takes_the_call_from_no_other() {
+fn reading_a_field_of_a_call_does_not_hide_the_call_from_other_rules() {
     let bench = Bench::without_tools();
     let call = r#"{"tool_call":{"name":"bash","arguments":{"c":"rm"}},"text":"q"}"#;
     let list = r#"{"tool_calls":[{"name":"bash","input":{"c":"rm"}}]}"#;
@@ -476,13 +476,13 @@ fn each_parallel_call_is_a_state_and_no_call_hides_another() {
         bench.write("once.toml", once);
         bench.run(&["audit", log, "--policy", "once.toml"]).expect(1).prints(&["once: VIOLATED"]);
     }
-    // A call beside a list of others is none of them.
+    // A call outside the list of calls is a separate one.
     let calls = json!([{"name": "Bash", "arguments": {"command": "ls"}}]);
     let record = json!({"tool": "Bash", "input": {"command": "rm -rf /"}, "tool_calls": calls});
     bench.write("beside.jsonl", format!("{record}\n"));
     let formula = r#"G !(tool_call:Bash & contains(tool.input.command, "rm -rf"))"#;
     bench.run(&["audit", "beside.jsonl", "--formula", formula]).expect(1);
-    // A rule about the arguments of a call asks for a call, which this shape does not find.
+    // A rule about arguments needs a call, and this shape finds none.
     let formula = r#"G !contains(tool.input.command, "rm -rf")"#;
     bench.run(&["audit", "claude.jsonl", "--shape", "jsonl", "--formula", formula]).expect(3);
     let of_claude = r#"G !contains(message.content.input.command, "rm -rf")"#;
@@ -501,7 +501,7 @@ fn each_parallel_call_is_a_state_and_no_call_hides_another() {
 }
 
 #[test]
-fn a_growing_log_is_read_call_by_call_too() {
+fn follow_reads_each_call_as_a_state() {
     let bench = Bench::without_tools();
     let follow = |formula: &str| {
         let mut command = bench.command(&["audit", "-", "--follow", "--formula", formula]);
@@ -516,13 +516,13 @@ fn a_growing_log_is_read_call_by_call_too() {
     assert!(String::from_utf8_lossy(&done.stderr).contains("crosses a list"), "{done:?}");
 }
 
-/// The part of a page between two marks.
+/// The text of a page between two markers.
 fn between<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
     page.split_once(from).and_then(|(_, rest)| rest.split_once(to)).expect("the page has both marks").0
 }
 
 #[test]
-fn the_first_audit_of_the_documents_prints_what_they_show() {
+fn the_first_audit_in_the_documents_prints_the_documented_output() {
     let bench = Bench::without_tools();
     let read = |path: &str| std::fs::read_to_string(support::project().join(path)).unwrap();
     let page = read("docs/formulas.md");
@@ -536,7 +536,7 @@ fn the_first_audit_of_the_documents_prints_what_they_show() {
 }
 
 #[test]
-fn a_log_of_another_shape_gives_no_verdict_and_the_shape_that_fits_is_named() {
+fn a_log_of_another_shape_has_no_verdict_and_the_best_shape_is_named() {
     let bench = Bench::without_tools();
     bench.write("claude.jsonl", CLAUDE_CALLS);
     bench.write("openai.json", OPENAI_CALLS);
@@ -557,7 +557,7 @@ fn a_log_of_another_shape_gives_no_verdict_and_the_shape_that_fits_is_named() {
         let audit = |shape: &str| bench.run(&["audit", log, "--shape", shape, "--formula", "G !tool_call:Bash"]);
         audit(fits).expect(1);
         for shape in ["journal", "jsonl", "claude", "openai", "agentlog"] {
-            // JSON lines have messages of this shape where that shape has them.
+            // Read as JSON lines, these messages have their calls at the same paths.
             let reads_it_too = matches!((log, shape), ("messages.jsonl", "jsonl"));
             if shape != fits && !reads_it_too {
                 let done = audit(shape).expect(3).says(&["no verdict", &format!("--shape {fits}")]);
@@ -573,13 +573,13 @@ fn a_log_of_another_shape_gives_no_verdict_and_the_shape_that_fits_is_named() {
         .expect(3)
         .says(&["rules ask for tool_call", "--shape claude"]);
     bench.run(&["audit", "half.jsonl", "--formula", formula, "--map", "tool_call=message.content"]).expect(1);
-    // Where no shape would find a call, the log has none.
+    // If no shape finds a call, the log has none.
     bench.write("quiet.jsonl", "{\"step\":1}\n");
     bench
         .run(&["audit", "quiet.jsonl", "--formula", "G !tool_call:Bash"])
         .expect(0)
         .prints(&["warning: no record has a"]);
-    // A causal rule of an empty log is no error of the rule.
+    // An empty log is not an error of a causal rule.
     bench.write("empty.jsonl", "\n");
     bench.write("rules.toml", "[[rule]]\nid = \"a\"\nowner = \"dev\"\nformula = 'x'\n[log]\nlifeline = \"who\"\n");
     bench.run(&["audit", "empty.jsonl", "--policy", "rules.toml"]).expect(3).says(&["no verdict"]);
@@ -588,7 +588,7 @@ fn a_log_of_another_shape_gives_no_verdict_and_the_shape_that_fits_is_named() {
 }
 
 #[test]
-fn a_growing_log_without_states_gives_no_verdict_either() {
+fn a_growing_log_without_states_has_no_verdict() {
     let bench = Bench::without_tools();
     let follow = |log: &str, args: &[&str]| {
         let mut command = bench.command(&[&["audit", "-", "--follow"], args].concat());
@@ -629,7 +629,7 @@ fn a_field_that_no_record_has_is_a_warning_in_the_verdict() {
 }
 
 #[test]
-fn calls_in_lines_of_another_shape_are_not_missed_in_silence() {
+fn reports_calls_in_lines_of_another_shape() {
     let bench = Bench::without_tools();
     let claude = r#"{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}"#;
     let openai = r#"{"role":"assistant","content":"x","tool_calls":[{"type":"function","function":{"name":"rm","arguments":"{}"}}]}"#;
@@ -660,7 +660,7 @@ fn calls_in_lines_of_another_shape_are_not_missed_in_silence() {
             assert_eq!(done.status.code(), Some(3), "{first} {other}: {said}");
             assert!(said.contains("2 records have tool calls where the shape"), "{said}");
             assert!(said.contains("the first is line 32"), "{said}");
-            // What is advised is enough.
+            // The suggested flags are sufficient.
             args.extend(said.split_whitespace().skip_while(|word| !word.starts_with("--")));
             let log = std::fs::File::open(bench.path("log.jsonl")).unwrap();
             let done = bench.command(&args).stdin(log).output().unwrap();
@@ -669,7 +669,7 @@ fn calls_in_lines_of_another_shape_are_not_missed_in_silence() {
     }
     bench.write("list.json", format!("[{quiet},{claude}]"));
     bench.run(&["audit", "list.json", "--formula", "G !tool_call:rm"]).expect(3).says(&["the first is message 2"]);
-    // Of rules that ask for no call, none is missed; and a list of tools that may be called is no call.
+    // Rules that read no calls miss none, and a list of available tools is not a call.
     bench.write("log.jsonl", format!("{claude}\n{openai}\n"));
     bench.run(&["audit", "log.jsonl", "--formula", "G !bad"]).expect(0);
     let beginning = r#"{"type":"system","subtype":"init","session_id":"s","tools":["rm"]}"#;
@@ -678,7 +678,7 @@ fn calls_in_lines_of_another_shape_are_not_missed_in_silence() {
 }
 
 #[test]
-fn a_followed_log_that_is_replaced_cut_or_rewritten_is_noticed() {
+fn follow_detects_a_replaced_truncated_or_rewritten_log() {
     let bench = Bench::without_tools();
     let path = bench.path("log.jsonl");
     let changes: [(&str, &dyn Fn()); 4] = [
@@ -709,7 +709,7 @@ fn a_followed_log_that_is_replaced_cut_or_rewritten_is_noticed() {
 }
 
 #[test]
-fn a_damaged_journal_is_noticed_when_it_comes_through_a_pipe() {
+fn detects_a_damaged_journal_from_a_pipe() {
     let bench = Bench::without_tools();
     bench.run(&["demo", "--checker", "embedded"]).expect(0);
     let journal = bench.read("demo-specs/journal.jsonl");
@@ -730,7 +730,7 @@ fn a_missing_artifact_of_a_finished_run_is_named() {
     bench.run(&["demo", "--checker", "embedded"]).expect(0);
     let audit = || bench.run(&["audit", "demo-specs", "--policy", "default"]);
     audit().expect(0);
-    // A person may edit these, for a branch: they are no evidence.
+    // The user may edit these files for a branch, so they are not checked.
     for name in ["history/rev_0/Spec.tla", "Spec.tla"] {
         let path = bench.path(&format!("demo-specs/{name}"));
         let text = std::fs::read(&path).unwrap();

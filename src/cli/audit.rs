@@ -206,7 +206,7 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &AuditReport, verificatio
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
             object["objections"] = json!(verification.objections);
-            object["not_computed_again"] = json!(verification.unverified);
+            object["unverified"] = json!(verification.unverified);
             print_json_line(&object);
         }
     }

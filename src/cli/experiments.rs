@@ -19,7 +19,8 @@ use super::trust::make_paths_absolute;
 use crate::config::{Layer, Settings, seconds};
 use crate::exit::Exit;
 use crate::experiment::{
-    AskError, Asker, Complexity, JudgePlan, Judging, Ledger, Look, Method, SteerPlan, Task, Terms, Way, judge, steer,
+    AskError, Asker, Complexity, EpisodeSettings, InterventionPlan, JudgeCase, JudgeKind, JudgePlan, Lookahead, Method,
+    RecordingFile, Task, compare_interventions, run_judges,
 };
 use crate::llm::{LlmError, Recorded, Recording};
 use crate::report::{Experiments, Timed, counted, experiments_json, experiments_text};
@@ -185,8 +186,8 @@ pub(super) struct ExperimentsArgs {
 
 /// What is to be done, looked at before anything is asked.
 struct Work {
-    judge: Option<(JudgePlan, Vec<Judging>)>,
-    steer: Option<(SteerPlan, Vec<Task>)>,
+    judge: Option<(JudgePlan, Vec<JudgeCase>)>,
+    steer: Option<(InterventionPlan, Vec<Task>)>,
 }
 
 pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> {
@@ -204,12 +205,13 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
     };
     let judging = async {
         let Some((plan, traces)) = &work.judge else { return Ok(None) };
-        let each = |judging: &Judging, way: Way, judged: &crate::experiment::Judged| {
-            let right = judged.said.iter().zip(&judged.truths).filter(|(said, truth)| **said == Some(**truth)).count();
+        let each = |judging: &JudgeCase, way: JudgeKind, judged: &crate::experiment::JudgeResult| {
+            let right =
+                judged.verdicts.iter().zip(&judged.truths).filter(|(said, truth)| **said == Some(**truth)).count();
             let (name, number) = (judging.setting.name(), judging.number + 1);
             progress(format!("{name}, trace {number}, {}: {right} of {} right", way.name(), judged.truths.len()));
         };
-        judge(plan, traces, &asker, &each).await.map(Some)
+        run_judges(plan, traces, &asker, &each).await.map(Some)
     };
     let steering = async {
         let Some((plan, tasks)) = &work.steer else { return Ok(None) };
@@ -218,7 +220,7 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
             let (name, delivered) = (method.name(), episode.delivered);
             progress(format!("episode {}, {name}: {violations}, {delivered} delivered", number + 1));
         };
-        let rows = steer(plan, tasks, &asker, &each).await?;
+        let rows = compare_interventions(plan, tasks, &asker, &each).await?;
         Ok(Some((plan_in_words(plan), rows)))
     };
     // A person who answers has the questions of both at once.
@@ -248,8 +250,8 @@ fn both<A, B>(a: Result<A, AskError>, b: Result<B, AskError>) -> Result<(A, B), 
     }
 }
 
-fn plan_in_words(plan: &SteerPlan) -> String {
-    let look = plan.terms.look.map_or(String::new(), |look| {
+fn plan_in_words(plan: &InterventionPlan) -> String {
+    let look = plan.settings.lookahead.map_or(String::new(), |look| {
         format!(", and {} foreseen {}", counted(look.steps, "action"), counted(look.futures as usize, "time"))
     });
     format!(
@@ -257,7 +259,7 @@ fn plan_in_words(plan: &SteerPlan) -> String {
         counted(plan.packages, "package"),
         counted(plan.places, "place"),
         counted(plan.areas, "area"),
-        counted(plan.terms.limit as usize, "answer"),
+        counted(plan.settings.limit as usize, "answer"),
     )
 }
 
@@ -265,8 +267,8 @@ impl Work {
     fn in_words(&self) -> String {
         let mut text = String::new();
         if let Some((plan, traces)) = &self.judge {
-            for way in &plan.ways {
-                let all: usize = traces.iter().map(|judging| plan.questions(*way, &judging.judged.trace)).sum();
+            for way in &plan.judges {
+                let all: usize = traces.iter().map(|judging| plan.question_count(*way, &judging.subject.trace)).sum();
                 let _ = writeln!(
                     text,
                     "judge, {}: {} on {}",
@@ -277,7 +279,7 @@ impl Work {
             }
         }
         if let Some((plan, _)) = &self.steer {
-            let most = usize::try_from(plan.most_questions()).unwrap_or(usize::MAX);
+            let most = usize::try_from(plan.max_questions()).unwrap_or(usize::MAX);
             let _ = writeln!(
                 text,
                 "interventions, {}: at most {}; what several methods would ask alike is asked once",
@@ -323,11 +325,11 @@ impl ExperimentsArgs {
             given.as_ref().map_or_else(|| preset(usual, small), |given| given.0.clone())
         };
         let ways = self.judges.iter().map(|way| match way {
-            WayChoice::ZeroShot => Way::ZeroShot,
-            WayChoice::FewShot => Way::FewShot,
-            WayChoice::FewShotLabels => Way::FewShotLabels,
-            WayChoice::Labeler => Way::Labeler,
-            WayChoice::Monitor => Way::Monitor,
+            WayChoice::ZeroShot => JudgeKind::ZeroShot,
+            WayChoice::FewShot => JudgeKind::FewShot,
+            WayChoice::FewShotLabels => JudgeKind::FewShotLabels,
+            WayChoice::Labeler => JudgeKind::Labeler,
+            WayChoice::Monitor => JudgeKind::Monitor,
         });
         let formulas = self.formulas.iter().map(|choice| match choice {
             ComplexityChoice::Simple => Complexity::Simple,
@@ -341,12 +343,12 @@ impl ExperimentsArgs {
             entities: sizes(&self.entities, &[1, 5, 20], 2),
             formulas: each_once(formulas, &[Complexity::Simple]),
             length: self.length.or(self.small.then_some(32)),
-            ways: each_once(ways, &Way::ALL),
+            judges: each_once(ways, &JudgeKind::ALL),
             label_steps: self.label_steps,
         }
     }
 
-    fn steer_plan(&self) -> Result<SteerPlan, Failure> {
+    fn steer_plan(&self) -> Result<InterventionPlan, Failure> {
         let at_least_one = |flag: &str, value: u32| {
             let fine = (1..=10_000).contains(&value);
             if fine { Ok(value) } else { Err(Failure::usage(format!("{flag} is {value}; it must be from 1 to 10000"))) }
@@ -369,19 +371,22 @@ impl ExperimentsArgs {
         let packages = self.packages.unwrap_or(if self.small { 2 } else { 5 });
         let each = if self.small { 6 } else { 8 };
         let usual = u32::try_from(packages).unwrap_or(u32::MAX).saturating_mul(each);
-        let look =
-            Look { steps: self.ahead, futures: at_least_one("--futures", self.futures)?, threshold: self.threshold };
-        Ok(SteerPlan {
+        let look = Lookahead {
+            steps: self.ahead,
+            futures: at_least_one("--futures", self.futures)?,
+            threshold: self.threshold,
+        };
+        Ok(InterventionPlan {
             seed: self.seed,
             episodes: at_least_one("--episodes", self.episodes.unwrap_or(if self.small { 2 } else { 10 }))?,
             packages,
             places: self.places.unwrap_or(if self.small { 3 } else { 5 }),
             areas: self.areas.unwrap_or(if self.small { 2 } else { 3 }),
             methods: each_once(methods, &Method::ALL),
-            terms: Terms {
+            settings: EpisodeSettings {
                 limit: self.limit.map_or(usual, NonZeroU32::get),
                 samples: self.candidates.map_or(if self.small { 3 } else { 5 }, NonZeroU32::get),
-                look: (self.ahead > 0).then_some(look),
+                lookahead: (self.ahead > 0).then_some(look),
             },
         })
     }
@@ -430,9 +435,9 @@ async fn asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<Pat
     std::fs::create_dir_all(&workspace)
         .map_err(|e| Failure::usage(format!("cannot create {}: {e}", workspace.display())))?;
     let record = args.record.clone().unwrap_or_else(|| out.join("answers.jsonl"));
-    let (ledger, held) = Ledger::open(&record).fails(Exit::Usage)?;
+    let (ledger, held) = RecordingFile::open(&record).fails(Exit::Usage)?;
     let model = caller.choice("judge").model;
-    ledger.same(&held, caller.name(), model.as_deref()).fails(Exit::Usage)?;
+    ledger.check_model(&held, caller.name(), model.as_deref()).fails(Exit::Usage)?;
     if !held.is_empty() {
         print_message(&format!(
             "{} holds {}, which are not asked for again",
@@ -462,7 +467,7 @@ fn recorded_by(settings: &Settings) -> Result<Vec<String>, Failure> {
 fn failed(error: &AskError, kept: Option<&Path>) -> Failure {
     let exit = match error {
         AskError::Llm(error) => exit_of_failed_call(error),
-        AskError::Ledger(_) => Exit::Usage,
+        AskError::RecordingFile(_) => Exit::Usage,
         _ => Exit::Provider,
     };
     let failure = Failure::new(exit, error.to_string());

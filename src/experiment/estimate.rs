@@ -1,4 +1,4 @@
-//! Means with 95 % intervals.
+//! Estimates with 95 % confidence intervals.
 
 use serde::Serialize;
 
@@ -10,98 +10,100 @@ const T: [f64; 30] = [
 /// The same quantile of the normal distribution.
 const Z: f64 = 1.959_964;
 
-/// A mean and how far it can be trusted.
+/// A mean with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
-    /// How many values.
+    /// The number of values.
     pub n: usize,
-    /// Their mean.
     pub mean: f64,
-    /// The lower end of the 95 % interval; `None` where there is one value, or all are alike: neither tells how far they
-    /// scatter.
+    /// The lower end of the 95 % interval. `None` for a single value or equal values, which do not show a variance.
     pub low: Option<f64>,
-    /// Its upper end.
+    /// The upper end of the interval.
     pub high: Option<f64>,
 }
 
 impl Estimate {
-    /// Mean and t interval with n - 1 degrees of freedom of values from 0 on; `None` of none.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    /// The mean of non-negative values with its t interval (n - 1 degrees of freedom); `None` without values.
+    pub fn of_values(values: &[f64]) -> Option<Self> {
         let (n, mean) = (values.len(), mean(values)?);
         let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         if n < 2 || spread <= f64::EPSILON * mean * mean {
             return Some(Self { n, mean, low: None, high: None });
         }
-        let error = (spread / real(n - 1)).sqrt() / real(n).sqrt();
-        Some(Self::around(n, mean, error))
+        let error = (spread / as_f64(n - 1)).sqrt() / as_f64(n).sqrt();
+        Some(Self::with_t_interval(n, mean, error))
     }
 
-    /// The same of values from 0 to 1: the interval stays there. Where all values are 0, or all are 1, the interval of
-    /// Wilson for n trials stands in its place: they tell how rare anything else is at most.
+    /// The mean of values from 0 to 1; the interval is cut off there. If all values are 0, or all are 1, uses the Wilson
+    /// interval for n trials, because the variance of the sample says nothing then.
     pub fn of_shares(values: &[f64]) -> Option<Self> {
-        let plain = Self::of(values)?;
-        let (n, mean) = (plain.n, plain.mean);
-        let may_err = Z * Z / (real(n) + Z * Z);
+        let estimate = Self::of_values(values)?;
+        let (n, mean) = (estimate.n, estimate.mean);
+        let max_error = Z * Z / (as_f64(n) + Z * Z);
         if values.iter().all(|value| *value <= 0.0) {
-            return Some(Self { n, mean, low: Some(0.0), high: Some(may_err) });
+            return Some(Self { n, mean, low: Some(0.0), high: Some(max_error) });
         }
         if values.iter().all(|value| *value >= 1.0) {
-            return Some(Self { n, mean, low: Some(1.0 - may_err), high: Some(1.0) });
+            return Some(Self { n, mean, low: Some(1.0 - max_error), high: Some(1.0) });
         }
-        Some(plain.within_shares())
+        Some(estimate.clamp_to_shares())
     }
 
-    fn around(n: usize, mean: f64, error: f64) -> Self {
-        let half = quantile(n - 1) * error;
+    fn with_t_interval(n: usize, mean: f64, error: f64) -> Self {
+        let half = t_quantile(n - 1) * error;
         Self { n, mean, low: Some((mean - half).max(0.0)), high: Some(mean + half) }
     }
 
-    fn within_shares(self) -> Self {
-        let within = |end: Option<f64>| end.map(|end| end.clamp(0.0, 1.0));
-        Self { low: within(self.low), high: within(self.high), ..self }
+    fn clamp_to_shares(self) -> Self {
+        let clamp = |end: Option<f64>| end.map(|end| end.clamp(0.0, 1.0));
+        Self { low: clamp(self.low), high: clamp(self.high), ..self }
     }
 }
 
-/// A statistic of n units, such as F1, that is no mean of theirs: its value and a t interval by the jackknife (each unit
-/// left out once). `of` gets the units that are looked at.
-pub fn jackknife<U>(units: &[U], of: impl Fn(&[&U]) -> f64) -> Option<Estimate> {
+/// Estimates a statistic of n units that is not a mean, such as F1, with a t interval by the jackknife: each unit is left
+/// out once.
+pub fn jackknife<U>(units: &[U], statistic: impl Fn(&[&U]) -> f64) -> Option<Estimate> {
     let n = units.len();
     let all: Vec<&U> = units.iter().collect();
-    let mean = (n > 0).then(|| of(&all))?;
+    let mean = (n > 0).then(|| statistic(&all))?;
     if n < 2 {
         return Some(Estimate { n, mean, low: None, high: None });
     }
     let without = |left_out: usize| {
         let rest: Vec<&U> = units.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, unit)| unit).collect();
-        of(&rest)
+        statistic(&rest)
     };
     let values: Vec<f64> = (0..n).map(without).collect();
-    let middle = values.iter().sum::<f64>() / real(n);
+    let middle = values.iter().sum::<f64>() / as_f64(n);
     let spread: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
-    let error = (spread * real(n - 1) / real(n)).sqrt();
-    // Every part of the units comes to the same: the jackknife cannot tell how far another sample would be.
+    let error = (spread * as_f64(n - 1) / as_f64(n)).sqrt();
+    // All subsets have the same value, so the jackknife does not show a variance.
     if error == 0.0 {
         return Some(Estimate { n, mean, low: None, high: None });
     }
-    Some(Estimate::around(n, mean, error).within_shares())
+    Some(Estimate::with_t_interval(n, mean, error).clamp_to_shares())
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / real(values.len()))
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / as_f64(values.len()))
 }
 
-fn quantile(freedom: usize) -> f64 {
+fn t_quantile(freedom: usize) -> f64 {
     if let Some(t) = freedom.checked_sub(1).and_then(|at| T.get(at)) {
         return *t;
     }
-    // Cornish and Fisher; beyond 30 it errs in the fourth digit.
-    let v = real(freedom);
+    // The Cornish-Fisher expansion; beyond 30 degrees of freedom its error is in the fourth digit.
+    let v = as_f64(freedom);
     Z + (Z.powi(3) + Z) / (4.0 * v) + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * v * v)
 }
 
-/// A count as a number.
-pub(super) fn real(count: usize) -> f64 {
+/// Converts a count; counts of experiments are far below 2^32.
+pub(super) fn as_f64(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
+}
+
+pub(super) fn tokens_as_f64(tokens: u64) -> f64 {
+    usize::try_from(tokens).map_or(f64::from(u32::MAX), as_f64)
 }
 
 #[cfg(test)]
@@ -113,28 +115,28 @@ mod tests {
     }
 
     #[test]
-    fn a_t_interval_is_what_a_table_of_statistics_says() {
+    fn t_intervals_match_statistical_tables() {
         // Mean 3, standard deviation 1.5811, error 0.7071, t(4) = 2.776.
-        let five = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let five = Estimate::of_values(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert!(close(Some(five.mean), 3.0) && close(five.low, 1.037) && close(five.high, 4.963), "{five:?}");
         assert_eq!(five.n, 5);
-        let one = Estimate::of(&[2.0]).unwrap();
-        assert_eq!((one.low, one.high), (None, None), "one value says nothing of how values scatter");
-        assert_eq!(Estimate::of(&[]), None);
-        // Alike to a hair: no interval of no width.
-        let alike = Estimate::of(&[0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2]).unwrap();
+        let one = Estimate::of_values(&[2.0]).unwrap();
+        assert_eq!((one.low, one.high), (None, None), "one value shows no variance");
+        assert_eq!(Estimate::of_values(&[]), None);
+        // Equal up to rounding: no interval of width 0.
+        let alike = Estimate::of_values(&[0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2]).unwrap();
         assert_eq!((alike.low, alike.high), (None, None));
-        let wide = Estimate::of(&[0.0, 3.0]).unwrap();
+        let wide = Estimate::of_values(&[0.0, 3.0]).unwrap();
         assert!(wide.low == Some(0.0) && close(wide.high, 20.559), "{wide:?}");
         for (freedom, t) in [(1, 12.706), (30, 2.042), (40, 2.021), (60, 2.000), (120, 1.980)] {
-            assert!((quantile(freedom) - t).abs() < 0.001, "{freedom}: {}", quantile(freedom));
+            assert!((t_quantile(freedom) - t).abs() < 0.001, "{freedom}: {}", t_quantile(freedom));
         }
-        // More values, less doubt: no step between the table and what follows it.
-        assert!((1..200).all(|v| quantile(v) > quantile(v + 1)));
+        // Monotonic also between the table and the expansion.
+        assert!((1..200).all(|v| t_quantile(v) > t_quantile(v + 1)));
     }
 
     #[test]
-    fn shares_stay_between_0_and_1_and_all_alike_is_no_certainty() {
+    fn intervals_of_shares_stay_between_0_and_1() {
         let half = Estimate::of_shares(&[0.0, 1.0]).unwrap();
         assert_eq!((half.low, half.high), (Some(0.0), Some(1.0)));
         // Wilson for 10 of 10: 10 / (10 + 3.8415).
@@ -145,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn the_jackknife_of_a_mean_is_the_interval_of_the_mean() {
+    fn the_jackknife_of_a_mean_equals_the_interval_of_the_mean() {
         let values = [0.1, 0.5, 0.4, 0.9];
-        let by_mean = Estimate::of(&values).unwrap();
-        let by_jackknife = jackknife(&values, |v| v.iter().copied().sum::<f64>() / real(v.len())).unwrap();
+        let by_mean = Estimate::of_values(&values).unwrap();
+        let by_jackknife = jackknife(&values, |v| v.iter().copied().sum::<f64>() / as_f64(v.len())).unwrap();
         assert!(close(by_jackknife.low, by_mean.low.unwrap()) && close(by_jackknife.high, by_mean.high.unwrap()));
         let alike = jackknife(&[1.0, 1.0, 1.0], |_| 1.0).unwrap();
         assert_eq!((alike.low, alike.n), (None, 3));

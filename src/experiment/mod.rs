@@ -1,31 +1,31 @@
 //! The experiments of the TRAC paper (sections 5.1 to 5.3) with any model: judges against monitors on generated traces,
 //! and interventions in a simulated task with rules.
 //!
-//! It asks through an [`Asker`], which makes every answer durable before anyone reads it and asks nothing twice. What it
-//! asks is the same for the same sizes and seed. It knows no command line.
+//! All questions go through an [`Asker`], which stores every answer durably before it is used and asks no question twice.
+//! The same sizes and seed make the same questions. Knows nothing of the command line.
 
-mod act;
-mod asking;
+mod action_parser;
+mod asker;
 mod episode;
 mod estimate;
-mod judge;
-mod judge_text;
-mod judging;
-mod ledger;
-mod steering;
-mod trucks;
-mod trucks_rules;
-mod trucks_task;
+mod interventions;
+mod judge_plan;
+mod judge_prompts;
+mod judge_runs;
+mod recording_file;
+mod truck;
+mod truck_monitor;
+mod truck_task;
 
-pub use act::{Reading, read_action, read_actions};
-pub use asking::{AskError, Asker, Question, Said, Spent, Tell};
-pub use episode::{Episode, Look, Method, Terms};
+pub use action_parser::{ParsedAction, parse_action, parse_actions};
+pub use asker::{AskError, Asker, Costs, Question, Reply, ReportProgress};
+pub use episode::{Episode, EpisodeSettings, Lookahead, Method};
 pub use estimate::{Estimate, jackknife};
-pub use judge::{Complexity, Dimension, JudgePlan, Judged, Judging, Setting, SizeError, Way};
-pub use judge_text::{Verdicts, labels_in, verdicts_in};
-pub use judging::{JudgeRow, LabelCount, judge};
-pub use ledger::{Ledger, LedgerError};
-pub use steering::{SteerPlan, SteerRow, steer};
-pub use trucks::{Action, Impossible, Package, Truck, Whereabouts};
-pub use trucks_rules::{Rule, Step, Watch};
-pub use trucks_task::Task;
+pub use interventions::{InterventionPlan, InterventionRow, compare_interventions};
+pub use judge_plan::{Complexity, Dimension, JudgeCase, JudgeKind, JudgePlan, JudgeResult, Setting, SizeError};
+pub use judge_prompts::{Verdicts, parse_labels, parse_verdicts};
+pub use judge_runs::{JudgeRow, LabelCount, run_judges};
+pub use recording_file::{RecordingFile, RecordingFileError};
+pub use truck::{Action, ActionError, PackageLocation, Truck};
+pub use truck_monitor::{ActionRecord, RuleMonitor};
+pub use truck_task::{Package, Rule, Task};

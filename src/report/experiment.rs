@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::experiment::{Estimate, JudgeRow, SteerRow};
+use crate::experiment::{Estimate, InterventionRow, JudgeRow};
 
 /// Calls of one kind that were made now, and how long they took.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +28,7 @@ pub struct Experiments {
     /// Judges against monitors, where they were compared.
     pub judge: Option<Vec<JudgeRow>>,
     /// Interventions, where they were compared, and in how large a task.
-    pub interventions: Option<(String, Vec<SteerRow>)>,
+    pub interventions: Option<(String, Vec<InterventionRow>)>,
     /// What was asked now, and not taken from a recording.
     pub times: Vec<Timed>,
 }
@@ -85,7 +85,7 @@ fn judges(rows: &[JudgeRow]) -> String {
             row.dimension.to_owned(),
             row.size.to_string(),
             row.formulas.to_owned(),
-            row.way.name().to_owned(),
+            row.judge.name().to_owned(),
             row.traces.to_string(),
             row.verdicts.to_string(),
             row.unreadable.to_string(),
@@ -103,14 +103,14 @@ fn judges(rows: &[JudgeRow]) -> String {
             let _ = writeln!(
                 text,
                 "{} {} {}: of {} true labels the model missed {}, and it invented {}.",
-                row.dimension, row.size, row.formulas, labels.true_ones, labels.missed, labels.invented
+                row.dimension, row.size, row.formulas, labels.true_labels, labels.missed, labels.invented
             );
         }
     }
     text
 }
 
-fn steering(rows: &[SteerRow]) -> String {
+fn steering(rows: &[InterventionRow]) -> String {
     let head = [
         "",
         "episodes",

@@ -1,4 +1,4 @@
-//! The experiments.
+//! `tlaforge experiments` and its simulated tasks.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod model;

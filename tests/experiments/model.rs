@@ -1,5 +1,5 @@
-//! A model that plays in experiments: as a judge it says VALID, as a labeler it reads well, as a driver it is hasty until
-//! somebody holds it back.
+//! A simulated model: as a judge it always says VALID, as a labeler it is exact, and as a driver it breaks a rule until an
+//! intervention.
 
 use crate::support::model_server::{ModelServer, Reply, Seen};
 
@@ -8,7 +8,7 @@ pub(crate) fn server() -> ModelServer {
     ModelServer::start(|seen| Reply::text(answer(seen)))
 }
 
-/// What it answers.
+/// The answer of the model.
 pub(crate) fn answer(seen: &Seen) -> String {
     let prompt = seen.prompt();
     if prompt.contains("Answer with these lines and nothing else") {
@@ -29,7 +29,7 @@ pub(crate) fn answer(seen: &Seen) -> String {
     format!("Action: {}", action(&prompt, mood))
 }
 
-/// With labels it is right; without, it believes everything, and of words with a "b" at the beginning it will not speak.
+/// With labels it is correct. Without, it calls everything valid, and refuses constraints with words that begin with "b".
 fn verdicts(prompt: &str) -> String {
     let asked = prompt.rsplit("This is what is asked for:").next().unwrap();
     let constraints: Vec<(&str, &str)> = asked
@@ -91,9 +91,9 @@ fn labels(prompt: &str) -> String {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mood {
-    /// It loads into the deepest area.
+    /// Loads into the deepest area, which breaks a rule.
     Hasty,
-    /// It loads next to the door.
+    /// Loads next to the door.
     Careful,
 }
 
@@ -107,7 +107,7 @@ fn action(prompt: &str, mood: Mood) -> String {
     let goals: Vec<String> =
         prompt.lines().filter_map(|line| word_after(line, " at ").filter(|_| line.starts_with("Deliver p"))).collect();
     let mut order: Vec<usize> = (1..=goals.len()).collect();
-    // The order that the rules ask for.
+    // The order that the rules require.
     order.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
     let areas = state.lines().next().unwrap().matches(" is free").count() + state.matches(" holds ").count();
     for p in order {

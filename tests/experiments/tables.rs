@@ -1,4 +1,4 @@
-//! The experiments: tables from a model that is played, from a recording, and after the program was killed.
+//! Results of experiments: with a simulated model, from a recording, and after the program was killed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,9 +7,9 @@ use crate::support::model_server::{ModelServer, Reply};
 use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, project};
 use serde_json::Value;
-use tlaforge::experiment::{Complexity, JudgePlan, Way};
+use tlaforge::experiment::{Complexity, JudgeKind, JudgePlan};
 
-/// The small setting, asked of a server.
+/// Arguments for the small setting with a server.
 fn small<'a>(server: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut args = vec!["experiments", "--small", "--provider", "openai", "--base-url", server, "--model", "played"];
     args.extend(more);
@@ -20,7 +20,7 @@ fn object(done: &Done) -> Value {
     serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {}", done.stdout))
 }
 
-/// A row of a table, by what it holds.
+/// The row of a table with these values.
 fn row<'a>(table: &'a Value, of: &[(&str, &str)]) -> &'a Value {
     let all = table["rows"].as_array().unwrap();
     all.iter().find(|row| of.iter().all(|(key, value)| row[key] == *value)).unwrap()
@@ -35,7 +35,7 @@ fn near(of: &Value, value: f64) -> bool {
 }
 
 #[test]
-fn the_monitor_is_right_where_the_judge_believes_everything_and_its_labels_are_counted() {
+fn monitors_are_exact_and_a_credulous_judge_finds_no_violation() {
     let bench = Bench::without_tools();
     let server = crate::model::server();
     let url = server.url();
@@ -44,30 +44,30 @@ fn the_monitor_is_right_where_the_judge_believes_everything_and_its_labels_are_c
     for size in [2, 6] {
         let all = found["judge"]["rows"].as_array().unwrap();
         let of = |way: &str| {
-            all.iter().find(|row| row["dimension"] == "gap" && row["size"] == size && row["way"] == way).unwrap()
+            all.iter().find(|row| row["dimension"] == "gap" && row["size"] == size && row["judge"] == way).unwrap()
         };
         for way in ["monitor", "labeler", "few-shot-labels"] {
             assert!(near(&of(way)["accuracy"], 1.0) && near(&of(way)["f1"], 1.0), "{way}: {}", of(way));
         }
         let few = of("few-shot");
-        // Half of the traces are satisfied; who says that all are finds no violation at all.
+        // Half of the traces are satisfied; a judge that calls all valid finds no violation.
         let read = few["traces"].as_u64().unwrap() - few["unreadable"].as_u64().unwrap();
         assert!(read > 1 && few["accuracy"]["n"] == read && near(&few["f1"], 0.0), "{few}");
         let (low, high) = (few["accuracy"]["low"].as_f64().unwrap(), few["accuracy"]["high"].as_f64().unwrap());
         assert!(0.0 <= low && low < mean(&few["accuracy"]) && mean(&few["accuracy"]) < high && high <= 1.0, "{few}");
         assert_eq!(of("labeler")["labels"]["missed"], 0);
         assert_eq!(of("labeler")["labels"]["invented"], 0);
-        assert!(of("labeler")["labels"]["true_ones"].as_u64().unwrap() > 0);
-        // The server counts 110 tokens for each answer, and the price of its model is not known.
+        assert!(of("labeler")["labels"]["true_labels"].as_u64().unwrap() > 0);
+        // The server reports 110 tokens per answer, and the price of its model is unknown.
         assert!(near(&of("few-shot")["tokens_per_verdict"], 110.0));
         assert!(of("few-shot")["cost_per_verdict_usd"].is_null());
         assert!(near(&of("monitor")["tokens_per_verdict"], 0.0));
     }
     // With two constraints on a trace, one request gives two verdicts.
-    let two = row(&found["judge"], &[("dimension", "constraints"), ("way", "few-shot-labels")]);
+    let two = row(&found["judge"], &[("dimension", "constraints"), ("judge", "few-shot-labels")]);
     assert!(two["verdicts"] == 24 && near(&two["tokens_per_verdict"], 55.0), "{two}");
     assert_eq!(found["interventions"], Value::Null);
-    // A judge that would rather not say has said nothing wrong.
+    // A refusal counts as unreadable, not as wrong.
     let unread: u64 =
         found["judge"]["rows"].as_array().unwrap().iter().map(|r| r["unreadable"].as_u64().unwrap()).sum();
     let shy = server.posts().iter().filter(|seen| crate::model::answer(seen).contains("rather not")).count();
@@ -75,7 +75,7 @@ fn the_monitor_is_right_where_the_judge_believes_everything_and_its_labels_are_c
 }
 
 #[test]
-fn each_intervention_keeps_a_hasty_driver_from_what_it_would_have_broken() {
+fn each_intervention_prevents_violations_of_a_hasty_driver() {
     let bench = Bench::without_tools();
     let server = crate::model::server();
     let url = server.url();
@@ -85,32 +85,36 @@ fn each_intervention_keeps_a_hasty_driver_from_what_it_would_have_broken() {
     let none = of("none");
     assert!(near(&none["violations"], 3.0) && none["interventions"] == 0, "{none}");
     assert!(near(&none["delivered"], 1.0) && none["broken"]["deepest-area"] == 4, "{none}");
-    assert_eq!(none["told"][0]["story"].as_array().unwrap().len() as u64, none["told"][0]["answers"], "{none}");
+    assert_eq!(
+        none["episode_results"][0]["story"].as_array().unwrap().len() as u64,
+        none["episode_results"][0]["answers"],
+        "{none}"
+    );
     for method in ["resample", "inject"] {
         let row = of(method);
         assert!(near(&row["violations"], 0.0) && near(&row["delivered"], 1.0), "{row}");
         assert!(row["interventions"].as_u64().unwrap() > 0);
         assert!(mean(&row["calls"]) > mean(&row["answers"]));
-        // Four episodes without a violation do not show that there is none.
+        // Four episodes without a violation leave a wide interval.
         assert!(row["rules_broken"]["high"].as_f64().unwrap() > 0.3, "{row}");
     }
-    // Who is told the rules alone gives up: nothing broken, nothing delivered.
+    // With the rules only, the driver gives up: nothing broken, nothing delivered.
     let switch = of("switch");
     assert!(near(&switch["violations"], 0.0) && mean(&switch["delivered"]) < 1.0, "{switch}");
-    // What is owed is told in words, and the goal is not told to who has to keep the rules alone.
+    // `inject` states what is owed in words, and `switch` leaves the goal out.
     let prompts: Vec<String> = server.posts().iter().map(crate::support::model_server::Seen::prompt).collect();
     let held = prompts.iter().find(|p| p.contains("It was held back")).unwrap();
     assert!(held.contains("Nothing is ever loaded into a2.") && held.contains("As it stands: "), "{held}");
     let alone = prompts.iter().find(|p| p.contains("Your one concern")).unwrap();
     assert!(!alone.contains("The task:") && alone.contains("p2 is delivered before p1 is."), "{alone}");
-    // What several methods ask alike is asked once.
+    // A question that several methods share is asked once.
     let once: BTreeSet<String> = server.posts().iter().map(|seen| seen.body.to_string()).collect();
     let resampled = server.posts().iter().filter(|seen| seen.body["temperature"] == 0.8).count();
     assert!(server.posts().len() - once.len() <= resampled, "{} of {}", once.len(), server.posts().len());
 }
 
 #[test]
-fn what_names_no_action_or_cannot_be_done_is_told_and_counted_and_changes_nothing() {
+fn unreadable_and_impossible_actions_are_counted_and_change_nothing() {
     let bench = Bench::without_tools();
     let server = ModelServer::start(|seen| match seen.number {
         0 => Reply::text("Let me think about p1 and p2."),
@@ -129,15 +133,15 @@ fn what_names_no_action_or_cannot_be_done_is_told_and_counted_and_changes_nothin
     assert!(prompts[3].contains("3. unload p1: not done, p1 is not in the truck."), "{}", prompts[3]);
     let state = |prompt: &str| prompt.split_once("How it stands:").unwrap().1.to_owned();
     assert!(prompts[1..4].iter().all(|prompt| state(prompt) == state(&prompts[0])));
-    // They are answers, and no actions that a rule could speak of: the hasty loads alone break one.
-    let told = &row["told"][0];
+    // They are answers but not actions, so only the two hasty loads break a rule.
+    let told = &row["episode_results"][0];
     assert_eq!(told["answers"].as_u64().unwrap(), told["story"].as_array().unwrap().len() as u64);
     assert!(near(&row["violations"], 2.0) && near(&row["delivered"], 1.0), "{row}");
 }
 
 #[test]
-fn a_look_ahead_asks_for_futures_and_meets_what_they_show() {
-    // This driver says ahead of time that it will drive twice in a row, and does not do it.
+fn lookahead_intervenes_before_predicted_violations() {
+    // This driver announces two drives in a row but does not perform them.
     let server = ModelServer::start(|seen| {
         if seen.prompt().contains("Name the next") {
             Reply::text("drive to depot\ndrive to harbour\ndrive to depot\ndrive to mill")
@@ -159,25 +163,25 @@ fn a_look_ahead_asks_for_futures_and_meets_what_they_show() {
 }
 
 #[test]
-fn a_recording_gives_the_same_tables_and_the_same_questions_come_again() {
+fn a_recording_reproduces_the_tables() {
     let bench = Bench::without_tools();
     let server = crate::model::server();
     let url = server.url();
     let asked = bench.run(&small(&url, &["--record", "answers.jsonl"])).expect(0);
     let questions = server.posts().len();
     assert!((40..=80).contains(&questions), "the small setting takes {questions} questions");
-    // Nothing is asked again, whatever runs at a time.
+    // No question is repeated, whatever the concurrency.
     let again = bench.run(&small(&url, &["--record", "answers.jsonl", "--parallel", "1"])).expect(0);
     assert_eq!((again.stdout.as_str(), server.posts().len()), (asked.stdout.as_str(), questions));
     again.says(&["which are not asked for again"]);
     let replayed = bench.run(&["experiments", "--small", "--recording", "answers.jsonl"]).expect(0);
     assert_eq!(replayed.stdout, asked.stdout);
-    // A part of it answers a part of the questions, and nothing else.
+    // The recording can answer a part of the questions.
     let part = bench.run(&["experiments", "--small", "--recording", "answers.jsonl", "--only", "judge"]).expect(0);
     assert!(asked.stdout.contains(part.stdout.trim_end()), "{}", part.stdout);
     let other = bench.run(&["experiments", "--small", "--recording", "answers.jsonl", "--seed", "1"]);
     other.expect(5).says(&["has no answer to this request", "the seed, the sizes and the methods"]);
-    // Other seeds draw other traces: no answer stands for another question.
+    // Another seed makes other traces, for which no answer is reused.
     assert!(bench.run(&small(&url, &["--record", "answers.jsonl", "--seed", "1"])).expect(0).stdout != asked.stdout);
     let twice = Bench::without_tools();
     let second = twice.run(&small(&url, &["--parallel", "1"])).expect(0);
@@ -185,7 +189,7 @@ fn a_recording_gives_the_same_tables_and_the_same_questions_come_again() {
 }
 
 #[test]
-fn killed_at_any_time_it_goes_on_and_asks_for_no_answer_that_it_has() {
+fn a_killed_experiment_continues_without_repeated_questions() {
     let bench = Bench::without_tools();
     let server = ModelServer::start(|seen| Reply::text(crate::model::answer(seen)).delay(Duration::from_millis(15)));
     let url = server.url();
@@ -203,7 +207,7 @@ fn killed_at_any_time_it_goes_on_and_asks_for_no_answer_that_it_has() {
     wait_until("nine answers are recorded", || kept() >= 9);
     child.kill().unwrap();
     child.wait().unwrap();
-    // As if the power had failed in the middle of a line.
+    // Simulate a power failure in the middle of a line.
     let mut text = std::fs::read(&path).unwrap();
     text.extend(b"{\"v\":1,\"node\":\"ju");
     std::fs::write(&path, text).unwrap();
@@ -214,7 +218,7 @@ fn killed_at_any_time_it_goes_on_and_asks_for_no_answer_that_it_has() {
 }
 
 #[test]
-fn what_was_answered_before_a_failure_is_kept_and_the_way_on_is_told() {
+fn answers_before_a_failure_are_kept() {
     let bench = Bench::without_tools();
     let server = ModelServer::start(|seen| match seen.number {
         0..12 => Reply::text(crate::model::answer(seen)),
@@ -232,7 +236,7 @@ fn what_was_answered_before_a_failure_is_kept_and_the_way_on_is_told() {
 }
 
 #[test]
-fn a_question_that_the_model_declines_is_unreadable_and_the_others_go_on() {
+fn a_refused_question_is_unreadable_and_the_others_continue() {
     let bench = Bench::without_tools();
     let server = ModelServer::start(|seen| match seen.number {
         0 => Reply::text("I cannot").stop("content_filter"),
@@ -250,14 +254,14 @@ fn a_question_that_the_model_declines_is_unreadable_and_the_others_go_on() {
     assert!(near(&rows[1]["accuracy"], 0.5));
     let kept = bench.read("experiments/answers.jsonl");
     assert!(kept.contains("\"stop_reason\":\"refusal\"") && kept.contains("prompt_too_long"), "{kept}");
-    // Nor is it asked again.
+    // The refused question is not repeated.
     let posts = server.posts().len();
     bench.run(&small(&url, &more)).expect(0);
     assert_eq!(server.posts().len(), posts);
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_is_asked() {
+fn reports_invalid_settings_before_the_first_question() {
     let bench = Bench::without_tools();
     let server = crate::model::server();
     let url = server.url();
@@ -296,19 +300,19 @@ fn what_is_wrong_is_told_before_anything_is_asked() {
     let both = ["experiments", "--recording", "notes.txt", "--record", "b.jsonl"];
     bench.run(&both).expect(2).says(&["a replay asks nobody"]);
     assert!(server.posts().is_empty());
-    // Answers of two models do not come into one table.
+    // Answers of two models are not mixed.
     bench.run(&small(&url, &["--only", "judge", "--record", "a.jsonl"])).expect(0);
     let mut other = small(&url, &["--only", "judge", "--record", "a.jsonl"]);
     *other.iter_mut().find(|arg| **arg == "played").unwrap() = "another";
     bench.run(&other).expect(2).says(&["holds answers of openai (played), and openai (another) would be asked"]);
-    // The plan asks nobody, and needs nobody.
+    // --plan asks no question and needs no provider.
     let before = server.posts().len();
     bench.run(&["experiments", "--small", "--plan"]).expect(0).prints(&["judge, zero-shot: 6 questions on 6 traces"]);
     assert_eq!(server.posts().len(), before);
 }
 
 #[test]
-fn no_example_is_a_trace_that_is_judged_and_both_kinds_are_judged_alike_often() {
+fn examples_are_not_judged_and_truth_values_are_balanced() {
     let plan = JudgePlan {
         seed: 7,
         samples: 6,
@@ -317,7 +321,7 @@ fn no_example_is_a_trace_that_is_judged_and_both_kinds_are_judged_alike_often() 
         entities: vec![1, 3],
         formulas: vec![Complexity::Simple, Complexity::Complex],
         length: Some(100),
-        ways: Way::ALL.to_vec(),
+        judges: JudgeKind::ALL.to_vec(),
         label_steps: 30,
     };
     let all = plan.traces().unwrap();
@@ -326,19 +330,18 @@ fn no_example_is_a_trace_that_is_judged_and_both_kinds_are_judged_alike_often() 
         let [kept, broken] = &judging.examples;
         assert_eq!((&kept.truths[..], &broken.truths[..]), (&[true][..], &[false][..]));
         for example in &judging.examples {
-            assert!(all.iter().all(|other| other.judged.trace != example.trace), "{:?}", judging.setting);
+            assert!(all.iter().all(|other| other.subject.trace != example.trace), "{:?}", judging.setting);
         }
     }
-    let single = all.iter().filter(|judging| judging.judged.truths.len() == 1);
-    let (yes, no): (Vec<_>, Vec<_>) = single.partition(|judging| judging.judged.truths[0]);
+    let single = all.iter().filter(|judging| judging.subject.truths.len() == 1);
+    let (yes, no): (Vec<_>, Vec<_>) = single.partition(|judging| judging.subject.truths[0]);
     assert_eq!(yes.len(), no.len());
     assert_eq!(plan.traces().unwrap(), all);
     assert_ne!(JudgePlan { seed: 8, ..plan }.traces().unwrap(), all);
 }
 
-/// The recording that stands in the repository gives the tables that stand beside it.
 #[test]
-fn the_kept_recording_gives_the_kept_tables() {
+fn the_recording_in_the_repository_reproduces_its_tables() {
     let data = project().join("tests/data/experiments");
     let recording = data.join("small.jsonl");
     let bench = Bench::without_tools();

@@ -1,7 +1,7 @@
-//! The truck task: what can be done and what not, and that its rules are what a program without formulas says they are.
+//! The truck task: possible and impossible actions, and a comparison of its monitored rules with direct counts.
 
 use proptest::prelude::*;
-use tlaforge::experiment::{Action, Impossible, Package, Task, Truck, Watch, Whereabouts};
+use tlaforge::experiment::{Action, ActionError, Package, PackageLocation, RuleMonitor, Task, Truck};
 
 /// Three places, two areas; p1 from depot to harbour, p2 from depot to mill.
 fn task() -> Task {
@@ -16,39 +16,43 @@ fn task() -> Task {
 }
 
 #[test]
-fn what_stands_nearer_to_the_door_is_in_the_way() {
+fn packages_nearer_to_the_door_block_others() {
     let task = task();
     let mut truck = Truck::new(&task);
     let (p1, p2) = (0, 1);
-    truck.take(Action::Load { package: p1, area: 1 }).unwrap();
-    truck.take(Action::Load { package: p2, area: 0 }).unwrap();
-    let blocked = Err(Impossible::Blocked { by: p2, area: 0 });
-    assert_eq!(truck.take(Action::Unload { package: p1 }), blocked);
-    truck.take(Action::Unload { package: p2 }).unwrap();
-    truck.take(Action::Unload { package: p1 }).unwrap();
-    truck.take(Action::Load { package: p2, area: 0 }).unwrap();
-    assert_eq!(truck.take(Action::Load { package: p1, area: 1 }), blocked, "nor gets anything in past it");
-    assert_eq!(truck.take(Action::Load { package: p1, area: 0 }), blocked, "nor onto it");
+    truck.perform(Action::Load { package: p1, area: 1 }).unwrap();
+    truck.perform(Action::Load { package: p2, area: 0 }).unwrap();
+    let blocked = Err(ActionError::Blocked { by: p2, area: 0 });
+    assert_eq!(truck.perform(Action::Unload { package: p1 }), blocked);
+    truck.perform(Action::Unload { package: p2 }).unwrap();
+    truck.perform(Action::Unload { package: p1 }).unwrap();
+    truck.perform(Action::Load { package: p2, area: 0 }).unwrap();
+    assert_eq!(truck.perform(Action::Load { package: p1, area: 1 }), blocked, "nor gets anything in past it");
+    assert_eq!(truck.perform(Action::Load { package: p1, area: 0 }), blocked, "nor onto it");
     assert_eq!(truck.in_area(0), Some(p2));
 }
 
 #[test]
-fn a_package_is_delivered_where_it_goes_and_counts_until_its_hour() {
+fn delivers_at_the_destination_and_counts_packages_in_time() {
     let task = task();
     let mut truck = Truck::new(&task);
     let (p1, p2) = (0, 1);
-    assert_eq!(truck.take(Action::Deliver { package: p1 }), Err(Impossible::WrongPlace(p1)));
-    assert_eq!(truck.take(Action::Drive { to: 0 }), Err(Impossible::There(0)));
-    truck.take(Action::Load { package: p1, area: 1 }).unwrap();
-    truck.take(Action::Load { package: p2, area: 0 }).unwrap();
-    truck.take(Action::Drive { to: 2 }).unwrap();
-    assert_eq!(truck.take(Action::Deliver { package: p2 }), Err(Impossible::NotHere(p2)), "it is still in the truck");
-    truck.take(Action::Unload { package: p2 }).unwrap();
-    truck.take(Action::Deliver { package: p2 }).unwrap();
-    assert_eq!(truck.take(Action::Load { package: p2, area: 0 }), Err(Impossible::NotHere(p2)), "it is gone");
-    truck.take(Action::Drive { to: 1 }).unwrap();
-    truck.take(Action::Unload { package: p1 }).unwrap();
-    truck.take(Action::Deliver { package: p1 }).unwrap();
+    assert_eq!(truck.perform(Action::Deliver { package: p1 }), Err(ActionError::WrongPlace(p1)));
+    assert_eq!(truck.perform(Action::Drive { to: 0 }), Err(ActionError::AlreadyThere(0)));
+    truck.perform(Action::Load { package: p1, area: 1 }).unwrap();
+    truck.perform(Action::Load { package: p2, area: 0 }).unwrap();
+    truck.perform(Action::Drive { to: 2 }).unwrap();
+    assert_eq!(
+        truck.perform(Action::Deliver { package: p2 }),
+        Err(ActionError::NotHere(p2)),
+        "it is still in the truck"
+    );
+    truck.perform(Action::Unload { package: p2 }).unwrap();
+    truck.perform(Action::Deliver { package: p2 }).unwrap();
+    assert_eq!(truck.perform(Action::Load { package: p2, area: 0 }), Err(ActionError::NotHere(p2)), "it is gone");
+    truck.perform(Action::Drive { to: 1 }).unwrap();
+    truck.perform(Action::Unload { package: p1 }).unwrap();
+    truck.perform(Action::Deliver { package: p1 }).unwrap();
     assert_eq!((truck.delivered(), truck.in_time(), truck.hour()), (2, 1, 2), "p1 came an hour late");
     assert!(truck.is_finished());
     for unknown in [
@@ -58,12 +62,12 @@ fn a_package_is_delivered_where_it_goes_and_counts_until_its_hour() {
         Action::Deliver { package: 7 },
         Action::Drive { to: 3 },
     ] {
-        assert_eq!(truck.take(unknown), Err(Impossible::Unknown), "{unknown:?}");
+        assert_eq!(truck.perform(unknown), Err(ActionError::Unknown), "{unknown:?}");
     }
 }
 
 #[test]
-fn sizes_that_no_task_can_have_are_refused() {
+fn refuses_sizes_out_of_range() {
     for (packages, places, areas, words) in [
         (1, 3, 2, "1 packages: it must be from 2 to 9"),
         (10, 3, 2, "10 packages"),
@@ -78,8 +82,8 @@ fn sizes_that_no_task_can_have_are_refused() {
     assert_ne!(Task::random(5, 4, 4, 3), Task::random(6, 4, 4, 3));
 }
 
-/// How often each rule is broken, as a program would count it that knows no formulas.
-fn counted(name: &str, task: &Task, done: &[Action]) -> usize {
+/// The number of violations of a rule, counted without formulas.
+fn count_violations(name: &str, task: &Task, done: &[Action]) -> usize {
     let package = |text: &str| text[1..].parse::<usize>().unwrap() - 1;
     let at = |wanted: Action| done.iter().position(|action| *action == wanted);
     let loads = |p: usize| -> Vec<usize> {
@@ -120,17 +124,17 @@ fn counted(name: &str, task: &Task, done: &[Action]) -> usize {
     }
 }
 
-/// How often each rule is broken, by its monitor.
-fn watched(task: &Task, done: &[Action]) -> Vec<(String, usize)> {
-    let mut watch = Watch::new(task);
-    let mut broken: Vec<String> = done.iter().flat_map(|action| watch.step(*action)).collect();
-    broken.extend(watch.unmet());
+/// The number of violations of each rule, by its monitor.
+fn monitored_violations(task: &Task, done: &[Action]) -> Vec<(String, usize)> {
+    let mut monitor = RuleMonitor::new(task);
+    let mut broken: Vec<String> = done.iter().flat_map(|action| monitor.step(*action)).collect();
+    broken.extend(monitor.unmet());
     let of = |name: &str| broken.iter().filter(|rule| *rule == name).count();
     task.rules.iter().map(|rule| (rule.name.clone(), of(&rule.name))).collect()
 }
 
-/// Delivers one package after the other.
-fn obedient(task: &Task) -> Vec<Action> {
+/// A solution: delivers one package after the other.
+fn solution(task: &Task) -> Vec<Action> {
     let mut truck = Truck::new(task);
     let mut done = Vec::new();
     for package in task.order() {
@@ -143,7 +147,7 @@ fn obedient(task: &Task) -> Vec<Action> {
             Action::Deliver { package },
         ];
         for action in drive.into_iter().chain(rest) {
-            truck.take(action).unwrap();
+            truck.perform(action).unwrap();
             done.push(action);
         }
     }
@@ -152,14 +156,14 @@ fn obedient(task: &Task) -> Vec<Action> {
 }
 
 #[test]
-fn every_task_can_be_done_in_time_with_every_rule_kept() {
+fn every_task_has_a_solution_that_keeps_all_rules() {
     let mut rules = 0;
     for (seed, n) in (0..400).zip(0usize..) {
         let (packages, places, areas) = (2 + n % 8, 3 + n % 6, 2 + n % 3);
         let task = Task::random(seed, packages, places, areas).unwrap();
-        let done = obedient(&task);
-        for (rule, broken) in watched(&task, &done) {
-            assert_eq!((broken, counted(&rule, &task, &done)), (0, 0), "seed {seed}: {rule}");
+        let done = solution(&task);
+        for (rule, broken) in monitored_violations(&task, &done) {
+            assert_eq!((broken, count_violations(&rule, &task, &done)), (0, 0), "seed {seed}: {rule}");
             rules += 1;
         }
     }
@@ -170,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn whatever_is_done_every_package_is_somewhere_and_the_monitor_says_what_a_program_says(
+    fn the_monitor_agrees_with_a_direct_count_of_violations(
         (seed, packages, places, areas) in (0u64..1_000, 2usize..5, 3usize..5, 2usize..4),
         choices in prop::collection::vec(0usize..1_000, 0..60),
     ) {
@@ -179,36 +183,36 @@ proptest! {
         let mut done = Vec::new();
         let mut drives = 0;
         for choice in choices {
-            let possible = truck.possible();
+            let possible = truck.possible_actions();
             let action = possible[choice % possible.len()];
             let before = truck.clone();
-            truck.take(action).unwrap();
+            truck.perform(action).unwrap();
             done.push(action);
             drives += u32::from(matches!(action, Action::Drive { .. }));
             prop_assert_eq!(truck.hour(), drives);
             prop_assert_eq!(truck.packages().len(), packages);
             for area in 0..areas {
-                let held = truck.packages().iter().filter(|at| **at == Whereabouts::In(area)).count();
+                let held = truck.packages().iter().filter(|at| **at == PackageLocation::In(area)).count();
                 prop_assert!(held <= 1);
             }
-            // One action moves at most one package, and none moves that was delivered.
+            // An action moves at most one package, and never a delivered one.
             let moved = before.packages().iter().zip(truck.packages()).filter(|(a, b)| a != b);
             let moved: Vec<_> = moved.collect();
             prop_assert!(moved.len() <= 1);
-            prop_assert!(!moved.iter().any(|(from, _)| matches!(from, Whereabouts::Delivered(_))));
+            prop_assert!(!moved.iter().any(|(from, _)| matches!(from, PackageLocation::Delivered(_))));
             prop_assert!(truck.in_time() <= truck.delivered());
             if let Action::Deliver { package } = action {
                 prop_assert_eq!(truck.at(), task.packages[package].to);
             }
         }
-        // What is not possible changes nothing.
+        // An impossible action changes nothing.
         let before = truck.clone();
         for action in [Action::Drive { to: truck.at() }, Action::Unload { package: 99 }] {
-            prop_assert!(truck.take(action).is_err());
+            prop_assert!(truck.perform(action).is_err());
         }
         prop_assert_eq!(&before, &truck);
-        for (rule, broken) in watched(&task, &done) {
-            prop_assert_eq!(broken, counted(&rule, &task, &done), "{} of {:?}", rule, done);
+        for (rule, broken) in monitored_violations(&task, &done) {
+            prop_assert_eq!(broken, count_violations(&rule, &task, &done), "{} of {:?}", rule, done);
         }
     }
 }

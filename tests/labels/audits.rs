@@ -1,4 +1,4 @@
-//! Rules over labels that a model gives: asked once a step, kept, never guessed, and never trusted.
+//! Audits by rules over labels of a model: one request per step, cached answers, no guessed and no trusted labels.
 
 use std::path::Path;
 
@@ -65,7 +65,7 @@ fn object(done: &Done) -> Value {
 }
 
 #[test]
-fn a_rule_over_a_models_labels_is_decided_and_everywhere_called_untrusted() {
+fn rules_over_labels_are_decided_and_marked_untrusted() {
     let (bench, server) = (bench(), labeler());
     asked(&bench, &server, &["--junit", "j.xml"]).expect(0).prints(&[
         "greets-first: satisfied\n    !model:refuses W model:polite\n    rests on labels by ",
@@ -76,7 +76,7 @@ fn a_rule_over_a_models_labels_is_decided_and_everywhere_called_untrusted() {
     let xml = bench.read("j.xml");
     assert_eq!(xml.matches("name=\"untrusted\"").count(), 1, "{xml}");
     assert!(xml.contains("tests=\"2\" failures=\"0\""), "{xml}");
-    // One request a step for all propositions, with names and words, arguments of tools, and a schema.
+    // One request per step for all propositions, with their names and questions, the arguments of tools, and a schema.
     let posts = server.posts();
     assert_eq!(posts.len(), 3);
     for words in ["- `polite`: the answer greets the customer", "- `refuses`: the answer refuses"] {
@@ -92,7 +92,7 @@ fn a_rule_over_a_models_labels_is_decided_and_everywhere_called_untrusted() {
     assert_eq!((&told["labels"]["requests"], &told["labels"]["tokens"]), (&json!(0), &json!(0)));
     assert_eq!(server.posts().len(), 3, "nobody is asked twice");
 
-    // A violation, and one that is counted.
+    // A violation, without and with --reset.
     bench.write("log.jsonl", LOG.replace("Hello", "Well"));
     asked(&bench, &server, &[]).expect(1).prints(&[
         "greets-first: VIOLATED",
@@ -106,7 +106,7 @@ fn a_rule_over_a_models_labels_is_decided_and_everywhere_called_untrusted() {
 }
 
 #[test]
-fn other_words_another_model_and_another_text_are_other_labels() {
+fn labels_depend_on_wording_model_and_text() {
     let (bench, server) = (bench(), labeler());
     asked(&bench, &server, &[]).expect(0);
     bench.write("p.toml", POLICY.replace("greets the customer", "thanks the customer"));
@@ -120,7 +120,7 @@ fn other_words_another_model_and_another_text_are_other_labels() {
     bench.write("log.jsonl", format!("{LOG}{{\"role\":\"assistant\",\"content\":\"Hello again\"}}\n"));
     asked(&bench, &server, &[]).expect(0);
     assert_eq!(server.posts().len(), 10, "one step is new");
-    // Neither is the order of the propositions, nor a rule, nor where the answers lie.
+    // The order of propositions, the rules and the cache folder do not matter.
     let (first, rest) = POLICY.split_at(POLICY.find("[[label]]\nname = \"refuses\"").unwrap());
     let (second, rest) = rest.split_at(rest.find("[[rule]]").unwrap());
     bench.write("p.toml", format!("{second}{first}{rest}"));
@@ -133,7 +133,7 @@ fn other_words_another_model_and_another_text_are_other_labels() {
 }
 
 #[test]
-fn what_cannot_be_read_is_asked_once_more_and_is_then_an_error_and_never_false() {
+fn an_invalid_answer_is_asked_once_more_and_then_is_an_error() {
     let (bench, server) = (
         bench(),
         ModelServer::start(|seen| match (step(seen).contains("cannot"), seen.prompt().contains("could not be used")) {
@@ -157,7 +157,7 @@ fn what_cannot_be_read_is_asked_once_more_and_is_then_an_error_and_never_false()
         let done = done.says(&["state 2 has no labels: two answers could not be used", "to ask again, remove "]);
         assert_eq!(done.stdout, "", "no verdict is made up");
         assert_eq!(never.posts().len(), 3);
-        // It was paid for, so it is not asked again until somebody says so.
+        // The answers are paid for, so they are used until the user removes them.
         asked(&bench, &never, &[]).expect(5);
         assert_eq!(never.posts().len(), 3);
         let remove = done.stderr.lines().find_map(|line| line.strip_prefix("hint: to ask again, remove ")).unwrap();
@@ -167,7 +167,7 @@ fn what_cannot_be_read_is_asked_once_more_and_is_then_an_error_and_never_false()
 }
 
 #[test]
-fn a_budget_stops_before_the_request_that_would_go_beyond_and_what_was_labelled_stays() {
+fn a_budget_stops_labelling_and_keeps_earlier_labels() {
     let bench = bench();
     let tokens = Tokens { input: 3_000, output: 10, cache_read: 0, cache_write: 0 };
     let server = ModelServer::start(move |seen| Reply::text(judged(&step(seen))).tokens(tokens));
@@ -187,15 +187,15 @@ fn a_budget_stops_before_the_request_that_would_go_beyond_and_what_was_labelled_
 }
 
 #[test]
-fn a_model_that_the_server_does_not_have_is_a_wrong_setting_as_in_a_run() {
+fn an_unknown_model_is_a_usage_error() {
     let server = ModelServer::start(|_| Reply::error(404, "not_found_error", "model: m-1 not found"));
     asked(&bench(), &server, &[]).expect(2).says(&["m-1"]);
 }
 
 #[test]
-fn an_answer_is_durable_before_it_is_used_and_a_crash_asks_nothing_twice() {
+fn answers_are_durable_and_not_asked_again_after_a_crash() {
     let bench = bench();
-    // The server dies over the third step: the first two were kept at once.
+    // The server fails at the third step; the first two are cached.
     let broken = ModelServer::start(|seen| match seen.number {
         0 | 1 => Reply::text(judged(&step(seen))),
         _ => Reply::error(401, "authentication_error", "no"),
@@ -203,7 +203,7 @@ fn an_answer_is_durable_before_it_is_used_and_a_crash_asks_nothing_twice() {
     asked(&bench, &broken, &[]).expect(5).says(&["2 of 3 steps are labelled"]);
     let server = labeler();
     asked(&bench, &server, &[]).expect(0).prints(&["1 different step asked now", "2 kept from before"]);
-    // A file that was damaged is named, and decides nothing.
+    // A damaged cache file is an error.
     let kept = std::fs::read_dir(bench.path("log.jsonl.labels")).unwrap().map(|e| e.unwrap().path());
     let kept = kept.into_iter().find(|path| path.extension().is_some_and(|e| e == "json")).unwrap();
     std::fs::write(&kept, "{\"v\":1").unwrap();
@@ -212,7 +212,7 @@ fn an_answer_is_durable_before_it_is_used_and_a_crash_asks_nothing_twice() {
 }
 
 #[test]
-fn labels_are_compared_with_those_of_a_field_or_a_file() {
+fn compares_labels_with_a_reference_field_or_file() {
     let (bench, server) = (bench(), labeler());
     asked(&bench, &server, &["--reference", "truth"]).expect(0).prints(&[
         "Against the reference (4 states):",
@@ -227,7 +227,7 @@ fn labels_are_compared_with_those_of_a_field_or_a_file() {
     assert_eq!(accuracy["propositions"]["polite"]["false_positives"], 1);
     assert_eq!(accuracy["propositions"]["polite"]["f1"], 0.0);
     assert_eq!(accuracy["overall"]["total"], 3, "an object speaks of the names that it has");
-    // Nobody is true of anything: an accuracy, and no F1.
+    // A proposition that is never true has an accuracy and no F1.
     bench.write("log.jsonl", "{\"content\":\"well\",\"truth\":{\"polite\":false,\"refuses\":false}}\n");
     let told = object(&asked(&bench, &server, &["--reference", "truth", "--format", "json"]).expect(0));
     let accuracy = &told["labels"]["accuracy"]["overall"];
@@ -254,7 +254,7 @@ fn labels_are_compared_with_those_of_a_field_or_a_file() {
 }
 
 #[test]
-fn lists_stdin_causal_rules_and_states_of_some_records_alone_are_labelled_as_well() {
+fn labels_lists_stdin_causal_rules_and_filtered_states() {
     let (bench, server) = (bench(), labeler());
     bench.write(
         "log.jsonl",
@@ -287,14 +287,14 @@ fn lists_stdin_causal_rules_and_states_of_some_records_alone_are_labelled_as_wel
 }
 
 #[test]
-fn labels_are_recorded_and_replayed_and_given_by_hand() {
+fn labels_can_be_recorded_replayed_and_given_by_handoff() {
     let (bench, server) = (bench(), labeler());
     asked(&bench, &server, &["--record", "made.jsonl"]).expect(0);
     std::fs::remove_dir_all(bench.path("log.jsonl.labels")).unwrap();
     let replay = ["audit", "log.jsonl", "--policy", "p.toml", "--recording", "made.jsonl"];
     bench.run(&replay).expect(0).prints(&["greets-first: satisfied", "3 different steps asked now"]);
     assert!(!bench.path("log.jsonl.labels").join("0").exists());
-    // Another step than those that it holds, other words, and a step that it does not hold.
+    // Another step, another wording, and a step that is not recorded.
     bench.write("log.jsonl", LOG.replace("That I cannot", "Neither can I"));
     let another = "label of label, pass 0, attempt 3 is about another step or other propositions";
     bench.run(&replay).expect(5).says(&[another, "record again"]);
@@ -320,14 +320,14 @@ fn labels_are_recorded_and_replayed_and_given_by_hand() {
     };
     let first = by_hand("0001-label", &judged("Hello"));
     assert!(first.contains("the answer greets the customer") && first.contains("\nHello\n"), "{first}");
-    // What lies there was the answer to another step.
+    // The file has the answer to another step.
     bench.write("log.jsonl", "{\"content\":\"Hello again\"}\n");
     let second = by_hand("0002-label", &judged("Hello"));
     assert!(second.contains("\nHello again\n"), "{second}");
 }
 
 #[test]
-fn what_cannot_be_labelled_is_told_before_anybody_is_asked() {
+fn reports_invalid_settings_before_the_first_request() {
     let (bench, server) = (bench(), labeler());
     let plain = ["audit", "log.jsonl", "--policy", "p.toml"];
     bench.run(&plain).expect(2).says(&["model:polite, model:refuses", "nobody is named", "--provider handoff"]);
@@ -378,7 +378,7 @@ fn what_cannot_be_labelled_is_told_before_anybody_is_asked() {
 }
 
 #[test]
-fn what_an_agent_writes_is_never_the_same_step_as_a_call() {
+fn the_text_of_an_agent_is_never_taken_for_a_call() {
     let (bench, server) = (bench(), labeler());
     bench.write(
         "log.jsonl",
@@ -391,7 +391,7 @@ fn what_an_agent_writes_is_never_the_same_step_as_a_call() {
 }
 
 #[test]
-fn a_recording_goes_on_with_what_it_holds() {
+fn a_recording_is_continued() {
     let (bench, server) = (bench(), labeler());
     asked(&bench, &server, &["--record", "made.jsonl"]);
     let before = bench.read("made.jsonl").lines().count();

@@ -1,5 +1,5 @@
-//! A run whose policy speaks of what a model has to judge: each answer is labelled before it is taken, and the rules see the
-//! labels live as in an audit of the journal.
+//! Runs with a policy over labels: each answer is labelled before it is accepted, and rules see the same labels during the
+//! run as in an audit of its journal.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
 use crate::support::forged::genuine;
@@ -21,7 +21,7 @@ fn unsure(is: bool) -> String {
     format!("```json\n{}\n```\n", json!({"unsure": is}))
 }
 
-/// A good run, each answer of which is labelled as sure.
+/// A successful run in which every answer is labelled as sure.
 fn labelled() -> Script {
     NODES.into_iter().fold(good(), |script, node| script.answer(node, 0, 1, "label draft", &unsure(false)))
 }
@@ -45,7 +45,7 @@ fn of_all(journal: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn every_answer_is_labelled_before_it_is_taken_and_an_audit_of_the_journal_asks_nobody() {
+fn answers_are_labelled_before_acceptance_and_an_audit_asks_no_model() {
     let bench = bench();
     under(&bench, &policy(""), &labelled()).expect(0).prints(&[
         "Outcome: approved",
@@ -73,7 +73,7 @@ fn every_answer_is_labelled_before_it_is_taken_and_an_audit_of_the_journal_asks_
     }
     let ended = &of(&journal, "run_finished")[0]["data"]["rules"][0];
     assert_eq!(ended["untrusted"]["propositions"], json!(["unsure"]));
-    // The answers are the same as without labels, and so is the rest.
+    // Apart from labels, the run is the same as without them.
     assert_eq!(bench.read("specs/informal_spec.md").trim(), INFORMAL.trim());
 
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(0).prints(&[
@@ -84,13 +84,13 @@ fn every_answer_is_labelled_before_it_is_taken_and_an_audit_of_the_journal_asks_
     ]);
     bench.run(&["report", "specs"]).expect(0).prints(&["untrusted: sure"]);
     bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["finds true (untrusted): nothing"]);
-    // Of other words nothing is known.
+    // Labels for another wording are unknown.
     bench.write("other.toml", policy("").replace("guesses", "is sure"));
     bench.run(&["audit", "specs", "--policy", "other.toml"]).expect(2).says(&["nobody is named"]);
 }
 
 #[test]
-fn what_a_label_breaks_is_told_as_untrusted_and_forbids_the_approval() {
+fn a_violation_by_labels_is_untrusted_and_prevents_approval() {
     let bench = bench();
     let script = labelled().answer("formalize", 0, 1, "label draft", &unsure(true));
     under(&bench, &policy(""), &script).expect(1).prints(&[
@@ -109,7 +109,7 @@ fn what_a_label_breaks_is_told_as_untrusted_and_forbids_the_approval() {
 }
 
 #[test]
-fn an_intervention_sees_the_labels_of_each_answer_that_came() {
+fn an_intervention_sees_the_labels_of_each_answer() {
     let bench = bench();
     let script = labelled()
         .answer("informal_spec", 0, 1, "label draft", &unsure(true))
@@ -134,7 +134,7 @@ fn an_intervention_sees_the_labels_of_each_answer_that_came() {
 }
 
 #[test]
-fn killed_at_any_event_it_is_labelled_alike_and_nothing_is_asked_twice() {
+fn a_killed_run_resumes_with_the_same_labels_and_no_repeated_request() {
     let whole = bench();
     under(&whole, &policy(""), &labelled()).expect(0);
     let journal = whole.journal("specs");
@@ -152,7 +152,7 @@ fn killed_at_any_event_it_is_labelled_alike_and_nothing_is_asked_twice() {
             assert_eq!(of(&journal, "labelled").len(), 4, "{place}:{n}");
         }
     }
-    // What was recorded holds the labels.
+    // The recording contains the labels.
     let bench = bench();
     bench.write(POLICY, whole.read(POLICY));
     bench.write("script.jsonl", whole.read("script.jsonl"));
@@ -165,7 +165,7 @@ fn killed_at_any_event_it_is_labelled_alike_and_nothing_is_asked_twice() {
 }
 
 #[test]
-fn what_cannot_be_read_stops_the_run_and_the_same_text_is_labelled_once() {
+fn unreadable_labels_stop_the_run_and_equal_texts_are_labelled_once() {
     let bench = bench();
     let garbled = labelled().answer("formalize", 0, 1, "label draft", "I am sorry.").answer(
         "formalize",
@@ -181,8 +181,8 @@ fn what_cannot_be_read_stops_the_run_and_the_same_text_is_labelled_once() {
         done.stdout
     );
     let journal = bench.journal("specs");
-    assert_eq!((of(&journal, "labelled").len(), of(&journal, "answer_accepted").len()), (1, 1), "nothing is made up");
-    // It goes on where somebody else answers, and asks for nothing that it has.
+    assert_eq!((of(&journal, "labelled").len(), of(&journal, "answer_taken").len()), (1, 1), "nothing is made up");
+    // It continues with another model, and repeats no request.
     let mended = labelled().answer("formalize", 0, 1, "relabel 2 draft", &unsure(false)).answer(
         "review",
         0,
@@ -202,7 +202,7 @@ fn what_cannot_be_read_stops_the_run_and_the_same_text_is_labelled_once() {
         of_formalize[..4],
         ["formalize: draft", "formalize: label draft", "formalize: relabel draft", "formalize: relabel 2 draft"]
     );
-    // The repaired informal specification reads as the first one did, so its labels are known.
+    // The repaired informal specification has the same text as the first one, so its labels are known.
     assert!(purposes(&journal).contains(&"informal_spec: repair".to_owned()), "{:?}", purposes(&journal));
     assert!(!purposes(&journal).iter().any(|p| p.contains("label repair")), "{:?}", purposes(&journal));
     let taken = of(&journal, "answer_accepted");
@@ -211,7 +211,7 @@ fn what_cannot_be_read_stops_the_run_and_the_same_text_is_labelled_once() {
 }
 
 #[test]
-fn a_run_that_has_taken_unlabelled_answers_is_not_put_under_labels() {
+fn refuses_labels_for_a_run_with_unlabelled_answers() {
     let bench = bench();
     let script = Script::default().answer("informal_spec", 0, 1, "draft", INFORMAL);
     bench.forge(&script, &[]).expect(5);
@@ -225,7 +225,7 @@ fn a_run_that_has_taken_unlabelled_answers_is_not_put_under_labels() {
 }
 
 #[test]
-fn labels_count_against_the_budget_and_may_be_given_by_a_model_of_their_own() {
+fn labels_count_against_the_budget_and_can_have_their_own_model() {
     let bench = bench();
     bench.write(POLICY, policy(""));
     bench.write("tlaforge.toml", "[nodes.label]\nmodel = \"small-1\"\n");
@@ -260,7 +260,7 @@ fn labels_count_against_the_budget_and_may_be_given_by_a_model_of_their_own() {
 }
 
 #[test]
-fn candidates_are_labelled_each_by_itself() {
+fn each_candidate_is_labelled_separately() {
     let bench = bench();
     let broken = MODULE.replace("end while;", "");
     let script = Script::default()
@@ -290,7 +290,7 @@ fn candidates_are_labelled_each_by_itself() {
 }
 
 #[test]
-fn labels_that_were_asked_in_other_words_are_asked_anew() {
+fn labels_for_another_wording_are_not_reused() {
     let bench = bench();
     let script = Script::default().answer("informal_spec", 0, 1, "draft", INFORMAL).answer(
         "informal_spec",
@@ -324,7 +324,7 @@ fn labels_that_were_asked_in_other_words_are_asked_anew() {
 }
 
 #[test]
-fn a_journal_without_its_texts_is_not_judged() {
+fn a_journal_without_its_artifacts_has_no_verdict() {
     let bench = bench();
     bench.forge(&crate::support::counter::good(), &[]).expect(0);
     bench.write("alone/journal.jsonl", bench.read("specs/journal.jsonl"));

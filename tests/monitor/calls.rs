@@ -1,5 +1,5 @@
-//! Parallel calls: each is a state with its own fields. Random transcripts in three shapes against a naive oracle that
-//! looks at every call; 100,000 in the campaign, 10,000 here.
+//! Parallel calls: each is a state with its own fields. Compares random transcripts in three shapes with a naive oracle that
+//! loops over all calls.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tlaforge::temporal::Formulas;
 
 const STRICT: ScanOptions = ScanOptions { skip_invalid: false, threads: 1 };
 
-/// One call, or a text, in the order in which an agent wrote them.
+/// A call or a text, in the order of the agent.
 #[derive(Debug, Clone)]
 enum Part {
     Text(String),
@@ -30,7 +30,7 @@ struct Turn {
     stop: &'static str,
 }
 
-/// What the oracle sees: a call with the text before it, or a text alone.
+/// A state of the oracle: a call with the text before it, or only a text.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     call: Option<Call>,
@@ -67,7 +67,7 @@ fn input(call: &Call) -> Value {
     input
 }
 
-/// A record of Claude Code's: text and calls are blocks, in their order.
+/// A record of Claude Code: text and calls are blocks, in order.
 fn claude(turn: &Turn) -> Value {
     let block = |part: &Part| match part {
         Part::Text(text) => json!({"type": "text", "text": text}),
@@ -86,7 +86,7 @@ fn calls(turn: &Turn) -> Vec<Call> {
     turn.parts.iter().filter_map(|part| if let Part::Call(call) = part { Some(call.clone()) } else { None }).collect()
 }
 
-/// A message of the `OpenAI` shape: the text is apart from the calls, whose arguments are JSON in a text.
+/// A message of the `OpenAI` shape: the text is separate from the calls, whose arguments are JSON in a text.
 fn openai(turn: &Turn) -> Value {
     let call = |call: Call| {
         let function = json!({"name": call.tool, "arguments": input(&call).to_string()});
@@ -100,7 +100,7 @@ fn openai(turn: &Turn) -> Value {
     message
 }
 
-/// A plain record: a list of calls, one call as an object, or one whose arguments stand beside its name.
+/// A plain record: a list of calls, one call as an object, or a call with its arguments beside its name.
 fn plain(turn: &Turn, rng: &mut Rng) -> Value {
     let mut record = json!({"text": texts(turn).join("\n"), "stop_reason": turn.stop});
     let mut calls = calls(turn);
@@ -121,7 +121,7 @@ fn plain(turn: &Turn, rng: &mut Rng) -> Value {
     record
 }
 
-/// The states of a turn, found call by call. Where the text is apart from the calls, it precedes the first of them.
+/// The states of a turn, one for each call. A text that is separate from the calls precedes the first one.
 fn seen(turn: &Turn, text_is_apart: bool) -> Vec<Seen> {
     let mut all: Vec<Seen> = Vec::new();
     let mut text = if text_is_apart { texts(turn) } else { Vec::new() };
@@ -267,7 +267,7 @@ fn audits_agree_with_an_oracle_that_looks_at_every_call() {
     println!("{count} transcripts, {parallel} turns with parallel calls: {kept} rules kept, {broken} broken");
 }
 
-/// Whether a formula holds of a log, and how many states the log has.
+/// Whether a formula holds on a log, and the number of states.
 fn holds(log: &str, shape: Shape, formula: &str) -> Result<(bool, u64), String> {
     let policy = format!("[[rule]]\nid = \"it\"\nformula = '''{formula}'''\n");
     let audited = auditor(&policy, shape).audit_lines(&mut log.as_bytes(), STRICT, Reset::Never);
@@ -285,7 +285,7 @@ fn a_text_belongs_to_the_call_that_follows_it_and_the_stop_reason_to_the_last() 
     ] {
         assert_eq!(holds(log, Shape::Claude, formula), Ok((true, 2)), "{formula}");
     }
-    // The order of the keys of an object says nothing: the content of a message precedes its calls.
+    // The order of keys does not matter: the content of a message precedes its calls.
     let calls = r#""tool_calls":[{"function":{"name":"a"}},{"function":{"name":"b"}}]"#;
     for log in [format!(r#"{{"content":"hi",{calls}}}"#), format!(r#"{{{calls},"content":[{{"text":"hi"}}]}}"#)] {
         let formula = "text_contains:hi & tool_call:a & X (!text_contains:hi & tool_call:b)";
@@ -294,7 +294,7 @@ fn a_text_belongs_to_the_call_that_follows_it_and_the_stop_reason_to_the_last() 
 }
 
 #[test]
-fn each_way_to_write_a_call_tells_its_arguments() {
+fn reads_the_arguments_of_all_forms_of_calls() {
     for (shape, call) in [
         (Shape::Openai, r#"{"function_call":{"name":"t","arguments":"{\"x\":{\"y\":7}}"}}"#),
         (Shape::Openai, r#"{"tool_calls":[{"type":"custom","custom":{"name":"t","input":"{\"x\":{\"y\":7}}"}}]}"#),
@@ -324,7 +324,7 @@ fn each_way_to_write_a_call_tells_its_arguments() {
 }
 
 #[test]
-fn a_path_that_crosses_a_list_says_any_or_every_or_is_an_error() {
+fn a_path_through_a_list_needs_any_or_every() {
     let log = r#"{"n":1,"tags":["a","b"],"steps":[{"cmd":"ls","ok":true},{"cmd":"rm","ok":{}},{"note":1}]}"#;
     for (formula, expected) in [
         ("any(tags, = \"b\")", true),
@@ -332,7 +332,7 @@ fn a_path_that_crosses_a_list_says_any_or_every_or_is_an_error() {
         ("every(tags, one_of(\"a\", \"b\", \"c\"))", true),
         ("any(steps.cmd, contains \"r\") & !any(steps.cmd, contains \"x\")", true),
         ("every(steps.cmd, != \"x\")", true),
-        // An object is a value that passes no test, and no value at all passes all of them.
+        // An object is a value that passes no test; without values, `every` is true.
         ("every(steps.ok, = true)", false),
         ("every(steps.nothing, = true) & !any(steps.nothing, = true)", true),
         ("any(n, < 2) & every(n, = n)", true),
@@ -352,13 +352,13 @@ fn a_path_that_crosses_a_list_says_any_or_every_or_is_an_error() {
         let error = holds(log, Shape::Jsonl, formula).unwrap_err();
         assert!(error.starts_with("line 1: the path `") && error.contains(spelling), "{formula}: {error}");
     }
-    // Other records of the log may have one value there; the first list is the error, even if it is skipped elsewhere.
+    // Other records can have a single value there; the first list is an error.
     let error = holds("{\"tags\":\"a\"}\n{\"tags\":[]}\n", Shape::Jsonl, "G tags = \"a\"").unwrap_err();
     assert!(error.starts_with("line 2: "), "{error}");
 }
 
 #[test]
-fn a_causal_rule_sees_an_event_with_all_its_calls() {
+fn causal_rules_see_an_event_with_all_its_calls() {
     let rule = |formula: &str| {
         format!(
             "[[rule]]\nid = \"it\"\nowner = \"dev\"\nformula = '''{formula}'''\n[[rule]]\nid = \"trace\"\nformula = 'G !tool_call:b'\n"
@@ -382,7 +382,7 @@ fn a_causal_rule_sees_an_event_with_all_its_calls() {
 }
 
 #[test]
-fn a_call_that_a_record_tells_twice_is_one_call() {
+fn merges_a_call_that_a_record_states_twice() {
     let once = "F tool_call:t & G (tool_call:t -> N G !tool_call:t)";
     for (record, states) in [
         (r#"{"tool":"t","tool_calls":[{"name":"t","input":{"x":1}}]}"#, 1),
@@ -416,7 +416,7 @@ fn with_a_reset_each_call_is_counted() {
 }
 
 #[test]
-fn what_is_never_a_value_is_a_warning() {
+fn warns_about_fields_that_never_have_a_value() {
     let warnings = |log: &str, shape: Shape, formula: &str| {
         let policy = format!("[[rule]]\nid = \"it\"\nformula = '{formula}'\n");
         let audited = auditor(&policy, shape).audit_lines(&mut log.as_bytes(), STRICT, Reset::Never).unwrap();
@@ -431,7 +431,7 @@ fn what_is_never_a_value_is_a_warning() {
 }
 
 #[test]
-fn nested_legacy_and_plainly_named_calls_are_calls() {
+fn finds_nested_legacy_and_plain_calls() {
     let used = r#"{"type":"tool_use","name":"t","input":{"x":7}}"#;
     let nested = [
         format!(r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":[{used}]}}]}}}}"#),
@@ -457,7 +457,7 @@ fn nested_legacy_and_plainly_named_calls_are_calls() {
         assert_eq!(holds(log, shape, formula), Ok((true, 1)), "{log}");
         assert_eq!(holds(log, shape, "tool_call:t"), Ok((true, 1)), "{log}");
     }
-    // What is only an answer's data, or the name of something else, is no call.
+    // Data in a tool result, and names of other things, are not calls.
     let data = r#"{"type":"user","message":{"content":[{"type":"tool_result","content":[{"name":"t"},"t"]}]}}"#;
     assert_eq!(holds(data, Shape::Claude, "tool_call:t"), Ok((false, 1)));
     assert_eq!(holds(r#"{"name":"t","input":{}}"#, Shape::Jsonl, "tool_call:t"), Ok((false, 1)));

@@ -1,4 +1,4 @@
-//! Logs of agents as traces: every shape, and what a log can be that is not one.
+//! Logs of agents as traces: all shapes, and invalid logs.
 
 use tlaforge::monitor::log::{
     LogError, LogSummary, Mapping, Plan, ScanOptions, Shape, States, Step, detect_shape, scan_lines, scan_list,
@@ -48,7 +48,7 @@ fn columns(log: &str, shape: Shape, atoms: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
+fn json_lines_are_states_with_fields() {
     let log = r#"{"ok":true,"n":3,"who":"ann","a":{"b":2},"list":[1,2]}
 {"ok":"true","n":"3","a":{"b":{"c":1}},"tools":["grep","sed"],"stop":"end_turn"}
 
@@ -75,7 +75,7 @@ fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
         "n / 0 > 1",
         "(n - 3) / (n - 3) = 1",
     ];
-    // The second record calls two tools, so it is two states, and what it stops for is told by the second.
+    // The second record calls two tools, so it is two states; the second state has the stop reason.
     let expected = [
         "1...", "1...", ".11.", "...1", "1...", "1...", "...1", "1...", ".111", "1...", "..1.", "..1.", "...1", "111.",
         "1111", "1...", "1...", "....", "....",
@@ -87,7 +87,7 @@ fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
 }
 
 #[test]
-fn a_transcript_of_claude_code_tells_tools_texts_and_stops() {
+fn reads_tools_texts_and_stop_reasons_of_claude_code() {
     let log = std::fs::read_to_string("tests/data/claude-code/read.jsonl").unwrap();
     assert_eq!(detect_shape(log.as_bytes()), Shape::Claude);
     let found = columns(&log, Shape::Claude, &["tool_call:Read", "tool_call:Bash", "type = \"result\"", "is_error"]);
@@ -98,7 +98,7 @@ fn a_transcript_of_claude_code_tells_tools_texts_and_stops() {
 }
 
 #[test]
-fn messages_of_openai_are_states_as_lines_as_an_array_and_in_an_object() {
+fn reads_openai_messages_as_lines_array_and_object() {
     let messages = [
         r#"{"role":"system","content":"be brief"}"#,
         r#"{"role":"user","content":[{"type":"text","text":"find it"}]}"#,
@@ -130,7 +130,7 @@ fn messages_of_openai_are_states_as_lines_as_an_array_and_in_an_object() {
 }
 
 #[test]
-fn of_an_agentlog_only_responses_are_states() {
+fn only_responses_of_an_agentlog_are_states() {
     let log = r#"{"kind":"metadata","payload":{}}
 {"kind":"chat_request","payload":{"messages":[]}}
 {"kind":"chat_response","payload":{"content":[{"type":"text","text":"a"},{"type":"tool_use","name":"rm"},{"type":"text","text":"b"}],"stop_reason":"tool_use","cost":3}}
@@ -144,7 +144,7 @@ fn of_an_agentlog_only_responses_are_states() {
 }
 
 #[test]
-fn a_journal_is_known_by_its_events_and_the_data_stand_in_for_missing_fields() {
+fn detects_a_journal_and_looks_fields_up_in_its_data() {
     let log = r#"{"v":3,"seq":1,"at":"2026-01-01T00:00:00Z","lifeline":"run","kind":"act","name":"run_started","rev":0,"attempt":0,"data":{"name":"other","draft":"whole"}}
 "#;
     assert_eq!(detect_shape(log.as_bytes()), Shape::Journal);
@@ -153,7 +153,7 @@ fn a_journal_is_known_by_its_events_and_the_data_stand_in_for_missing_fields() {
 }
 
 #[test]
-fn a_line_that_is_no_record_is_an_error_with_its_number_or_left_out_when_asked() {
+fn an_invalid_line_is_an_error_or_is_skipped_on_request() {
     let log = "{\"a\":true}\nhello\n{\"a\":\n{\"a\":true}\n[1]\n7\n";
     let error = truths(log.as_bytes(), Shape::Jsonl, &["a"], STRICT).unwrap_err().to_string();
     assert!(error.starts_with("line 2: not a JSON record, column 1"), "{error}");
@@ -166,7 +166,7 @@ fn a_line_that_is_no_record_is_an_error_with_its_number_or_left_out_when_asked()
 }
 
 #[test]
-fn a_torn_last_line_is_told_and_left_out_and_an_empty_log_has_no_state() {
+fn an_incomplete_last_line_is_left_out() {
     let (rows, found) = truths(b"{\"a\":true}\n{\"a\":tr", Shape::Jsonl, &["a"], STRICT).unwrap();
     assert_eq!((rows.len(), found.torn), (1, Some(2)));
     for empty in ["", "\n", "\u{feff}", " \r\n\n"] {
@@ -191,7 +191,7 @@ fn hostile_records_are_errors_and_never_a_panic() {
 }
 
 #[test]
-fn however_many_threads_read_the_states_are_the_same_and_in_order() {
+fn the_states_do_not_depend_on_the_number_of_threads() {
     let mut log = String::new();
     for i in 0..60_000 {
         use std::fmt::Write as _;
@@ -214,7 +214,7 @@ fn however_many_threads_read_the_states_are_the_same_and_in_order() {
 }
 
 #[test]
-fn integers_beyond_what_a_double_holds_are_compared_exactly() {
+fn compares_large_integers_exactly() {
     let log = r#"{"id":1234567890123456788,"was":1234567890123456789,"big":18446744073709551615,"low":-9223372036854775808,"x":9007199254740993,"half":9007199254740992.0}"#;
     for (atom, holds) in [
         ("id = was", false),
@@ -248,7 +248,7 @@ fn integers_beyond_what_a_double_holds_are_compared_exactly() {
         ("extra:id=1234567890123456789", false),
         ("extra:low=-9223372036854775808", true),
     ] {
-        // A conjunction of atoms is read atom by atom.
+        // Split a conjunction into its atoms.
         let all = atom.split(" & ").all(|atom| columns(log, Shape::Jsonl, &[atom]) == ["1"]);
         assert_eq!(all, holds, "{atom}");
     }
@@ -261,7 +261,7 @@ fn integers_beyond_what_a_double_holds_are_compared_exactly() {
 }
 
 #[test]
-fn of_several_bad_lines_the_first_is_told_and_a_defect_of_whoever_reads_does_not_hang() {
+fn reports_the_first_bad_line_and_passes_on_panics() {
     let lines: Vec<String> = (1..=200_000)
         .map(|line| match line {
             70_001 | 140_000 | 199_999 => "{\"n\":}".to_owned(),
@@ -290,7 +290,7 @@ fn of_several_bad_lines_the_first_is_told_and_a_defect_of_whoever_reads_does_not
 }
 
 #[test]
-fn what_a_tool_answered_is_text_in_every_shape() {
+fn tool_results_are_text_in_every_shape() {
     let atoms = ["text_contains:secret", "text_contains:\"one\ntwo\"", "tool_call:secret"];
     let answers = [
         r#"{"type":"tool_result","content":"a secret"}"#,

@@ -1,4 +1,4 @@
-//! The monitor as a library: logs, rules and what is said of a violation.
+//! The monitor as a library: logs, rules and witnesses.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

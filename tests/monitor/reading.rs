@@ -1,5 +1,5 @@
-//! The fast reading of records against the reading of lists, which is `serde_json`'s alone: on random records, whole and
-//! damaged, both read the same or both read nothing.
+//! Compares the fast reader of records with `serde_json`, which reads lists: on random records, valid and damaged, both
+//! read the same or both fail.
 
 use fastrand::Rng;
 use serde::de::IgnoredAny;
@@ -9,7 +9,7 @@ use tlaforge::temporal::Formulas;
 const WANTED: &str =
     r#"a & b.c = 1 & d != "x" & extra:k=v & tool_call:grep & text_contains:hi & stop_reason:end & id < 3"#;
 
-/// What lists lead to, and what each call was given.
+/// A plan that reads values in lists and arguments of calls.
 const LISTED: &str = r#"any(b.c, = 1) & every(content.text, != "a") & any(d, > 2) & tool.input.k = "v" & any(tool.input.a.b, < 3)
     & tool.name = "grep" & defined(function) & tool_call:a"#;
 
@@ -93,7 +93,7 @@ fn value(rng: &mut Rng, depth: u32, out: &mut Vec<u8>) {
     match rng.u8(..if depth == 0 { 7 } else { 11 }) {
         0..3 => text(rng, out),
         3 | 4 => {
-            // The first of them are the usual ones.
+            // The first ones are the most frequent.
             let some = if rng.u8(..9) == 0 { numbers.len() } else { 8 };
             out.extend_from_slice(numbers[rng.usize(..some)].as_bytes());
         }
@@ -150,7 +150,7 @@ fn damage(rng: &mut Rng, line: &mut Vec<u8>) {
 }
 
 #[test]
-fn records_are_read_as_serde_json_reads_them() {
+fn the_fast_reader_agrees_with_serde_json() {
     let plans = [WANTED, LISTED].map(|wanted| Shape::ALL.map(|shape| plan(shape, wanted))).concat();
     let rounds = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 2_000_000 } else { 200_000 };
     let mut rng = Rng::with_seed(6);
@@ -190,7 +190,7 @@ fn records_are_read_as_serde_json_reads_them() {
 }
 
 #[test]
-fn deep_records_are_read_or_refused_but_never_overflow() {
+fn deeply_nested_records_do_not_overflow_the_stack() {
     let plan = plan(Shape::Jsonl, "any(extra.k, = 1) & d");
     let nested = |key: &str, depth: usize| {
         format!(r#"{{"{key}":{}{},"d":"y"}}"#, "[".repeat(depth), "]".repeat(depth)).into_bytes()

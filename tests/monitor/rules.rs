@@ -1,4 +1,4 @@
-//! Policy rules: each kind is its formula, parameters are checked by name, and a policy file's errors have a line.
+//! Policy rules: the formula of each kind, checks of parameters, and errors with lines.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +25,14 @@ impl Record for Turn {
     }
 }
 
-/// A policy file with one rule, its parameters written as JSON writes them, which is TOML for texts, numbers and lists.
+/// A policy file with one rule. Parameters are written as JSON, which is valid TOML for texts, numbers and lists.
 fn policy(kind: &str, params: &Json) -> String {
     let params: Vec<String> = params.as_object().unwrap().iter().map(|(k, v)| format!("{k} = {v}")).collect();
     format!("[[rule]]\nid = \"it\"\nkind = \"{kind}\"\nparams = {{ {} }}\n", params.join(", "))
 }
 
 #[test]
-fn every_row_of_the_rule_table_holds() {
+fn evaluates_every_row_of_the_rule_table() {
     let table: Json = serde_json::from_str(include_str!("../data/temporal/ltlf.json")).unwrap();
     let rows = table["rules"].as_array().unwrap();
     let mut refused = 0;
@@ -62,7 +62,7 @@ fn every_row_of_the_rule_table_holds() {
 }
 
 #[test]
-fn each_kind_is_the_formula_of_its_table() {
+fn each_kind_has_the_documented_formula() {
     let text = |t: &str| Parameter::Text(t.to_owned());
     for (kind, parameters, formula) in [
         ("no_call", vec![("tool", text("rm"))], "G !tool_call:rm"),
@@ -88,7 +88,7 @@ fn each_kind_is_the_formula_of_its_table() {
 }
 
 #[test]
-fn a_parameter_that_is_missing_wrong_or_unknown_is_named() {
+fn errors_name_the_parameter() {
     for (kind, parameters) in KINDS {
         let all: BTreeMap<String, Parameter> =
             parameters.iter().map(|name| ((*name).to_owned(), Parameter::Text("a".to_owned()))).collect();
@@ -140,7 +140,7 @@ severity = "info"
 "#;
 
 #[test]
-fn a_policy_keeps_its_rules_in_order_with_all_that_is_said_of_them() {
+fn reads_all_keys_of_rules_in_order() {
     let mut formulas = Formulas::new();
     let policy = Policy::read(POLICY, &mut formulas).unwrap();
     let told: Vec<_> = policy.rules.iter().map(|r| (&*r.id, r.severity, r.line, formulas.text(r.formula))).collect();
@@ -171,7 +171,7 @@ fn a_policy_keeps_its_rules_in_order_with_all_that_is_said_of_them() {
 }
 
 #[test]
-fn the_example_in_the_documentation_of_the_file_is_a_policy() {
+fn the_documented_example_is_a_valid_policy() {
     let source = include_str!("../../src/monitor/policy.rs");
     let inside = source.split("```toml").nth(1).unwrap().split("```").next().unwrap();
     let example: String = inside.lines().map(|line| line.trim_start_matches("//!").to_owned() + "\n").collect();
@@ -181,7 +181,7 @@ fn the_example_in_the_documentation_of_the_file_is_a_policy() {
 }
 
 #[test]
-fn a_wrong_policy_is_refused_with_its_line() {
+fn errors_in_policies_name_the_line() {
     let rule = |rest: &str| format!("\n[[rule]]\nid = \"it\"\n{rest}\n");
     for (text, line, says) in [
         (String::new(), None, "the policy has no rule"),

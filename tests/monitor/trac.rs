@@ -24,7 +24,7 @@ fn add(monitor: &mut Monitor, name: &str, rule: &str) {
     monitor.add(name, &formulas, formula).unwrap();
 }
 
-/// One step at which these are true, given as names between blanks.
+/// A step at which these propositions are true, separated by blanks.
 fn step(monitor: &mut Monitor, names: &str) -> Vec<StepReport> {
     let labels: Labels = names.split_whitespace().collect();
     monitor.step(&Observed { input: "go on", output: names, record: &labels })
@@ -40,13 +40,13 @@ fn events(reports: &[StepReport]) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_published_row_of_monitors_comes_out_as_expected() {
+fn evaluates_every_row_of_the_published_monitor_table() {
     let vectors: Json = serde_json::from_str(include_str!("../data/temporal/progression.json")).unwrap();
     let mut rows = 0;
     for row in vectors["monitor"].as_array().unwrap() {
         let (id, expect) = (row["id"].as_str().unwrap(), &row["expect"]);
         let Some(formulas) = row.get("formulas").and_then(Json::as_array) else {
-            // The two that crash the peer; ours have no state formulas, labelers are asked for them instead.
+            // Two rows with state formulas, which labelers replace here.
             assert!(id.starts_with("state_formula"), "{id}");
             continue;
         };
@@ -89,7 +89,7 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
 }
 
 #[test]
-fn a_step_that_decides_may_open_the_next_obligation() {
+fn a_deciding_step_can_open_the_next_obligation() {
     let mut monitor = monitor(Reset::AfterVerdict, &["G (p -> X q)"]);
     assert_eq!(events(&step(&mut monitor, "p")), [""]);
     assert_eq!(events(&step(&mut monitor, "p")), ["v"]);
@@ -106,7 +106,7 @@ fn a_step_that_decides_may_open_the_next_obligation() {
 fn satisfaction_is_reset_too() {
     let mut monitor = monitor(Reset::AfterVerdict, &["F (p & X F q)"]);
     let seen: Vec<_> = ["p", "p q", "q", "q", "p", "q"].map(|s| events(&step(&mut monitor, s))[0]).into();
-    // The q of the second step ends the first pair, and its p begins the next.
+    // The q of the second step closes the first obligation, and its p opens the next.
     assert_eq!(seen, ["", "s", "s", "", "", "s"]);
     assert_eq!(monitor.rule("r0").unwrap().satisfactions(), 3);
 }
@@ -133,7 +133,7 @@ fn a_monitor_without_rules_is_satisfied() {
 }
 
 #[test]
-fn a_witness_tells_the_steps_that_changed_what_is_owed() {
+fn a_witness_lists_the_steps_that_changed_the_residual() {
     let mut monitor = monitor(Reset::Never, &["G (edit -> X tlc)"]);
     step(&mut monitor, "read");
     step(&mut monitor, "edit");
@@ -178,7 +178,7 @@ fn witnesses_are_bounded() {
 }
 
 #[test]
-fn rules_come_and_go_while_a_monitor_runs() {
+fn rules_can_be_added_and_removed_during_a_run() {
     let mut monitor = monitor(Reset::Never, &["F a"]);
     step(&mut monitor, "b");
     add(&mut monitor, "later", "F b");
@@ -202,7 +202,7 @@ fn rules_come_and_go_while_a_monitor_runs() {
 }
 
 #[test]
-fn rules_are_ranked_by_what_they_owe() {
+fn ranks_rules_by_debt() {
     let mut monitor = monitor(Reset::Never, &["G !z", "F a", "F (a & X F (b & X F c))", "G !x", "F a & F b"]);
     step(&mut monitor, "x");
     let order: Vec<String> = monitor.rank().iter().map(|(name, _)| name.to_string()).collect();
@@ -220,7 +220,7 @@ fn rules_are_ranked_by_what_they_owe() {
 }
 
 #[test]
-fn a_run_that_always_owes_something_new_stays_within_bounds() {
+fn memory_stays_bounded_if_every_step_opens_obligations() {
     let mut monitor = monitor(Reset::Never, &["F (p & X X X X X X X X X X X X X X X X X X X X X X X X q)"]);
     let mut rng = fastrand::Rng::with_seed(1);
     for _ in 0..20_000 {
@@ -244,7 +244,7 @@ fn labels(labeler: &mut dyn Labeler, texts: &[&str]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_proposition_holds_where_all_its_words_occur() {
+fn a_proposition_is_true_if_all_its_words_occur() {
     let seen = words(
         &["go", "living room"],
         Scope::LastStep,
@@ -259,7 +259,7 @@ fn a_proposition_holds_where_all_its_words_occur() {
 }
 
 #[test]
-fn patterns_fields_and_lasting_propositions_are_labelled() {
+fn labels_by_patterns_fields_and_lasting_propositions() {
     let propositions = [("number", r"\b\d+\b"), ("end", r"(?i)done$")];
     let mut patterns = PatternLabeler::new(propositions, TextPart::Output, Scope::LastStep).unwrap();
     assert_eq!(labels(&mut patterns, &["got 12", "DONE"]), [["number"], ["end"]]);
@@ -298,8 +298,8 @@ fn propositions_are_defined_over_fields() {
     assert_eq!(monitor.step_record(&labelled)[0].standing, PrefixVerdict::Satisfied);
     for (definition, error) in [
         ("status = ", "the definition of `d`: column 10: expected a formula, found the end"),
-        ("F x", "the definition of `d` must speak of one step, but has `F`"),
-        ("@A(x)", "the definition of `d` must speak of one step, but has `@`"),
+        ("F x", "the definition of `d` must be about one step, but has `F`"),
+        ("@A(x)", "the definition of `d` must be about one step, but has `@`"),
     ] {
         assert_eq!(FieldLabeler::new([("d", definition)]).unwrap_err().to_string(), error);
     }
@@ -310,7 +310,7 @@ fn propositions_are_defined_over_fields() {
 }
 
 #[test]
-fn a_label_is_true_or_false() {
+fn reads_labels_from_json() {
     let labels =
         Labels::from_json(&json!({"a": true, "b": "yes", "c": 0, "d": 1, "e": "", "f": [], "g": false})).unwrap();
     assert_eq!(labels.truths().collect::<Vec<_>>(), ["a", "b", "d"]);
@@ -321,7 +321,7 @@ fn a_label_is_true_or_false() {
 }
 
 #[test]
-fn an_audit_is_scored_against_its_reference() {
+fn scores_an_audit_against_a_reference() {
     let finding = |rule: &str, step, decision| Finding { rule: rule.to_owned(), step, decision };
     let (v, s) = (Decision::Violated, Decision::Satisfied);
     let reference = [finding("a", 1, v), finding("a", 4, v), finding("b", 2, s), finding("b", 3, s)];
@@ -395,7 +395,7 @@ fn monitors_are_exact_on_the_synthetic_traces() {
 }
 
 #[test]
-fn synthetic_traces_are_the_same_for_the_same_seed_and_are_told_in_words() {
+fn synthetic_traces_are_reproducible_and_have_wordings() {
     let case = Synthetic::pattern(Shape::Response, true, 7);
     assert_eq!(case, Synthetic::pattern(Shape::Response, true, 7));
     assert_ne!(case, Synthetic::pattern(Shape::Response, true, 8));

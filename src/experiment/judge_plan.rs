@@ -1,50 +1,49 @@
-//! Which traces are judged, by whom, and the traces themselves.
+//! The plan of the judging experiment: settings, judges, and the traces that are judged.
 
 use serde::Serialize;
 
 use crate::journal::Sha;
 use crate::monitor::synthetic::{MAX_CONSTRAINTS, MAX_ENTITIES, Shape, Synthetic, Trace};
 
-/// What is varied.
+/// The size that is varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
-    /// Steps between the events of the constraint.
+    /// The number of steps between the events of the constraint.
     Gap,
-    /// Constraints on one trace.
+    /// The number of constraints on one trace.
     Constraints,
-    /// Entities at each step, and with them propositions.
+    /// The number of entities at each step.
     Entities,
 }
 
-/// How involved a constraint is.
+/// The complexity of a constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Complexity {
-    /// One event, and later another.
+    /// A sequence of two events.
     Simple,
-    /// A tree of alternatives, 4 levels deep.
+    /// A tree of alternatives of depth 4.
     Complex,
 }
 
-/// Who says whether a trace keeps a constraint.
+/// How it is decided whether a trace satisfies a constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
-    /// A model that gets constraint and trace.
+pub enum JudgeKind {
+    /// A model gets the constraint and the trace.
     ZeroShot,
-    /// The same with a trace that keeps such a constraint, and one that does not.
+    /// The model also gets two examples: a trace that satisfies such a constraint, and one that violates it.
     FewShot,
-    /// The same with the true propositions of each step.
+    /// The model also gets the examples and the true propositions of each step.
     FewShotLabels,
-    /// The monitor, with the propositions as a model finds them.
+    /// A monitor, with a model as its labeler.
     Labeler,
-    /// The monitor, with the propositions as they are.
+    /// A monitor, with exact labels.
     Monitor,
 }
 
 impl Dimension {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gap => "gap",
@@ -55,7 +54,6 @@ impl Dimension {
 }
 
 impl Complexity {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Simple => "simple",
@@ -71,11 +69,9 @@ impl Complexity {
     }
 }
 
-impl Way {
-    /// All of them.
+impl JudgeKind {
     pub const ALL: [Self; 5] = [Self::ZeroShot, Self::FewShot, Self::FewShotLabels, Self::Labeler, Self::Monitor];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ZeroShot => "zero-shot",
@@ -90,89 +86,78 @@ impl Way {
 /// One point of the experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Setting {
-    /// What is varied.
     pub dimension: Dimension,
-    /// How far.
     pub size: usize,
-    /// How involved the constraints are.
     pub formulas: Complexity,
 }
 
 impl Setting {
-    /// In words that stay: they are a part of what identifies a question.
+    /// The name. It is a part of the keys of recordings, so it must not change.
     pub fn name(self) -> String {
         format!("{} {} {}", self.dimension.name(), self.size, self.formulas.name())
     }
 }
 
-/// The longest gap of the paper.
-const GAP: usize = 1_000;
-/// The longest trace that is asked for.
-const LENGTH: usize = 10_000;
-/// Steps between the events of constraints whose gap is not what is varied, and of those of examples.
-const USUAL_GAP: usize = 10;
+/// The maximum gap, as in the paper.
+const MAX_GAP: usize = 1_000;
+/// Maximum length of a trace.
+const MAX_LENGTH: usize = 10_000;
+/// The gap of traces if another size is varied.
+const DEFAULT_GAP: usize = 10;
+/// The gap of examples.
 const EXAMPLE_GAP: usize = 3;
+/// The minimum length of examples.
 const EXAMPLE_LENGTH: usize = 16;
 
-/// A size that cannot be.
+/// A size out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{flag} is {value}; it must be {wanted}")]
 pub struct SizeError {
-    /// The flag.
     pub flag: &'static str,
-    /// What it was given.
     pub value: String,
-    /// What it may be.
+    /// The allowed range.
     pub wanted: String,
 }
 
-/// What is judged, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgePlan {
-    /// What the traces are drawn with.
+    /// The seed of the traces.
     pub seed: u64,
-    /// Traces of each setting.
+    /// The number of traces for each setting.
     pub samples: u32,
-    /// Gaps.
     pub gaps: Vec<usize>,
-    /// Numbers of constraints.
     pub constraints: Vec<usize>,
-    /// Numbers of entities.
     pub entities: Vec<usize>,
-    /// Kinds of formulas.
     pub formulas: Vec<Complexity>,
-    /// Steps of the traces of the last two; `None` takes those of the paper.
+    /// The length of traces with varied constraints or entities; `None` takes that of the paper.
     pub length: Option<usize>,
-    /// Who judges.
-    pub ways: Vec<Way>,
-    /// Steps that a labeler is shown at a time.
+    pub judges: Vec<JudgeKind>,
+    /// The number of steps in one question to a labeler.
     pub label_steps: usize,
 }
 
-/// A trace with its constraints and their truth, and two more as examples.
+/// A trace with its constraints and their truth values, and two example traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judging {
-    /// The setting.
+pub struct JudgeCase {
     pub setting: Setting,
-    /// Which trace of the setting, from 0.
+    /// The number of the trace in its setting, from 0.
     pub number: u32,
-    /// The trace that is judged.
-    pub judged: Synthetic,
-    /// A trace that keeps a constraint of the same kind, and one that does not.
+    pub subject: Synthetic,
+    /// A trace that satisfies a constraint of the same kind, and one that violates it.
     pub examples: [Synthetic; 2],
 }
 
-/// What one way said of one trace.
+/// The verdicts of one judge on one trace.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
-    /// Of each constraint, whether the trace keeps it; `None` where that could not be read.
-    pub said: Vec<Option<bool>>,
-    /// Of each constraint, whether the trace keeps it.
+pub struct JudgeResult {
+    /// For each constraint, whether the judge says that the trace satisfies it; `None` if unreadable.
+    pub verdicts: Vec<Option<bool>>,
+    /// For each constraint, whether the trace satisfies it.
     pub truths: Vec<bool>,
 }
 
 impl JudgePlan {
-    /// The settings in their order.
+    /// The settings, in order and without repetitions.
     pub fn settings(&self) -> Vec<Setting> {
         let sizes = [
             (Dimension::Gap, &self.gaps),
@@ -193,39 +178,39 @@ impl JudgePlan {
         settings
     }
 
-    /// Every trace that is judged, or which size cannot be. The same plan makes the same traces.
-    pub fn traces(&self) -> Result<Vec<Judging>, SizeError> {
-        within("--samples", self.samples as usize, 1, 10_000)?;
-        within("--label-steps", self.label_steps, 1, LENGTH)?;
-        self.sizes()?;
+    /// All traces that are judged. The same plan makes the same traces.
+    pub fn traces(&self) -> Result<Vec<JudgeCase>, SizeError> {
+        check_range("--samples", self.samples as usize, 1, 10_000)?;
+        check_range("--label-steps", self.label_steps, 1, MAX_LENGTH)?;
+        self.check_sizes()?;
         let mut all = Vec::new();
         for setting in self.settings() {
             for number in 0..self.samples {
-                all.push(self.judging(setting, number)?);
+                all.push(self.make_case(setting, number)?);
             }
         }
         Ok(all)
     }
 
-    fn sizes(&self) -> Result<(), SizeError> {
+    fn check_sizes(&self) -> Result<(), SizeError> {
         for (flag, sizes, most) in [
-            ("--gaps", &self.gaps, GAP),
+            ("--gaps", &self.gaps, MAX_GAP),
             ("--constraints", &self.constraints, MAX_CONSTRAINTS),
             ("--entities", &self.entities, MAX_ENTITIES),
         ] {
-            sizes.iter().try_for_each(|size| within(flag, *size, 1, most))?;
+            sizes.iter().try_for_each(|size| check_range(flag, *size, 1, most))?;
         }
-        self.length.map_or(Ok(()), |length| within("--length", length, 1, LENGTH))
+        self.length.map_or(Ok(()), |length| check_range("--length", length, 1, MAX_LENGTH))
     }
 
-    fn judging(&self, setting: Setting, number: u32) -> Result<Judging, SizeError> {
-        let seed = |what: &str| seed_of(self.seed, &format!("{what} {} {number}", setting.name()));
+    fn make_case(&self, setting: Setting, number: u32) -> Result<JudgeCase, SizeError> {
+        let seed = |what: &str| derive_seed(self.seed, &format!("{what} {} {number}", setting.name()));
         let shape = setting.formulas.shape();
-        // As many satisfied as not, and no telling by the number which.
-        let first = seed_of(self.seed, &format!("first of {} {}", setting.name(), number / 2)).is_multiple_of(2);
+        // Of each pair of traces one is satisfied; which one is random, so that numbers do not give it away.
+        let first = derive_seed(self.seed, &format!("first of {} {}", setting.name(), number / 2)).is_multiple_of(2);
         let satisfied = first == number.is_multiple_of(2);
         let sized = |truths: &[bool], entities: usize, length: usize| {
-            let made = Synthetic::sized(shape, truths, entities, (length, USUAL_GAP), seed("trace"));
+            let made = Synthetic::sized(shape, truths, entities, (length, DEFAULT_GAP), seed("trace"));
             made.ok_or_else(|| SizeError {
                 flag: "--length",
                 value: length.to_string(),
@@ -237,7 +222,7 @@ impl JudgePlan {
                 ),
             })
         };
-        let judged = match (setting.dimension, self.length) {
+        let subject = match (setting.dimension, self.length) {
             (Dimension::Gap, _) => Synthetic::elasticity(shape, setting.size, satisfied, seed("trace")),
             (Dimension::Constraints, None) => Synthetic::constraints(shape, setting.size, seed("trace")),
             (Dimension::Constraints, Some(length)) => {
@@ -252,17 +237,17 @@ impl JudgePlan {
         let length = EXAMPLE_LENGTH.max(Synthetic::min_length(shape, 1));
         let example = |satisfied: bool, what: &str| {
             let made = Synthetic::sized(shape, &[satisfied], entities, (length, EXAMPLE_GAP), seed(what));
-            made.expect("one constraint has room, and the entities were looked at")
+            made.expect("the trace is long enough, and the number of entities was checked")
         };
         let examples = [example(true, "kept example"), example(false, "broken example")];
-        Ok(Judging { setting, number, judged, examples })
+        Ok(JudgeCase { setting, number, subject, examples })
     }
 
-    /// How many questions a trace takes in a way.
-    pub fn questions(&self, way: Way, trace: &Trace) -> usize {
-        match way {
-            Way::Monitor => 0,
-            Way::Labeler => trace.steps.len().div_ceil(self.label_steps),
+    /// The number of questions that a judge needs for a trace.
+    pub fn question_count(&self, judge: JudgeKind, trace: &Trace) -> usize {
+        match judge {
+            JudgeKind::Monitor => 0,
+            JudgeKind::Labeler => trace.steps.len().div_ceil(self.label_steps),
             _ => 1,
         }
     }
@@ -272,14 +257,14 @@ fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-fn within(flag: &'static str, value: usize, least: usize, most: usize) -> Result<(), SizeError> {
-    let fine = (least..=most).contains(&value);
+fn check_range(flag: &'static str, value: usize, least: usize, most: usize) -> Result<(), SizeError> {
+    let in_range = (least..=most).contains(&value);
     let wanted = format!("from {least} to {most}");
-    if fine { Ok(()) } else { Err(SizeError { flag, value: value.to_string(), wanted }) }
+    if in_range { Ok(()) } else { Err(SizeError { flag, value: value.to_string(), wanted }) }
 }
 
-/// A seed for one thing of an experiment; other things have seeds that have nothing to do with it.
-pub(super) fn seed_of(seed: u64, what: &str) -> u64 {
+/// Derives an independent seed for one part of an experiment.
+pub(super) fn derive_seed(seed: u64, what: &str) -> u64 {
     let name = Sha::of(format!("{seed} {what}")).to_string();
     u64::from_str_radix(&name[..16], 16).unwrap_or(seed)
 }

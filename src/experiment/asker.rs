@@ -1,4 +1,4 @@
-//! Asking a model: each question once, and each answer durable before it is read.
+//! Asks a model: each question once, and each answer is stored durably before it is used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -10,85 +10,76 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::{OnceCell, Semaphore};
 
-use super::ledger::{Ledger, LedgerError};
+use super::recording_file::{RecordingFile, RecordingFileError};
 use crate::llm::{
     Answer, CallEvent, CallFailure, Caller, FailedCall, FailureKind, LlmError, Recorded, Request, RequestKey, Used,
 };
 use crate::process::Cancel;
 
-/// Why there is no answer.
+/// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// Nobody answered.
     #[error(transparent)]
     Llm(#[from] LlmError),
-    /// It could not be kept.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// Another question of the experiment failed before, so this one was not asked.
+    RecordingFile(#[from] RecordingFileError),
+    /// An earlier question of the experiment failed, so this one was not asked.
     #[error("not asked: another question failed")]
     Halted,
 }
 
-/// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// `judge`, `label`, `act`, `ahead`: what kind of question it is.
+    /// The kind of the question: `judge`, `label`, `act` or `ahead`.
     pub node: &'static str,
-    /// The trace or episode, from 0.
+    /// The number of the trace or episode, from 0.
     pub place: u32,
-    /// The part of the trace, or the step of the episode, from 1.
+    /// The number of the part of the trace, or of the step of the episode, from 1.
     pub attempt: u32,
-    /// The sample, from 0, where the same is asked several times.
+    /// The number of the sample, from 0, if the same question is asked several times.
     pub candidate: u32,
-    /// What for, in words that stay.
+    /// The purpose. It is a part of the key in recordings, so the words must not change.
     pub about: String,
-    /// The role instructions.
     pub role: String,
-    /// The prompt.
     pub prompt: String,
-    /// The temperature, where the settings name none.
+    /// Used if the settings name no temperature.
     pub temperature: f64,
 }
 
 impl Question {
-    /// What it is for, without the setting: the first words of `about`.
+    /// The purpose without the setting: `about` up to the first comma.
     fn kind(&self) -> &str {
         self.about.split(',').next().unwrap_or_default()
     }
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
-    /// The text.
+pub struct Reply {
     pub text: String,
-    /// What it took.
-    pub spent: Spent,
+    pub costs: Costs,
 }
 
-/// What answers took. What nobody counted makes the sum unknown.
+/// The costs of answers. A sum with an unknown part is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spent {
-    /// Answers.
+pub struct Costs {
     pub calls: usize,
-    /// Tokens of all kinds.
+    /// Tokens of all kinds; `None` if unknown.
     pub tokens: Option<u64>,
-    /// US dollars.
+    /// `None` if unknown.
     pub cost_usd: Option<f64>,
 }
 
-impl Default for Spent {
+impl Default for Costs {
     fn default() -> Self {
         Self { calls: 0, tokens: Some(0), cost_usd: Some(0.0) }
     }
 }
 
-impl Spent {
-    /// Both together.
+impl Costs {
     #[must_use]
-    pub fn and(self, more: Self) -> Self {
+    pub fn plus(self, more: Self) -> Self {
         Self {
             calls: self.calls + more.calls,
             tokens: self.tokens.zip(more.tokens).map(|(a, b)| a.saturating_add(b)),
@@ -97,23 +88,23 @@ impl Spent {
     }
 }
 
-/// What is told while an experiment goes on.
-pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
+/// Reports progress to the user.
+pub type ReportProgress = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Who is asked, and what was answered so far.
+/// Asks a model, and remembers all answers.
 pub struct Asker {
     caller: Caller,
     cancel: Cancel,
     workspace: PathBuf,
-    ledger: Option<Mutex<Ledger>>,
-    answers: Mutex<HashMap<RequestKey, Arc<OnceCell<Said>>>>,
+    recording: Option<Mutex<RecordingFile>>,
+    answers: Mutex<HashMap<RequestKey, Arc<OnceCell<Reply>>>>,
     used: Mutex<Used>,
     halted: AtomicBool,
-    at_a_time: usize,
+    max_concurrent: usize,
     slots: Semaphore,
-    /// Answers that came in this process, by kind of question, and how long they took.
+    /// By kind of question: the number of answers of this process, and their total time.
     times: Mutex<BTreeMap<String, (usize, Duration)>>,
-    tell: Tell,
+    report: ReportProgress,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -121,45 +112,45 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Asker {
-    /// Asks through `caller`, whose provider may read in `workspace`. `held` are answers that were given before: they are
-    /// not asked for again, and count as used. New ones go to the ledger; a replay has none. At most `at_a_time` questions
-    /// are open at once.
+    /// Asks through `caller`, whose provider can read files in `workspace`. The `known` answers are not requested again, and
+    /// count as used. New answers go to the recording, which a replay does not have. At most `max_concurrent` questions are
+    /// open at the same time.
     pub fn new(
         caller: Caller,
-        at_a_time: usize,
+        max_concurrent: usize,
         cancel: Cancel,
         workspace: PathBuf,
-        ledger: Option<Ledger>,
-        held: Vec<Recorded>,
-        tell: Tell,
+        recording: Option<RecordingFile>,
+        known: Vec<Recorded>,
+        report: ReportProgress,
     ) -> Self {
         let mut used = Used::default();
-        let answers = held.into_iter().map(|recorded| {
-            let spent = spent(recorded.usage.map(|usage| usage.total()), recorded.cost_usd);
-            used.tokens = used.tokens.saturating_add(spent.tokens.unwrap_or(0));
-            used.cost_usd += spent.cost_usd.unwrap_or(0.0);
-            (recorded.key, Arc::new(OnceCell::new_with(Some(Said { text: recorded.answer, spent }))))
+        let answers = known.into_iter().map(|recorded| {
+            let costs = costs(recorded.usage.map(|usage| usage.total()), recorded.cost_usd);
+            used.tokens = used.tokens.saturating_add(costs.tokens.unwrap_or(0));
+            used.cost_usd += costs.cost_usd.unwrap_or(0.0);
+            (recorded.key, Arc::new(OnceCell::new_with(Some(Reply { text: recorded.answer, costs }))))
         });
         let answers = Mutex::new(answers.collect());
-        let (ledger, times, halted) = (ledger.map(Mutex::new), Mutex::default(), AtomicBool::new(false));
-        let slots = Semaphore::new(at_a_time.max(1));
+        let (recording, times, halted) = (recording.map(Mutex::new), Mutex::default(), AtomicBool::new(false));
+        let slots = Semaphore::new(max_concurrent.max(1));
         Self {
             caller,
             cancel,
             workspace,
-            ledger,
+            recording,
             answers,
             used: Mutex::new(used),
             halted,
-            at_a_time,
+            max_concurrent,
             slots,
             times,
-            tell,
+            report,
         }
     }
 
-    /// The answer to a question. Who asks the same while it is being asked gets the same answer.
-    pub async fn ask(&self, question: &Question) -> Result<Said, AskError> {
+    /// The answer to a question. Concurrent calls with the same question share one request.
+    pub async fn ask(&self, question: &Question) -> Result<Reply, AskError> {
         let request = self.request(question);
         let cell = Arc::clone(locked(&self.answers).entry(request.key.clone()).or_default());
         let answered = cell.get_or_try_init(|| self.call(question, request)).await.cloned();
@@ -169,7 +160,7 @@ impl Asker {
         answered
     }
 
-    /// The key holds the wording: an answer is never taken for one to another question.
+    /// The key contains a hash of the wording, so that no answer is used for another question.
     fn request(&self, question: &Question) -> Request {
         let mut choice = self.caller.choice(question.node);
         choice.temperature = choice.temperature.or(Some(question.temperature));
@@ -191,33 +182,33 @@ impl Asker {
         };
         let wording = request.wording().to_string();
         request.key.purpose = format!("{} #{}", question.about, &wording[..12]);
-        // A request by handoff has a folder of this number: the same one whenever it is asked, and another for any other.
+        // A handoff request has a folder with this number, so the number must depend only on the question.
         let number = crate::journal::Sha::of(request.key.to_string()).to_string();
         request.seq = u64::from_str_radix(&number[..10], 16).unwrap_or(0);
         request
     }
 
-    async fn call(&self, question: &Question, request: Request) -> Result<Said, AskError> {
+    async fn call(&self, question: &Question, request: Request) -> Result<Reply, AskError> {
         let _slot = self.slots.acquire().await.map_err(|_| AskError::Halted)?;
         if self.halted.load(Ordering::SeqCst) {
             return Err(AskError::Halted);
         }
         let used = || *locked(&self.used);
         if self.caller.name() == "handoff" {
-            (self.tell)(&format!("waiting for handoff/{:04}-{}/answer.md", request.seq, question.node));
+            (self.report)(&format!("waiting for handoff/{:04}-{}/answer.md", request.seq, question.node));
         }
-        let mut failed = Vec::new();
+        let mut notes = Vec::new();
         let began = Instant::now();
         let answer = {
-            let mut each = |note: CallEvent| {
+            let mut on_note = |note: CallEvent| {
                 if let CallEvent::Failed(FailedCall { message, .. }) = &note {
-                    (self.tell)(&format!("the call failed: {message}"));
+                    (self.report)(&format!("the call failed: {message}"));
                 }
-                failed.push(note);
+                notes.push(note);
             };
-            self.caller.call(&request, &used, &self.cancel, &mut each).await
+            self.caller.call(&request, &used, &self.cancel, &mut on_note).await
         };
-        for note in failed {
+        for note in notes {
             if let CallEvent::Failed(FailedCall { usage, cost_usd, estimated, .. }) = note {
                 self.count(usage.map_or(0, |usage| usage.total()), cost_usd);
                 self.count(estimated.map_or(0, |e| e.usage.total()), estimated.and_then(|e| e.cost_usd));
@@ -231,17 +222,17 @@ impl Asker {
                 self.count(estimated.map_or(0, |e| e.usage.total()), estimated.and_then(|e| e.cost_usd));
                 answer
             }
-            Err(LlmError::Failed(failure)) if is_of_the_question(failure.kind) => nothing(&failure),
+            Err(LlmError::Failed(failure)) if concerns_only_this_question(failure.kind) => empty_answer(&failure),
             Err(other) => return Err(other.into()),
         };
-        self.keep(&request, &answer)?;
+        self.record(&request, &answer)?;
         if self.caller.name() != "replay" {
             let mut times = locked(&self.times);
             let (calls, time) = times.entry(question.kind().to_owned()).or_default();
             (*calls, *time) = (*calls + 1, *time + took);
         }
-        let spent = spent(answer.usage.map(|usage| usage.total()), answer.cost_usd);
-        Ok(Said { text: answer.text, spent })
+        let costs = costs(answer.usage.map(|usage| usage.total()), answer.cost_usd);
+        Ok(Reply { text: answer.text, costs })
     }
 
     fn count(&self, tokens: u64, cost_usd: Option<f64>) {
@@ -250,29 +241,29 @@ impl Asker {
         used.cost_usd += cost_usd.unwrap_or(0.0);
     }
 
-    fn keep(&self, request: &Request, answer: &Answer) -> Result<(), LedgerError> {
-        let Some(ledger) = &self.ledger else { return Ok(()) };
-        locked(ledger).append(&Recorded {
-            // By the name that it is asked for, so that nobody goes on with answers of another one.
+    fn record(&self, request: &Request, answer: &Answer) -> Result<(), RecordingFileError> {
+        let Some(recording) = &self.recording else { return Ok(()) };
+        locked(recording).append(&Recorded {
+            // The name in the request, because `check_model` compares it with the next request.
             model: request.choice.model.clone().or_else(|| answer.model.clone()),
             ..Recorded::new(request, answer, self.caller.name())
         })
     }
 
-    /// Answers that came in this process, by kind of question, and how long they took together.
+    /// By kind of question: the number of answers of this process, and their total time.
     pub fn times(&self) -> BTreeMap<String, (usize, Duration)> {
         locked(&self.times).clone()
     }
 }
 
-/// Whether the model cannot answer this question, and may well answer others. Then it has said nothing, which is told and
-/// recorded as an empty answer; whatever reads it counts it as unreadable.
-fn is_of_the_question(kind: FailureKind) -> bool {
+/// Whether a failure concerns only this question, so that others may be answered. The question then gets an empty answer,
+/// which is recorded and counts as unreadable.
+fn concerns_only_this_question(kind: FailureKind) -> bool {
     use FailureKind::{Empty, PromptTooLong, Refusal, ToolLoop, Truncated};
     matches!(kind, Empty | PromptTooLong | Refusal | ToolLoop | Truncated)
 }
 
-fn nothing(failure: &CallFailure) -> Answer {
+fn empty_answer(failure: &CallFailure) -> Answer {
     let why = serde_json::to_value(failure.kind).ok();
     Answer {
         text: String::new(),
@@ -288,25 +279,24 @@ fn nothing(failure: &CallFailure) -> Answer {
     }
 }
 
-fn spent(tokens: Option<u64>, cost_usd: Option<f64>) -> Spent {
-    Spent { calls: 1, tokens, cost_usd }
+fn costs(tokens: Option<u64>, cost_usd: Option<f64>) -> Costs {
+    Costs { calls: 1, tokens, cost_usd }
 }
 
 impl Asker {
-    /// Does what asks, as much at a time as questions may be open; the results are in the order of the work. After a
-    /// failure nothing new is asked, and what was being asked is waited for: it is paid, and will not have to be asked
-    /// again.
-    pub(super) async fn side_by_side<T>(
+    /// Runs tasks concurrently, as many as questions can be open; returns their results in order. After a failure no new
+    /// question is asked, but open ones are completed: they are paid for, and their answers are recorded.
+    pub(super) async fn run_concurrently<T>(
         &self,
         work: impl IntoIterator<Item = impl Future<Output = Result<T, AskError>>>,
     ) -> Result<Vec<T>, AskError> {
         let numbered = work.into_iter().enumerate().map(|(i, unit)| async move { (i, unit.await) });
-        let mut going = std::pin::pin!(stream::iter(numbered).buffer_unordered(self.at_a_time.max(1)));
+        let mut running = std::pin::pin!(stream::iter(numbered).buffer_unordered(self.max_concurrent.max(1)));
         let (mut done, mut failed) = (Vec::new(), None);
-        while let Some((i, result)) = going.next().await {
+        while let Some((i, result)) = running.next().await {
             match result {
                 Ok(value) => done.push((i, value)),
-                // What halted the others tells more than that they were halted.
+                // Report the error that halted the others, not that they were halted.
                 Err(error) if matches!(failed, None | Some(AskError::Halted)) => failed = Some(error),
                 Err(_) => {}
             }

@@ -1,50 +1,49 @@
-//! Reading actions out of what a model answered.
+//! Parses the actions in an answer of a model.
 
-use super::trucks::Action;
-use super::trucks_task::Task;
+use super::truck::Action;
+use super::truck_task::Task;
 
-/// What an answer says to do.
+/// The action of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
-    /// This action.
+pub enum ParsedAction {
     Action(Action),
-    /// No action, or several.
+    /// The answer names no action, or several.
     Unreadable,
 }
 
-/// The one action of an answer. Lines that begin with `Action:` are read alone where there are any; of the others, those
-/// that are nothing but an action. Several different actions are none.
-pub fn read_action(text: &str, task: &Task) -> Reading {
-    let marked: Vec<&str> = text.lines().filter_map(marked).collect();
+/// Parses the one action of an answer. If lines begin with `Action:`, only these count; otherwise all lines that consist of
+/// an action. Several different actions make the answer unreadable.
+pub fn parse_action(text: &str, task: &Task) -> ParsedAction {
+    let marked: Vec<&str> = text.lines().filter_map(strip_action_prefix).collect();
     let lines = if marked.is_empty() { text.lines().collect() } else { marked };
-    let mut found: Vec<Action> = lines.into_iter().filter_map(|line| one(line, task)).collect();
+    let mut found: Vec<Action> = lines.into_iter().filter_map(|line| parse_line(line, task)).collect();
     found.dedup();
     match found[..] {
-        [action] => Reading::Action(action),
-        _ => Reading::Unreadable,
+        [action] => ParsedAction::Action(action),
+        _ => ParsedAction::Unreadable,
     }
 }
 
-/// The actions of an answer in their order, at most so many; other lines are passed over.
-pub fn read_actions(text: &str, task: &Task, most: usize) -> Vec<Action> {
-    text.lines().filter_map(|line| one(marked(line).unwrap_or(line), task)).take(most).collect()
+/// Parses the actions of an answer in order, at most `max`. Other lines are skipped.
+pub fn parse_actions(text: &str, task: &Task, max: usize) -> Vec<Action> {
+    text.lines().filter_map(|line| parse_line(strip_action_prefix(line).unwrap_or(line), task)).take(max).collect()
 }
 
-fn marked(line: &str) -> Option<&str> {
+fn strip_action_prefix(line: &str) -> Option<&str> {
     let line = line.trim().trim_start_matches(['*', '-', '>', '`', ' ']);
     let (head, rest) = line.split_at_checked("action:".len())?;
     head.eq_ignore_ascii_case("action:").then_some(rest)
 }
 
-fn one(line: &str, task: &Task) -> Option<Action> {
+fn parse_line(line: &str, task: &Task) -> Option<Action> {
     let line = line.trim();
-    // A number before it, as in a list.
+    // A list number before the action.
     let line = line.split_once(['.', ')']).filter(|(n, _)| n.parse::<u32>().is_ok()).map_or(line, |(_, rest)| rest);
     let bare = line.trim_matches(|c: char| c.is_whitespace() || "*-`>\"'.".contains(c)).to_lowercase();
     let words: Vec<&str> = bare.split_whitespace().collect();
-    let numbered = |word: &str, mark: char, most: usize| {
-        let number: usize = word.strip_prefix(mark)?.parse().ok()?;
-        (1..=most).contains(&number).then(|| number - 1)
+    let numbered = |word: &str, prefix: char, max: usize| {
+        let number: usize = word.strip_prefix(prefix)?.parse().ok()?;
+        (1..=max).contains(&number).then(|| number - 1)
     };
     let package = |word: &str| numbered(word, 'p', task.packages.len());
     Some(match words[..] {
@@ -62,9 +61,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_one_action_or_none() {
+    fn parses_one_action_or_none() {
         let task = Task::random(1, 2, 3, 2).unwrap();
-        let load = Reading::Action(Action::Load { package: 1, area: 0 });
+        let load = ParsedAction::Action(Action::Load { package: 1, area: 0 });
         for text in [
             "load p2 into a1",
             "Action: load p2 into a1",
@@ -75,7 +74,7 @@ mod tests {
             "load p2 into a1\nload p2 into a1",
             "drive to mill\nAction: load p2 into a1",
         ] {
-            assert_eq!(read_action(text, &task), load, "{text}");
+            assert_eq!(parse_action(text, &task), load, "{text}");
         }
         for text in [
             "",
@@ -90,17 +89,17 @@ mod tests {
             "Action: done\nAction: unload p1",
             "Action: sleep\ndrive to mill",
         ] {
-            assert_eq!(read_action(text, &task), Reading::Unreadable, "{text}");
+            assert_eq!(parse_action(text, &task), ParsedAction::Unreadable, "{text}");
         }
-        assert_eq!(read_action("**Done.**", &task), Reading::Action(Action::Done));
+        assert_eq!(parse_action("**Done.**", &task), ParsedAction::Action(Action::Done));
     }
 
     #[test]
-    fn a_plan_is_read_line_by_line() {
+    fn parses_plans_line_by_line() {
         let task = Task::random(1, 2, 3, 2).unwrap();
         let plan = "First:\n1. unload p1\n2) deliver p1\nAction: done\ndrive to mill";
-        let read = read_actions(plan, &task, 3);
+        let read = parse_actions(plan, &task, 3);
         assert_eq!(read, [Action::Unload { package: 0 }, Action::Deliver { package: 0 }, Action::Done]);
-        assert_eq!(read_actions(plan, &task, 1).len(), 1);
+        assert_eq!(parse_actions(plan, &task, 1).len(), 1);
     }
 }

@@ -1,5 +1,5 @@
-//! The answers of an experiment, in the format of a recording: each is appended and durable before anyone reads it, so
-//! that an experiment that was ended goes on where it was.
+//! The recording of an experiment: each answer is appended durably before it is used, so that an interrupted experiment
+//! continues where it stopped.
 
 use std::fs::{File, TryLockError};
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -8,76 +8,72 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::llm::{Recorded, Recording, RecordingError};
 
-/// What a recording is before its first answer; `run --record` begins its own the same way.
-const BEGUN: &str = "\n";
+/// The content of a recording without answers, as `run --record` writes it too.
+const EMPTY_RECORDING: &str = "\n";
 
-/// Why answers cannot be kept.
+/// Why answers cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LedgerError {
-    /// The operating system refused.
+pub enum RecordingFileError {
     #[error("cannot {what} the recording {path}: {source}")]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// Another process writes there.
-    #[error("another experiment records into {0} right now; wait for it, or record into another file")]
-    Taken(PathBuf),
-    /// It is somebody's file, or damaged.
-    #[error("{0}; an experiment records into a new file, or goes on with its own")]
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+    /// Another process has locked the file.
+    #[error("another experiment is recording into {0}; wait for it to end, or record into another file")]
+    Locked(PathBuf),
+    /// The file is damaged, or not a recording.
+    #[error("{0}; an experiment records into a new file, or continues its own recording")]
     Foreign(#[from] RecordingError),
-    /// Answers of one model and of another would come into the same figures.
+    /// Results must not mix the answers of two models.
     #[error("{path} holds answers of {held}, and {asked} would be asked now; record into another file")]
-    Other {
-        /// The file.
+    OtherModel {
         path: PathBuf,
-        /// Provider and model of an answer in it.
+        /// Provider and model of a recorded answer.
         held: String,
-        /// Provider and model of today.
+        /// Provider and model of this run.
         asked: String,
     },
 }
 
-/// The file of answers, for one process at a time.
+/// An open recording, locked for this process.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct RecordingFile {
     path: PathBuf,
     file: File,
 }
 
-impl Ledger {
-    /// Opens a file, or begins it, and hands over what it holds. A last line that was never finished is cut off.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Recorded>), LedgerError> {
-        let io = |what| move |source| LedgerError::Io { what, path: path.to_owned(), source };
+impl RecordingFile {
+    /// Opens or creates a recording, and returns its answers. An incomplete last line is cut off.
+    pub fn open(path: &Path) -> Result<(Self, Vec<Recorded>), RecordingFileError> {
+        let io = |what| move |source| RecordingFileError::Io { what, path: path.to_owned(), source };
         let mut file = files::open_own(path).map_err(io("open"))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LedgerError::Taken(path.to_owned())),
+            Err(TryLockError::WouldBlock) => return Err(RecordingFileError::Locked(path.to_owned())),
             Err(TryLockError::Error(source)) => return Err(io("lock")(source)),
         }
         let bytes = files::read_file(&mut file, files::LOG).map_err(io("read"))?;
         if bytes.is_empty() {
-            file.write_all(BEGUN.as_bytes()).and_then(|()| file.sync_all()).map_err(io("begin"))?;
+            file.write_all(EMPTY_RECORDING.as_bytes()).and_then(|()| file.sync_all()).map_err(io("begin"))?;
             return Ok((Self { path: path.to_owned(), file }, Vec::new()));
         }
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let name = path.display().to_string();
-        let text = String::from_utf8_lossy(&bytes[..whole]);
-        let held = if text == BEGUN { Vec::new() } else { Recording::parse(&name, &text)?.answers };
-        if whole < bytes.len() {
-            file.set_len(whole as u64).map_err(io("mend"))?;
+        let text = String::from_utf8_lossy(&bytes[..complete]);
+        let answers = if text == EMPTY_RECORDING { Vec::new() } else { Recording::parse(&name, &text)?.answers };
+        if complete < bytes.len() {
+            file.set_len(complete as u64).map_err(io("mend"))?;
         }
         file.seek(SeekFrom::End(0)).map_err(io("read"))?;
-        Ok((Self { path: path.to_owned(), file }, held))
+        Ok((Self { path: path.to_owned(), file }, answers))
     }
 
-    /// Refuses to go on with answers that somebody else gave.
-    pub fn same(&self, held: &[Recorded], provider: &str, model: Option<&str>) -> Result<(), LedgerError> {
+    /// Checks that the recorded answers are of this provider and model.
+    pub fn check_model(
+        &self,
+        answers: &[Recorded],
+        provider: &str,
+        model: Option<&str>,
+    ) -> Result<(), RecordingFileError> {
         let name = |provider: &str, model: Option<&str>| match model {
             Some(model) => format!("{provider} ({model})"),
             None => provider.to_owned(),
@@ -85,9 +81,9 @@ impl Ledger {
         let differs = |answer: &&Recorded| {
             answer.provider != provider || model.is_some_and(|model| answer.model.as_deref() != Some(model))
         };
-        match held.iter().find(differs) {
+        match answers.iter().find(differs) {
             None => Ok(()),
-            Some(other) => Err(LedgerError::Other {
+            Some(other) => Err(RecordingFileError::OtherModel {
                 path: self.path.clone(),
                 held: name(&other.provider, other.model.as_deref()),
                 asked: name(provider, model),
@@ -95,9 +91,9 @@ impl Ledger {
         }
     }
 
-    /// Keeps an answer; it is durable when this returns.
-    pub fn append(&mut self, answer: &Recorded) -> Result<(), LedgerError> {
-        let io = |source| LedgerError::Io { what: "write", path: self.path.clone(), source };
+    /// Appends an answer durably.
+    pub fn append(&mut self, answer: &Recorded) -> Result<(), RecordingFileError> {
+        let io = |source| RecordingFileError::Io { what: "write", path: self.path.clone(), source };
         let one = Recording { name: String::new(), answers: vec![answer.clone()] };
         self.file.write_all(one.render().as_bytes()).and_then(|()| self.file.sync_data()).map_err(io)
     }
@@ -129,42 +125,42 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_there_again_and_a_torn_line_is_cut_off() {
+    fn answers_survive_and_an_incomplete_line_is_cut_off() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("answers.jsonl");
-        let (mut ledger, held) = Ledger::open(&path).unwrap();
+        let (mut recording, held) = RecordingFile::open(&path).unwrap();
         assert!(held.is_empty());
-        assert!(matches!(Ledger::open(&path), Err(LedgerError::Taken(_))), "two at once");
-        ledger.append(&answer(1)).unwrap();
-        ledger.append(&answer(2)).unwrap();
-        drop(ledger);
+        assert!(matches!(RecordingFile::open(&path), Err(RecordingFileError::Locked(_))), "two at once");
+        recording.append(&answer(1)).unwrap();
+        recording.append(&answer(2)).unwrap();
+        drop(recording);
         let whole = std::fs::read(&path).unwrap();
         for cut in 1..whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
-            let (mut ledger, held) = Ledger::open(&path).unwrap();
+            let (mut recording, held) = RecordingFile::open(&path).unwrap();
             let complete = whole[..cut].split(|b| *b == b'\n').count() - 2;
             assert_eq!(held.len(), complete, "cut at {cut}");
-            ledger.append(&answer(3)).unwrap();
-            drop(ledger);
-            assert_eq!(Ledger::open(&path).unwrap().1.len(), complete + 1, "cut at {cut}");
+            recording.append(&answer(3)).unwrap();
+            drop(recording);
+            assert_eq!(RecordingFile::open(&path).unwrap().1.len(), complete + 1, "cut at {cut}");
         }
         assert_eq!(Recording::load(&path).unwrap().answers.last(), Some(&answer(3)));
     }
 
     #[test]
-    fn a_file_of_somebody_is_left_as_it_is_and_answers_of_two_models_are_not_mixed() {
+    fn refuses_foreign_files_and_answers_of_another_model() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("notes.txt");
         for text in ["my notes", "my notes\n", "\nmy notes\nmore", "{}\n"] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(Ledger::open(&path), Err(LedgerError::Foreign(_))), "{text:?}");
+            assert!(matches!(RecordingFile::open(&path), Err(RecordingFileError::Foreign(_))), "{text:?}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
-        let (ledger, _) = Ledger::open(&dir.path().join("a.jsonl")).unwrap();
-        assert!(ledger.same(&[answer(1)], "handoff", Some("m")).is_ok());
-        assert!(ledger.same(&[answer(1)], "handoff", None).is_ok());
+        let (recording, _) = RecordingFile::open(&dir.path().join("a.jsonl")).unwrap();
+        assert!(recording.check_model(&[answer(1)], "handoff", Some("m")).is_ok());
+        assert!(recording.check_model(&[answer(1)], "handoff", None).is_ok());
         for (provider, model) in [("claude", Some("m")), ("handoff", Some("n"))] {
-            let refused = ledger.same(&[answer(1)], provider, model).unwrap_err().to_string();
+            let refused = recording.check_model(&[answer(1)], provider, model).unwrap_err().to_string();
             assert!(refused.contains("handoff (m)") && refused.contains("another file"), "{refused}");
         }
     }

@@ -1,11 +1,12 @@
-//! What judges and labelers are asked, and what they answered.
+//! The prompts of judges and labelers, and the parsing of their answers. Prompts are part of the keys of recordings, so
+//! their words must not change.
 
 use std::fmt::Write as _;
 
-use super::judge::{Judging, Way};
+use super::judge_plan::{JudgeCase, JudgeKind};
 use crate::monitor::synthetic::{Constraint, Synthetic, Wording};
 
-/// Of each constraint, what was said of it; `None` where that could not be read.
+/// For each constraint, whether the trace satisfies it; `None` if unreadable.
 pub type Verdicts = Vec<Option<bool>>;
 
 pub(super) const JUDGE: &str = "You judge whether sequences of events keep constraints on their order. Everything that you \
@@ -14,8 +15,8 @@ pub(super) const LABELER: &str = "You say which statements are true of which eve
                                   request; you need no file and no tool.";
 
 /// The prompt of a judge.
-pub(super) fn judge_prompt(judging: &Judging, way: Way) -> String {
-    let entities = judging.judged.trace.steps.first().map_or(1, Vec::len);
+pub(super) fn judge_prompt(judge_case: &JudgeCase, judge: JudgeKind) -> String {
+    let entities = judge_case.subject.trace.steps.first().map_or(1, Vec::len);
     let shows = match entities {
         1 => "shows an animal, a shape, a color and a number".to_owned(),
         n => format!("shows {n} entities, Entity 1 to Entity {n}, each with an animal, a shape, a color and a number"),
@@ -25,38 +26,38 @@ pub(super) fn judge_prompt(judging: &Judging, way: Way) -> String {
          order things are to be observed. A trace is VALID for a constraint that it keeps from its first step to its last, \
          and INVALID for any other; nothing comes after its last step."
     );
-    if way == Way::FewShotLabels {
+    if judge == JudgeKind::FewShotLabels {
         text.push_str(
             " Behind each step stands which of the statements that the constraints speak of are true of it. They come from \
              a source that makes no mistakes: rely on them.",
         );
     }
     text.push('\n');
-    if way != Way::ZeroShot {
+    if judge != JudgeKind::ZeroShot {
         text.push_str("\nTwo examples, with constraints and traces of their own:\n");
-        for example in &judging.examples {
-            let _ = write!(text, "\n{}\nAnswer:\n", case(example, way));
-            text.push_str(&answer(&example.truths));
+        for example in &judge_case.examples {
+            let _ = write!(text, "\n{}\nAnswer:\n", render_case(example, judge));
+            text.push_str(&example_answer(&example.truths));
         }
         text.push_str("\nThis is what is asked for:\n");
     }
-    let wanted = (1..=judging.judged.constraints.len()).map(|n| format!("Constraint {n}: VALID or INVALID"));
+    let wanted = (1..=judge_case.subject.constraints.len()).map(|n| format!("Constraint {n}: VALID or INVALID"));
     let _ = write!(
         text,
         "\n{}\nAnswer with these lines and nothing else, each with the word that is right:\n{}\n",
-        case(&judging.judged, way),
+        render_case(&judge_case.subject, judge),
         wanted.collect::<Vec<_>>().join("\n")
     );
     text
 }
 
-fn answer(truths: &[bool]) -> String {
+fn example_answer(truths: &[bool]) -> String {
     (1..).zip(truths).fold(String::new(), |text, (n, truth)| {
         format!("{text}Constraint {n}: {}\n", if *truth { "VALID" } else { "INVALID" })
     })
 }
 
-fn case(case: &Synthetic, way: Way) -> String {
+fn render_case(case: &Synthetic, judge: JudgeKind) -> String {
     let mut text = String::new();
     for (n, constraint) in (1..).zip(&case.constraints) {
         let _ = writeln!(text, "Constraint {n}: {}", constraint.wording(Wording::Precise));
@@ -64,7 +65,7 @@ fn case(case: &Synthetic, way: Way) -> String {
     text.push_str("Trace:\n");
     for (sentence, step) in case.trace.sentences().iter().zip(&case.trace.steps) {
         text.push_str(sentence);
-        if way == Way::FewShotLabels {
+        if judge == JudgeKind::FewShotLabels {
             let true_here = |constraint: &Constraint| {
                 let words = constraint.propositions_in_words().into_iter().zip(constraint.truths_at(step));
                 words.filter(|(_, truth)| *truth).map(|(words, _)| words).collect::<Vec<_>>()
@@ -78,9 +79,9 @@ fn case(case: &Synthetic, way: Way) -> String {
     text
 }
 
-/// What an answer says of each constraint. A constraint of which it says nothing, or both, is not read; where there is one
-/// constraint, the bare word will do.
-pub fn verdicts_in(text: &str, constraints: usize) -> Verdicts {
+/// Parses the verdicts of an answer. A constraint with no verdict, or with both, is unreadable. If there is only one
+/// constraint, the word alone is enough.
+pub fn parse_verdicts(text: &str, constraints: usize) -> Verdicts {
     let word = |text: &str| match text.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_uppercase().as_str() {
         "VALID" => Some(true),
         "INVALID" => Some(false),
@@ -92,31 +93,31 @@ pub fn verdicts_in(text: &str, constraints: usize) -> Verdicts {
         let number = head.trim().to_ascii_lowercase().strip_prefix("constraint")?.trim().parse::<usize>().ok()?;
         Some((number, word(rest)?))
     };
-    let said: Vec<(usize, bool)> = text.lines().filter_map(line).collect();
-    let of = |number: usize| {
-        let mut of_it = said.iter().filter(|(n, _)| *n == number).map(|(_, truth)| *truth);
-        let first = of_it.next()?;
-        of_it.all(|truth| truth == first).then_some(first)
+    let verdicts: Vec<(usize, bool)> = text.lines().filter_map(line).collect();
+    let verdict_on = |number: usize| {
+        let mut all = verdicts.iter().filter(|(n, _)| *n == number).map(|(_, truth)| *truth);
+        let first = all.next()?;
+        all.all(|truth| truth == first).then_some(first)
     };
-    match (constraints, said.is_empty()) {
+    match (constraints, verdicts.is_empty()) {
         (1, true) => vec![word(text)],
-        _ => (1..=constraints).map(of).collect(),
+        _ => (1..=constraints).map(verdict_on).collect(),
     }
 }
 
-/// The propositions of all constraints, in words; what two of them share stands once for each.
-pub(super) fn propositions(of: &Synthetic) -> Vec<String> {
-    of.constraints.iter().flat_map(Constraint::propositions_in_words).collect()
+/// The propositions of all constraints in words; a shared proposition is listed for each constraint.
+pub(super) fn propositions(case: &Synthetic) -> Vec<String> {
+    case.constraints.iter().flat_map(Constraint::propositions_in_words).collect()
 }
 
-/// The prompt of a labeler for some steps, which are numbered from 0.
-pub(super) fn label_prompt(of: &Synthetic, steps: std::ops::Range<usize>) -> String {
+/// The prompt of a labeler for a range of steps, from 0.
+pub(super) fn label_prompt(case: &Synthetic, steps: std::ops::Range<usize>) -> String {
     let mut text = String::from("Statements about a single step:\n");
-    for (n, words) in (1..).zip(propositions(of)) {
+    for (n, words) in (1..).zip(propositions(case)) {
         let _ = writeln!(text, "s{n}: {words}");
     }
     text.push_str("\nSteps:\n");
-    for sentence in &of.trace.sentences()[steps] {
+    for sentence in &case.trace.sentences()[steps] {
         let _ = writeln!(text, "{sentence}");
     }
     text.push_str(
@@ -126,9 +127,9 @@ pub(super) fn label_prompt(of: &Synthetic, steps: std::ops::Range<usize>) -> Str
     text
 }
 
-/// The statements, from 0, that an answer says are true at each of some steps; `None` where it cannot be read: a line says
-/// something else, names a step or a statement that was not asked about, or there is no line.
-pub fn labels_in(text: &str, steps: std::ops::Range<usize>, statements: usize) -> Option<Vec<Vec<usize>>> {
+/// Parses the labels of an answer: for each step the numbers of the true statements, from 0. `None` if there is no line, or a
+/// line has another form or names a step or statement that was not asked about.
+pub fn parse_labels(text: &str, steps: std::ops::Range<usize>, statements: usize) -> Option<Vec<Vec<usize>>> {
     let mut labels = vec![Vec::new(); steps.len()];
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("```")).collect();
     if lines.is_empty() {
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_is_read_or_it_is_none() {
+    fn parses_verdicts() {
         let (yes, no) = (Some(true), Some(false));
         for (text, read) in [
             ("Constraint 1: VALID\nConstraint 2: INVALID", vec![yes, no]),
@@ -171,7 +172,7 @@ mod tests {
             ("Constraint 3: VALID", vec![None, None]),
             ("I am sorry.", vec![None, None]),
         ] {
-            assert_eq!(verdicts_in(text, 2), read, "{text}");
+            assert_eq!(parse_verdicts(text, 2), read, "{text}");
         }
         for (text, read) in [
             ("INVALID", no),
@@ -181,13 +182,13 @@ mod tests {
             ("not VALID", None),
             ("", None),
         ] {
-            assert_eq!(verdicts_in(text, 1), [read], "{text}");
+            assert_eq!(parse_verdicts(text, 1), [read], "{text}");
         }
     }
 
     #[test]
-    fn labels_are_read_whole_or_not_at_all() {
-        let read = |text: &str| labels_in(text, 10..13, 3);
+    fn parses_all_labels_or_none() {
+        let read = |text: &str| parse_labels(text, 10..13, 3);
         assert_eq!(read("Step 11: s1, s3\nStep 13: s2"), Some(vec![vec![0, 2], vec![], vec![1]]));
         assert_eq!(read("```\n- Step 12: S2 s3\n```"), Some(vec![vec![], vec![1, 2], vec![]]));
         assert_eq!(read("None."), Some(vec![vec![], vec![], vec![]]));
