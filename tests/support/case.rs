@@ -1,4 +1,4 @@
-//! A case and a specification of a counter, small enough to be read at once, to be spoiled in one place by a test.
+//! A small case and specification of a counter, in which a test can change one place.
 
 use serde_json::{Value, json};
 

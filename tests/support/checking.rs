@@ -1,4 +1,4 @@
-//! Specifications to check, and what every outcome has.
+//! Specifications for checks, and assertions on every outcome.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,4 +1,4 @@
-//! The real Claude Code program, driven against a model server of the tests' own, and a script that stands for it.
+//! Runs the real Claude Code program with a model server of the tests, or a script in its place.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

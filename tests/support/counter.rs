@@ -1,5 +1,4 @@
-//! A protocol small enough to be read at a glance: a counter that a worker raises to a limit. Each piece of an answer
-//! can be bent by a test.
+//! A minimal protocol: a worker increments a counter up to a limit. A test can change each part of an answer.
 
 use super::model_server::{Reply, Seen};
 use super::{Bench, Script};

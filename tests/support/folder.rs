@@ -1,4 +1,4 @@
-//! Run folders before and after.
+//! Snapshots of run folders.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

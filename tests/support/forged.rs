@@ -1,4 +1,4 @@
-//! Journals of genuine runs with something changed in them.
+//! Forges journals: genuine runs with one change.
 
 use std::os::unix::fs::symlink;
 

@@ -1,4 +1,4 @@
-//! The program while it waits for an answer through files.
+//! Drives the program while it waits for answers through files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! A throw-away project for each test, and the built program run in it.
+//! A temporary project for each test, and the built program run in it.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test binary uses a part of it")]
 
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! How a scripted turn looks on the wire: the Messages API and chat completions, in events or in one piece.
+//! The wire format of scripted turns: the Messages API and chat completions, as events or in one piece.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A run of a script, and what it came to.
+//! Runs a script and offers assertions on the result.
 
 use std::fmt::Write as _;
 

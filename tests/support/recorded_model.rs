@@ -1,5 +1,5 @@
-//! A model that plays a run from a recording: it reads what the recorded one read and what the prompt names, all in one
-//! turn, goes on where a file has more to show, and then gives the recorded answer.
+//! A model that replays a recording through a server: it reads the files that the recorded model read and those that the
+//! prompt names, all in one turn, continues files that have more to show, and then gives the recorded answer.
 //!
 //! ```ignore
 //! let model = RecordedModel::load(&project().join("evals/uniswap_swap/recording/run.jsonl"));

@@ -1,5 +1,4 @@
-//! Waiting for something that another process or thread does: the only place of the tests that sleeps
-//! (`tests/floors.rs` checks it).
+//! Waits for another process or thread. It is the only file of the tests that sleeps (`tests/floors.rs` checks this).
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
 use std::time::{Duration, Instant};
