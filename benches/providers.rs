@@ -1,7 +1,8 @@
-//! What the HTTP providers cost beside the server's time: the overhead of a call against a bare one, memory per call
-//! with 32 at a time, and the bytes that a run of each recorded case sends, drafted by nodes and as a whole, with how many
-//! of them stand in a prefix that the server has seen (`-- bytes` does only that). The server is another process for the first two, so that its own
-//! work is not counted. Needs Java and `tla2tools.jar` for the last, and Linux for the second.
+//! Measures the cost of the HTTP providers besides the server's time: the overhead of a call compared with a plain HTTP
+//! request, memory per call with 32 at once, and the bytes that a run of each recorded case sends, drafted node by node and
+//! with a single call, including how many of them are in a prefix that the server has seen (`-- bytes` measures only this).
+//! For the first two the server is another process, so that its own work is not counted. The second needs Linux, the last
+//! Java and `tla2tools.jar`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -40,14 +41,14 @@ fn main() {
     for api in ["anthropic", "openai"] {
         runtime.block_on(overhead(api));
     }
-    // Each in a process that has allocated nothing before: freed memory would serve the calls unseen.
+    // Each in a new process: memory that was freed before would serve the calls and not be counted.
     for api in ["anthropic", "openai"] {
         assert!(Command::new(std::env::current_exe().unwrap()).args(["memory", api]).status().unwrap().success());
     }
     all_bytes();
 }
 
-/// A server in a process of its own that gives every request the same answer after so long.
+/// A server in its own process that gives every request the same answer after a delay.
 struct Served {
     child: Child,
     url: String,
@@ -76,14 +77,14 @@ impl Drop for Served {
 
 fn serve(delay: Duration) {
     let server = ModelServer::start(|_| Reply::text("word ".repeat(2_000)));
-    // The script is asked by one request at a time: what is waited for is waited for by the connection.
+    // The script handles one request at a time, so the connection has to wait, not the script.
     let url = if delay.is_zero() { server.url() } else { slow(server.url(), delay) };
     println!("{url}");
     std::io::stdout().flush().unwrap();
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-/// Passes each connection on after a while, so that all calls are under way at the same time.
+/// Forwards each connection after a delay, so that all calls are under way at the same time.
 fn slow(to: String, delay: Duration) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -123,7 +124,7 @@ fn request(workspace: &std::path::Path) -> Request {
     }
 }
 
-/// The same bytes sent by the HTTP client alone, and its answer read to the end.
+/// Sends the same bytes with the plain HTTP client and reads the answer to its end.
 async fn bare(client: &reqwest::Client, url: &str, seen: &Seen) {
     let mut request = client.post(format!("{url}{}", seen.path)).body(seen.raw.clone());
     for (name, value) in seen.headers.iter().filter(|(n, _)| n == "content-type" || n == "anthropic-version") {
@@ -141,14 +142,14 @@ async fn overhead(api: &str) {
     let server = Served::start(Duration::ZERO);
     let (ours, client) = (provider(api, &server.url), reqwest::Client::new());
     let (mut calls, mut bares) = (Vec::new(), Vec::new());
-    // Pair by pair, so that the ratio holds when the machine's speed drifts.
+    // Alternating, so that a drift of the machine's speed does not change the ratio.
     for pair in 0..PAIRS + 10 {
         let began = Instant::now();
         ours.ask(&request, &cancel).await.unwrap();
         let call = began.elapsed();
         let began = Instant::now();
         bare(&client, &server.url, &seen).await;
-        // The first ones open connections.
+        // The first calls open the connections, so they are not counted.
         if pair >= 10 {
             calls.push(call.as_secs_f64());
             bares.push(began.elapsed().as_secs_f64());
@@ -183,7 +184,7 @@ async fn memory(api: &str) {
     let (request, cancel) = (request(dir.path()), Cancel::new());
     let server = Served::start(Duration::from_millis(800));
     let ours = provider(api, &server.url);
-    // One call beforehand: what is made once is no call's.
+    // One call beforehand, because one-time allocations belong to no call.
     ours.ask(&request, &cancel).await.unwrap();
     let before = resident();
     let calls = futures_util::future::join_all((0..AT_ONCE).map(|_| ours.ask(&request, &cancel)));
@@ -205,7 +206,7 @@ async fn memory(api: &str) {
     );
 }
 
-/// Every recorded case, with each provider, both ways.
+/// Every recorded case, with each provider and both kinds of drafts.
 fn all_bytes() {
     let evals = project().join("evals");
     let mut cases: Vec<String> = std::fs::read_dir(&evals)
@@ -223,7 +224,7 @@ fn all_bytes() {
     }
 }
 
-/// The recording of a case; its first three answers as one, where it is drafted as a whole.
+/// The recording of a case. For a single-call draft its first three answers are joined.
 fn recording(case: &str, draft: &str, bench: &Bench) -> std::path::PathBuf {
     let path = project().join("evals").join(case).join("recording/run.jsonl");
     if draft == "nodes" {
@@ -275,12 +276,12 @@ fn bytes(api: &str, case: &str, draft: &str) {
         requests.len(),
         sent / 1000,
         known / 1000,
-        // By the estimate of the budgets.
+        // The same estimate as for budgets.
         sent / 4
     );
 }
 
-/// Bytes up to the last block at which an earlier request had a breakpoint behind the very same beginning.
+/// Bytes up to the last block at which an earlier request had a cache breakpoint after an identical prefix.
 fn marked(requests: &[Seen]) -> usize {
     let mut kept: HashSet<String> = HashSet::new();
     let mut known = 0;
@@ -305,7 +306,7 @@ fn marked(requests: &[Seen]) -> usize {
     known
 }
 
-/// Bytes that a request's conversation has in common with the beginning of an earlier one: what such servers keep.
+/// Length of the common prefix of a conversation and an earlier one, in bytes: such servers cache prefixes automatically.
 fn common(requests: &[Seen]) -> usize {
     let text = |seen: &Seen| format!("{}{}", seen.body["tools"], seen.body["messages"]);
     let texts: Vec<String> = requests.iter().map(text).collect();

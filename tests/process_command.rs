@@ -1,4 +1,4 @@
-//! Children end, whatever they do.
+//! Child processes end, whatever they do.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 #[path = "support/waiting.rs"]
@@ -28,7 +28,7 @@ fn ends(pid: &str) -> bool {
 }
 
 #[tokio::test]
-async fn output_and_status_come_back_and_lines_are_seen_as_they_come() {
+async fn output_and_status_are_returned_and_lines_are_seen_at_once() {
     let mut lines = Vec::new();
     let ended = shell("echo one; echo two; echo bad >&2; printf end; exit 7")
         .run(&Cancel::new(), &mut |line| lines.push(line.to_owned()))
@@ -41,7 +41,7 @@ async fn output_and_status_come_back_and_lines_are_seen_as_they_come() {
 }
 
 #[tokio::test]
-async fn the_environment_holds_nothing_but_what_is_given() {
+async fn the_environment_has_only_the_given_variables() {
     let ended = run(&Command::new("/usr/bin/env").env("ONLY", "this")).await;
     assert_eq!(String::from_utf8_lossy(&ended.stdout), "ONLY=this\n");
 }
@@ -71,7 +71,7 @@ async fn a_child_that_ignores_term_is_killed_with_its_children() {
 }
 
 #[tokio::test]
-async fn a_grandchild_that_keeps_the_pipe_open_neither_hangs_us_nor_lives_on() {
+async fn a_grandchild_that_keeps_the_pipe_open_is_killed_and_does_not_block() {
     let before = Instant::now();
     let ended = run(&shell("sleep 60 & echo $!")).await;
     assert_eq!(ended.status, Status::Exited(0));
@@ -81,7 +81,7 @@ async fn a_grandchild_that_keeps_the_pipe_open_neither_hangs_us_nor_lives_on() {
 }
 
 #[tokio::test]
-async fn a_grandchild_in_its_own_session_does_not_hang_us() {
+async fn a_grandchild_in_its_own_session_does_not_block() {
     let before = Instant::now();
     let ended = run(&shell("setsid sleep 3 & exit 0")).await;
     assert_eq!(ended.status, Status::Exited(0));
@@ -89,7 +89,7 @@ async fn a_grandchild_in_its_own_session_does_not_hang_us() {
 }
 
 #[tokio::test]
-async fn a_flood_is_bounded() {
+async fn the_output_is_limited() {
     let ended = run(&shell("while :; do echo flood; done").output_cap(10_000)).await;
     assert_eq!(ended.status, Status::OutputFlood);
     assert_eq!(ended.stdout.len(), 10_000);
@@ -105,7 +105,7 @@ async fn cancel_ends_the_child() {
 }
 
 #[tokio::test]
-async fn a_signal_from_outside_is_told_apart() {
+async fn a_signal_from_outside_is_reported_as_such() {
     assert_eq!(run(&shell("kill -KILL $$")).await.status, Status::Signalled(9));
 }
 
@@ -143,7 +143,7 @@ async fn the_log_holds_both_streams() {
 }
 
 #[tokio::test]
-async fn what_sees_to_the_end_of_a_child_costs_little() {
+async fn the_watch_on_a_child_costs_little() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut best = [Duration::MAX; 2];
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! What each node is told: all that it needs, and nothing that is not true at that point of the run.
+//! The prompt and files of each node: complete, and true at that point of the run.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -107,7 +107,7 @@ const FOUND: &str = "was found to be flawed";
 const ON_PURPOSE: &str = "stands on purpose in place of what the documents say";
 
 #[test]
-fn a_flaw_is_spoken_of_while_it_is_open_and_the_change_that_mends_it_afterwards() {
+fn an_open_flaw_is_mentioned_and_afterwards_the_change_that_repairs_it() {
     let steps = "## Steps\n- Add: CHANGED: only below the limit; it replaces an Add at the limit.\n  Nothing else.\n\
                  - Stop: at the limit.\n## Requirements";
     let bench = repaired(&INFORMAL.replace("## Requirements", steps));
@@ -137,7 +137,7 @@ fn a_branch_from_a_flaw_that_is_to_be_repaired_says_so() {
 }
 
 #[test]
-fn whatever_follows_a_confirmed_flaw_is_not_plainly_approved() {
+fn after_a_confirmed_flaw_no_approval_is_unqualified() {
     let bench = bench();
     bench.write("docs/counter.md", FLAWED_DOC);
     bench.forge(&flawed().answer("review", 0, 1, "second_reading", AGREES), &[]).expect(1);
@@ -168,7 +168,7 @@ fn whatever_follows_a_confirmed_flaw_is_not_plainly_approved() {
 }
 
 #[test]
-fn a_correction_by_hand_is_no_repair_and_the_reviewer_knows_what_it_corrects() {
+fn a_manual_correction_is_no_repair_and_the_reviewer_sees_what_it_corrects() {
     let bench = bench();
     bench.write("docs/counter.md", FLAWED_DOC);
     bench.forge(&flawed().answer("review", 0, 1, "second_reading", AGREES), &[]).expect(1);
@@ -192,7 +192,7 @@ fn a_correction_by_hand_is_no_repair_and_the_reviewer_knows_what_it_corrects() {
 }
 
 #[test]
-fn a_step_that_is_marked_as_changed_is_not_approved_where_nothing_is_repaired() {
+fn a_step_marked_as_changed_is_not_approved_without_a_repair() {
     let informal =
         INFORMAL.replace("## Requirements", "## Steps\n- Add: CHANGED: only below the limit.\n## Requirements");
     let script = good().answer("informal_spec", 0, 1, "draft", &informal);
@@ -207,7 +207,7 @@ fn a_step_that_is_marked_as_changed_is_not_approved_where_nothing_is_repaired() 
 }
 
 #[test]
-fn nobody_is_told_of_changes_that_are_not_marked() {
+fn unmarked_changes_are_not_mentioned() {
     let bench = repaired(&INFORMAL.replace("The limit.", "The limit, to be kept."));
     asked(&bench, "formalize", 1, 1, "repair").never_says(ON_PURPOSE);
     asked(&bench, "review", 1, 1, "draft").never_says(ON_PURPOSE);
@@ -236,7 +236,7 @@ fn a_second_reader_of_a_changed_protocol_sees_what_was_changed() {
 }
 
 #[test]
-fn a_second_reader_who_could_not_be_understood_is_told_what_could_not_be_read() {
+fn an_unreadable_second_reading_is_requested_again_with_the_problem() {
     let bench = bench();
     bench.write("docs/counter.md", FLAWED_DOC);
     bench.forge(&flawed().answer("review", 0, 1, "second_reading", "I agree wholeheartedly."), &[]).expect(NO_ANSWER);
@@ -275,7 +275,7 @@ fn a_repair_keeps_the_interface_that_the_draft_was_given() {
 }
 
 #[test]
-fn a_check_of_an_older_module_is_not_passed_off_as_one_of_the_present() {
+fn a_check_of_an_older_module_is_marked_as_such() {
     const OLDER: &str = "an earlier version";
     let broken = fenced(&MODULE.replace("n := n + 1;", "n := n + ;"));
     let script = good().answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "it adds too much")).answer(
@@ -293,7 +293,7 @@ fn a_check_of_an_older_module_is_not_passed_off_as_one_of_the_present() {
 }
 
 #[test]
-fn a_check_of_older_properties_is_not_passed_off_as_one_of_the_present() {
+fn a_check_of_older_properties_is_marked_as_such() {
     const OLDER: &str = "an earlier version";
     let misnamed = good_sections().replace("INVARIANTS TypeOK NeverAbove", "INVARIANTS TypeOK NeverBelow");
     let script = good()
@@ -306,7 +306,7 @@ fn a_check_of_older_properties_is_not_passed_off_as_one_of_the_present() {
 }
 
 #[test]
-fn names_that_no_definition_has_are_told_to_those_who_write_and_judge_properties() {
+fn reserved_names_are_in_the_prompts_about_properties() {
     let bench = bench();
     bench.forge(&good().answer("review", 0, 1, "draft", ""), &[]).expect(NO_ANSWER);
     asked(&bench, "generate_invariants", 0, 1, "draft")

@@ -1,5 +1,5 @@
-//! The `claude` provider: the real Claude Code program against a model server on loopback, and a script in its place
-//! for what a program can do wrong.
+//! The `claude` provider: the real Claude Code program with a model server on loopback, and a script in its place that
+//! simulates failures.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 #[path = "providers_claude/script.rs"]
@@ -69,7 +69,7 @@ fn a_call_with_two_reads() {
 }
 
 #[test]
-fn a_part_of_a_file_is_not_the_whole_of_it() {
+fn a_partly_read_file_does_not_count_as_read() {
     let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::replies(vec![
@@ -81,7 +81,7 @@ fn a_part_of_a_file_is_not_the_whole_of_it() {
 }
 
 #[test]
-fn what_lies_outside_is_refused_and_told() {
+fn reads_outside_the_workspace_are_refused_and_reported() {
     let program = real_program();
     for login in [ClaudeLogin::key(PLANTED_KEY).unwrap(), token()] {
         let scene = Scene::new();
@@ -132,7 +132,7 @@ fn ran(scene: &Scene) -> Vec<String> {
 }
 
 #[test]
-fn planted_hooks_servers_and_instructions_take_no_effect() {
+fn planted_hooks_servers_and_instructions_have_no_effect() {
     let program = real_program();
     let answers = || ModelServer::replies(vec![Reply::reads(&["docs/a.md"]), Reply::text("done")]);
     // They would take effect: without the switches all of them do.
@@ -185,7 +185,7 @@ fn log_in(scene: &Scene) {
 }
 
 #[test]
-fn doctor_learns_who_is_logged_in_and_no_more() {
+fn doctor_learns_only_the_kind_of_login() {
     let program = real_program();
     let scene = Scene::new();
     let status = |login: ClaudeLogin| run(ClaudeCode::new(program.clone(), login).status(&Cancel::new())).unwrap();
@@ -202,7 +202,7 @@ fn doctor_learns_who_is_logged_in_and_no_more() {
 }
 
 #[test]
-fn a_kept_login_is_used_and_a_missing_one_is_told() {
+fn a_kept_login_is_used_and_a_missing_one_is_an_error() {
     let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::replies(vec![Reply::text("done")]);
@@ -218,7 +218,7 @@ fn a_kept_login_is_used_and_a_missing_one_is_told() {
 }
 
 #[test]
-fn a_prompt_is_a_prompt_whatever_it_looks_like() {
+fn a_prompt_that_looks_like_a_command_reaches_the_model() {
     let program = real_program();
     let scene = Scene::new();
     let long = format!("start {} end", "word ".repeat(200_000));
@@ -235,7 +235,7 @@ fn a_prompt_is_a_prompt_whatever_it_looks_like() {
 }
 
 #[test]
-fn an_answer_that_is_cut_and_goes_on_is_put_together() {
+fn a_continued_answer_is_joined() {
     let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::replies(vec![Reply::text("one, ").stop("max_tokens"), Reply::text("two")]);
@@ -243,7 +243,7 @@ fn an_answer_that_is_cut_and_goes_on_is_put_together() {
 }
 
 #[test]
-fn the_choice_reaches_the_request_and_a_schema_holds_the_answer() {
+fn the_model_choice_and_the_schema_reach_the_request() {
     let program = real_program();
     let scene = Scene::new();
     let mut request = scene.request("x");
@@ -271,7 +271,7 @@ fn the_choice_reaches_the_request_and_a_schema_holds_the_answer() {
 }
 
 #[test]
-fn every_way_to_fail_has_its_kind() {
+fn every_failure_has_its_kind() {
     let program = real_program();
     let error = |status, kind: &str, message: &str| vec![Reply::error(status, kind, message)];
     let invalid = "invalid_request_error";
@@ -349,7 +349,7 @@ fn a_stream_that_breaks_is_no_answer() {
 }
 
 #[test]
-fn a_server_that_is_not_there_or_speaks_no_tls() {
+fn an_unreachable_server_and_one_without_tls_are_distinguished() {
     let program = real_program();
     let scene = Scene::new();
     let key = || ClaudeLogin::key(PLANTED_KEY).unwrap();
@@ -406,7 +406,7 @@ fn a_cancel_ends_the_call_within_a_second_and_leaves_no_process() {
 }
 
 #[test]
-fn what_a_call_costs_in_time_and_memory() {
+fn a_call_stays_within_its_time_and_memory() {
     let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::start(|seen| match seen.tool_results().len() {

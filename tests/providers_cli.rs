@@ -1,4 +1,4 @@
-//! The program with a model behind a server: what it takes, keeps, spends and gives away.
+//! The command line with a model behind a server: its settings, recordings, costs and secrets.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -46,7 +46,7 @@ fn conversations(server: &ModelServer) -> usize {
 }
 
 #[test]
-fn a_run_by_a_server_ends_as_its_replay_and_accounts_for_every_call() {
+fn a_run_with_a_server_equals_its_replay_and_accounts_for_every_call() {
     let replay = bench();
     replay.forge(&good(), &[]).expect(0);
     for who in BOTH {
@@ -85,7 +85,7 @@ fn a_run_by_a_server_ends_as_its_replay_and_accounts_for_every_call() {
 }
 
 #[test]
-fn a_model_of_unknown_price_costs_unknown_and_not_nothing() {
+fn a_model_without_a_price_has_unknown_cost_and_not_zero() {
     let bench = bench();
     let server = counter(&bench);
     forge(&bench, &server, &["--model", "of-tomorrow"]).expect(0).prints(&["4 answers, ", "price unknown"]);
@@ -149,7 +149,7 @@ mod input;
 mod keys;
 
 #[test]
-fn a_model_that_the_provider_does_not_have_is_a_wrong_setting() {
+fn an_unknown_model_is_a_wrong_setting() {
     for choice in BOTH {
         let bench = bench();
         let server = ModelServer::start(|_| Reply::error(404, "not_found_error", "model: claude-none not found"));

@@ -1,4 +1,4 @@
-//! The two HTTP providers against a scripted server: every way to fail, and what the caller makes of it.
+//! The two HTTP providers with a scripted server: every kind of failure, and the caller's reaction.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -287,7 +287,7 @@ fn broken_answers(api: Api) -> Vec<Scenario> {
 }
 
 #[test]
-fn each_way_to_fail_has_its_kind_and_shows_no_key() {
+fn every_failure_has_its_kind_and_shows_no_key() {
     for api in BOTH {
         let scenarios: Vec<Scenario> = refusals(api).into_iter().chain(broken_answers(api)).collect();
         assert!(scenarios.len() >= 40);
@@ -315,7 +315,7 @@ fn each_way_to_fail_has_its_kind_and_shows_no_key() {
 }
 
 #[test]
-fn a_server_that_is_not_there_and_one_without_encryption_are_told_apart() {
+fn an_unreachable_server_and_one_without_encryption_are_distinguished() {
     let server = ModelServer::replies(vec![Reply::text("x")]);
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
@@ -335,7 +335,7 @@ fn a_server_that_is_not_there_and_one_without_encryption_are_told_apart() {
 }
 
 #[test]
-fn of_a_huge_error_body_only_the_beginning_is_read() {
+fn only_the_beginning_of_a_huge_error_body_is_read() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
         let server = ModelServer::replies(vec![Reply::huge(500, 200 << 20)]);
@@ -346,7 +346,7 @@ fn of_a_huge_error_body_only_the_beginning_is_read() {
 }
 
 #[test]
-fn a_redirect_is_not_followed_and_the_key_goes_nowhere_else() {
+fn a_redirect_is_not_followed_and_gets_no_key() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
         let other = ModelServer::replies(vec![Reply::text("x")]);
@@ -360,7 +360,7 @@ fn a_redirect_is_not_followed_and_the_key_goes_nowhere_else() {
 }
 
 #[test]
-fn a_key_that_a_model_echoes_does_not_come_out() {
+fn a_key_that_a_model_repeats_is_redacted() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
         let mut first = true;
@@ -402,7 +402,7 @@ fn a_signal_ends_a_call_within_a_second() {
 }
 
 #[test]
-fn an_answer_that_is_there_when_the_signal_comes_is_not_lost() {
+fn a_complete_answer_survives_a_signal() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
         // All events have come, only the connection stays.
@@ -422,7 +422,7 @@ fn an_answer_that_is_there_when_the_signal_comes_is_not_lost() {
 }
 
 #[test]
-fn what_is_read_is_given_back_recorded_and_confined() {
+fn reads_are_returned_recorded_and_confined() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("ws")).unwrap();
     std::fs::write(dir.path().join("secret.txt"), "beyond the fence").unwrap();
@@ -485,7 +485,7 @@ fn what_is_read_is_given_back_recorded_and_confined() {
 }
 
 #[test]
-fn a_choice_reaches_the_server_and_no_key_is_sent_where_there_is_none() {
+fn the_model_choice_reaches_the_server_and_no_key_is_sent_without_one() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
         let server = ModelServer::replies(vec![Reply::text("x")]);
@@ -515,7 +515,7 @@ fn a_choice_reaches_the_server_and_no_key_is_sent_where_there_is_none() {
 }
 
 #[test]
-fn a_schema_is_asked_for_and_left_out_where_it_is_refused() {
+fn a_schema_is_sent_and_left_out_if_the_server_rejects_it() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
         let of = move |body: &Value| api.say(body["output_config"]["format"].clone(), body["response_format"].clone());

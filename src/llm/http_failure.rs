@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_many_servers_come_to_the_same_kinds() {
+    fn the_messages_of_many_servers_map_to_the_same_kinds() {
         use FailureKind as K;
         let anthropic =
             |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
@@ -413,14 +413,14 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_of_a_prompt_that_is_too_long_are_told() {
+    fn a_prompt_that_is_too_long_is_reported_with_its_numbers() {
         let error = json!({"error": {"code": "400", "message": "too large", "type": "exceed_context_size_error", "n_prompt_tokens": 70000, "n_ctx": 16384}});
         let message = failure(400, &error).message;
         assert!(message.contains("70000 tokens, the context has 16384"), "{message}");
     }
 
     #[test]
-    fn events_are_judged_by_type_or_by_code_whichever_way_it_is_written() {
+    fn events_are_classified_by_type_or_by_code_in_any_notation() {
         use FailureKind as K;
         for (event, kind) in [
             (json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}), K::Overloaded),
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_time_comes_in_seconds_in_milliseconds_or_as_a_time_of_day() {
+    fn retry_after_is_given_in_seconds_milliseconds_or_as_a_date() {
         let now = Some("Fri, 20 Nov 2026 18:00:00 GMT");
         let wait = |millis, after, date| super::parse_retry_after(millis, after, date, None);
         let at = |seconds: f64| Some(Duration::from_secs_f64(seconds));
@@ -461,7 +461,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_date_makes_the_reading_of_a_waiting_time_panic(
+        fn no_date_makes_parsing_retry_after_panic(
             day in "[A-Z][a-z]{2,8}",
             numbers in proptest::array::uniform5(-1_i32..100),
             month in "Jan|Feb|Dec|xxx",

@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_a_file_can_pass_for_the_mark_that_ends_it() {
+    fn no_line_of_a_file_can_forge_its_end_marker() {
         let dir = world();
         // A reader may take other characters for the end of a line than we do.
         for end in ["\n", "\r", "\u{2028}", "\u{85}", "\u{b}"] {
@@ -633,7 +633,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_shown_with_the_numbers_of_its_lines_and_recorded_by_its_content() {
+    fn a_file_is_shown_with_line_numbers_and_recorded_by_its_content() {
         let dir = world();
         let mut reading = reading(&dir);
         let absolute = dir.path().join("ws/docs/a.md").display().to_string();
@@ -655,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_outside_is_refused_and_kept() {
+    fn paths_that_lead_outside_are_refused_and_recorded() {
         let dir = world();
         let mut reading = reading(&dir);
         let sibling = dir.path().join("ws-other/secret.txt").display().to_string();
@@ -687,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_and_no_text_is_refused_by_name_and_is_no_escape() {
+    fn files_inside_that_are_not_text_are_errors_and_no_escape() {
         let dir = world();
         let mut reading = reading(&dir);
         let long = "x/".repeat(3000);
@@ -760,7 +760,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_huge_file_only_what_is_shown_is_kept_and_nothing_is_claimed() {
+    fn a_huge_file_is_shown_in_parts_and_not_recorded_as_read() {
         let dir = world();
         let path = dir.path().join("ws/huge.txt");
         std::fs::write(&path, "first\nsecond\n").unwrap();
@@ -781,7 +781,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_calls_and_text_of_an_attempt_are_bounded() {
+    fn turns_calls_and_text_of_a_conversation_are_limited() {
         let dir = world();
         std::fs::write(dir.path().join("ws/big.txt"), "0123456789\n".repeat(20_000)).unwrap();
         let mut reading = reading(&dir);
@@ -807,7 +807,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_before_the_model_counts_as_read_and_has_a_limit() {
+    fn files_in_the_request_count_as_read_and_have_a_size_limit() {
         let dir = world();
         let mut reading = reading(&dir);
         let loaded = reading.load("./docs/a.md", 100).unwrap();
@@ -825,7 +825,7 @@ mod tests {
 
     /// A file and a folder are exchanged for links that lead outside, as fast as the system can.
     #[test]
-    fn a_link_swapped_in_between_check_and_open_never_shows_what_is_outside() {
+    fn a_link_swapped_in_during_a_read_never_shows_files_outside() {
         let dir = world();
         let ws = dir.path().join("ws");
         let stop = Arc::new(AtomicBool::new(false));
@@ -908,7 +908,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn no_path_shows_what_is_outside(path in hostile_path()) {
+        fn no_path_shows_a_file_outside(path in hostile_path()) {
             thread_local! { static WORLD: tempfile::TempDir = world(); }
             WORLD.with(|dir| {
                 let root = dir.path().display().to_string();

@@ -1,4 +1,4 @@
-//! Turns the documents into an informal specification with number_lines requirements.
+//! Turns the documents into an informal specification with numbered requirements.
 
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ fn read(answer: &str) -> Read {
     let found = parse_requirements(&text);
     if found.is_empty() {
         return Err(Problem::new(
-            "there is no number_lines requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
+            "there is no numbered requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
         ));
     }
     let lost = malformed_requirements(&text);
@@ -176,6 +176,6 @@ mod tests {
         assert_eq!(other_concerns(GOOD), ["Fees: docs/a.md:3"]);
         assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().value.0, GOOD);
         assert!(read("").unwrap_err().what.contains("empty"));
-        assert!(read("I cannot help with that.").unwrap_err().what.contains("no number_lines requirement"));
+        assert!(read("I cannot help with that.").unwrap_err().what.contains("no numbered requirement"));
     }
 }

@@ -1,4 +1,4 @@
-//! A script in the place of Claude Code: what a program can do wrong.
+//! A script in the place of Claude Code that simulates failures of the program.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn recorded(scene: &Scene, name: &str, lines: usize) -> String {
 }
 
 #[test]
-fn a_program_that_is_missing_old_or_strange_is_refused_by_name() {
+fn a_missing_old_or_unknown_program_is_an_error() {
     let scene = Scene::new();
     let of = |program: PathBuf| {
         let claude = provider(program, ClaudeLogin::key(PLANTED_KEY).unwrap(), "http://127.0.0.1:9");
@@ -40,7 +40,7 @@ fn a_program_that_is_missing_old_or_strange_is_refused_by_name() {
 }
 
 #[test]
-fn the_child_gets_what_it_needs_and_nothing_else() {
+fn the_child_gets_only_the_variables_that_it_needs() {
     let scene = Scene::new();
     scene.write("does-not-matter", "");
     let report = scene.path("report");
@@ -113,7 +113,7 @@ fn a_program_that_ends_badly_is_no_answer() {
 }
 
 #[test]
-fn a_program_that_does_not_confirm_is_ended_at_once() {
+fn a_program_that_does_not_confirm_its_restrictions_is_killed_at_once() {
     let scene = Scene::new();
     let good = recorded(&scene, "read", 2);
     for (what, text) in [
@@ -133,7 +133,7 @@ fn a_program_that_does_not_confirm_is_ended_at_once() {
 }
 
 #[test]
-fn a_finished_answer_is_not_lost_to_a_cancel_nor_to_its_length() {
+fn a_finished_answer_survives_a_cancel_and_its_length() {
     let scene = Scene::new();
     let module = format!("---- MODULE Long ----\\n{}====", "\\\\* line\\n".repeat(300_000));
     let all = recorded(&scene, "read", 100).replace("FINAL ANSWER from fake model (read)", &module);

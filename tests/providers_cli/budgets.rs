@@ -1,4 +1,5 @@
-//! Limits of money, tokens and time, retries, another model, and Ctrl-C: what was paid for is not lost or asked again.
+//! Limits of money, tokens and time, retries, the fallback model, and Ctrl-C: paid answers are neither lost nor requested
+//! again.
 
 use std::pin::Pin;
 use std::process::Stdio;
@@ -29,7 +30,7 @@ fn nothing_twice(bench: &Bench) {
 }
 
 #[test]
-fn a_limit_of_tokens_or_money_stops_before_the_next_call_and_a_larger_one_goes_on() {
+fn a_budget_stops_before_the_next_call_and_a_larger_one_continues() {
     for (flag, small, large) in [("--max-tokens", "100000", "4000000"), ("--max-cost", "0.32", "15")] {
         for who in BOTH {
             let bench = bench();
@@ -63,7 +64,7 @@ fn a_limit_of_tokens_or_money_stops_before_the_next_call_and_a_larger_one_goes_o
 }
 
 #[test]
-fn answers_that_nobody_counts_are_estimated_and_end_a_budget_too() {
+fn uncounted_answers_are_estimated_against_the_budget() {
     for who in BOTH {
         let bench = bench();
         let mut plays = model(&bench, &good());
@@ -82,7 +83,7 @@ fn answers_that_nobody_counts_are_estimated_and_end_a_budget_too() {
 }
 
 #[test]
-fn the_time_of_a_run_bounds_a_call_that_drips() {
+fn the_time_limit_ends_a_slow_call() {
     for who in BOTH {
         let bench = bench();
         let mut plays = model(&bench, &good());
@@ -113,7 +114,7 @@ fn ends(pid: &str) -> bool {
 }
 
 #[test]
-fn the_time_of_a_run_bounds_a_checker_that_runs() {
+fn the_time_limit_ends_a_running_checker() {
     let slow = format!(
         "dir=$(dirname \"$0\")\ncase \"$*\" in\n  *' -h') ;;\n  *tlc2.TLC*) if [ ! -e $dir/fast ]; then echo $$ >$dir/pid; \
          exec sleep 600; fi ;;\nesac\nexec {} \"$@\"",
@@ -148,7 +149,7 @@ fn the_time_of_a_run_bounds_a_checker_that_runs() {
 }
 
 #[test]
-fn a_server_that_asks_to_wait_is_waited_for_and_that_is_told() {
+fn a_requested_wait_is_kept_and_reported() {
     for who in BOTH {
         let bench = bench();
         let mut plays = model(&bench, &good());
@@ -177,7 +178,7 @@ fn a_server_that_asks_to_wait_is_waited_for_and_that_is_told() {
 }
 
 #[test]
-fn after_three_overloads_the_fallback_is_asked_and_that_is_journaled() {
+fn after_three_overloads_the_fallback_is_asked_and_journaled() {
     let bench = bench();
     let mut plays = model(&bench, &good());
     let server = ModelServer::start(move |seen| match seen.body["model"].as_str() {
@@ -280,7 +281,7 @@ impl CallTimer for Still {
 }
 
 #[test]
-fn what_a_server_answers_by_another_name_costs_what_was_asked_for() {
+fn a_server_that_renames_the_model_is_priced_by_the_requested_name() {
     let choice = ModelChoice { model: Some("claude-sonnet-4-5".into()), ..ModelChoice::default() };
     let caller = Caller::new(
         Box::new(Renames),

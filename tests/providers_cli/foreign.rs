@@ -1,5 +1,5 @@
-//! What came with somebody else's folder decides neither which program runs, nor whose server gets a key, nor what is
-//! written over.
+//! Files in another person's folder decide neither which program runs, nor which server gets a key, nor which file is
+//! overwritten.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -39,7 +39,7 @@ fn program(bench: &Bench) -> String {
 }
 
 #[test]
-fn what_a_journal_names_must_be_named_again() {
+fn settings_from_a_journal_must_be_given_again() {
     let server = ModelServer::start(|_| Reply::error(400, "invalid_request_error", "it was asked"));
     for (settings, words) in [
         (
@@ -88,7 +88,7 @@ fn what_a_journal_names_must_be_named_again() {
 }
 
 #[test]
-fn what_is_named_again_or_is_ones_own_goes_on() {
+fn settings_given_again_or_in_ones_own_run_continue() {
     let bench_of = |settings: &Value| {
         let (send, scripts) = std::sync::mpsc::channel::<Plays>();
         let mut script: Option<Plays> = None;
@@ -141,7 +141,7 @@ fn a_settings_file_names_no_jar_no_module_and_no_file_to_write() {
 }
 
 #[test]
-fn only_a_recording_is_recorded_over() {
+fn only_a_recording_is_overwritten_by_a_recording() {
     let bench = bench();
     let server = counter(&bench);
     bench.write("mine.txt", "my notes\n");

@@ -1,4 +1,4 @@
-//! What a person can get wrong about models: status 2, a sentence that says what to do, no run folder.
+//! Wrong settings of models: status 2, a message that says what to do, no run folder.
 
 use super::*;
 
@@ -22,7 +22,7 @@ const ANTHROPIC: [&str; 2] = ["--provider", "anthropic"];
 const OPENAI: [&str; 2] = ["--provider", "openai"];
 
 #[test]
-fn who_answers_must_be_known_and_reachable() {
+fn the_provider_must_be_known_and_reachable() {
     let bench = ready();
     refused(&bench, &["--provider", "claud"], &[], &["unknown provider \"claud\"", "--provider claude", "handoff"]);
     refused(&bench, &ANTHROPIC, &[], &["needs a key", "set ANTHROPIC_API_KEY"]);
@@ -45,7 +45,7 @@ fn who_answers_must_be_known_and_reachable() {
 }
 
 #[test]
-fn where_nothing_is_found_the_choices_are_listed() {
+fn without_a_provider_the_choices_are_listed() {
     let bench = ready();
     refused(
         &bench,
@@ -66,7 +66,7 @@ fn where_nothing_is_found_the_choices_are_listed() {
 }
 
 #[test]
-fn what_was_named_is_not_passed_over_for_another() {
+fn a_named_provider_is_never_replaced_by_another() {
     // The key would pay for what the login was to answer.
     let bench = ready();
     refused(&bench, &["--claude-path", "/nowhere/claude"], &[KEY], &["no program at /nowhere/claude"]);
@@ -74,7 +74,7 @@ fn what_was_named_is_not_passed_over_for_another() {
 }
 
 #[test]
-fn a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable() {
+fn an_invalid_key_is_rejected_by_the_name_of_its_variable() {
     let bench = ready();
     for (bad, word) in
         [("sk-planted\nx", "line break"), ("sk planted", "blank"), ("sk-planted\u{e4}", "cannot be sent")]
@@ -94,7 +94,7 @@ fn a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable() {
 }
 
 #[test]
-fn an_address_that_cannot_be_used_is_refused_without_its_password() {
+fn an_invalid_address_is_rejected_without_its_password() {
     let bench = ready();
     for (bad, words) in [
         ("localhost:11434", ["no scheme", "http://localhost:11434"]),
@@ -115,7 +115,7 @@ fn an_address_that_cannot_be_used_is_refused_without_its_password() {
 }
 
 #[test]
-fn prices_and_limits_that_cannot_be_kept_are_refused() {
+fn limits_that_cannot_be_enforced_are_rejected() {
     let bench = ready();
     let anthropic = |more: &[&'static str]| [&ANTHROPIC[..], more].concat();
     refused(
@@ -229,7 +229,7 @@ fn a_model_that_the_server_does_not_have_ends_with_status_2_and_can_be_resumed_w
 }
 
 #[test]
-fn who_was_chosen_for_want_of_a_choice_is_told_and_goes_on_when_the_run_does() {
+fn an_automatically_chosen_provider_is_reported_and_kept_on_resume() {
     let bench = bench();
     let server = counter(&bench);
     let env = [KEY, ("ANTHROPIC_BASE_URL", &server.url())];
@@ -260,7 +260,7 @@ fn files_that_settings_name_are_found_from_anywhere() {
 }
 
 #[test]
-fn an_address_without_a_provider_is_asked_about_and_not_passed_over() {
+fn an_address_without_a_provider_is_an_error() {
     let bench = ready();
     let url = ["--base-url", "http://127.0.0.1:9"];
     refused(&bench, &url, &[KEY], &["what speaks there", "--provider openai"]);
@@ -269,7 +269,7 @@ fn an_address_without_a_provider_is_asked_about_and_not_passed_over() {
 }
 
 #[test]
-fn a_file_in_the_folder_sends_no_key_and_starts_no_program() {
+fn a_settings_file_in_the_folder_sends_no_key_and_starts_no_program() {
     let bench = ready();
     bench.write("tlaforge.toml", "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://elsewhere.example/v1\"\n");
     let key = ("OPENAI_API_KEY", "sk-planted-0123456789");
@@ -325,7 +325,7 @@ fn a_key_in_a_name_a_prompt_an_exemplar_or_a_variable_is_refused_before_anything
 }
 
 #[test]
-fn what_is_quoted_of_a_file_that_cannot_be_read_shows_no_key() {
+fn quotations_from_an_unreadable_file_show_no_key() {
     let bench = ready();
     bench.write("prices.toml", format!("schema = 1\n[models.x]\ninput = \"{}\"\noutput = 1\n", KEY.1));
     refused(&bench, &[&ANTHROPIC[..], &["--prices", "prices.toml"]].concat(), &[KEY], &["prices.toml"]);
@@ -336,7 +336,7 @@ fn what_is_quoted_of_a_file_that_cannot_be_read_shows_no_key() {
 }
 
 #[test]
-fn the_variable_of_claude_names_no_model_of_another_server() {
+fn the_claude_model_variable_does_not_apply_to_other_providers() {
     let bench = ready();
     let url = ["--base-url", "http://localhost:1"];
     let variable = ("CLAUDE_MODEL", "claude-opus-4-5");

@@ -1,4 +1,4 @@
-//! A key goes into the header of a request, and nowhere else.
+//! A key appears in the header of a request and nowhere else.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -36,7 +36,7 @@ fn nowhere(bench: &Bench, outputs: &[Done]) {
 }
 
 #[test]
-fn no_key_is_in_any_file_or_output_of_a_run_that_fails_goes_on_and_is_told() {
+fn no_file_or_output_of_a_failed_and_resumed_run_contains_a_key() {
     for (who, key) in BOTH.into_iter().zip([ANTHROPIC, OPENAI]) {
         let bench = bench();
         let mut plays = model(&bench, &good());
@@ -105,7 +105,7 @@ fn no_key_is_in_the_environment_of_java() {
 
 /// A program in the place of Claude Code that shows what it was given.
 #[test]
-fn of_the_keys_only_the_one_of_claude_code_reaches_it() {
+fn claude_code_receives_only_its_own_key() {
     let bench = bench();
     let program =
         bench.write("bin/claude", "#!/bin/sh\nenv >>\"$(dirname \"$0\")/seen\"\necho '2.1.329 (Claude Code)'\n");
@@ -142,7 +142,7 @@ fn the_login_of_a_container_reaches_claude_code_and_no_key_does() {
 
 /// Claude Code may repeat what it was given in any field.
 #[test]
-fn a_key_that_claude_code_repeats_comes_into_no_file() {
+fn a_key_that_claude_code_repeats_is_in_no_file() {
     let bench = bench();
     let script = r#"#!/bin/sh
 case "$1" in --version) echo '2.1.329 (Claude Code)'; exit 0;; esac
@@ -164,7 +164,7 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 }
 
 #[test]
-fn what_a_model_tried_to_read_outside_is_journaled_also_where_the_call_fails() {
+fn refused_reads_are_journaled_even_if_the_call_fails() {
     for who in BOTH {
         let bench = bench();
         let server = ModelServer::start(|seen| match seen.tool_results().len() {

@@ -1,4 +1,4 @@
-//! The providers through the caller: what is tried again, how late, with which model, and what it costs.
+//! The providers through the caller: retries, waits, fallback models and costs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -70,7 +70,7 @@ fn kinds(notes: &[CallEvent]) -> Vec<Kind> {
 }
 
 #[test]
-fn what_passes_is_tried_again_as_late_as_the_server_asks() {
+fn transient_failures_are_retried_after_the_requested_wait() {
     for api in BOTH {
         let done = call(
             api,
@@ -99,7 +99,7 @@ fn what_passes_is_tried_again_as_late_as_the_server_asks() {
 }
 
 #[test]
-fn what_does_not_pass_is_tried_once_and_what_passes_not_for_ever() {
+fn permanent_failures_are_not_retried_and_transient_ones_not_forever() {
     for api in BOTH {
         for (reply, kind, tries) in [
             (error(401, "authentication_error", "no"), Kind::Auth, 1),
@@ -119,7 +119,7 @@ fn what_does_not_pass_is_tried_once_and_what_passes_not_for_ever() {
 
 /// Every way to fail, through the caller with one retry: tried again or not, how late, and what is noted for the journal.
 #[test]
-fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
+fn each_failure_is_retried_and_reported_by_its_kind() {
     for api in BOTH {
         for s in refusals(api).into_iter().chain(broken_answers(api)) {
             if s.kind == Kind::ToolLoop || s.idle < Duration::from_secs(1) {
@@ -165,7 +165,7 @@ fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_not_waited_for_as_one_that_is_busy() {
+fn an_unreachable_server_is_retried_less_than_a_busy_one() {
     for api in BOTH {
         let clock = Arc::new(Clock::default());
         let caller = Caller::new(
@@ -261,7 +261,7 @@ impl Provider for Parrot {
 }
 
 #[test]
-fn behind_the_guard_no_key_comes_out_whatever_a_provider_repeats() {
+fn the_redacting_provider_hides_every_repeated_key() {
     let guarded = tlaforge::llm::RedactingProvider::new(Box::new(Parrot), vec![Secret::new("A_KEY", KEY).unwrap()]);
     let dir = tempfile::tempdir().unwrap();
     let mut request = request(&dir);
@@ -276,7 +276,7 @@ fn behind_the_guard_no_key_comes_out_whatever_a_provider_repeats() {
 }
 
 #[test]
-fn tokens_beyond_counting_end_the_budget_and_nothing_else() {
+fn overflowing_token_counts_only_end_the_budget() {
     for api in BOTH {
         let tokens = Tokens { input: u64::MAX / 2 + 9, output: u64::MAX / 2 + 9, cache_read: 0, cache_write: 0 };
         let budget = Budget { tokens: Some(50_000), ..Budget::default() };
@@ -303,7 +303,7 @@ fn after_three_overloads_another_model_is_asked() {
 }
 
 #[test]
-fn a_budget_that_does_not_allow_a_call_keeps_it_from_the_server() {
+fn a_call_beyond_the_budget_is_not_sent() {
     for api in BOTH {
         for budget in
             [Budget { tokens: Some(100), ..Budget::default() }, Budget { cost_usd: Some(0.0001), ..Budget::default() }]
@@ -322,7 +322,7 @@ fn a_budget_that_does_not_allow_a_call_keeps_it_from_the_server() {
 }
 
 #[test]
-fn the_deadline_ends_an_answer_that_drips() {
+fn the_deadline_ends_a_slow_answer() {
     for api in BOTH {
         let slow = Reply::text("so slow").drip(Duration::from_millis(400));
         let done = call(api, vec![slow], None, Budget::default(), Some(Duration::from_secs(1)));
@@ -332,7 +332,7 @@ fn the_deadline_ends_an_answer_that_drips() {
 }
 
 #[test]
-fn a_budget_ends_a_model_that_reads_on_and_on_and_what_it_took_is_told() {
+fn a_budget_ends_a_model_that_keeps_reading_and_its_use_is_reported() {
     for api in BOTH {
         let tokens = Tokens { input: 100_000, output: 10, cache_read: 0, cache_write: 0 };
         let budget = Budget { cost_usd: Some(0.70), ..Budget::default() };
@@ -389,7 +389,7 @@ fn unusable_usages(api: Api) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_usage_that_counts_nothing_is_estimated_against_a_budget() {
+fn a_usage_of_zero_is_estimated_against_the_budget() {
     for api in BOTH {
         for usage in unusable_usages(api) {
             let budget = Budget { tokens: Some(1_000_000), ..Budget::default() };
@@ -403,7 +403,7 @@ fn a_usage_that_counts_nothing_is_estimated_against_a_budget() {
 }
 
 #[test]
-fn a_turn_that_counts_nothing_is_estimated_beside_one_that_counts() {
+fn an_uncounted_turn_is_estimated_besides_a_counted_one() {
     for api in BOTH {
         for usage in unusable_usages(api) {
             for first in [true, false] {
@@ -422,7 +422,7 @@ fn a_turn_that_counts_nothing_is_estimated_beside_one_that_counts() {
 }
 
 #[test]
-fn tries_that_broke_off_uncounted_are_estimated_against_a_budget() {
+fn uncounted_broken_tries_are_estimated_against_the_budget() {
     for api in BOTH {
         let cut = || Reply::text("half an answer").uncounted().cut_after(3);
         for (reply, kind) in [(cut(), Kind::CutStream), (Reply::status(200, "not a stream"), Kind::Malformed)] {
@@ -454,7 +454,7 @@ fn tries_that_broke_off_uncounted_are_estimated_against_a_budget() {
 }
 
 #[test]
-fn the_time_that_a_server_asks_for_is_told_where_it_is_not_waited_for() {
+fn a_requested_wait_that_is_too_long_is_reported() {
     for api in BOTH {
         let reply = error(429, "rate_limit_error", "slow").header("retry-after", "900");
         let done = call(api, vec![reply], None, Budget::default(), None);
@@ -478,7 +478,7 @@ fn the_time_that_a_server_asks_for_is_told_where_it_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_left_out_for_a_server_is_noted_with_its_words() {
+fn parts_left_out_for_a_server_are_recorded_with_its_message() {
     for api in BOTH {
         let said = api.say("output_config: schema is not supported", "response_format is not supported");
         let server = ModelServer::replies(vec![
@@ -507,7 +507,7 @@ fn what_is_left_out_for_a_server_is_noted_with_its_words() {
 }
 
 #[test]
-fn one_line_gives_one_advice() {
+fn a_failure_message_has_one_advice() {
     for api in BOTH {
         for reply in [
             Reply::status(404, "{\"detail\":\"Not Found\"}"),

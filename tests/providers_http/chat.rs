@@ -1,4 +1,4 @@
-//! What only chat completions have: servers that take less than others.
+//! Specific to chat completions: servers that support only parts of the API.
 
 use super::*;
 use tlaforge::journal::Sha;
@@ -21,7 +21,7 @@ fn offering(dir: &tempfile::TempDir) -> Request {
 }
 
 #[test]
-fn a_server_that_refuses_tools_is_given_the_files() {
+fn a_server_without_tools_gets_the_files_in_the_request() {
     let dir = tempfile::tempdir().unwrap();
     for (status, message) in [
         (400, "registry/gemma:2b does not support tools"),
@@ -45,7 +45,7 @@ fn a_server_that_refuses_tools_is_given_the_files() {
 }
 
 #[test]
-fn a_server_that_breaks_while_it_uses_a_tool_has_not_refused_tools() {
+fn a_server_error_during_a_tool_call_is_no_rejection_of_tools() {
     let dir = tempfile::tempdir().unwrap();
     let server = ModelServer::replies(vec![error(500, "server_error", "the tool call parser crashed")]);
     let got = failure(ask(&openai(&server, OpenAiSettings::default()), &offering(&dir)));
@@ -74,7 +74,7 @@ fn files_that_do_not_fit_are_an_error_with_the_numbers_before_anything_is_sent()
 }
 
 #[test]
-fn what_a_server_does_not_know_is_left_out() {
+fn unsupported_parts_of_a_request_are_left_out() {
     let dir = tempfile::tempdir().unwrap();
     let server = ModelServer::start(|seen| {
         let body = &seen.body;
@@ -95,7 +95,7 @@ fn what_a_server_does_not_know_is_left_out() {
 }
 
 #[test]
-fn a_stream_may_lack_its_last_mark_and_a_call_may_end_with_stop() {
+fn a_missing_end_marker_and_a_stop_after_tool_calls_are_accepted() {
     let dir = tempfile::tempdir().unwrap();
     // role, two pieces of text, finish; then usage and [DONE]
     let server = ModelServer::replies(vec![Reply::text("both").short_after(4)]);
@@ -130,7 +130,7 @@ fn until_its_reason(text: &str) -> String {
 }
 
 #[test]
-fn an_answer_that_has_said_why_it_stopped_is_there_however_the_stream_ends() {
+fn an_answer_with_a_finish_reason_is_complete_however_the_stream_ends() {
     let dir = tempfile::tempdir().unwrap();
     let whole = until_its_reason("there");
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
@@ -162,7 +162,7 @@ fn an_answer_that_has_said_why_it_stopped_is_there_however_the_stream_ends() {
 }
 
 #[test]
-fn servers_that_leave_the_reason_out_or_send_parts_are_understood() {
+fn missing_finish_reasons_and_lists_of_parts_are_accepted() {
     let dir = tempfile::tempdir().unwrap();
     let parts =
         json!({"choices": [{"delta": {"content": [{"type": "text", "text": "the"}, {"type": "text", "text": "re"}]}}]});

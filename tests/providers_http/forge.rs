@@ -1,4 +1,4 @@
-//! The main job through the HTTP providers: documents in, a recorded model behind a server, an approved specification out.
+//! A whole run through the HTTP providers: documents in, a recorded model behind a server, an approved specification out.
 
 use super::support::recorded_model::RecordedModel;
 use super::support::{self, Bench, project};

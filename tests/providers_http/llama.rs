@@ -1,4 +1,4 @@
-//! The real llama.cpp server with a tiny random model: the wire as it is, whatever the model says.
+//! The real llama.cpp server with a tiny random model, to test the real wire format independent of the answers.
 //!
 //! `scripts/tiny-model/install` fetches it.
 
@@ -87,7 +87,7 @@ fn a_real_server_answers_through_both_providers() {
 }
 
 #[test]
-fn a_real_server_holds_its_model_to_a_schema_and_is_given_the_files() {
+fn a_real_server_enforces_a_schema_and_gets_the_files() {
     let llama = Llama::start();
     let dir = tempfile::tempdir().unwrap();
     let mut request = request(&dir);

@@ -1,4 +1,4 @@
-//! What only the Messages API has: the cached prefix, thinking, pauses.
+//! Specific to the Messages API: the cached prefix, thinking, pauses.
 
 use super::*;
 use tlaforge::journal::Sha;
@@ -30,7 +30,7 @@ fn breakpoints(body: &Value) -> (Vec<usize>, usize) {
 }
 
 #[test]
-fn calls_of_a_run_share_their_prefix_byte_for_byte() {
+fn calls_of_a_run_share_an_identical_prefix() {
     let dir = tempfile::tempdir().unwrap();
     let server = ModelServer::start(|seen| match seen.tool_results().len() {
         0 if seen.prompt().contains("a.md") => Reply::reads(&["a.md"]),
@@ -69,7 +69,7 @@ fn calls_of_a_run_share_their_prefix_byte_for_byte() {
 }
 
 #[test]
-fn shared_files_that_are_too_large_together_or_no_text_are_left_to_the_tool() {
+fn shared_files_that_are_too_large_or_not_text_are_left_to_the_tool() {
     let dir = tempfile::tempdir().unwrap();
     let server = ModelServer::replies(vec![Reply::text("x")]);
     let provider = anthropic(&server);
@@ -101,7 +101,7 @@ fn cached_tokens_are_summed_over_the_turns() {
 }
 
 #[test]
-fn a_pause_goes_on_and_the_text_of_both_sides_is_the_answer() {
+fn after_a_pause_the_answer_has_the_text_of_both_turns() {
     let dir = tempfile::tempdir().unwrap();
     let server = ModelServer::replies(vec![Reply::text("first half, ").stop("pause_turn"), Reply::text("second half")]);
     assert_eq!(ask(&anthropic(&server), &request(&dir)).unwrap().text, "first half, second half");
@@ -122,7 +122,7 @@ fn a_full_context_and_a_tool_that_is_not_named_are_failures() {
 }
 
 #[test]
-fn without_a_name_the_usual_model_is_asked() {
+fn without_a_model_name_the_default_is_used() {
     let dir = tempfile::tempdir().unwrap();
     let server = ModelServer::replies(vec![Reply::text("x")]);
     let mut request = request(&dir);

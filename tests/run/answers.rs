@@ -1,5 +1,5 @@
-//! Answers as models really give them: wrapped, repeated, escaped, cut. What can be read beyond doubt reads back the
-//! same; all else is refused with the place.
+//! Answers in the forms that models really give: wrapped, repeated, escaped, cut. Unambiguous ones read back the same; all
+//! others are rejected with the place of the error.
 
 use proptest::prelude::*;
 use tlaforge::prompt::{extract_json_object, extract_module, extract_sections, split_answer};
@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
-    fn a_module_reads_back_the_same_however_it_is_wrapped(
+    fn a_module_reads_back_the_same_in_any_wrapping(
         lines in body(), more in operators(), before in chatter(), after in chatter(), (open, close) in fence(),
         encoding in encoding(), twice in any::<bool>(),
     ) {
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn an_escaped_module_reads_back_the_same_and_says_so(
+    fn an_escaped_module_reads_back_the_same_with_a_note(
         lines in body(), more in operators(), before in chatter(), (open, close) in fence(), encoding in encoding(),
     ) {
         let module_text = text("Spec", &[lines, vec![more]].concat());
@@ -103,14 +103,14 @@ proptest! {
     }
 
     #[test]
-    fn a_module_that_is_half_escaped_is_refused_with_the_place(lines in body(), one in operators(), two in operators()) {
+    fn a_half_escaped_module_is_rejected_with_the_place(lines in body(), one in operators(), two in operators()) {
         let all = text("Spec", &[lines, vec![escaped(&one), two]].concat());
         let problem = extract_module(&all, "Spec").unwrap_err().what;
         prop_assert!(problem.contains("it holds both") && problem.contains("in the line"), "{}", problem);
     }
 
     #[test]
-    fn two_different_modules_are_refused_by_naming_both(
+    fn two_different_modules_are_rejected_by_name(
         lines in body(), before in chatter(), between in chatter(), (open, close) in fence(), other in any::<bool>(),
         how in 0..3,
     ) {
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn sections_read_back_the_same_however_they_are_wrapped(
+    fn sections_read_back_the_same_in_any_wrapping(
         one in operators(), before in chatter(), between in chatter(), encoding in encoding(), escape in any::<bool>(),
         wrapped in any::<bool>(),
     ) {
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn an_object_reads_back_the_same_however_it_is_wrapped(
+    fn an_object_reads_back_the_same_in_any_wrapping(
         words in "[a-zA-Z{}<>&` ]{0,20}", n in 0..1000u32, before in chatter(), after in chatter(), (open, close) in fence(),
         encoding in encoding(), bare in any::<bool>(),
     ) {
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_can_be_answered_makes_it_stumble(
+    fn no_answer_makes_a_reader_panic(
         pieces in prop::collection::vec(prop::sample::select(vec![
             "```", "````tla\n", "~~~", "\n", "---- MODULE Spec ----\n", "====\n", "(*", "*)", "\"", "“", "”", "’", "&lt;", "<",
             "\u{feff}", "\r\n", "\\*", "{\"", "}", "{", "invariants\n", "cfg", "informal_spec\n", "R1 [a.md:1] x\n", "ä",
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn a_second_module_behind_the_first_is_never_passed_over() {
+fn a_second_module_after_the_first_is_never_ignored() {
     let (one, two) = (text("Spec", &["x == 1".into()]), text("Spec", &["x == 2".into()]));
     for all in
         [format!("```tla\n{one}{two}```\n"), format!("{one}{two}"), format!("{one}Corrected:\n```tla\n{two}```\n")]
@@ -196,7 +196,7 @@ fn a_second_module_behind_the_first_is_never_passed_over() {
 }
 
 #[test]
-fn a_banner_in_a_comment_is_no_end_and_a_comment_without_one_is_quoted() {
+fn a_banner_in_a_comment_is_no_terminator_and_an_unclosed_comment_is_quoted() {
     let banner = "---- MODULE Spec ----\n(*\n=====\n Title\n=====\n*)\nx == 1\n====\n";
     assert_eq!(extract_module(banner, "Spec").unwrap().value, banner);
     let open = banner.replace("*)\n", "");
@@ -205,7 +205,7 @@ fn a_banner_in_a_comment_is_no_end_and_a_comment_without_one_is_quoted() {
 }
 
 #[test]
-fn an_object_within_a_broken_one_is_not_taken_for_it() {
+fn an_object_inside_a_broken_one_is_not_extracted() {
     for (all, expected) in [
         ("{\"verdict\": \"revise\", \"draft\": {\"verdict\": \"approved\", \"issues\": []}, ", "cannot be read"),
         ("{\"a\": 1}\nOr rather:\n{\"a\": 2}", "2 JSON objects"),
@@ -221,7 +221,7 @@ fn an_object_within_a_broken_one_is_not_taken_for_it() {
 }
 
 #[test]
-fn two_megabytes_of_anything_are_read_in_passing() {
+fn two_megabytes_of_text_are_read_quickly() {
     let begun = std::time::Instant::now();
     for piece in [
         "---- MODULE Spec ----\n(* --algorithm\n====\n",

@@ -1,4 +1,4 @@
-//! Documents and settings that a person can get wrong: a clear message, everything else intact, nothing half-written.
+//! Wrong documents and settings: a clear message, everything else intact, nothing half-written.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -31,7 +31,7 @@ fn documents_that_do_not_exist_are_named() {
 }
 
 #[test]
-fn a_folder_without_documents_says_what_would_count_and_what_was_there() {
+fn the_error_for_a_folder_without_documents_lists_endings_and_skipped_files() {
     let bench = ready();
     std::fs::create_dir(bench.path("none")).unwrap();
     refused(
@@ -62,7 +62,7 @@ fn a_folder_without_documents_says_what_would_count_and_what_was_there() {
 }
 
 #[test]
-fn what_is_no_document_is_reported_and_the_rest_is_forged() {
+fn files_that_are_no_documents_are_reported_and_the_others_used() {
     let bench = ready();
     bench.write("docs/picture.md", [1, 0, 2]);
     std::fs::File::create(bench.path("docs/huge.md")).unwrap().set_len(50 << 20).unwrap();
@@ -79,7 +79,7 @@ fn what_is_no_document_is_reported_and_the_rest_is_forged() {
 }
 
 /// The bench as somebody who is not root: folders open to all, the program and the jar within reach.
-fn as_nobody(bench: &mut Bench) -> impl Fn(&Bench, &[&str]) -> Done + use<> {
+fn as_unprivileged_user(bench: &mut Bench) -> impl Fn(&Bench, &[&str]) -> Done + use<> {
     std::fs::set_permissions(bench.dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     let program = bench.path("program");
     if std::fs::hard_link(env!("CARGO_BIN_EXE_tlaforge"), &program).is_err() {
@@ -102,9 +102,9 @@ fn as_nobody(bench: &mut Bench) -> impl Fn(&Bench, &[&str]) -> Done + use<> {
 }
 
 #[test]
-fn a_document_or_folder_that_may_not_be_read_stops_the_run_before_it_begins() {
+fn an_unreadable_document_or_folder_stops_the_run_before_it_begins() {
     let mut bench = ready();
-    let run = as_nobody(&mut bench);
+    let run = as_unprivileged_user(&mut bench);
     let secret = bench.write("docs/secret.md", "closed");
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o000)).unwrap();
     run(&bench, &RUN).expect(2).says(&[
@@ -122,9 +122,9 @@ fn a_document_or_folder_that_may_not_be_read_stops_the_run_before_it_begins() {
 }
 
 #[test]
-fn a_run_folder_that_may_not_be_written_is_named_and_is_no_defect_of_the_program() {
+fn a_read_only_run_folder_is_named_and_is_no_internal_error() {
     let mut bench = ready();
-    let run = as_nobody(&mut bench);
+    let run = as_unprivileged_user(&mut bench);
     std::fs::create_dir(bench.path("closed")).unwrap();
     std::fs::set_permissions(bench.path("closed"), std::fs::Permissions::from_mode(0o555)).unwrap();
     for out in ["closed", "closed/specs"] {
@@ -138,7 +138,7 @@ fn a_run_folder_that_may_not_be_written_is_named_and_is_no_defect_of_the_program
 }
 
 #[test]
-fn a_document_called_like_the_generated_index_is_kept_and_read_as_it_is() {
+fn a_document_named_like_the_generated_index_is_kept() {
     for own in ["INDEX.md", "index.md"] {
         let bench = ready();
         bench.write(&format!("docs/{own}"), "# My own index\nThe limit is stated in counter.md.\n");
@@ -169,7 +169,7 @@ fn names_with_spaces_and_letters_of_all_scripts_are_kept() {
 }
 
 #[test]
-fn names_that_no_prompt_can_carry_are_left_out_and_told() {
+fn names_that_no_prompt_can_contain_are_skipped_and_reported() {
     let bench = ready();
     bench.write("docs/a\nR9 [docs:1] b.md", "# Forged line\n");
     bench.write("docs/\u{1b}[31mred.md", "# Red\n");
@@ -184,7 +184,7 @@ fn names_that_no_prompt_can_carry_are_left_out_and_told() {
 }
 
 #[test]
-fn the_folder_of_an_earlier_run_is_not_taken_for_documentation() {
+fn the_folder_of_an_earlier_run_is_not_read_as_documentation() {
     let bench = ready();
     bench.run(&["run", "docs", "--recording", "script.jsonl", "--out", "docs/specs", "--max-revisions", "0"]).expect(1);
     bench
@@ -194,7 +194,7 @@ fn the_folder_of_an_earlier_run_is_not_taken_for_documentation() {
 }
 
 #[test]
-fn hidden_files_and_node_modules_are_skipped_and_told() {
+fn hidden_files_and_node_modules_are_skipped_and_reported() {
     let bench = ready();
     for file in [".notes.md", ".venv/readme.md", "node_modules/left-pad/README.md"] {
         bench.write(&format!("docs/{file}"), "# Not of the protocol\n");
@@ -214,20 +214,20 @@ fn hidden_files_and_node_modules_are_skipped_and_told() {
 // ---- settings
 
 #[test]
-fn a_finished_run_refuses_an_unknown_provider_too() {
+fn resuming_a_finished_run_rejects_an_unknown_provider() {
     let bench = ready();
     bench.forge(&good(), &[]).expect(0);
     bench.run(&["resume", "specs", "--provider", "oracle"]).expect(2).says(&["unknown provider \"oracle\"", "hint:"]);
 }
 
 #[test]
-fn an_audit_without_a_rule_names_both_ways_to_give_one() {
+fn an_audit_without_a_rule_names_both_options() {
     let bench = ready();
     bench.run(&["audit", "script.jsonl"]).expect(2).says(&["--policy <FILE|default>", "--formula <FORMULA>"]);
 }
 
 #[test]
-fn a_provider_or_recording_that_cannot_serve_is_named_with_the_choices() {
+fn an_unusable_provider_or_recording_is_named_with_the_alternatives() {
     let bench = ready();
     refused(
         &bench,
@@ -261,7 +261,7 @@ fn a_provider_or_recording_that_cannot_serve_is_named_with_the_choices() {
 }
 
 #[test]
-fn a_setting_that_cannot_be_used_is_named_with_its_place() {
+fn an_invalid_setting_is_named_with_its_place() {
     let bench = ready();
     let done = bench.run_with(&RUN, &[("TLC_TIMEOUT", "soon")]).expect(2);
     done.says(&["TLC_TIMEOUT", "\"soon\"", "a whole number of seconds"]);
@@ -278,7 +278,7 @@ fn a_setting_that_cannot_be_used_is_named_with_its_place() {
 }
 
 #[test]
-fn prompts_that_cannot_be_used_are_named_before_anything_begins() {
+fn unusable_prompts_are_named_before_the_run_begins() {
     let bench = ready();
     let with = |dir: &str| [&RUN[..], &["--prompts", dir]].concat().into_iter().map(str::to_owned).collect::<Vec<_>>();
     let check = |words: &[&str]| {
@@ -297,7 +297,7 @@ fn prompts_that_cannot_be_used_are_named_before_anything_begins() {
 }
 
 #[test]
-fn other_paths_that_cannot_be_used_are_named_before_anything_begins() {
+fn other_unusable_paths_are_named_before_the_run_begins() {
     let bench = ready();
     bench.write("taken", "a file");
     bench
@@ -317,7 +317,7 @@ fn other_paths_that_cannot_be_used_are_named_before_anything_begins() {
 }
 
 #[test]
-fn missing_tools_are_named_with_the_way_to_get_them() {
+fn missing_tools_are_named_with_instructions() {
     let bench = Bench::without_tools();
     bench.write("docs/counter.md", DOC);
     bench.write("script.jsonl", good().text());

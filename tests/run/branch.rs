@@ -1,4 +1,4 @@
-//! Branches: where they can begin, what they take over, and what they are told of it.
+//! Branches: where they can start, what they inherit, and their messages.
 
 use crate::support::counter::{CFG, INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
 use crate::support::{Bench, Script, name};
@@ -40,7 +40,7 @@ fn rejected_merge() -> Script {
 }
 
 #[test]
-fn a_node_whose_prerequisite_is_missing_is_refused_with_the_one_that_would_do() {
+fn the_error_for_a_missing_prerequisite_names_a_possible_node() {
     let bench = bench();
     bench.forge(&rejected_merge(), &["--max-revisions", "0"]).expect(1);
     let at = |node: &'static str| ["--from", "rev_0", "--at", node];
@@ -70,7 +70,7 @@ fn a_node_whose_prerequisite_is_missing_is_refused_with_the_one_that_would_do() 
 }
 
 #[test]
-fn a_configuration_put_beside_no_module_is_refused_and_makes_no_empty_one() {
+fn a_configuration_without_a_module_is_rejected() {
     let bench = bench();
     let nothing = good().answer("formalize", 0, 1, "draft", "").answer("formalize", 0, 2, "repair", "");
     bench.forge(&nothing, &["--max-revisions", "0"]).expect(1);
@@ -91,7 +91,7 @@ fn a_configuration_put_beside_no_module_is_refused_and_makes_no_empty_one() {
 }
 
 #[test]
-fn a_branch_does_not_take_the_coverage_of_another_revisions_module() {
+fn a_branch_does_not_inherit_the_coverage_of_another_module() {
     let bench = bench();
     let script = good()
         .answer("formalize", 0, 1, "draft", "")
@@ -133,7 +133,7 @@ fn an_edited_informal_specification_without_a_requirement_is_refused() {
 }
 
 #[test]
-fn the_prompts_of_a_run_are_on_record_and_a_resume_says_where_they_differ() {
+fn a_resume_reports_prompts_that_differ_from_the_recorded_ones() {
     let bench = bench();
     let own = "You formalize.\n";
     bench.write("prompts/formalize/role.md.hbs", own);
@@ -176,7 +176,7 @@ fn the_prompts_of_a_run_are_on_record_and_a_resume_says_where_they_differ() {
 }
 
 #[test]
-fn a_text_without_a_module_is_a_rejection_before_any_tool_runs() {
+fn a_text_without_a_module_is_rejected_before_any_tool_runs() {
     let said = "no module: the text has no line `---- MODULE Name ----`";
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
@@ -193,7 +193,7 @@ fn a_text_without_a_module_is_a_rejection_before_any_tool_runs() {
 }
 
 #[test]
-fn a_finished_run_that_is_resumed_says_which_files_are_not_its_own() {
+fn resuming_a_finished_run_names_changed_files() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let done = bench.run(&["resume", "specs"]).expect(0);

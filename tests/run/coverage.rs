@@ -1,4 +1,4 @@
-//! What covers a requirement: what the last check decided, told apart from what only says so.
+//! Coverage of requirements: decided by the last check, as opposed to properties that only claim it.
 
 use crate::support::counter::{
     CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
@@ -39,7 +39,7 @@ fn overshooting() -> Script {
 }
 
 #[test]
-fn a_property_that_holds_covers_and_claims_nothing_more() {
+fn a_property_that_holds_covers_its_requirements() {
     let bench = ran(&good(), 0);
     assert_eq!(requirements(&bench, 0), [json!(["R1", ["NeverAbove"], []])]);
     bench.run(&["report", "specs"]).expect(0).prints(&["covered by NeverAbove"]);
@@ -53,7 +53,7 @@ fn a_violation_decides_the_property_that_it_breaks_and_no_other() {
 }
 
 #[test]
-fn what_was_not_checked_as_it_stands_covers_nothing() {
+fn a_property_that_changed_since_the_check_covers_nothing() {
     let broken = fenced(&MODULE.replace("n := n + 1;", "n := n + ;"));
     let script = good()
         .answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "it adds too much"))
@@ -67,7 +67,7 @@ fn what_was_not_checked_as_it_stands_covers_nothing() {
 }
 
 #[test]
-fn a_branch_takes_over_what_its_parent_claimed() {
+fn a_branch_inherits_the_coverage_of_its_parent() {
     let bench = ran(&overshooting(), NO_ANSWER);
     // Nobody answers the review.
     bench.write("script.jsonl", Script::default().answer("formalize", 9, 1, "draft", "").text());
@@ -78,7 +78,7 @@ fn a_branch_takes_over_what_its_parent_claimed() {
 }
 
 #[test]
-fn a_requirement_that_nothing_speaks_of_is_not_covered() {
+fn a_requirement_that_no_property_names_is_not_covered() {
     let uncovered = good_sections().replace("\\* covers R1\n", "");
     let script = good().answer("generate_invariants", 0, 1, "draft", &uncovered).answer(
         "review",
@@ -93,7 +93,7 @@ fn a_requirement_that_nothing_speaks_of_is_not_covered() {
 }
 
 #[test]
-fn assertions_cover_where_there_are_any() {
+fn assertions_cover_requirements() {
     let sections = good_sections().replace("\\* WITNESS", "\\* Assertion covers R1\n\\* WITNESS");
     let script = good().answer("generate_invariants", 0, 1, "draft", &sections);
     assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", ["NeverAbove"], ["Assertion"]])]);
@@ -103,7 +103,7 @@ fn assertions_cover_where_there_are_any() {
 }
 
 #[test]
-fn an_assertion_that_cannot_fail_or_is_never_come_to_covers_nothing() {
+fn an_assertion_that_cannot_fail_or_is_never_reached_covers_nothing() {
     let sections = sections(
         &INVARIANTS.replace("\\* covers R1\n", "\\* covers R2\n").replace(" /\\ pc \\in {\"Add\", \"Done\"}", ""),
         "",

@@ -1,4 +1,5 @@
-//! Every exemplar is what it tells a model to write: green, small, reached, covered; and the list says so.
+//! Every exemplar meets the rules that models are given: it holds, is small, reaches its witnesses and covers its
+//! requirements; and the README lists it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -95,7 +96,7 @@ fn translation(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn translating_an_exemplar_again_changes_nothing_of_its_meaning() {
+fn translating_an_exemplar_again_does_not_change_its_meaning() {
     let bench = Bench::real();
     let done = bench.run(&["doctor", "--format", "json"]).expect(0);
     let found: Value = serde_json::from_str(&done.stdout).unwrap();
@@ -125,7 +126,7 @@ fn translating_an_exemplar_again_changes_nothing_of_its_meaning() {
 }
 
 #[test]
-fn every_exemplar_is_a_pair_of_module_and_configuration_and_opens_with_its_story() {
+fn every_exemplar_has_module_and_configuration_and_an_introduction() {
     for name in names() {
         let text = module(&name);
         assert!(text.trim_start_matches('-').trim_start().starts_with(&format!("MODULE {name} ")), "{name}");
@@ -152,18 +153,18 @@ fn is_requirement(word: &str) -> bool {
 }
 
 #[test]
-fn the_readme_lists_every_exemplar_and_none_else() {
+fn the_readme_lists_exactly_the_exemplars() {
     assert_eq!(listed().into_keys().collect::<Vec<_>>(), names());
 }
 
 #[test]
-fn the_exemplars_stay_small_for_they_travel_in_every_prompt() {
+fn the_exemplars_are_small_enough_for_every_prompt() {
     let bytes: usize = names().iter().map(|name| module(name).len()).sum();
     assert!(bytes < 30_000, "{bytes} bytes of modules");
 }
 
 #[test]
-fn the_program_carries_exactly_the_files_of_the_folder() {
+fn the_program_embeds_exactly_the_files_of_the_folder() {
     let source = std::fs::read_to_string(project().join("src/cli/new_run.rs")).unwrap();
     let carried: Vec<String> = source
         .lines()

@@ -1,4 +1,4 @@
-//! The main job from outside: documents in, verdict and files out.
+//! Whole runs from the outside: documents in, verdict and files out.
 
 use crate::support::{Bench, name, project, routes};
 
@@ -40,7 +40,7 @@ fn the_demo_ends_approved_with_every_file_in_place() {
 }
 
 #[test]
-fn a_flaw_of_the_documented_protocol_is_found_and_told_in_the_documents_words() {
+fn a_flaw_of_the_documented_protocol_is_reported_in_the_documents_words() {
     let bench = Bench::real();
     replay(&bench, "cache_aside", 1).prints(&["Outcome: flaw found", "documents: docs/", "The second reader agrees"]);
     let journal = bench.journal("specs");
@@ -50,7 +50,7 @@ fn a_flaw_of_the_documented_protocol_is_found_and_told_in_the_documents_words() 
 }
 
 #[test]
-fn with_repair_a_flaw_that_tlc_shows_forces_a_revision_and_the_run_ends_approved_as_repaired() {
+fn with_repair_a_confirmed_flaw_leads_to_an_approval_as_repaired() {
     let bench = Bench::real();
     replay_of(&bench, "cache_aside", "repair.jsonl", &["--repair"], 0).prints(&["approved as repaired"]);
     let journal = bench.journal("specs");
@@ -72,7 +72,7 @@ fn the_mended_protocol_is_approved_after_the_translator_forced_a_second_module()
 }
 
 #[test]
-fn one_concern_of_a_large_folder_is_forged_and_only_parts_of_it_are_read() {
+fn a_run_with_one_concern_reads_only_parts_of_a_large_folder() {
     let bench = Bench::real();
     let concern = ["--concern", "the lease grant protocol with fencing tokens"];
     replay_of(&bench, "lockbox", "run.jsonl", &concern, 0).prints(&["Outcome: approved", "Other concerns"]);
@@ -91,7 +91,7 @@ fn one_concern_of_a_large_folder_is_forged_and_only_parts_of_it_are_read() {
 }
 
 #[test]
-fn a_finished_run_is_not_run_over_and_resume_says_its_outcome_again() {
+fn a_finished_run_is_not_overwritten_and_resume_repeats_its_outcome() {
     let bench = Bench::remembering();
     let first = bench.run(&["demo", "--out", "specs"]).expect(0);
     bench.run(&["demo", "--out", "specs"]).expect(2).says(&["holds a finished run (approved)", "hint:", "--out"]);
@@ -114,7 +114,7 @@ fn events_are_printed_one_a_line_as_json() {
 }
 
 #[test]
-fn two_replays_of_one_recording_make_the_same_files() {
+fn two_replays_of_a_recording_write_the_same_files() {
     let (a, b) = (Bench::remembering(), Bench::remembering());
     for bench in [&a, &b] {
         bench.run(&["demo", "--out", "specs"]).expect(0);
@@ -125,7 +125,7 @@ fn two_replays_of_one_recording_make_the_same_files() {
 }
 
 #[test]
-fn a_recording_of_a_replay_is_the_recording_again() {
+fn a_recording_of_a_replay_equals_the_recording() {
     let bench = Bench::remembering();
     let case = project().join("evals/uniswap_swap");
     let recording = case.join("recording/run.jsonl");

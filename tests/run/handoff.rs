@@ -1,4 +1,4 @@
-//! A person or another agent answers through files: the test is the one who answers.
+//! Runs that are answered through files; the test plays the answerer.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -73,7 +73,7 @@ fn a_run_answered_through_files_ends_approved() {
 }
 
 #[test]
-fn an_answer_that_is_written_slowly_is_taken_whole() {
+fn a_slowly_written_answer_is_taken_completely() {
     let bench = bench();
     let mut waiting = Waiting::start(&bench, &RUN);
     let mut file = std::fs::File::create(waiting.folder.join("answer.md")).unwrap();
@@ -92,7 +92,7 @@ fn an_answer_that_is_written_slowly_is_taken_whole() {
 }
 
 #[test]
-fn an_answer_beyond_all_measure_is_refused_before_it_is_read_and_can_be_replaced() {
+fn an_oversized_answer_is_rejected_unread_and_can_be_replaced() {
     let bench = bench();
     let mut waiting = Waiting::start(&bench, &RUN);
     let answer = waiting.folder.join("answer.md");
@@ -125,7 +125,7 @@ fn an_empty_answer_is_no_answer_yet() {
 }
 
 #[test]
-fn killed_while_waiting_it_goes_on_in_the_same_folder_without_asking_again() {
+fn a_run_killed_while_waiting_resumes_with_the_same_request() {
     let bench = bench();
     let waiting = Waiting::start(&bench, &RUN);
     let folder = waiting.folder.clone();
@@ -156,7 +156,7 @@ fn killed_while_waiting_it_goes_on_in_the_same_folder_without_asking_again() {
 }
 
 #[test]
-fn an_answer_that_is_not_text_stops_the_run_and_can_be_mended() {
+fn an_answer_that_is_not_text_stops_the_run_and_can_be_replaced() {
     let bench = bench();
     let mut waiting = Waiting::start(&bench, &RUN);
     let folder = waiting.folder.clone();
@@ -190,7 +190,7 @@ fn another_provider_can_take_over_an_open_request() {
 }
 
 #[test]
-fn an_answer_renamed_right_after_it_was_written_counts_at_once() {
+fn an_answer_that_is_renamed_into_place_counts_at_once() {
     let bench = bench();
     let mut waiting = Waiting::start(&bench, &RUN);
     let draft = waiting.folder.join("draft");

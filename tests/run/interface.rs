@@ -1,5 +1,5 @@
-//! A case's interface: the names that it asks for are looked for in the module, and what is missing goes back to the
-//! node that writes it.
+//! The interface of a case: the module must declare the required names, and missing ones go back to the node that writes
+//! it.
 
 use crate::support::{Bench, Script, name, routes};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn script() -> Script {
 }
 
 #[test]
-fn a_module_without_a_name_that_was_asked_for_goes_back_with_the_name() {
+fn a_module_without_a_required_name_goes_back_with_the_name() {
     let interface = json!({"constants": [{"name": "Max", "description": "the top"}], "variables": ["n", "m"]});
     let bench = forge(&script().answer("formalize", 0, 1, "draft", &module("")), &interface);
     assert_eq!(routes(&bench.journal("specs")).last().unwrap(), "validate->formalize");
@@ -44,7 +44,7 @@ fn a_module_without_a_name_that_was_asked_for_goes_back_with_the_name() {
 }
 
 #[test]
-fn a_name_declared_as_something_else_is_not_what_was_asked_for() {
+fn a_required_name_of_another_kind_does_not_count() {
     let interface = json!({"constants": ["n"], "variables": ["Max", "Top"]});
     let bench = forge(&script().answer("formalize", 0, 1, "draft", &module("CONSTANT Max\nTop == 3")), &interface);
     let feedback = bench.read("specs/workspace/feedback.md");
@@ -58,7 +58,7 @@ fn a_name_declared_as_something_else_is_not_what_was_asked_for() {
 }
 
 #[test]
-fn a_module_with_all_names_goes_on() {
+fn a_module_with_all_required_names_is_accepted() {
     let interface = json!({"constants": ["Max"], "variables": ["n"]});
     let script = script().answer("formalize", 0, 1, "draft", &module("")).answer(
         "formalize",

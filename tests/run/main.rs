@@ -1,28 +1,28 @@
-//! The main job from outside: a run, what it reads, asks, makes, tells and leaves, and what it does when something goes wrong.
+//! Runs from the outside: documents in, verdict and files out, and the behaviour under every kind of failure.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod answers;
 mod bad_input;
-mod bad_tools;
 mod branch;
-mod chart;
-mod claims;
 mod coverage;
-mod draft_whole;
 mod exemplars;
-mod flaws;
+mod failing_tools;
+mod file_safety;
+mod flaw_claims;
 mod forge;
 mod handoff;
 mod interface;
-mod killed;
-mod misbehaving;
-mod narrowed;
-mod opened_files;
+mod misbehaving_models;
 mod original_defects;
 mod probes;
+mod process_environment;
+mod process_kill;
+mod report_contents;
+mod review_claims;
 mod review_schema;
 mod run_folder;
+mod sequence_chart;
+mod single_call_draft;
 #[path = "../support/mod.rs"]
 mod support;
-mod surroundings;
-mod told;
+mod weakened_checks;

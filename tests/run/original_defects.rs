@@ -1,4 +1,4 @@
-//! What the original pipeline got wrong, and this one must not. What models can do wrong stands in `misbehaving.rs`.
+//! Defects of the original pipeline that this one must not have. Errors of models are in `misbehaving_models.rs`.
 
 use crate::support::counter::{
     CFG, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
@@ -24,7 +24,7 @@ fn last_request(bench: &Bench) -> (String, Vec<String>) {
 }
 
 #[test]
-fn each_of_the_ten_categories_goes_to_its_own_node() {
+fn each_of_the_ten_categories_routes_to_its_node() {
     for (category, node) in [
         ("missing_behavior", "informal_spec"),
         ("missing_invariant", "informal_spec"),
@@ -47,7 +47,7 @@ fn each_of_the_ten_categories_goes_to_its_own_node() {
 }
 
 #[test]
-fn a_repair_sees_the_text_that_failed_with_line_numbers_and_what_the_tools_said() {
+fn a_repair_request_has_the_failed_text_with_line_numbers_and_the_diagnostics() {
     let broken = MODULE.replace("n := n + 1;", "n := n + ;");
     let bench = asked(&good().answer("formalize", 0, 1, "draft", &fenced(&broken)));
     assert_eq!(last_request(&bench).0, "formalize");
@@ -62,7 +62,7 @@ fn a_repair_sees_the_text_that_failed_with_line_numbers_and_what_the_tools_said(
 }
 
 #[test]
-fn a_counterexample_is_handed_on_whole() {
+fn a_counterexample_is_passed_on_completely() {
     // Five states, and a review that blames the specification.
     let overshoots = MODULE.replace("while n < Max", "while n <= Max");
     let script = good()
@@ -85,7 +85,7 @@ fn a_counterexample_is_handed_on_whole() {
 }
 
 #[test]
-fn a_violated_temporal_property_has_its_lasso_and_not_a_headline() {
+fn a_violated_temporal_property_is_passed_on_with_its_lasso() {
     let answer = sections(
         INVARIANTS,
         "\\* covers R1\nEndsAbove == <>(n > Max)\n",
@@ -110,7 +110,7 @@ fn a_violated_temporal_property_has_its_lasso_and_not_a_headline() {
 }
 
 #[test]
-fn feedback_that_was_met_is_not_given_again() {
+fn resolved_feedback_is_not_repeated() {
     let script = good()
         .answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "the first complaint"))
         .answer("formalize", 1, 1, "repair", &fenced(&MODULE.replace("n + 1", "1 + n")))
@@ -122,7 +122,7 @@ fn feedback_that_was_met_is_not_given_again() {
 }
 
 #[test]
-fn what_was_drafted_and_rejected_stays_on_record() {
+fn rejected_drafts_are_kept() {
     let broken = MODULE.replace("end while;", "end whle;");
     let script = good().answer("formalize", 0, 1, "draft", &fenced(&broken)).answer(
         "formalize",
@@ -148,7 +148,7 @@ fn what_was_drafted_and_rejected_stays_on_record() {
 }
 
 #[test]
-fn helpers_and_operators_with_parameters_are_not_taken_for_invariants() {
+fn helpers_and_operators_with_parameters_are_not_invariants() {
     let invariants = format!("Limit == Max\nUpTo(k) == 0..k\n{}", INVARIANTS.replace("n <= Max", "n \\in UpTo(Limit)"));
     let bench = bench();
     let script = good().answer("generate_invariants", 0, 1, "draft", &sections(&invariants, "", WITNESSES, CFG));
@@ -159,7 +159,7 @@ fn helpers_and_operators_with_parameters_are_not_taken_for_invariants() {
 }
 
 #[test]
-fn a_module_that_only_speaks_of_an_algorithm_is_not_translated() {
+fn a_module_that_only_mentions_an_algorithm_is_not_translated() {
     let plain = "---- MODULE Spec ----\nEXTENDS Naturals\n\\* This algorithm has no PlusCal.\nCONSTANT Max\nVARIABLE n\n\
                  Init == n = 0\nAdd == n < Max /\\ n' = n + 1\nStay == n = Max /\\ UNCHANGED n\nNext == Add \\/ Stay\n\
                  Spec == Init /\\ [][Next]_n\n====\n";
@@ -200,7 +200,7 @@ fn a_check_that_ran_out_of_time_keeps_its_output_and_invents_no_counts() {
 }
 
 #[test]
-fn the_reviewer_is_given_requirements_documents_and_what_the_tools_said() {
+fn the_reviewer_gets_requirements_documents_and_tool_results() {
     let bench = bench();
     bench.write("docs/more/rest.mdx", "# The rest\nNothing of importance.\n");
     let script = Script::default()
@@ -230,7 +230,7 @@ fn the_reviewer_is_given_requirements_documents_and_what_the_tools_said() {
 }
 
 #[test]
-fn nothing_of_an_earlier_request_can_be_read_in_a_later_one() {
+fn files_of_an_earlier_request_cannot_be_read_in_a_later_one() {
     let bench = asked(&good().answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "x")));
     bench.write("specs/workspace/secret.md", "left over");
     bench.write("specs/workspace/docs/secret.md", "left over");
@@ -242,7 +242,7 @@ fn nothing_of_an_earlier_request_can_be_read_in_a_later_one() {
 }
 
 #[test]
-fn runs_side_by_side_do_not_touch_each_other() {
+fn parallel_runs_do_not_interfere() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let mut children: Vec<_> = (0..3)
@@ -281,7 +281,7 @@ fn no_temporary_file_is_left_behind() {
 }
 
 #[test]
-fn documents_in_utf_8_are_read_whatever_the_locale() {
+fn utf_8_documents_are_read_in_any_locale() {
     let mut bench = bench();
     bench.set("LC_ALL", "C");
     let informal = crate::support::counter::INFORMAL.replace("never above", "never above (nie über)");
@@ -295,7 +295,7 @@ fn documents_in_utf_8_are_read_whatever_the_locale() {
 }
 
 #[test]
-fn flags_of_a_resume_count_and_are_on_record() {
+fn flags_of_a_resume_apply_and_are_journaled() {
     let bench = asked(&good().answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "x")));
     let more = good()
         .answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "x"))

@@ -1,4 +1,4 @@
-//! A violation, checked again by the real tools: under weak fairness of every action, and with larger constants.
+//! Further checks of a violation with the real tools: under weak fairness of every action, and with larger constants.
 
 use std::time::Duration;
 
@@ -38,14 +38,14 @@ async fn under_fairness(body: &str) -> (ProbeResult, Vec<String>) {
 const TWO: &str = "EXTENDS Naturals\nVARIABLES x, y\nvars == <<x, y>>\nInit == x = 0 /\\ y = 0\nP == <>(y = 1)\n";
 
 #[tokio::test]
-async fn a_behaviour_that_only_stutters_is_excluded_by_weak_fairness() {
+async fn weak_fairness_excludes_a_stuttering_behaviour() {
     let (again, actions) =
         under_fairness(&format!("{TWO}Next == y = 0 /\\ y' = 1 /\\ x' = x\nSpec == Init /\\ [][Next]_vars")).await;
     assert_eq!((again, actions), (ProbeResult::Holds, vec!["Next".to_owned()]));
 }
 
 #[tokio::test]
-async fn each_disjunct_is_fair_on_its_own_however_it_is_written() {
+async fn each_disjunct_is_fair_on_its_own_in_any_notation() {
     // Fairness of `Next` alone would let the other action spin for ever.
     let named = "Spin == x' = 1 - x /\\ y' = y\nRaise == y = 0 /\\ y' = 1 /\\ x' = x\nNext == Spin \\/ Raise\n";
     let inline = "Next == \\/ /\\ x' = 1 - x\n           /\\ y' = y\n        \\/ /\\ \\/ y = 0 \\* bullets\n              \\/ y = 5\n           /\\ y' = 1\n           /\\ x' = x\n";
@@ -74,7 +74,7 @@ async fn a_livelock_is_still_there_under_weak_fairness() {
 }
 
 #[tokio::test]
-async fn fairness_of_what_was_not_told_apart_shows_no_violation() {
+async fn fairness_of_actions_that_cannot_be_separated_shows_no_violation() {
     // With each action fair `y` is raised; fairness of the whole lets `Spin` go on for ever.
     let acts = "Spin == x' = 1 - x /\\ y' = y\nRaise == y = 0 /\\ y' = 1 /\\ x' = x\n";
     let conjunctive = "Next == /\\ x \\in {0, 1}\n        /\\ \\/ Spin\n           \\/ Raise\n";
@@ -97,7 +97,7 @@ async fn fairness_of_what_was_not_told_apart_shows_no_violation() {
 }
 
 #[test]
-fn one_action_is_not_taken_for_several() {
+fn one_action_is_not_split_into_several() {
     for (next, whole) in [
         (
             "Next == /\\ x = 0 \\/ y = 0\n        /\\ x' = (IF y = 0 \\/ x = 1 THEN 1 ELSE 0)\n        /\\ UNCHANGED y",
@@ -116,7 +116,7 @@ fn one_action_is_not_taken_for_several() {
 }
 
 #[test]
-fn a_specification_whose_actions_are_not_seen_has_no_fair_one() {
+fn without_visible_actions_there_is_no_fair_specification() {
     for (body, why) in [
         ("Next == x' = x\nSpec == Init /\\ [][Next]_vars /\\ [][x' # x]_x", "Spec"),
         ("Next == x' = x\nSpec == Init", "Spec"),
@@ -130,7 +130,7 @@ fn a_specification_whose_actions_are_not_seen_has_no_fair_one() {
 }
 
 #[test]
-fn the_processes_of_an_algorithm_are_fair_and_its_labels_with_them() {
+fn the_processes_and_labels_of_an_algorithm_are_fair() {
     let body = "CONSTANT Procs\nVARIABLES pc\nvars == << pc >>\nInit == pc = [p \\in Procs |-> \"a\"]\n\
         a(self) == pc[self] = \"a\" /\\ pc' = [pc EXCEPT ![self] = \"b\"]\n\
         b(self) == pc[self] = \"b\" /\\ pc' = [pc EXCEPT ![self] = \"a\"]\n\
@@ -156,7 +156,7 @@ fn the_processes_of_an_algorithm_are_fair_and_its_labels_with_them() {
 }
 
 #[tokio::test]
-async fn a_deadlock_is_looked_for_with_every_number_one_larger() {
+async fn a_deadlock_is_checked_with_every_number_one_larger() {
     let module = "EXTENDS Naturals\nCONSTANTS N, M, K, Set\nASSUME K < 3\nVARIABLES x\nvars == x\nInit == x = 0\n\
         Next == (x < N \\/ M > 2) /\\ x' = (x + 1) % 9\nSpec == Init /\\ [][Next]_vars\nSmall == x < N";
     let constants = "CONSTANTS N = 2 M = 2 K = 2 Set = {1}\n";
@@ -195,7 +195,7 @@ async fn bounds_that_no_run_enlarges_are_named() {
 }
 
 #[tokio::test]
-async fn nothing_is_checked_again_where_no_flaw_could_rest_on_it() {
+async fn a_violation_that_cannot_be_a_flaw_is_not_probed() {
     let module = "EXTENDS Naturals\nCONSTANT N\nVARIABLE x\nInit == x = 0\nNext == x' = (x + 1) % N\nSpec == Init /\\ [][Next]_x\nTypeOK == x < 2\nFine == x < N";
     let cfg = |name: &str| format!("SPECIFICATION Spec CONSTANT N = 3 INVARIANT {name}");
     assert_eq!(probed(module, &cfg("TypeOK")).await.1, None);

@@ -1,4 +1,4 @@
-//! The JSON schemas of the two answers that are objects: what they allow is what is read, and models are held to them.
+//! The JSON schemas of the two answers that are objects: they accept exactly what is read, and constrain models.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +103,7 @@ fn the_schema_has_every_field_of_a_review_and_no_other() {
 }
 
 #[test]
-fn what_the_schema_takes_a_review_reads_and_what_it_refuses_is_refused() {
+fn the_schema_accepts_exactly_the_reviews_that_can_be_read() {
     let schema = schema("review_schema.json");
     for name in ["approved", "revise", "flaw"] {
         let least = json!({"verdict": name, "issues": []});
@@ -158,7 +158,7 @@ fn what_the_schema_takes_a_review_reads_and_what_it_refuses_is_refused() {
 }
 
 #[test]
-fn every_recorded_review_and_second_reading_is_as_the_schemas_say() {
+fn every_recorded_review_and_second_reading_matches_its_schema() {
     let mut seen = [0, 0];
     for entry in walkdir::WalkDir::new(project().join("evals")).into_iter().map(Result::unwrap) {
         if entry.path().parent().is_none_or(|p| !p.ends_with("recording")) {
@@ -202,7 +202,7 @@ fn all_required(schema: &Value, objects: &mut usize) {
 }
 
 #[test]
-fn a_model_is_held_to_the_schema_of_its_answer_and_to_none_where_it_answers_in_text() {
+fn only_requests_for_objects_have_a_schema() {
     let answers = [INFORMAL.to_owned(), fenced(MODULE), good_sections(), review("revise")];
     for (provider, place) in
         [("anthropic", "/output_config/format/schema"), ("openai", "/response_format/json_schema/schema")]

@@ -1,4 +1,4 @@
-//! Run folders that are in use, damaged, altered or out of room: a clear message, and nothing is lost.
+//! Run folders that are in use, damaged, altered or on a full disk: a clear message, and nothing is lost.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +8,7 @@ use crate::support::handoff::Waiting;
 use crate::support::{Bench, Done, name, routes};
 
 #[test]
-fn a_folder_with_an_unfinished_run_says_resume_and_is_left_as_it_is() {
+fn a_folder_with_an_unfinished_run_is_unchanged_and_the_error_says_resume() {
     let bench = ready();
     let waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
     waiting.kill();
@@ -30,7 +30,7 @@ fn a_folder_without_a_run_cannot_be_resumed_or_reported() {
 }
 
 #[test]
-fn a_second_process_on_a_run_folder_is_refused_with_the_first_ones_pid() {
+fn a_second_process_in_a_run_folder_fails_with_the_first_ones_pid() {
     let bench = ready();
     let waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
     let pid = format!("process {}", waiting.pid());
@@ -45,7 +45,7 @@ fn a_second_process_on_a_run_folder_is_refused_with_the_first_ones_pid() {
 }
 
 #[test]
-fn a_lock_or_journal_that_is_removed_or_replaced_during_a_run_is_noticed_before_the_next_write() {
+fn a_lock_or_journal_removed_during_a_run_is_detected_before_the_next_write() {
     for (file, change) in [("run.lock", "removed"), ("journal.jsonl", "removed"), ("journal.jsonl", "replaced")] {
         let bench = ready();
         let mut waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
@@ -63,7 +63,7 @@ fn a_lock_or_journal_that_is_removed_or_replaced_during_a_run_is_noticed_before_
 }
 
 #[test]
-fn an_unknown_revision_or_node_is_answered_with_those_that_there_are() {
+fn the_error_for_an_unknown_revision_or_node_lists_the_existing_ones() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let before = snapshot(&bench.path("specs"));
@@ -77,7 +77,7 @@ fn an_unknown_revision_or_node_is_answered_with_those_that_there_are() {
 }
 
 #[test]
-fn one_flipped_bit_of_a_journal_is_noticed_by_report_audit_and_resume() {
+fn one_flipped_bit_of_a_journal_is_detected_by_report_audit_and_resume() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let whole = bench.read("specs/journal.jsonl").into_bytes();
@@ -128,7 +128,7 @@ fn stopped() -> Bench {
 }
 
 #[test]
-fn a_torn_end_of_the_journal_is_cut_off_and_told() {
+fn an_incomplete_end_of_the_journal_is_cut_off_and_reported() {
     let bench = stopped();
     let whole = bench.read("specs/journal.jsonl");
     let last = whole.lines().last().unwrap();
@@ -155,7 +155,7 @@ fn an_altered_or_missing_artifact_is_an_error_and_never_wrong_data() {
 }
 
 #[test]
-fn a_branch_from_an_edited_module_that_does_not_parse_does_not_begin() {
+fn a_branch_from_an_edited_module_that_does_not_parse_is_rejected() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let spec = bench.read("specs/history/rev_0/Spec.tla");
@@ -178,7 +178,7 @@ fn with_little_room(bench: &Bench, blocks: usize, args: &[&str]) -> Done {
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_start_leaves_nothing_that_is_in_the_way() {
+fn a_disk_that_is_full_from_the_start_leaves_no_obstacle() {
     let bench = ready();
     bench.write("docs/long.md", "A line of no meaning.\n".repeat(4000));
     with_little_room(&bench, 16, &RUN).expect(4).says(&["error: ", "File too large", "hint:", "full"]);
@@ -188,7 +188,7 @@ fn a_disk_that_is_full_from_the_start_leaves_nothing_that_is_in_the_way() {
 }
 
 #[test]
-fn a_disk_that_fills_up_in_mid_run_loses_nothing_that_was_answered() {
+fn a_disk_that_fills_up_during_a_run_loses_no_answer() {
     let undisturbed = bench();
     undisturbed.forge(&good(), &[]).expect(0);
     let bytes = undisturbed.read("specs/journal.jsonl").len();

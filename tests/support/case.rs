@@ -1,35 +1,35 @@
-//! A case and a specification of a counter, small enough to be read at once, to be spoiled in one place by a test.
+//! A small case and specification of a counter, in which a test can change one place.
 
 use serde_json::{Value, json};
 
 use super::Bench;
 
-/// The counter's behaviour: up to N, then round again.
+/// The counter module: counts up to N and wraps around.
 pub fn counter(name: &str, step: &str, more: &str) -> String {
     format!(
         "---- MODULE {name} ----\nEXTENDS Integers\nCONSTANT N\nVARIABLE n\n\nInit == n = 0\nNext == {step}\nSpec == Init /\\ [][Next]_n\n{more}\n====\n"
     )
 }
 
-/// One that is correct.
+/// The correct step.
 pub const STEP: &str = "IF n < N THEN n' = n + 1 ELSE n' = 0";
 /// The properties of a good specification.
 pub const PROPERTIES: &str =
     "TypeOK == n \\in 0..N + 9\nBounded == n <= N\nBySteps == [][n' = n + 1 \\/ n' = 0]_n\nWitnessTop == n = N";
-/// The configuration that lists them.
+/// The configuration that lists the properties.
 pub const CFG: &str =
     "SPECIFICATION Spec\nCONSTANT N = 3\nINVARIANTS TypeOK Bounded\nPROPERTY BySteps\n\\* WITNESS WitnessTop\n";
 /// The configuration of a mutant.
 pub const PLAIN: &str = "SPECIFICATION Spec\nCONSTANT N = 3\n";
 
-/// A case to be written.
+/// A case that a test writes.
 pub struct CounterCase {
     pub checklist: Value,
     files: Vec<(String, String)>,
 }
 
 impl CounterCase {
-    /// With a document and a reference, and no bug yet.
+    /// A case with a document and a reference specification, without bugs.
     pub fn new() -> Self {
         let wanted = |name: &str, category: &str| json!({"name": name, "description": "d", "category": category});
         let checklist = json!({
@@ -56,12 +56,12 @@ impl CounterCase {
         self
     }
 
-    /// A bug: a step instead of the right one.
+    /// Adds a bug: another step.
     pub fn bug(self, name: &str, step: &str, should_violate: &str) -> Self {
         self.bug_of(name, &counter(name, step, ""), PLAIN, should_violate)
     }
 
-    /// A bug: a module and its configuration.
+    /// Adds a bug: a module and its configuration.
     pub fn bug_of(mut self, name: &str, module: &str, cfg: &str, should_violate: &str) -> Self {
         let file = format!("known_bugs/{name}.tla");
         let bug = json!({"file": file, "description": name, "should_violate": should_violate});
@@ -69,7 +69,7 @@ impl CounterCase {
         self.file(&file, module).file(&format!("known_bugs/{name}.cfg"), cfg)
     }
 
-    /// With the bug that every good property finds.
+    /// A case with a bug that every good property finds.
     pub fn with_a_bug() -> Self {
         Self::new().bug("too_far", "IF n <= N THEN n' = n + 1 ELSE n' = 0", "Bounded")
     }
@@ -82,7 +82,7 @@ impl CounterCase {
     }
 }
 
-/// Writes a specification to be evaluated.
+/// Writes a specification for the evaluation.
 pub fn specs(bench: &Bench, dir: &str, module: &str, cfg: &str) {
     bench.write(&format!("{dir}/Spec.tla"), module);
     bench.write(&format!("{dir}/Spec.cfg"), cfg);

@@ -1,4 +1,4 @@
-//! Specifications to check, and what every outcome has.
+//! Specifications for checks, and assertions on every outcome.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -38,7 +38,7 @@ TypeOK == x \\in Nat
 ====
 ";
 
-/// Two processes that send once and then wait for ever.
+/// Two processes that send once and then wait forever.
 pub const WAITING: &str = "---- MODULE M ----
 EXTENDS Naturals, TLC
 CONSTANT Procs
@@ -80,7 +80,7 @@ pub fn object(bench: &Bench, status: i32) -> Value {
     value
 }
 
-/// What every outcome has (design, section 9).
+/// Asserts the fields that every outcome has.
 #[track_caller]
 pub fn shape(value: &Value) {
     assert_eq!(value["schema"], 1, "{value}");
@@ -132,7 +132,7 @@ pub fn shape(value: &Value) {
     assert_eq!(value["note"], note, "{value}");
 }
 
-/// The steps as `action: what changed`.
+/// The steps as `action: changed variables`.
 pub fn steps(value: &Value) -> Vec<String> {
     let trace = value["trace"].as_array().expect("a trace");
     let changed = |step: &Value| -> Vec<String> {
@@ -158,7 +158,7 @@ end algorithm; *)
 ====
 ";
 
-/// A machine whose `java` is this script, once SANY has accepted the module and TLC has said its version.
+/// A bench whose `java` runs this script for checks; SANY and the version query of TLC succeed.
 pub fn faking(behaviour: &str) -> Bench {
     faking_all(&format!(
         "case \"$*\" in\n  *tla2sany.SANY*) echo 'Semantic processing of module M'; exit 0 ;;\n  *tlc2.TLC*' -h') echo \

@@ -1,4 +1,4 @@
-//! The real Claude Code program, driven against a model server of the tests' own, and a script that stands for it.
+//! Runs the real Claude Code program with a model server of the tests, or a script in its place.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::model_server::ModelServer;
 /// The version that `scripts/setup` installs.
 pub const PINNED: &str = "2.1.329";
 
-/// The real program. A test that needs it never passes without it.
+/// The real program. Panics if it is missing, so that no test passes without it.
 pub fn real_program() -> PathBuf {
     let packages = super::project().join("target/claude-code/node_modules/@anthropic-ai");
     let found =
@@ -22,7 +22,7 @@ pub fn real_program() -> PathBuf {
     found.into_iter().find(|program| program.is_file()).expect("the Claude Code program: scripts/setup installs it")
 }
 
-/// Workspace and homes of one test.
+/// Workspace and home folders of one test.
 pub struct Scene {
     pub dir: tempfile::TempDir,
 }
@@ -54,7 +54,7 @@ impl Scene {
         self.path("workspace")
     }
 
-    /// The login that the program keeps in the home of this scene.
+    /// The login that the program keeps in this home folder.
     pub fn kept(&self) -> ClaudeLogin {
         ClaudeLogin::Kept { home: self.path("home"), config_dir: None }
     }
@@ -76,7 +76,7 @@ impl Scene {
         }
     }
 
-    /// A program that says `version` and otherwise does what this piece of shell says.
+    /// A shell script as program: prints `version` for `--version`, otherwise runs `does`.
     pub fn script(&self, version: &str, does: &str) -> PathBuf {
         self.write("script/version", version);
         self.write("script/does.sh", does);
@@ -87,7 +87,7 @@ impl Scene {
         program
     }
 
-    /// Ids of processes that work in the workspace.
+    /// Ids of processes whose working folder is the workspace.
     pub fn processes(&self) -> Vec<u32> {
         let here = self.workspace();
         let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
@@ -102,7 +102,7 @@ pub fn limits() -> ClaudeLimits {
     ClaudeLimits { request: Duration::from_secs(20), call: Duration::from_secs(60), ..Default::default() }
 }
 
-/// The provider, reaching this server.
+/// The provider, with this server as its API.
 pub fn provider(program: PathBuf, login: ClaudeLogin, url: &str) -> ClaudeCode {
     let variables = [("ANTHROPIC_BASE_URL", url), ("PATH", "/usr/bin:/bin"), ("NO_PROXY", "127.0.0.1")];
     let variables = variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));

@@ -1,5 +1,4 @@
-//! A protocol small enough to be read at a glance: a counter that a worker raises to a limit. Each piece of an answer
-//! can be bent by a test.
+//! A minimal protocol: a worker increments a counter up to a limit. A test can change each part of an answer.
 
 use super::model_server::{Reply, Seen};
 use super::{Bench, Script};
@@ -45,7 +44,7 @@ pub fn sections(invariants: &str, properties: &str, witnesses: &str, cfg: &str) 
     )
 }
 
-/// The sections as they should be.
+/// The correct sections.
 pub fn good_sections() -> String {
     sections(INVARIANTS, "", WITNESSES, CFG)
 }
@@ -71,7 +70,7 @@ pub fn good() -> Script {
         .having_read_all()
 }
 
-/// What a model server answers to each node of a first pass that ends approved: the reviewer reads what it is shown.
+/// The replies of a model server in a first pass that ends approved. The reviewer reads the files that it is offered.
 pub fn answers(seen: &Seen) -> Reply {
     let system = seen.system();
     let is = |what: &str| system.contains(what);

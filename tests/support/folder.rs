@@ -1,4 +1,4 @@
-//! Run folders before and after.
+//! Snapshots of run folders.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Bench;
 use super::counter::{bench, good};
 
-/// Every file below a folder with its content. The lock says who held it last, and is left out.
+/// Every file below a folder with its content, except the lock, which names its last holder.
 pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -22,7 +22,7 @@ pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// A recording of the counter beside its document.
+/// A bench with the counter's document and a recording of it.
 pub fn ready() -> Bench {
     let bench = bench();
     bench.write("script.jsonl", good().text());

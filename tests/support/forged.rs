@@ -1,4 +1,4 @@
-//! Journals of genuine runs with something changed in them.
+//! Forges journals: genuine runs with one change.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{Bench, Done, name};
 
-/// The audit of the run's journal with something changed: in the last event of a name and lifeline, at a place of its data.
+/// Audits the run's journal after a change of one value: in the last event with this name and lifeline, at this place of
+/// its data.
 pub fn forged(bench: &Bench, of: (&str, &str), place: &str, value: &Value) -> Done {
     let mut journal = bench.events("specs");
     let event = journal.iter_mut().rfind(|e| name(e) == of.0 && e["lifeline"] == of.1).unwrap();
@@ -18,7 +19,7 @@ pub fn forged(bench: &Bench, of: (&str, &str), place: &str, value: &Value) -> Do
     bench.run(&["audit", "forged", "--policy", "default"])
 }
 
-/// A run's journal that was changed, beside its texts.
+/// Writes a changed journal into the run folder.
 pub fn write(bench: &Bench, journal: &[Value]) {
     bench.write("forged/journal.jsonl", journal.iter().map(|e| e.to_string() + "\n").collect::<String>());
     if !bench.path("forged/artifacts").exists() {
@@ -26,7 +27,7 @@ pub fn write(bench: &Bench, journal: &[Value]) {
     }
 }
 
-/// The journal as the run wrote it says nothing that does not follow.
+/// Asserts that the unchanged journal passes the verification.
 pub fn genuine(bench: &Bench) {
     let done = bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
     assert_eq!(done.stderr, "", "everything was computed again");

@@ -1,4 +1,4 @@
-//! The program while it waits for an answer through files.
+//! Drives the program while it waits for answers through files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -6,12 +6,12 @@ use std::process::{Child, Command, Stdio};
 use super::waiting::wait_until;
 use super::{Bench, Done};
 
-/// Runs a line of shell.
+/// Runs a shell command.
 pub fn shell(line: &str) {
     assert!(Command::new("sh").arg("-c").arg(line).status().unwrap().success(), "{line}");
 }
 
-/// Answers a request when it comes, by a rename; what was asked.
+/// Waits for a request, answers it by a rename, and returns the request.
 pub fn answer_at(folder: &Path, text: &str) -> String {
     wait_until(&format!("a request comes at {}", folder.display()), || folder.join("request.md").exists());
     let asked = std::fs::read_to_string(folder.join("request.md")).unwrap();
@@ -20,7 +20,7 @@ pub fn answer_at(folder: &Path, text: &str) -> String {
     asked
 }
 
-/// A process that has asked, and waits.
+/// A process that waits for an answer.
 pub struct Waiting {
     child: Option<Child>,
     root: PathBuf,
@@ -29,7 +29,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Starts the program; the run folder is `specs`. Returns once a request without an answer is there.
+    /// Starts the program with the run folder `specs`, and waits for its first request without an answer.
     pub fn start(bench: &Bench, args: &[&str]) -> Self {
         let child = bench.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let root = bench.path("specs/handoff");
@@ -38,7 +38,7 @@ impl Waiting {
         waiting
     }
 
-    /// Waits for the next request without an answer whose process is the one that runs now.
+    /// Waits for the next request without an answer from the current process.
     pub fn next(&mut self) -> PathBuf {
         let mut open = None;
         wait_until("a request comes", || {
@@ -54,7 +54,7 @@ impl Waiting {
     }
 
     fn open(&self) -> Option<PathBuf> {
-        // The lock is taken before anything is asked: then signals are heard, too.
+        // The lock is taken before the first request. By then the signal handlers are installed as well.
         let pid = format!("\"pid\":{}", self.pid());
         let lock = std::fs::read_to_string(self.root.parent()?.join("run.lock")).ok()?;
         let journal = std::fs::read_to_string(self.root.parent()?.join("journal.jsonl")).ok()?;
@@ -72,7 +72,7 @@ impl Waiting {
         shell(&format!("kill -{name} {}", self.pid()));
     }
 
-    /// Ends it as a crash would.
+    /// Kills it with SIGKILL.
     pub fn kill(mut self) {
         let mut child = self.child.take().unwrap();
         child.kill().unwrap();
@@ -85,7 +85,7 @@ impl Waiting {
         std::fs::rename(self.folder.join("draft"), self.folder.join("answer.md")).unwrap();
     }
 
-    /// What it came to.
+    /// Waits for its end and returns the result.
     pub fn end(&mut self) -> Done {
         Done::of(&self.child.take().unwrap().wait_with_output().unwrap())
     }

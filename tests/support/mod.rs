@@ -1,4 +1,4 @@
-//! A throw-away project for each test, and the built program run in it.
+//! A temporary project for each test, and the built program run in it.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test binary uses a part of it")]
 
 use std::os::unix::fs::PermissionsExt;
@@ -42,7 +42,7 @@ pub fn java() -> PathBuf {
     found.or_else(|| which::which("java").ok()).expect("java is missing: scripts/setup installs it")
 }
 
-/// What a run of the program came to.
+/// The result of one execution of the program.
 pub struct Done {
     pub status: Option<i32>,
     pub stdout: String,
@@ -58,14 +58,14 @@ impl Done {
         }
     }
 
-    /// Asserts the exit status, and shows everything where it is another.
+    /// Asserts the exit status. Shows the output if it differs.
     #[track_caller]
     pub fn expect(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Asserts that stderr holds every one of these.
+    /// Asserts that stderr contains each of these.
     #[track_caller]
     pub fn says(self, words: &[&str]) -> Self {
         for word in words {
@@ -74,7 +74,7 @@ impl Done {
         self
     }
 
-    /// Asserts that stdout holds every one of these.
+    /// Asserts that stdout contains each of these.
     #[track_caller]
     pub fn prints(self, words: &[&str]) -> Self {
         for word in words {
@@ -84,7 +84,7 @@ impl Done {
     }
 }
 
-/// A folder of its own, and an environment that holds nothing but what a test says.
+/// A temporary folder, and an environment with only the variables that a test sets.
 pub struct Bench {
     pub dir: tempfile::TempDir,
     env: Vec<(String, String)>,
@@ -99,8 +99,8 @@ impl Bench {
         bench
     }
 
-    /// With a `java` that remembers what the real one said of the same input, so that hundreds of runs take seconds.
-    /// What it does not know yet it asks the real one.
+    /// With a `java` that caches the output of the real one by input, so that hundreds of runs take seconds. For an unknown
+    /// input it runs the real one.
     pub fn remembering() -> Self {
         let mut bench = Self::without_tools();
         let home = remembering_java();
@@ -109,7 +109,7 @@ impl Bench {
         bench
     }
 
-    /// With no tools at all.
+    /// Without any tools.
     pub fn without_tools() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("home");
@@ -150,7 +150,7 @@ impl Bench {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// The program with these arguments, in the folder.
+    /// The command that runs the program with these arguments in the folder.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
         command.args(args).current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());
@@ -170,25 +170,26 @@ impl Bench {
         Done::of(&command.output().unwrap())
     }
 
-    /// The events of a run, which keep the laws that every run keeps.
+    /// The events of a run. Asserts that they obey the default policy.
     pub fn journal(&self, folder: &str) -> Vec<Value> {
         let audit = self.run(&["audit", folder, "--policy", "default"]);
         let nothing_to_ask = audit.stderr.contains("the run has made no decision yet");
         assert!(audit.status == Some(0) || nothing_to_ask, "{}\n{}", audit.stdout, audit.stderr);
-        means_what_it_says(&self.path(&format!("{folder}/journal.jsonl")));
+        assert_metrics_are_consistent(&self.path(&format!("{folder}/journal.jsonl")));
         let events = self.events(folder);
-        events.iter().for_each(is_of_a_maker);
+        events.iter().for_each(assert_event_is_in_vocabulary);
         events
     }
 
-    /// The events of a run, whatever was done to it.
+    /// The events of a run, without assertions.
     pub fn events(&self, folder: &str) -> Vec<Value> {
         self.read(&format!("{folder}/journal.jsonl")).lines().map(|l| serde_json::from_str(l).unwrap()).collect()
     }
 }
 
-/// What metrics are said to imply is so of every revision that a run closes, and what only grows does.
-fn means_what_it_says(journal: &Path) {
+/// Asserts the declared properties of metrics for every closed revision: implications hold, and monotone ones never
+/// decrease.
+fn assert_metrics_are_consistent(journal: &Path) {
     use tlaforge::monitor::Trend;
     use tlaforge::pipeline::{METRICS, Quantity, RunView};
     let view = RunView::from_entries(&tlaforge::journal::read(journal).unwrap());
@@ -216,12 +217,12 @@ fn means_what_it_says(journal: &Path) {
     }
 }
 
-/// An event is of a lifeline that makes such events, and tells what rules may ask of that lifeline.
-fn is_of_a_maker(event: &Value) {
+/// Asserts that the event's lifeline can have such events, and that its fields are in the vocabulary for rules.
+fn assert_event_is_in_vocabulary(event: &Value) {
     fn fields(path: &str, value: &Value, check: &mut impl FnMut(&str)) {
         match value {
             Value::Object(all) => all.iter().for_each(|(key, value)| fields(&format!("{path}.{key}"), value, check)),
-            // A record that an event can have and this one has not: rules name the fields below it.
+            // An optional record that this event lacks: rules refer to the fields below it.
             Value::Null => {}
             _ => {
                 let path = path.trim_start_matches('.');
@@ -236,8 +237,7 @@ fn is_of_a_maker(event: &Value) {
     fields("", &event["data"], &mut |field| assert!(has_field(lifeline, field), "{field} of {lifeline}: {name}"));
 }
 
-/// The text of a journal that a test has changed, with the checksums of what it says now. Lines that are no events stay as
-/// they are.
+/// Recomputes the checksums of a journal that a test has changed. Lines that are not events stay as they are.
 pub fn with_checksums(journal: &[u8]) -> Vec<u8> {
     use tlaforge::journal::Sha;
     let (mut before, mut text) = (String::new(), Vec::new());
@@ -292,28 +292,28 @@ pub fn reasons(journal: &[Value]) -> Vec<String> {
         .collect()
 }
 
-/// A recording written by a test: what each request is answered. These answers stand for misbehaving models; the
-/// recordings under `evals/` are the genuine ones.
+/// A recording that a test writes: the answer to each request. These answers simulate misbehaving models; genuine
+/// recordings are in `evals/`.
 #[derive(Default, Clone)]
 pub struct Script {
     lines: Vec<(Value, Reads)>,
 }
 
-/// What the model of a scripted answer read.
+/// The files that the model of a scripted answer read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reads {
     Nothing,
-    /// All that the request offered: looked up in the journal of a run before, see [`Bench::forge`].
+    /// All files that the request offered. They are looked up in the journal of an earlier run; see [`Bench::forge`].
     Offered,
 }
 
 impl Script {
-    /// `draft` is the purpose of a first answer, `repair` of a later one.
+    /// Adds an answer. The purpose is `draft` for a first answer, `repair` for a later one.
     pub fn answer(self, node: &str, place: u32, attempt: u32, purpose: &str, answer: &str) -> Self {
         self.sample(node, place, attempt, (purpose, 0), answer)
     }
 
-    /// A further answer to the same request.
+    /// Adds a further sample for the same request.
     pub fn sample(mut self, node: &str, place: u32, attempt: u32, of: (&str, u32), answer: &str) -> Self {
         let (purpose, candidate) = of;
         let line = json!({
@@ -325,13 +325,13 @@ impl Script {
         self
     }
 
-    /// The last answer came when the choice that it was for had been made.
+    /// Marks the last answer as late: it arrived after the choice.
     pub fn late(mut self) -> Self {
         self.lines.last_mut().expect("an answer").0["late"] = json!(true);
         self
     }
 
-    /// The model of the last answer read everything that it was offered.
+    /// Marks that the model of the last answer read all offered files.
     pub fn having_read_all(mut self) -> Self {
         self.lines.last_mut().expect("an answer").1 = Reads::Offered;
         self
@@ -341,7 +341,7 @@ impl Script {
         self.lines.iter().fold(String::new(), |text, (line, _)| text + &line.to_string() + "\n")
     }
 
-    /// Fills in what was offered in that run; whether anything is new.
+    /// Fills in the offered files from a run. Returns whether anything is new.
     fn learn(&mut self, journal: &[Value]) -> bool {
         let mut learnt = false;
         for (line, _) in self.lines.iter_mut().filter(|(_, r)| *r == Reads::Offered) {
@@ -356,7 +356,7 @@ impl Script {
                 .iter()
                 .map(|o| json!({"path": o["path"], "sha": o["sha"]}))
                 .collect();
-            // What the tools said holds times, which change from run to run; the guard looks at the names of those files.
+            // Tool output contains times, which differ from run to run. The guard compares only the names of those files.
             let looked_at = |reads: &Value| -> Vec<Value> {
                 let all = reads.as_array().unwrap().iter();
                 all.map(
@@ -372,12 +372,12 @@ impl Script {
     }
 }
 
-/// What identifies a request.
+/// The key of a request.
 const KEY: [&str; 5] = ["node", "place", "attempt", "purpose", "candidate"];
 
 impl Bench {
-    /// Forges `docs/` into `specs/` from a script. Where answers have read what they were offered, the run is made
-    /// beforehand, as often as it takes to know what that is.
+    /// Runs `docs/` into `specs/` with the answers of a script. If an answer has read all offered files, the run is first
+    /// repeated until these files are known.
     pub fn forge(&self, script: &Script, more: &[&str]) -> Done {
         let mut script = script.clone();
         for round in 0..12 {
@@ -399,7 +399,7 @@ impl Bench {
     }
 }
 
-/// The folder of a `JAVA_HOME` whose `java` remembers. Shared by all tests of a machine; entries are written whole.
+/// A `JAVA_HOME` with the caching `java`. All tests of a machine share it, so entries are written atomically.
 fn remembering_java() -> PathBuf {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remembering-java");
     let program = home.join("bin/java");
@@ -413,7 +413,7 @@ fn remembering_java() -> PathBuf {
         let mut file = tempfile::NamedTempFile::new_in(home.join("bin")).unwrap();
         std::io::Write::write_all(&mut file, script.as_bytes()).unwrap();
         file.as_file().set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
-        // Closed before it is run: a file that is open for writing cannot be.
+        // Close it before running it: a file that is open for writing cannot be executed (ETXTBSY).
         file.into_temp_path().persist(&program).unwrap();
     }
     home

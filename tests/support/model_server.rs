@@ -21,16 +21,16 @@ use serde_json::{Value, json};
 
 use super::waiting::wait_until_async;
 
-/// One request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// Which request of the server it is, from 0; only those with a scripted answer count.
+    /// Number of the request, from 0. Only requests with a scripted answer count.
     pub number: usize,
     pub method: String,
     /// With the query.
     pub path: String,
     pub headers: Vec<(String, String)>,
-    /// The parsed body; null where it is no JSON.
+    /// The parsed body; null if it is not JSON.
     pub body: Value,
     /// The body byte for byte.
     pub raw: Vec<u8>,
@@ -54,7 +54,7 @@ impl Seen {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// The system text, whichever way it was sent.
+    /// The system text, from a string or from blocks.
     pub fn system(&self) -> String {
         let of_chat = self.messages().iter().filter(|m| m["role"] == "system").map(|m| text_of(&m["content"]));
         [text_of(&self.body["system"])].into_iter().chain(of_chat).filter(|t| !t.is_empty()).collect()
@@ -65,7 +65,7 @@ impl Seen {
         self.messages().iter().find(|m| m["role"] == "user").map_or(String::new(), |m| text_of(&m["content"]))
     }
 
-    /// The names of the tools that the model is given.
+    /// The names of the offered tools.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
         let name = |t: &Value| t["name"].as_str().or(t["function"]["name"].as_str()).unwrap_or("?").to_owned();
@@ -92,12 +92,12 @@ impl Seen {
     }
 }
 
-/// What a tool said.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
     pub id: String,
     pub text: String,
-    /// Chat completions have no such mark.
+    /// Chat completions have no such field.
     pub is_error: bool,
 }
 
@@ -114,11 +114,11 @@ fn text_of(content: &Value) -> String {
 pub enum Block {
     Text(String),
     Thinking(String),
-    /// Tool, input. The input may also be a text that stands for broken JSON.
+    /// Tool and input. A string as input is sent as it is, to simulate broken JSON.
     Tool(String, Value),
 }
 
-/// What a turn says it took.
+/// The token counts of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Tokens {
     pub input: u64,
@@ -127,31 +127,31 @@ pub struct Tokens {
     pub cache_write: u64,
 }
 
-/// What ends a stream early.
+/// How a stream ends early.
 #[derive(Debug, Clone)]
 enum End {
     Whole,
-    /// The connection breaks after so many events.
+    /// The connection breaks after this many events.
     Cut(usize),
-    /// The body ends in good order after so many events.
+    /// The body ends properly after this many events.
     Short(usize),
-    /// An error event stands after so many events, and nothing behind it.
+    /// An error event follows this many events, and nothing after it.
     Error(usize, Value),
-    /// Nothing more comes after so many events, the connection stays.
+    /// Nothing follows this many events, and the connection stays open.
     Stall(usize),
-    /// After so many events only this comes, again and again.
+    /// After this many events only this text is sent, repeatedly.
     Alive(usize, &'static str),
 }
 
 #[derive(Debug, Clone)]
 enum Body {
     Turn(Vec<Block>),
-    /// Type and message; in the words of the API that was asked.
+    /// Type and message, in the format of the requested API.
     Error(String, String),
     Text(String),
-    /// A text of so many bytes.
+    /// A text of this many bytes.
     Huge(usize),
-    /// These bytes instead of HTTP, then the end.
+    /// These bytes instead of HTTP, then the connection is closed.
     Raw(Vec<u8>),
     /// Nothing; the connection stays open.
     Nothing,
@@ -159,7 +159,7 @@ enum Body {
     Close,
 }
 
-/// What a request is answered.
+/// The reply to a request.
 #[derive(Debug, Clone)]
 pub struct Reply {
     body: Body,
@@ -212,7 +212,7 @@ impl Reply {
         Self::turn(vec![Block::Tool(name.into(), input)])
     }
 
-    /// An error status, with type and message in the words of the API that was asked.
+    /// An error status, with type and message in the format of the requested API.
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
         Self { status, ..Self::of(Body::Error(kind.into(), message.into())) }
     }
@@ -222,7 +222,7 @@ impl Reply {
         Self { status, ..Self::of(Body::Text(body.into())) }
     }
 
-    /// A body of so many bytes.
+    /// A body of this many bytes.
     pub fn huge(status: u16, bytes: usize) -> Self {
         Self { status, ..Self::of(Body::Huge(bytes)) }
     }
@@ -232,17 +232,17 @@ impl Reply {
         Self::of(Body::Raw(bytes.into()))
     }
 
-    /// Nothing ever comes.
+    /// Nothing is ever sent.
     pub fn nothing() -> Self {
         Self::of(Body::Nothing)
     }
 
-    /// The connection is closed without a word.
+    /// The connection is closed without a reply.
     pub fn close() -> Self {
         Self::of(Body::Close)
     }
 
-    /// The stop reason, in the words of the API that is asked.
+    /// The stop reason, in the terms of the requested API.
     pub fn stop(mut self, reason: &str) -> Self {
         self.stop = Some(reason.into());
         self
@@ -263,60 +263,60 @@ impl Reply {
         self
     }
 
-    /// A server that counts no tokens.
+    /// Without token counts.
     pub fn uncounted(self) -> Self {
         self.usage(Value::Null)
     }
 
-    /// The turn's `usage`, word for word.
+    /// The turn's `usage`, verbatim.
     pub fn usage(mut self, usage: Value) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// The connection breaks after so many events of the stream.
+    /// The connection breaks after this many events of the stream.
     pub fn cut_after(mut self, events: usize) -> Self {
         self.end = End::Cut(events);
         self
     }
 
-    /// The stream ends in good order, but after so many events.
+    /// The stream ends properly, but after this many events.
     pub fn short_after(mut self, events: usize) -> Self {
         self.end = End::Short(events);
         self
     }
 
-    /// Nothing comes after so many events.
+    /// Nothing is sent after this many events.
     pub fn stall_after(mut self, events: usize) -> Self {
         self.end = End::Stall(events);
         self
     }
 
-    /// Only this comes after so many events, for as long as the client listens.
+    /// Only this is sent after this many events, as long as the client reads.
     pub fn alive_after(mut self, events: usize, text: &'static str) -> Self {
         self.end = End::Alive(events, text);
         self
     }
 
-    /// An error event after so many events: the `error` object.
+    /// An error event with this `error` object after this many events.
     pub fn error_event_after(mut self, events: usize, error: Value) -> Self {
         self.end = End::Error(events, error);
         self
     }
 
-    /// So much time before each event of the stream.
+    /// Waits before each event of the stream.
     pub fn drip(mut self, pause: Duration) -> Self {
         self.drip = Some(pause);
         self
     }
 
-    /// So much time before anything comes.
+    /// Waits before the reply.
     pub fn delay(mut self, time: Duration) -> Self {
         self.delay = time;
         self
     }
 
-    /// Fields laid over the `error` object of the body.
+    /// Overrides fields of the `error` object in the body.
     pub fn error_fields(mut self, fields: Value) -> Self {
         self.extra = fields;
         self
@@ -329,29 +329,29 @@ struct Shared {
     script: Mutex<Script>,
     seen: Mutex<Vec<Seen>>,
     stopped: AtomicBool,
-    /// Wakes whoever pauses when the server stops.
+    /// Wakes pausing threads when the server stops.
     stops: (Mutex<()>, Condvar),
     body_bytes: AtomicUsize,
-    /// How often all was written that a reply writes for now.
+    /// Number of replies that were written as far as they can be for now.
     written: AtomicUsize,
 }
 
 impl Shared {
-    /// Does nothing for this time, or until the server stops.
+    /// Pauses for this time, or until the server stops.
     fn pause(&self, time: Duration) {
         let guard = self.stops.0.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = self.stops.1.wait_timeout_while(guard, time, |()| !self.stopped.load(Ordering::SeqCst));
     }
 }
 
-/// A running server. It ends when it is dropped.
+/// A running server. Dropping it stops it.
 pub struct ModelServer {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 impl ModelServer {
-    /// Starts on a free port of loopback. The script is asked once for each `POST`; `HEAD` and `GET` are answered 200.
+    /// Starts on a free loopback port. Calls the script once for each `POST`; `HEAD` and `GET` get status 200.
     pub fn start(script: impl FnMut(&Seen) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -377,7 +377,7 @@ impl ModelServer {
         Self { address, shared }
     }
 
-    /// Gives these replies one after the other, and the last one for ever.
+    /// Sends these replies in order, and repeats the last one.
     pub fn replies(replies: Vec<Reply>) -> Self {
         let mut next = 0;
         Self::start(move |_| {
@@ -392,17 +392,17 @@ impl ModelServer {
         format!("http://{}", self.address)
     }
 
-    /// Everything that was sent so far, `HEAD` and `GET` included.
+    /// All requests so far, including `HEAD` and `GET`.
     pub fn requests(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes of answers in one piece that clients have taken off the server's hands.
+    /// Bytes of single-piece answers that were written to clients.
     pub fn body_bytes(&self) -> usize {
         self.shared.body_bytes.load(Ordering::SeqCst)
     }
 
-    /// Waits until the client has read all that the server has to say for now.
+    /// Waits until the client has read everything that the server sends for now.
     pub async fn wait_until_read(&self) {
         let mut looks = 0;
         // The client handles what it has read while this waits for the next look.
@@ -413,7 +413,7 @@ impl ModelServer {
         wait_until_async("the client has read the reply", read).await;
     }
 
-    /// Whether every request was replied to, and nothing is left in the kernel's queues of this server's connections.
+    /// Whether every request has a reply, and the kernel's queues of this server's connections are empty.
     fn is_read(&self) -> bool {
         let posts = self.posts().len();
         if posts == 0 || self.shared.written.load(Ordering::SeqCst) < posts {
@@ -513,7 +513,7 @@ fn read_request(reader: &mut BufReader<TcpStream>, stream: &mut TcpStream) -> st
     Ok(Some(Seen { number: 0, method, path, headers, body, raw }))
 }
 
-/// Whether the connection can be used again.
+/// Writes a reply. Returns whether the connection can be reused.
 fn answer(stream: &mut TcpStream, seen: &Seen, reply: &Reply, shared: &Shared) -> std::io::Result<bool> {
     let chat = seen.is_chat_completion();
     match &reply.body {
@@ -619,7 +619,7 @@ fn stream_events(
     Ok(true)
 }
 
-/// Keeps the connection until the client goes or the server ends.
+/// Keeps the connection open until the client closes it or the server stops.
 fn stay(stream: &mut TcpStream, shared: &Shared) {
     shared.written.fetch_add(1, Ordering::SeqCst);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(50)));

@@ -1,10 +1,10 @@
-//! How a scripted turn looks on the wire: the Messages API and chat completions, in events or in one piece.
+//! The wire format of scripted turns: the Messages API and chat completions, as events or in one piece.
 
 use serde_json::{Value, json};
 
 use super::model_server::{Block, Reply, Seen};
 
-/// The turn as server-sent events, in the wire format of the API that was asked.
+/// The turn as server-sent events, in the wire format of the requested API.
 pub fn events(chat: bool, blocks: &[Block], reply: &Reply, seen: &Seen) -> Vec<String> {
     if chat { chat_events(blocks, reply, seen) } else { message_events(blocks, reply, seen) }
 }
@@ -22,14 +22,14 @@ fn calls_tools(blocks: &[Block]) -> bool {
     blocks.iter().any(|b| matches!(b, Block::Tool(..)))
 }
 
-/// Pieces of a text, so that clients have to put them together; cut between characters.
+/// Splits a text at character boundaries, so that clients have to join the pieces.
 fn pieces(text: &str) -> Vec<&str> {
     let Some((middle, _)) = text.char_indices().nth(text.chars().count() / 2) else { return vec![text] };
     let (a, b) = text.split_at(middle);
     [a, b].into_iter().filter(|p| !p.is_empty()).collect()
 }
 
-/// A tool's input as the model writes it; a text stands for itself, so that it can be broken.
+/// A tool's input as JSON text. A string is used as it is, so that a test can send broken JSON.
 fn arguments(input: &Value) -> String {
     match input {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! A run of a script, and what it came to.
+//! Runs a script and offers assertions on the result.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::counter::bench;
 use super::{Bench, Script, name, outcome, reasons, routes};
 
-/// What a run of a script came to.
+/// The result of a run of a script.
 pub struct Ran {
     pub bench: Bench,
     pub journal: Vec<Value>,
@@ -18,7 +18,7 @@ impl Ran {
         self.journal.iter().filter(|e| name(e) == wanted).collect()
     }
 
-    /// Asserts that these routes were taken one after the other.
+    /// Asserts that these routes were taken consecutively.
     #[track_caller]
     pub fn went(self, wanted: &[&str]) -> Self {
         let taken = routes(&self.journal);
@@ -30,7 +30,7 @@ impl Ran {
         self
     }
 
-    /// Asserts that the reason of a route to that node holds these words.
+    /// Asserts that the reason of a route to this node contains these words.
     #[track_caller]
     pub fn because(self, to: &str, words: &str) -> Self {
         let reasons = reasons(&self.journal);
@@ -45,7 +45,7 @@ impl Ran {
         self
     }
 
-    /// What nodes were told to mend, in order.
+    /// All feedback to nodes, in order.
     pub fn told(&self) -> String {
         let all = self.events("attempt_finished").into_iter().filter_map(|e| e["data"]["feedback"].as_array().cloned());
         all.flatten().fold(String::new(), |mut text, f| {
@@ -71,5 +71,5 @@ pub fn ran_in(bench: Bench, script: &Script, more: &[&str], status: i32) -> Ran 
     Ran { bench, journal }
 }
 
-/// The recording ends where the test has seen enough: the run is stopped for want of an answer.
+/// Exit status of a run whose recording ends early: the test needs no more answers.
 pub const NO_ANSWER: i32 = 5;

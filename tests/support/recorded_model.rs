@@ -1,5 +1,5 @@
-//! A model that plays a run from a recording: it reads what the recorded one read and what the prompt names, all in one
-//! turn, goes on where a file has more to show, and then gives the recorded answer.
+//! A model that replays a recording through a server: it reads the files that the recorded model read and those that the
+//! prompt names, all in one turn, continues files that have more to show, and then gives the recorded answer.
 //!
 //! ```ignore
 //! let model = RecordedModel::load(&project().join("evals/uniswap_swap/recording/run.jsonl"));
@@ -16,7 +16,7 @@ use super::model_server::{Block, Reply, Seen};
 pub struct RecordedModel {
     answers: Vec<Value>,
     folder: Option<PathBuf>,
-    /// Of this file it reads so many lines, and goes on nowhere else.
+    /// A file of which it reads only this many lines.
     only: Option<(String, u64)>,
 }
 
@@ -42,8 +42,8 @@ impl RecordedModel {
         self.answers.len()
     }
 
-    /// What a server is started with. A conversation is about the first request of the recording that has no answer
-    /// yet: one that breaks off and is asked again is about the same.
+    /// The script for a server. A conversation belongs to the first recorded request without an answer, so a request that
+    /// breaks off and is repeated belongs to the same one.
     pub fn script(self) -> impl FnMut(&Seen) -> Reply + Send + 'static {
         let mut next = 0;
         move |seen| {
@@ -72,7 +72,7 @@ impl RecordedModel {
             }
             next += 1;
             let answer = recorded["answer"].as_str().unwrap();
-            // Claude Code holds a model to a schema by a tool of its own, and asks once more where it is not called.
+            // Claude Code enforces a schema with a tool of its own, and asks once more if the model does not call it.
             if seen.tools().iter().any(|tool| tool == "StructuredOutput")
                 && let (Some(start), Some(end)) = (answer.find('{'), answer.rfind('}'))
                 && let Ok(object) = serde_json::from_str(&answer[start..=end])
@@ -107,7 +107,7 @@ fn read(path: &str, offset: Option<u64>) -> Block {
     Block::Tool("Read".into(), input)
 }
 
-/// Files whose last result says that there is more, with the line to go on at. A result says so by `offset N`.
+/// Files whose last result announces more lines, with the next line. The result contains `offset N`.
 fn unread(seen: &Seen) -> Vec<(String, u64)> {
     let mut calls: Vec<(String, String)> = Vec::new();
     for message in seen.body["messages"].as_array().into_iter().flatten() {
@@ -128,7 +128,7 @@ fn unread(seen: &Seen) -> Vec<(String, u64)> {
         open.retain(|(p, _)| p != path);
         let tail = result.text.rsplit_once("offset ").map_or("", |(_, tail)| tail);
         let digits: String = tail.chars().take_while(char::is_ascii_digit).collect();
-        // Only the last line of a result is the tool's own; the rest is the file.
+        // Only the last line of a result is the tool's note; the rest is the file.
         let own = result.text.trim_end().lines().last().is_some_and(|l| l.starts_with('[') && l.contains("offset "));
         if let (true, Ok(from)) = (own, digits.parse()) {
             open.push((path.clone(), from));

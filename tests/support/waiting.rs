@@ -1,21 +1,20 @@
-//! Waiting for something that another process or thread does: the only place of the tests that sleeps
-//! (`tests/floors.rs` checks it).
+//! Waits for another process or thread. It is the only file of the tests that sleeps (`tests/floors.rs` checks this).
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
 use std::time::{Duration, Instant};
 
-/// Between two looks.
+/// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Far beyond what a slow machine needs.
+/// Time limit, far beyond the need of a slow machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Waits until this holds. Fails, and says what was waited for, if it does not hold after two minutes.
+/// Waits until the condition holds. Panics with `what` if it does not hold after two minutes.
 #[track_caller]
 pub fn wait_until(what: &str, holds: impl FnMut() -> bool) {
     assert!(holds_within(LIMIT, holds), "waited {LIMIT:?} in vain until {what}");
 }
 
-/// Whether this holds at once or within the time, if the time itself is what a test is about.
+/// Whether the condition holds within the time limit, for tests of the time itself.
 pub fn holds_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     loop {
@@ -30,7 +29,7 @@ pub fn holds_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Like [`wait_until`], and other work of the same runtime goes on meanwhile.
+/// Like [`wait_until`], without blocking the runtime.
 pub async fn wait_until_async(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {

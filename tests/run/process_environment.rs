@@ -1,4 +1,4 @@
-//! Signals, pipes, terminals and keys: what the machine around a run does to it, and what it must not give away.
+//! Signals, pipes, terminals, file limits and keys.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::support::waiting::wait_until;
 use crate::support::{name, outcome};
 
 #[test]
-fn an_interrupt_while_an_answer_is_awaited_leaves_a_run_that_goes_on_in_the_same_folder() {
+fn a_run_interrupted_while_waiting_can_be_resumed() {
     for (signal, number) in [("INT", "Ctrl-C"), ("TERM", "SIGTERM")] {
         let bench = ready();
         let mut waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
@@ -33,7 +33,7 @@ fn an_interrupt_while_an_answer_is_awaited_leaves_a_run_that_goes_on_in_the_same
 }
 
 #[test]
-fn an_interrupt_while_the_checker_runs_ends_it_and_leaves_no_trace() {
+fn an_interrupt_ends_a_running_checker_and_leaves_nothing_behind() {
     let mut bench = bench();
     let endless = MODULE.replace("while n < Max do", "while n >= 0 do");
     let loose = sections(&INVARIANTS.replace("0..10", "Nat").replace("n <= Max", "n >= 0"), "", WITNESSES, CFG);
@@ -68,7 +68,7 @@ fn an_interrupt_while_the_checker_runs_ends_it_and_leaves_no_trace() {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_an_error_with_a_message() {
+fn a_file_size_limit_is_an_error_with_a_message() {
     let bench = bench();
     bench.write("script.jsonl", good().text());
     for blocks in [2, 20] {
@@ -86,7 +86,7 @@ fn a_limit_on_the_size_of_files_is_an_error_with_a_message() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_output_pipe_is_no_error() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let script = bench.path("script.jsonl");
@@ -119,7 +119,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn output_that_is_not_for_a_terminal_holds_no_escape_codes() {
+fn output_to_a_file_has_no_escape_codes() {
     let bench = bench();
     for (args, status) in [
         (&["run", "docs", "--recording", "nothing"][..], 2),
@@ -140,7 +140,7 @@ fn output_that_is_not_for_a_terminal_holds_no_escape_codes() {
 // ---- keys
 
 #[test]
-fn a_key_is_in_no_file_and_in_no_tools_environment() {
+fn no_file_and_no_tools_environment_contains_a_key() {
     const MARKER: &str = "sk-marker-5f1c0a";
     let mut bench = bench();
     let real = bench.command(&[]).get_envs().find(|(k, _)| *k == "JAVA_HOME").unwrap().1.unwrap().to_owned();

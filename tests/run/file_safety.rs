@@ -1,5 +1,5 @@
-//! Files that somebody else may have put there: only regular files are opened, up to a limit, and none that a link brings in
-//! from outside of its folder.
+//! Files that another person may have planted: only regular files are opened, up to a limit, and no link leads out of its
+//! folder.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn huge(path: &Path) {
 }
 
 #[test]
-fn an_input_that_is_no_regular_file_or_too_large_is_refused_at_once() {
+fn an_input_that_is_not_regular_or_too_large_is_rejected_at_once() {
     let check = ["check", "Bad.tla", "--checker", "embedded"];
     let cases: [(&str, &[&str]); 9] = [
         ("exemplars/X.tla", &RUN),
@@ -73,7 +73,7 @@ fn an_input_that_is_no_regular_file_or_too_large_is_refused_at_once() {
 }
 
 #[test]
-fn a_file_of_a_run_that_was_replaced_by_a_pipe_or_a_device_is_refused_at_once() {
+fn a_run_file_replaced_by_a_pipe_or_device_is_rejected_at_once() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let spec = bench.read("specs/history/rev_0/Spec.tla");
@@ -108,7 +108,7 @@ fn a_file_of_a_run_that_was_replaced_by_a_pipe_or_a_device_is_refused_at_once() 
 }
 
 #[test]
-fn a_pipe_as_the_list_of_files_that_were_read_lists_nothing() {
+fn a_pipe_as_files_read_txt_lists_nothing() {
     use crate::support::handoff::Waiting;
     let bench = bench();
     let mut waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
@@ -122,7 +122,7 @@ fn a_pipe_as_the_list_of_files_that_were_read_lists_nothing() {
 type Prepare<'a> = Box<dyn Fn(&Bench) + 'a>;
 
 #[test]
-fn a_link_that_leads_out_of_a_folder_brings_nothing_before_a_model() {
+fn a_link_out_of_a_folder_shows_nothing_to_a_model() {
     let elsewhere = Bench::without_tools();
     let secret = elsewhere.write("Secret.tla", SECRET);
     elsewhere.write("x/Secret.tla", SECRET);
@@ -177,7 +177,7 @@ fn a_link_that_leads_out_of_a_folder_brings_nothing_before_a_model() {
 }
 
 #[test]
-fn a_link_in_the_history_of_a_run_brings_nothing_before_a_model() {
+fn a_link_in_the_history_of_a_run_shows_nothing_to_a_model() {
     let elsewhere = Bench::without_tools();
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);

@@ -1,5 +1,5 @@
-//! Approvals that rest on less than they seem to: what a configuration replaces or narrows, what a witness does not
-//! show, what was made from something else.
+//! Approvals with a weaker basis than they seem to have: replaced or restricted definitions, trivial witnesses, outdated
+//! inputs.
 
 use crate::support::counter::{
     CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
@@ -50,7 +50,7 @@ fn a_witness_that_holds_from_the_start_shows_nothing() {
 }
 
 #[test]
-fn an_action_of_a_set_without_processes_is_dead() {
+fn an_action_of_an_empty_process_set_is_dead() {
     let module = MODULE.replace("CONSTANT Max", "CONSTANTS Max, Thieves").replace(
         "begin\n  Add:\n    while n < Max do\n      n := n + 1;\n    end while;\n",
         "process worker = \"w\"\nbegin\n  Add:\n    while n < Max do\n      n := n + 1;\n    end while;\nend process;\n\
@@ -82,7 +82,7 @@ fn approving(intended_dead: &[&str]) -> String {
 }
 
 #[test]
-fn a_part_of_next_without_a_name_that_is_never_taken_is_dead() {
+fn an_unnamed_disjunct_of_next_that_is_never_taken_is_dead() {
     let next = "Inc \\/ (n = Max /\\ n' = 0) \\/ (n = 99 /\\ n' = 7)";
     refused(&plain_pass(next, "{1}", &approving(&[])), "actions_taken");
     // Another part, and the whole, are not what is dead.
@@ -108,7 +108,7 @@ fn an_action_of_an_empty_set_is_dead_in_a_plain_module_too() {
 }
 
 #[test]
-fn what_the_checker_knows_of_its_own_run_is_a_bound_that_must_be_accepted() {
+fn operators_that_read_the_checkers_state_are_bounds_to_accept() {
     let script = |step: &str, accepted: &str| {
         let review = approving(&[]).replace("]}", &format!("{accepted}]}}"));
         let module = plain("Inc \\/ (n = Max /\\ n' = 0)").replace("n < Max", &format!("{step} /\\ n < Max"));
@@ -127,7 +127,7 @@ fn what_the_checker_knows_of_its_own_run_is_a_bound_that_must_be_accepted() {
 }
 
 #[test]
-fn randomness_through_an_instance_is_seen() {
+fn randomness_through_an_instance_is_detected() {
     let module = MODULE
         .replace("CONSTANT Max\n", "CONSTANT Max\nT == INSTANCE TLC\n")
         .replace("n := n + 1", "n := T!RandomElement({n + 1})");
@@ -135,7 +135,7 @@ fn randomness_through_an_instance_is_seen() {
 }
 
 #[test]
-fn randomness_in_the_text_of_a_definition_is_seen() {
+fn randomness_in_a_definition_is_detected() {
     let extended = MODULE.replace("EXTENDS Naturals", "EXTENDS Naturals, TLC");
     let step = extended.replace("n := n + 1", "n := RandomElement({n + 1})");
     refused(&pass(&step, INVARIANTS, WITNESSES, CFG), "cfg_accepted");
@@ -170,7 +170,7 @@ fn last_clause(bench: &Bench, clause: &str, named: &str) {
 }
 
 #[test]
-fn a_softened_requirement_is_a_change_that_a_review_must_name() {
+fn a_weakened_requirement_must_be_accepted_by_name() {
     let revised = |requirement: &str| {
         good()
             .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "a step is missing"))
@@ -196,7 +196,7 @@ fn a_softened_requirement_is_a_change_that_a_review_must_name() {
 }
 
 #[test]
-fn coverage_that_moves_to_another_property_is_a_change_that_a_review_must_name() {
+fn coverage_that_moves_to_another_property_must_be_accepted_by_name() {
     let cfg = CFG.replace("NeverAbove", "NeverAbove Weak");
     let covering = |first: &str, second: &str| {
         sections(
@@ -220,7 +220,7 @@ fn coverage_that_moves_to_another_property_is_a_change_that_a_review_must_name()
 }
 
 #[test]
-fn a_branch_is_measured_against_what_was_first_checked() {
+fn a_branch_is_compared_with_the_baseline() {
     for (file, first, edited, named) in [
         ("Spec.tla", "n <= Max", "n <= Max + 1", "NeverAbove"),
         ("Spec.cfg", "Max = 2", "Max = 1", "Max"),
@@ -238,7 +238,7 @@ fn a_branch_is_measured_against_what_was_first_checked() {
 }
 
 #[test]
-fn what_a_later_revision_accepted_is_not_accepted_on_a_branch_from_an_earlier_one() {
+fn a_branch_does_not_inherit_acceptances_of_later_revisions() {
     let weak = sections(&INVARIANTS.replace("n <= Max", "n <= Max + 1"), "", WITNESSES, CFG);
     let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"NeverAbove\"]}";
     let script = good()
@@ -258,7 +258,7 @@ fn what_a_later_revision_accepted_is_not_accepted_on_a_branch_from_an_earlier_on
 }
 
 #[test]
-fn what_deadlock_covers_is_read_on_a_branch_as_well() {
+fn coverage_by_deadlock_freedom_is_kept_on_a_branch() {
     let cfg = format!("{CFG}\\* Deadlock covers R2\n");
     let script = good().answer("informal_spec", 0, 1, "draft", &two_requirements()).answer(
         "generate_invariants",
@@ -303,7 +303,7 @@ fn a_module_made_from_an_older_informal_specification_is_not_approved() {
 }
 
 #[test]
-fn a_folder_with_the_users_own_files_under_the_names_of_a_run_is_refused_before_the_first_call() {
+fn a_folder_with_user_files_named_like_run_files_is_rejected_before_the_first_call() {
     for name in ["Spec.tla", "Spec.cfg", "review.md", "informal_spec.md", "tlc_output.txt"] {
         let bench = bench();
         bench.write(&format!("specs/{name}"), "mine");
@@ -321,7 +321,7 @@ fn a_folder_with_the_users_own_files_under_the_names_of_a_run_is_refused_before_
 }
 
 #[test]
-fn a_folder_of_somebody_elses_workspace_is_not_cleared() {
+fn a_workspace_folder_that_is_not_ours_is_not_cleared() {
     let bench = bench();
     bench.write("specs/workspace/precious.txt", "mine");
     bench.write("rec.jsonl", good().text());
@@ -331,7 +331,7 @@ fn a_folder_of_somebody_elses_workspace_is_not_cleared() {
 }
 
 #[test]
-fn a_run_of_another_provider_is_never_answered_from_the_built_in_recording() {
+fn a_run_of_another_provider_never_uses_the_built_in_recording() {
     let bench = bench();
     let mut waiting = bench.command(&["run", "docs", "--provider", "handoff"]).spawn().unwrap();
     let request = bench.path("specs/handoff/0003-informal_spec/request.md");

@@ -1,5 +1,5 @@
-//! Drafting as a whole: one answer in the first pass, of which each node takes its part as its own product. What is
-//! missing or unreadable is asked for at its own node.
+//! Single-call drafts (`--draft whole`): in the first pass one answer holds the parts of three nodes. A node asks for a part
+//! that is missing or unreadable.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
 use crate::support::ran::{NO_ANSWER, Ran, ran};
@@ -53,7 +53,7 @@ fn products(journal: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn one_answer_drafts_what_three_do_and_every_node_has_its_product() {
+fn one_answer_replaces_three_and_every_node_has_its_product() {
     let nodes = ran(&good(), &[], 0).ended("approved");
     let whole = ran(&drafted(&all()), &WHOLE, 0).ended("approved");
     assert_eq!(asked(&nodes).len(), 4);
@@ -75,7 +75,7 @@ fn one_answer_drafts_what_three_do_and_every_node_has_its_product() {
 }
 
 #[test]
-fn the_model_is_told_the_rules_of_all_three_nodes_and_offered_what_they_read() {
+fn the_request_has_the_rules_and_files_of_all_three_nodes() {
     let ran = ran(&drafted(&all()), &WHOLE, 0);
     let sent = &ran.events("request_sent")[0]["data"];
     let prompt = ran.bench.read(&format!("specs/artifacts/{}", text(&sent["prompt"])));
@@ -94,7 +94,7 @@ fn the_model_is_told_the_rules_of_all_three_nodes_and_offered_what_they_read() {
 }
 
 #[test]
-fn a_part_that_is_missing_is_drafted_at_its_own_node() {
+fn a_missing_part_is_drafted_by_its_own_node() {
     let script =
         drafted(&whole(INFORMAL, &fenced(MODULE), "")).answer("generate_invariants", 0, 1, "draft", &good_sections());
     let done = ran(&script, &WHOLE, 0).ended("approved");
@@ -110,7 +110,7 @@ fn a_part_that_is_missing_is_drafted_at_its_own_node() {
 }
 
 #[test]
-fn a_part_that_cannot_be_read_is_repaired_at_its_own_node() {
+fn an_unreadable_part_is_repaired_by_its_own_node() {
     let cut = fenced(MODULE).replace("====\n", "");
     let script = drafted(&whole(INFORMAL, &cut, &good_sections()))
         .answer("formalize", 0, 2, "repair", &fenced(MODULE))
@@ -137,7 +137,7 @@ fn a_part_that_cannot_be_read_is_repaired_at_its_own_node() {
 }
 
 #[test]
-fn an_informal_specification_that_cannot_be_read_takes_what_was_made_from_it_along() {
+fn an_unreadable_informal_specification_invalidates_the_other_parts() {
     for broken in ["# The counter\nNo number.\n", ""] {
         let script = drafted(&whole(broken, &fenced(MODULE), &good_sections()))
             .answer("informal_spec", 0, 2, "repair", INFORMAL)
@@ -152,7 +152,7 @@ fn an_informal_specification_that_cannot_be_read_takes_what_was_made_from_it_alo
 }
 
 #[test]
-fn what_the_tools_reject_is_repaired_node_by_node() {
+fn a_part_that_the_tools_reject_is_repaired_by_its_node() {
     let broken = MODULE.replace("n := n + 1;", "n := n + ;");
     let script = drafted(&whole(INFORMAL, &fenced(&broken), &good_sections())).answer(
         "formalize",
@@ -166,7 +166,7 @@ fn what_the_tools_reject_is_repaired_node_by_node() {
 }
 
 #[test]
-fn guards_are_the_same_and_later_passes_go_node_by_node() {
+fn guards_are_unchanged_and_later_passes_go_node_by_node() {
     // Nothing covers R1: the guard refuses, whatever the review says.
     let uncovered = good_sections().replace("\\* covers R1\n", "");
     let script = drafted(&whole(INFORMAL, &fenced(MODULE), &uncovered));
@@ -179,7 +179,7 @@ fn guards_are_the_same_and_later_passes_go_node_by_node() {
 }
 
 #[test]
-fn a_branch_drafts_by_nodes() {
+fn a_branch_drafts_node_by_node() {
     let done = ran(&drafted(&all()), &WHOLE, 0);
     let bench = &done.bench;
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "informal_spec", "--draft", "whole"]).expect(NO_ANSWER);
@@ -193,7 +193,7 @@ fn a_branch_drafts_by_nodes() {
 }
 
 #[test]
-fn the_file_of_settings_has_the_key_and_a_flag_wins() {
+fn the_settings_file_has_the_key_and_the_flag_overrides_it() {
     let bench = bench();
     bench.write("tlaforge.toml", "draft = \"whole\"\n");
     let args = ["run", "docs", "--recording", "script.jsonl"];
@@ -233,7 +233,7 @@ fn replayed(script: &Script) -> (String, Vec<Value>) {
 const RUN: [&str; 6] = ["run", "docs", "--recording", "recorded.jsonl", "--draft", "whole"];
 
 #[test]
-fn killed_at_every_event_it_resumes_to_the_same_without_asking_again() {
+fn a_run_killed_at_any_event_resumes_to_the_same_result_without_new_requests() {
     let missing = drafted(&whole(INFORMAL, "", &good_sections()))
         .answer("formalize", 0, 1, "draft", &fenced(MODULE))
         .answer("generate_invariants", 0, 1, "draft", &good_sections());
@@ -270,7 +270,7 @@ fn killed_at_every_event_it_resumes_to_the_same_without_asking_again() {
 }
 
 #[test]
-fn an_answer_received_by_nodes_is_not_asked_for_again_as_a_whole() {
+fn a_draft_of_single_nodes_is_not_requested_again_as_a_single_call() {
     let bench = bench();
     let script = good();
     bench.forge(&script, &["--record", "recorded.jsonl"]).expect(0);
@@ -285,7 +285,7 @@ fn an_answer_received_by_nodes_is_not_asked_for_again_as_a_whole() {
 }
 
 #[test]
-fn a_run_that_was_begun_before_there_was_a_choice_goes_on_by_nodes() {
+fn a_run_from_before_the_setting_existed_continues_node_by_node() {
     let bench = bench();
     bench.write("recorded.jsonl", good().text());
     kill(&bench, &["run", "docs", "--recording", "recorded.jsonl"], "after:2");

@@ -59,7 +59,7 @@ fn holds(text: &str, all: &[&str]) {
 }
 
 #[test]
-fn a_run_is_drawn_with_its_messages_tools_and_guards() {
+fn the_chart_has_messages_tools_and_guards() {
     let bench = forged(&good(), &[], 0);
     let (text, mermaid) = charts(&bench, "specs");
     holds(
@@ -93,7 +93,7 @@ fn a_refused_approval_names_the_clause_that_failed() {
 }
 
 #[test]
-fn a_rejected_module_goes_back_with_what_the_tool_said() {
+fn a_rejected_module_goes_back_with_the_diagnostics() {
     let broken = fenced(&MODULE.replace("end while;", "end whle;"));
     let script =
         good().answer("formalize", 0, 1, "draft", &broken).answer("formalize", 0, 2, "repair", &fenced(MODULE));
@@ -139,7 +139,7 @@ fn rewritten(bench: &Bench, change: impl FnOnce(&mut Vec<Value>)) {
 }
 
 #[test]
-fn what_the_clocks_do_not_order_is_marked_and_a_wrong_clock_is_an_error() {
+fn events_without_causal_order_are_marked_and_a_wrong_clock_is_an_error() {
     let bench = forged(&good(), &[], 0);
     // The validation did not hear of the last three events of the formalization.
     rewritten(&bench, |journal| {
@@ -165,7 +165,7 @@ fn what_the_clocks_do_not_order_is_marked_and_a_wrong_clock_is_an_error() {
 }
 
 #[test]
-fn whatever_a_journal_says_mermaid_can_read() {
+fn mermaid_can_parse_the_chart_of_any_journal() {
     let bench = forged(&good(), &[], 0);
     let nasty = "a;b #quot; \"c\" <script>\r\n%% end: {x} `d` $$e$$ \\n style x:y#1; \u{fb02}\u{b0}\u{b0}1\u{b6}\u{df}";
     for nasty in [nasty.to_owned(), nasty.repeat(50), "\u{4e16}".repeat(500), String::new()] {

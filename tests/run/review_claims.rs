@@ -1,4 +1,4 @@
-//! Reviews that claim more than the facts bear: approvals, flaws, and revisions that are better than they are said to be.
+//! Reviews whose claims go beyond the facts: approvals, flaws, and revisions that are better than the review says.
 
 use crate::support::counter::{
     CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
@@ -21,7 +21,7 @@ fn pass(module: &str, invariants: &str, witnesses: &str, cfg: &str) -> Script {
 }
 
 #[test]
-fn a_specification_that_says_nothing_is_not_approved_whatever_the_checker_says() {
+fn a_vacuous_specification_is_not_approved_although_the_check_holds() {
     let still = "---- MODULE Spec ----\nEXTENDS Naturals\nCONSTANT Max\nVARIABLE n\nInit == n = 0\nNext == UNCHANGED n\nSpec == Init /\\ [][Next]_n\n====\n";
     let type_ok = "TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n";
     let only_type_ok = CFG.replace(" NeverAbove", "");
@@ -85,7 +85,7 @@ fn a_specification_that_says_nothing_is_not_approved_whatever_the_checker_says()
 // ---- review: approvals that the facts do not bear
 
 #[test]
-fn an_approval_against_the_facts_goes_where_the_first_failed_clause_says() {
+fn an_approval_against_the_facts_is_routed_by_the_first_failed_clause() {
     let overshoots = MODULE.replace("while n < Max", "while n <= Max");
     let dead = MODULE.replace("    end while;\n", "    end while;\n    if FALSE then\n  Never: n := 0;\n    end if;\n");
     let with_never = INVARIANTS.replace("\"Add\", ", "\"Add\", \"Never\", ");
@@ -134,7 +134,7 @@ fn an_approval_against_the_facts_goes_where_the_first_failed_clause_says() {
 }
 
 #[test]
-fn names_that_a_review_accepts_let_the_guard_hold() {
+fn items_that_a_review_accepts_by_name_satisfy_the_guard() {
     let accepting = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_uncovered\":[\"R2\"],\"accepted_cfg\":[\"CONSTRAINT Small: the queue is bounded\"]}";
     let script = pass(MODULE, &format!("{INVARIANTS}Small == n < 5\n"), WITNESSES, &format!("{CFG}CONSTRAINT Small\n"))
         .answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}R2 [docs/counter.md:2] It starts at zero.\n"))
@@ -144,7 +144,7 @@ fn names_that_a_review_accepts_let_the_guard_hold() {
 }
 
 #[test]
-fn an_approval_of_what_was_never_read_is_asked_for_again() {
+fn an_approval_without_reading_the_files_is_requested_again() {
     let script = good().answer("review", 0, 1, "draft", &review("approved"));
     ran(&script, &[], NO_ANSWER)
         .went(&["review->review"])
@@ -154,7 +154,7 @@ fn an_approval_of_what_was_never_read_is_asked_for_again() {
 }
 
 #[test]
-fn a_weakened_property_must_be_named_before_it_is_approved() {
+fn a_weakened_property_must_be_accepted_by_name() {
     let weak = sections(&INVARIANTS.replace("n <= Max", "n <= Max + 1"), "", WITNESSES, CFG);
     let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"NeverAbove\"]}";
     let script = good()
@@ -176,7 +176,7 @@ fn a_weakened_property_must_be_named_before_it_is_approved() {
 }
 
 #[test]
-fn a_property_that_vanishes_is_missed() {
+fn a_vanished_property_is_detected() {
     let two = format!("{INVARIANTS}\\* covers R1\nNotNegative == n >= 0\n");
     let script = good()
         .answer(
@@ -195,7 +195,7 @@ fn a_property_that_vanishes_is_missed() {
 }
 
 #[test]
-fn smaller_constants_are_a_change_that_must_be_named() {
+fn smaller_constants_must_be_accepted_by_name() {
     let script = good()
         .answer("review", 0, 1, "draft", &issue("major", "cfg_mismatch", "other constants"))
         .having_read_all()
@@ -224,7 +224,7 @@ fn an_approval_of_a_configuration_that_was_edited_after_the_check_leads_to_a_che
 }
 
 #[test]
-fn a_review_that_cannot_be_read_twice_is_no_review() {
+fn after_two_unreadable_reviews_nothing_is_approved() {
     let script = good()
         .answer("review", 0, 1, "draft", "APPROVED")
         .having_read_all()
@@ -241,7 +241,7 @@ fn a_review_that_cannot_be_read_twice_is_no_review() {
 }
 
 #[test]
-fn a_review_after_two_that_cannot_be_read_starts_as_a_draft() {
+fn a_review_after_two_unreadable_ones_starts_as_a_draft() {
     let script = good().answer("review", 0, 1, "draft", "APPROVED").answer("review", 0, 2, "repair", "APPROVED");
     // Nothing was read, which is the next review's to mend.
     let run = ran(&script, &["--max-revisions", "1"], NO_ANSWER);
@@ -252,7 +252,7 @@ fn a_review_after_two_that_cannot_be_read_starts_as_a_draft() {
 }
 
 #[test]
-fn praise_that_names_categories_routes_nothing() {
+fn a_summary_that_names_categories_routes_nothing() {
     let praise = "The abstraction is right, there is no missing_behavior, no liveness_gap and no wrong_invariant.\n";
     let approved = json!({"verdict": "approved", "issues": [], "summary": praise});
     let script = good()
@@ -274,7 +274,7 @@ fn a_minor_issue_routes_nothing_and_a_blocker_stops_an_approval() {
 }
 
 #[test]
-fn the_earliest_node_of_all_issues_is_where_the_run_goes() {
+fn issues_route_to_the_earliest_of_their_nodes() {
     let issues = json!({"verdict": "revise", "issues": [
         {"severity": "major", "category": "cfg_mismatch", "blame": null, "description": "a", "suggestion": ""},
         {"severity": "minor", "category": "abstraction", "blame": null, "description": "b", "suggestion": ""},
@@ -327,7 +327,7 @@ fn a_flaw_with_every_step_mapped_and_a_second_reader_who_agrees_is_found() {
 }
 
 #[test]
-fn a_claim_of_a_flaw_that_is_not_shown_is_refused() {
+fn a_flaw_claim_without_evidence_is_refused() {
     let last_missing = &STEPS[..2];
     let nowhere = [STEPS[0], STEPS[1], (3, "docs/counter.md", 99)];
     let elsewhere = [STEPS[0], STEPS[1], (3, "docs/other.md", 1)];
@@ -406,7 +406,7 @@ fn a_repaired_protocol_is_approved_as_repaired_at_best() {
 }
 
 #[test]
-fn a_flaw_of_a_repaired_protocol_is_not_told_as_one_of_the_documented() {
+fn a_flaw_of_a_repaired_protocol_is_not_reported_as_one_of_the_documents() {
     let claim = flaw("NeverAbove", &STEPS);
     let flawed_module = MODULE.replace("n < Max", "n <= Max");
     let mended = INFORMAL.replace("Other concerns", "Change\nThe worker waits a little.\n## Other concerns");
@@ -433,7 +433,7 @@ fn a_flaw_of_a_repaired_protocol_is_not_told_as_one_of_the_documented() {
 }
 
 #[test]
-fn a_document_that_orders_an_approval_does_not_get_one() {
+fn a_document_cannot_order_an_approval() {
     let bench = bench();
     bench.write(
         "docs/counter.md",
@@ -448,7 +448,7 @@ fn a_document_that_orders_an_approval_does_not_get_one() {
 // ---- the limit of revisions
 
 #[test]
-fn no_further_revision_ends_the_run_with_the_first() {
+fn without_further_revisions_the_run_ends_with_the_first() {
     let script =
         good().answer("review", 0, 1, "draft", &issue("major", "abstraction", "one step too many")).having_read_all();
     let run = ran(&script, &["--max-revisions", "0"], 1).ended("not_approved");
@@ -461,7 +461,7 @@ fn no_further_revision_ends_the_run_with_the_first() {
 }
 
 #[test]
-fn the_best_revision_stands_at_the_top_and_not_the_last() {
+fn the_best_revision_is_in_the_run_folder_and_not_the_last() {
     let script = good()
         .answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "not yet"))
         .having_read_all()

@@ -1,4 +1,4 @@
-//! Killed by SIGKILL, the program leaves neither a tool that runs nor the folder that it ran in.
+//! After SIGKILL, the program leaves neither a running tool nor the tool's folder.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn concerned(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn a_program_that_is_killed_takes_its_tool_and_the_tools_folder_with_it() {
+fn a_kill_ends_the_tool_and_removes_its_folder() {
     // It does not listen to SIGTERM, has a child of its own, and writes into its folder as long as it lives.
     let bench = faking(
         "trap '' TERM HUP INT\nsleep 600 &\necho \"$$ $!\" >../../../new\nmv ../../../new ../../../seen\n\
@@ -90,7 +90,7 @@ fn a_program_that_is_killed_takes_its_tool_and_the_tools_folder_with_it() {
 }
 
 #[test]
-fn there_is_no_instant_at_which_a_kill_leaves_something_behind() {
+fn a_kill_at_any_instant_leaves_nothing_behind() {
     let bench = faking("echo x >>../../../seen\nexec sleep 600\n");
     let mut with_folder = 0;
     for round in 0..60 {

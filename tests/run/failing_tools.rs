@@ -1,4 +1,4 @@
-//! Tools that misbehave or are missing: nothing is decided by them, and `tlaforge doctor` says what to do.
+//! Failing or missing tools: they decide nothing, and `tlaforge doctor` says what to do.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::support::{Bench, counter, jar, name, outcome};
 use serde_json::{Value, json};
 
 #[test]
-fn a_checker_that_hangs_is_ended_and_inconclusive() {
+fn a_hanging_checker_is_killed_and_inconclusive() {
     // The second one does not listen to SIGTERM, and has a child of its own.
     for behaviour in ["sleep 600", "trap '' TERM\nsleep 600 &\nsleep 600\nwait"] {
         let bench = faking(behaviour);
@@ -22,7 +22,7 @@ fn a_checker_that_hangs_is_ended_and_inconclusive() {
 }
 
 #[test]
-fn a_checker_that_floods_its_output_is_ended_and_inconclusive() {
+fn a_checker_that_floods_its_output_is_killed_and_inconclusive() {
     let bench = faking("exec yes 'States, states, states, and no end of them in sight whatever one does about it.'");
     bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     bench.run(&["check", "M.tla"]).expect(3).prints(&["inconclusive: TLC wrote more than "]);
@@ -49,7 +49,7 @@ const TROUBLE: [&str; 7] = [
 ];
 
 #[test]
-fn a_machine_that_fails_a_tool_is_no_opinion_of_the_tool() {
+fn a_failure_of_the_machine_is_no_verdict_of_the_tool() {
     for trouble in TROUBLE {
         // As an error of the evaluation, as a general error, and outside of any frame.
         let evaluation = frame(2147, trouble).replace("2147:0", "2155:1").replace("ENDMSG 2147", "ENDMSG 2155");
@@ -72,7 +72,7 @@ fn a_machine_that_fails_a_tool_is_no_opinion_of_the_tool() {
 }
 
 #[test]
-fn a_run_on_a_machine_that_fails_stops_without_a_verdict_and_goes_on_after_it_is_mended() {
+fn a_run_stops_without_a_verdict_on_a_machine_failure_and_can_be_resumed() {
     for (tool, events) in [("pcal.trans", 0), ("tla2sany.SANY", 0), ("tlc2.TLC", 2)] {
         for trouble in TROUBLE {
             let bench = counter::bench();
@@ -103,7 +103,7 @@ fn a_run_on_a_machine_that_fails_stops_without_a_verdict_and_goes_on_after_it_is
 }
 
 #[test]
-fn a_tool_that_breaks_on_one_module_alone_leaves_it_undecided() {
+fn a_tool_that_fails_on_one_module_leaves_it_undecided() {
     let fake = |tool: &str, end: &str| {
         let other = "case \"$*\" in\n  *pcal.trans*) echo 'Translation completed.';;\n  *SANY*) echo 'Semantic processing of \
              module Trivial'; echo 'Semantic processing of module M';;\n  *' -h') echo 'TLC2 Version 2.15 of a fake'; \
@@ -128,7 +128,7 @@ fn a_checker_without_memory_is_inconclusive() {
 }
 
 #[test]
-fn a_success_that_is_not_shown_is_none() {
+fn a_success_without_evidence_is_no_success() {
     let no_error = frame(2193, "Model checking completed. No error has been found.");
     let counts =
         |left: u32| frame(2199, &format!("9 states generated, 8 distinct states found, {left} states left on queue."));
@@ -159,7 +159,7 @@ fn a_success_that_is_not_shown_is_none() {
 }
 
 #[test]
-fn a_parser_or_translator_that_says_nothing_broke() {
+fn a_parser_or_translator_without_output_has_failed() {
     for behaviour in ["exit 0", "exit 1", "kill -9 $$", "echo Parsing"] {
         faking_all(behaviour).run(&["check", "M.tla"]).expect(4).says(&["error: tla2sany.SANY broke"]);
         let bench = faking_all(behaviour);
@@ -176,7 +176,7 @@ fn a_java_that_cannot_be_started_is_a_broken_tool() {
 }
 
 #[test]
-fn without_tools_the_advice_says_how_to_get_them() {
+fn the_advice_for_missing_tools_says_how_to_install_them() {
     let mut bench = Bench::without_tools();
     bench.set("PATH", "/nowhere");
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
@@ -192,7 +192,7 @@ fn without_tools_the_advice_says_how_to_get_them() {
 // doctor
 
 #[test]
-fn doctor_shows_what_was_found() {
+fn doctor_shows_the_tools_that_it_found() {
     let bench = Bench::real();
     bench.run(&["doctor"]).expect(0).prints(&["Java tools: found\n", "TLC2 Version", jar().to_str().unwrap()]);
     let done = bench.run(&["doctor", "--format", "json"]).expect(0);
@@ -203,7 +203,7 @@ fn doctor_shows_what_was_found() {
 }
 
 #[test]
-fn the_demo_fetches_a_jar_that_is_nowhere_and_never_one_that_was_named() {
+fn the_demo_downloads_a_missing_jar_but_never_a_named_one() {
     let mut bench = Bench::without_tools();
     bench.write("jre/bin/java", "a fake");
     let (home, nowhere) = (bench.path("jre"), bench.path("nowhere"));
@@ -225,7 +225,7 @@ fn the_demo_fetches_a_jar_that_is_nowhere_and_never_one_that_was_named() {
 }
 
 #[test]
-fn doctor_says_how_to_get_what_is_missing() {
+fn doctor_says_how_to_install_missing_tools() {
     let mut bench = Bench::without_tools();
     bench.set("PATH", "/nowhere");
     let done = bench.run(&["doctor"]).expect(0);

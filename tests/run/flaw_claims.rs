@@ -1,4 +1,4 @@
-//! Claims of a flaw that rest on less than they seem to: on want of fairness, on a bound, on a name that nobody knows.
+//! Claims of a flaw with a weak basis: missing fairness, a bound, an unknown name.
 
 use crate::support::counter::{INFORMAL, bench, fenced, sections};
 use crate::support::{Bench, Script, name, outcome, reasons};
@@ -80,7 +80,7 @@ const RAISE: &str = "    while n < Max do\n      n := n + 1;\n    end while;\n";
 const FULL: &str = "\\* covers R1\nGetsFull == <>(n = Max)\n";
 
 #[test]
-fn a_behaviour_that_fairness_excludes_is_no_flaw_unless_a_document_says_so() {
+fn a_lasso_that_fairness_excludes_is_a_flaw_only_with_a_citation() {
     let cfg = "PROPERTY GetsFull\n";
     let claim = flaw("GetsFull", 1);
     refused(&claimed(RAISE, FULL, cfg, &claim), "not_unfair");
@@ -106,7 +106,7 @@ fn a_loop_that_fairness_does_not_exclude_is_a_flaw() {
 }
 
 #[test]
-fn what_was_not_decided_under_fairness_is_no_flaw() {
+fn a_lasso_that_is_undecided_under_fairness_is_no_flaw() {
     let hidden = "---- MODULE Spec ----\nEXTENDS Naturals\nCONSTANT Max\nVARIABLE n\nInit == n = 0\n\
         LOCAL Next == n' = IF n < Max THEN n + 1 ELSE n\nSpec == Init /\\ [][Next]_n\n====\n";
     let claim = flaw("GetsFull", 1);
@@ -117,7 +117,7 @@ fn what_was_not_decided_under_fairness_is_no_flaw() {
 }
 
 #[test]
-fn a_larger_bound_that_was_not_decided_is_shown_to_the_second_reader() {
+fn an_undecided_larger_bound_is_shown_to_the_second_reader() {
     let turn = module("    while TRUE do\n      n := 1 - n;\n    end while;\n");
     let bounded = turn.replace("CONSTANT Max\n", "CONSTANT Max\nASSUME Max < 2\n");
     let never = "\\* covers R1\nEnds == <>(n = Max + 4)\n";
@@ -146,7 +146,7 @@ fn a_violation_that_vanishes_with_a_larger_constant_is_no_flaw() {
 }
 
 #[test]
-fn a_failed_assertion_is_a_flaw_of_what_it_covers() {
+fn a_failed_assertion_is_a_flaw_of_the_requirement_that_it_covers() {
     let checks = "    n := n + 1;\n    assert n < Max;\n    if n < 5 then\n      goto Add;\n    end if;\n";
     let claim = flaw("Assertion", 1);
     refused(&claimed(checks, "", "", &claim), "covers_requirement");
@@ -177,7 +177,7 @@ fn fitted(informal: [&str; 2], properties: [&str; 2], cfg: &str, first: &str, cl
 }
 
 #[test]
-fn a_flaw_is_not_fitted_to_a_violation_that_is_already_known() {
+fn a_property_cannot_be_fitted_to_a_known_violation() {
     let two = format!("{INFORMAL}R2 [docs/counter.md:2] The counter starts at zero.\n");
     let soft = two.replace("is never above the limit", "is at some time above the limit");
     let (never, other) = ("\\* covers R1\nEnds == <>(n = Max + 4)\n", "\\* covers R2\nEnds == <>(n = Max + 4)\n");
@@ -230,7 +230,7 @@ fn a_change_that_an_earlier_review_accepted_by_name_may_carry_a_flaw() {
 }
 
 #[test]
-fn bounds_that_were_not_enlarged_are_shown_to_all_who_judge() {
+fn bounds_that_were_not_enlarged_are_shown_to_both_reviewers() {
     let wait = "---- MODULE Spec ----\nEXTENDS Naturals, TLC\nCONSTANTS Max, Procs\nLimit == 1\n\n(* --algorithm Counter\nvariables n = 0;\n\
         process w \\in Procs\nbegin\n  Add:\n    while TRUE do\n      n := IF n < Limit THEN 1 - n ELSE 0;\n    end while;\nend process;\nend algorithm; *)\n====\n";
     let never = "\\* covers R1\nEnds == <>(n = Max + 4)\n";

@@ -1,4 +1,4 @@
-//! What a person is told of a run: what it rests on, where it says so, and nothing that no tool showed.
+//! The report of a run: the basis of its verdict, with places, and nothing that no tool has shown.
 
 use crate::support::counter::{
     CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, issue, review, sections,
@@ -21,7 +21,7 @@ fn covering(ids: &str) -> String {
 }
 
 #[test]
-fn a_place_that_is_not_in_the_documents_is_asked_for_once_more_and_then_marked() {
+fn a_place_that_is_not_in_the_documents_is_sent_back_once_and_then_marked() {
     let script = good()
         .answer("informal_spec", 0, 1, "draft", &misplaced())
         .answer("informal_spec", 0, 2, "repair", &misplaced())
@@ -49,7 +49,7 @@ fn a_place_that_is_not_in_the_documents_is_asked_for_once_more_and_then_marked()
 }
 
 #[test]
-fn a_place_that_is_mended_is_taken() {
+fn a_corrected_place_is_accepted() {
     let script =
         good().answer("informal_spec", 0, 1, "draft", &misplaced()).answer("informal_spec", 0, 2, "repair", INFORMAL);
     let done = {
@@ -63,7 +63,7 @@ fn a_place_that_is_mended_is_taken() {
 const DEAD: &str = "  Add:\n    while n < Max do\n      n := n + 1;\n    end while;\n    if n > Max then\n      Alarm:\n        n := 0;\n    end if;\n";
 
 #[test]
-fn an_approval_shows_everything_that_was_accepted_on_the_way_to_it() {
+fn the_report_of_an_approval_lists_everything_that_was_accepted() {
     let module = MODULE.replace("  Add:\n    while n < Max do\n      n := n + 1;\n    end while;\n", DEAD);
     let first = |max: &str| {
         sections(
@@ -121,7 +121,7 @@ fn an_approval_shows_everything_that_was_accepted_on_the_way_to_it() {
 }
 
 #[test]
-fn a_refused_approval_does_not_look_like_one() {
+fn a_refused_approval_is_not_reported_as_approval() {
     let bench = bench();
     let cfg = CFG.replace("INVARIANTS TypeOK NeverAbove", "INVARIANT NeverAbove");
     let script = good().answer("generate_invariants", 0, 1, "draft", &sections(INVARIANTS, "", WITNESSES, &cfg));
@@ -157,7 +157,7 @@ fn twice() -> (Script, Script) {
 }
 
 #[test]
-fn a_recording_of_a_branched_run_is_of_the_line_that_led_to_its_end() {
+fn a_recording_of_a_branched_run_has_only_the_revisions_that_led_to_its_end() {
     let (first, branch) = twice();
     let bench = bench();
     bench.forge(&first, &["--max-revisions", "1"]).expect(1);
@@ -210,7 +210,7 @@ fn a_recording_of_a_branched_run_is_of_the_line_that_led_to_its_end() {
 }
 
 #[test]
-fn a_branch_that_no_recording_can_tell_says_so() {
+fn a_branch_that_no_recording_can_reproduce_is_reported() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     bench
@@ -251,7 +251,7 @@ fn flawed() -> Script {
 }
 
 #[test]
-fn a_flaw_is_told_in_the_documents_own_words() {
+fn a_flaw_is_reported_in_the_documents_words() {
     let bench = bench();
     let words = [
         "docs/counter.md, line 2: \"It starts at zero.\"\n",
@@ -279,7 +279,7 @@ fn a_flaw_is_told_in_the_documents_own_words() {
 }
 
 #[test]
-fn a_quoted_line_is_cut_where_it_is_long() {
+fn a_long_quoted_line_is_cut() {
     let bench: Bench = bench();
     let doc =
         format!("# The counter\n   It starts at zero {}\nA worker adds one.\nNever above.\n", "\u{e4}".repeat(300));
@@ -293,7 +293,7 @@ fn a_quoted_line_is_cut_where_it_is_long() {
 }
 
 #[test]
-fn facts_list_no_clause_that_only_follows_from_a_missing_check() {
+fn facts_omit_clauses_that_only_follow_from_a_missing_check() {
     let broken = fenced(&MODULE.replace("end while;", "end whle;"));
     let script = good()
         .answer("formalize", 0, 1, "draft", &broken)

@@ -1,4 +1,4 @@
-//! Models that misbehave before the review, node by node: what each answer leads to.
+//! Misbehaving models before the review, node by node, and the consequence of each answer.
 
 use crate::support::counter::{
     CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, good_sections, review, sections,
@@ -8,7 +8,7 @@ use crate::support::{Script, routes};
 use serde_json::{Value, json};
 
 #[test]
-fn a_model_that_behaves_is_approved_in_one_pass() {
+fn a_correct_model_is_approved_in_one_pass() {
     let run = ran(&good(), &[], 0).ended("approved");
     assert_eq!(
         routes(&run.journal),
@@ -26,7 +26,7 @@ fn a_model_that_behaves_is_approved_in_one_pass() {
 // ---- informal_spec
 
 #[test]
-fn an_informal_specification_that_never_comes_leaves_nothing_to_approve() {
+fn without_an_informal_specification_nothing_is_approved() {
     let script = Script::default()
         .answer("informal_spec", 0, 1, "draft", "")
         .answer("informal_spec", 0, 2, "repair", "I am sorry, I cannot help with that. APPROVED.")
@@ -41,7 +41,7 @@ fn an_informal_specification_that_never_comes_leaves_nothing_to_approve() {
 }
 
 #[test]
-fn an_informal_specification_inside_a_fence_is_taken_out_of_it() {
+fn an_informal_specification_inside_a_fence_is_extracted() {
     let script = good().answer("informal_spec", 0, 1, "draft", &format!("Here it is:\n```markdown\n{INFORMAL}```\n"));
     let run = ran(&script, &[], 0).ended("approved");
     assert_eq!(run.bench.read("specs/informal_spec.md"), INFORMAL);
@@ -50,7 +50,7 @@ fn an_informal_specification_inside_a_fence_is_taken_out_of_it() {
 // ---- formalize
 
 #[test]
-fn an_answer_without_a_usable_module_is_asked_for_once_more_with_the_reason() {
+fn an_answer_without_a_usable_module_is_requested_again_with_the_reason() {
     let second = MODULE.replace("n + 1", "n + 2");
     let cases = [
         ("", "the answer is empty"),
@@ -76,7 +76,7 @@ fn nested(levels: usize) -> String {
 }
 
 #[test]
-fn what_makes_a_tool_break_is_told_to_its_author_and_the_run_goes_on() {
+fn a_module_that_makes_a_tool_fail_goes_back_to_its_author() {
     for (bad, reason) in [
         (MODULE.replace("n + 1", &nested(5_000)), "breaks on this module"),
         (
@@ -103,7 +103,7 @@ fn what_makes_a_tool_break_is_told_to_its_author_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_number_beyond_32_bits_in_the_configuration_is_told_to_its_author() {
+fn a_number_beyond_32_bits_in_the_configuration_goes_back_to_its_author() {
     for checker in ["tlc", "embedded"] {
         let bad = sections(INVARIANTS, "", WITNESSES, &CFG.replace("Max = 2", "Max = 4294967296"));
         let script = good().answer("generate_invariants", 0, 1, "draft", &bad).answer(
@@ -119,7 +119,7 @@ fn a_number_beyond_32_bits_in_the_configuration_is_told_to_its_author() {
 }
 
 #[test]
-fn what_was_set_aside_to_read_an_answer_is_on_record() {
+fn corrections_of_an_answer_are_journaled() {
     let script = good()
         .answer("informal_spec", 0, 1, "draft", &format!("Here it is:\n```markdown\n{INFORMAL}```\n"))
         .answer("formalize", 0, 1, "draft", &MODULE.replace('\n', "\r\n"))
@@ -148,7 +148,7 @@ fn what_was_set_aside_to_read_an_answer_is_on_record() {
 }
 
 #[test]
-fn a_module_given_twice_with_narration_is_taken_once() {
+fn a_module_given_twice_between_prose_is_taken_once() {
     let answer = format!("I'll read the files.\n{0}Here it is once more:\n{0}", fenced(MODULE));
     let run = ran(&good().answer("formalize", 0, 1, "draft", &answer), &[], 0).ended("approved");
     assert_eq!(run.bench.read("specs/Spec.tla").matches("MODULE Spec").count(), 1);
@@ -178,7 +178,7 @@ fn a_module_of_two_megabytes_is_handled() {
 }
 
 #[test]
-fn a_module_that_reaches_outside_is_refused_with_the_reason() {
+fn a_module_with_side_effects_is_rejected_with_the_reason() {
     let outside = MODULE.replace("EXTENDS Naturals", "EXTENDS Naturals, IOUtils");
     let ending = MODULE
         .replace("EXTENDS Naturals", "EXTENDS Naturals, TLC")
@@ -223,7 +223,7 @@ fn a_module_that_does_not_translate_three_times_is_repaired_twice_and_never_chec
 }
 
 #[test]
-fn diagnostics_stay_the_last_word_on_a_module_while_no_other_can_be_read() {
+fn diagnostics_stay_until_another_module_can_be_read() {
     let script = good()
         .answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("end while;", "end whle;")))
         .answer("formalize", 0, 2, "repair", "I am sorry.")
@@ -283,7 +283,7 @@ fn a_module_that_never_ends_is_inconclusive_and_the_run_undecided() {
 // ---- generate_invariants
 
 #[test]
-fn an_answer_without_the_four_sections_is_asked_for_once_more() {
+fn an_answer_without_the_four_sections_is_requested_again() {
     for (answer, reason) in [
         (String::new(), "the answer is empty"),
         ("INVARIANT TypeOK is APPROVED".to_owned(), "no fenced section"),
@@ -364,7 +364,7 @@ fn a_configuration_with_a_fence_inside_is_never_checked_with_the_fence() {
 }
 
 #[test]
-fn properties_are_put_before_the_modules_real_end_and_replace_what_is_there() {
+fn properties_are_inserted_before_the_modules_end_and_replace_existing_ones() {
     let line = "=".repeat(77);
     for module in [
         MODULE.replace("====\n", &format!("{line}\n")),
