@@ -152,7 +152,7 @@ fn whatever_follows_a_confirmed_flaw_is_not_plainly_approved() {
     for node in ["informal_spec", "formalize", "generate_invariants", "model_check", "review"] {
         from(node, &[]).expect(2).says(&[
             "rev_0 ended in a confirmed flaw",
-            "--repair mends the protocol",
+            "to repair the protocol, add --repair",
             "history/rev_0",
         ]);
     }

@@ -291,7 +291,7 @@ impl Reference {
         } else {
             bytes.split(|b| *b == b'\n').map(|line| serde_json::from_slice(line).unwrap_or_default()).collect()
         };
-        let of = |state: usize| {
+        let field_at = |state: usize| {
             let number = judged.places.number(state as u64).unwrap_or(0);
             let record = usize::try_from(number).ok().and_then(|n| records.get(n.checked_sub(1)?));
             let value = field.split('.').try_fold(record?, |value, key| value.get(key));
@@ -299,7 +299,7 @@ impl Reference {
         };
         let what = if log.is_list { "message" } else { "line" };
         let place = |state: usize| format!("{what} {}", judged.places.number(state as u64).unwrap_or(0));
-        let all: Vec<_> = (0..judged.states.len()).map(|state| (place(state), of(state))).collect();
+        let all: Vec<_> = (0..judged.states.len()).map(|state| (place(state), field_at(state))).collect();
         if all.iter().all(|(_, value)| value.is_none()) {
             return Err(Failure::usage(format!(
                 "--reference {field}: no record has this field, and there is no file with this name"

@@ -28,9 +28,9 @@ pub(super) struct DiagnosticsArgs {
 }
 
 /// Sets the levels, unless `-v` is given.
-const VARIABLE: &str = "TLAFORGE_LOG";
+const LOG_VARIABLE: &str = "TLAFORGE_LOG";
 /// The target of a level without a target.
-const OWN: &str = "tlaforge";
+const DEFAULT_TARGET: &str = "tlaforge";
 const EXAMPLE: &str = "write off, error, warn, info, debug or trace, or a level for a part of the program, like \
                        info,tlaforge::llm=trace; unset it for no diagnostics";
 
@@ -41,12 +41,12 @@ pub(super) fn are_on() -> bool {
 
 /// Enables diagnostics according to the flag and the environment. Called once, before any command.
 pub(super) fn start(args: DiagnosticsArgs) -> Result<(), Failure> {
-    let targets = match (args.verbose, nonempty_variable(VARIABLE)) {
+    let targets = match (args.verbose, nonempty_variable(LOG_VARIABLE)) {
         (0, None) => return Ok(()),
         (0, Some(filter)) => parse_targets(&filter)?,
-        (1, _) => Targets::new().with_target(OWN, LevelFilter::INFO),
+        (1, _) => Targets::new().with_target(DEFAULT_TARGET, LevelFilter::INFO),
         // No flag enables `trace`, because it shows prompts and answers.
-        (_, _) => Targets::new().with_target(OWN, LevelFilter::DEBUG),
+        (_, _) => Targets::new().with_target(DEFAULT_TARGET, LevelFilter::DEBUG),
     };
     tracing_subscriber::registry()
         .with(targets)
@@ -59,12 +59,14 @@ pub(super) fn start(args: DiagnosticsArgs) -> Result<(), Failure> {
 fn parse_targets(filter: &str) -> Result<Targets, Failure> {
     let mut targets = Targets::new();
     for part in filter.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (target, level) = part.split_once('=').unwrap_or((OWN, part));
+        let (target, level) = part.split_once('=').unwrap_or((DEFAULT_TARGET, part));
         let level: LevelFilter = level.trim().parse().map_err(|_| {
-            Failure::usage(format!("{VARIABLE} is {filter:?}, and {:?} is not a level", level.trim())).hint(EXAMPLE)
+            Failure::usage(format!("{LOG_VARIABLE} is {filter:?}, and {:?} is not a level", level.trim())).hint(EXAMPLE)
         })?;
         if target.trim().is_empty() {
-            return Err(Failure::usage(format!("{VARIABLE} is {filter:?}, and {part:?} names no target")).hint(EXAMPLE));
+            return Err(
+                Failure::usage(format!("{LOG_VARIABLE} is {filter:?}, and {part:?} names no target")).hint(EXAMPLE)
+            );
         }
         targets = targets.with_target(target.trim(), level);
     }

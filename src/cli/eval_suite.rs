@@ -76,8 +76,8 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let rows: Vec<Row> = evaluations(&entries).map(Row::of).collect();
     let comparison = before.map(|before| {
         // With --show-one, the other cases are not evaluated, so they have not got worse.
-        let asked = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
-        compare(&before.into_iter().filter(asked).collect::<Vec<_>>(), &rows)
+        let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
+        compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
     print(&entries, &rows, comparison.as_ref(), &args);
     if let Some(path) = &args.results {
@@ -86,11 +86,11 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     if let Some(path) = &args.junit {
         write_file(path, &report::junit(&entries))?;
     }
-    let dropped = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
+    let got_worse = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
     let below = args.fail_under.is_some_and(|least| mean(&rows).is_none_or(|score| score < least));
-    let own = if dropped || below { Exit::Negative } else { Exit::Ok };
+    let overall = if got_worse || below { Exit::Negative } else { Exit::Ok };
     let defect = if evaluator.has_contradictions() { Exit::Defect } else { Exit::Ok };
-    Ok([worst, own, defect].into_iter().max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok))
+    Ok([worst, overall, defect].into_iter().max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok))
 }
 
 /// Ranks exit statuses for the status of the whole command: a missing result ranks above a bad result.

@@ -4,9 +4,9 @@
 const CONTEXT: usize = 30;
 
 /// Returns the text around a byte offset, on one line, and the number of characters before the offset.
-pub(super) fn excerpt(text: &str, at: usize) -> (String, usize) {
+pub(super) fn excerpt(text: &str, offset: usize) -> (String, usize) {
     let characters: Vec<(usize, char)> = text.char_indices().collect();
-    let place = characters.partition_point(|(start, _)| *start < at);
+    let place = characters.partition_point(|(start, _)| *start < offset);
     let (from, to) = (place.saturating_sub(CONTEXT), (place + CONTEXT).min(characters.len()));
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let mut shown: String = if from > 0 { "…" } else { "" }.into();

@@ -282,7 +282,7 @@ impl Work {
             let most = usize::try_from(plan.most_questions()).unwrap_or(usize::MAX);
             let _ = writeln!(
                 text,
-                "interventions, {}: at most {}; what several methods would ask alike is asked once",
+                "interventions, {}: at most {}; requests that several methods share are sent once",
                 describe_steer_plan(plan),
                 counted(most, "question")
             );

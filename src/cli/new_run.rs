@@ -98,9 +98,9 @@ pub(super) async fn create_run(
     }
     refuse_secrets("the interface of the case", &serde_json::to_string(&job.interface).unwrap_or_default())?;
     let prepared = prepare(settings, job.answers, &job.out, display, cancel).await?;
-    let desk = &prepared.context;
+    let context = &prepared.context;
     if let Some(objective) = &job.objective {
-        refuse_impossible(objective, settings, desk.caller.name())?;
+        refuse_impossible(objective, settings, context.caller.name())?;
         let revisions = settings.max_revisions.saturating_add(1);
         let ahead = Continuation { view: &RunView::default(), parent: None, next: 0, revisions };
         refuse_unreachable(objective, settings, ahead)?;
@@ -108,7 +108,7 @@ pub(super) async fn create_run(
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);
     }
-    let own: Vec<&str> = desk.prompts.templates().iter().filter(|t| t.own).map(|t| t.name).collect();
+    let own: Vec<&str> = context.prompts.templates().iter().filter(|t| t.own).map(|t| t.name).collect();
     if !own.is_empty() {
         display.note(&format!("using your own prompts: {}", own.join(", ")));
     }
@@ -134,7 +134,7 @@ pub(super) async fn create_run(
         docs: Vec::new(),
         skipped: documents.skipped.clone(),
         exemplars: Vec::new(),
-        prompts: prompts_in_use(&desk.prompts),
+        prompts: prompts_in_use(&context.prompts),
         policy: None,
         surroundings: settings_to_journal(settings, &prepared),
     };

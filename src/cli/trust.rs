@@ -65,10 +65,10 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
 /// Refuses the recorded settings of a resumed run if they set what only the command line may set, because the run folder may
 /// come from another person. Values that this machine would choose anyway are accepted.
 pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings: &Settings) -> Result<(), Failure> {
-    let (mut named, mut again) = (Vec::new(), String::new());
+    let (mut named, mut flags_to_add) = (Vec::new(), String::new());
     let mut refuse = |what: String, flag: &str, value: &str| {
         named.push(what);
-        let _ = write!(again, " {flag} {}", shell_quoted(value));
+        let _ = write!(flags_to_add, " {flag} {}", shell_quoted(value));
     };
     let is_provider = |names: &[&str]| names.contains(&settings.provider.as_str());
     if let (Some(path), None, true) = (&recorded.claude_path, &flags.claude_path, is_provider(&["claude", "auto"]))
@@ -78,8 +78,9 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
         refuse(format!("a program to run ({shown})"), "--claude-path", &shown);
     }
     if let (Some(path), None) = (&recorded.tla_tools, &flags.tla_tools) {
-        let own = ["TLA_TOOLS_JAR", "TLA_JAR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
-        if own.and_then(|own| std::path::absolute(own).ok()).as_ref() != Some(path) {
+        let from_env =
+            ["TLA_TOOLS_JAR", "TLA_JAR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+        if from_env.and_then(|jar| std::path::absolute(jar).ok()).as_ref() != Some(path) {
             let shown = path.display().to_string();
             refuse(format!("a jar to run ({shown})"), "--tla-tools", &shown);
         }
@@ -113,7 +114,7 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
         "the journal names {}, and the run folder may come from another person",
         named.join(", ")
     ))
-    .hint(format!("if you trust it, name it on the command line: add{again}")))
+    .hint(format!("if you trust it, name it on the command line: add{flags_to_add}")))
 }
 
 /// The content of a recording before its first answer: a blank line, which distinguishes it from other files.

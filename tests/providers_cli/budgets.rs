@@ -39,7 +39,7 @@ fn a_limit_of_tokens_or_money_stops_before_the_next_call_and_a_larger_one_goes_o
             let url = server.url();
             let args = [&["run", "docs", "--base-url", &url, flag, small][..], &who[..]].concat();
             let done = bench.run(&args).expect(3);
-            let done = done.says(&["the limit is", flag, "go on with: tlaforge resume"]);
+            let done = done.says(&["the limit is", flag, "continue with: tlaforge resume"]);
             assert!(done.stdout.contains("stopped, can be resumed"), "{}", done.stdout);
             let asked = conversations(&server);
             assert!((1..4).contains(&asked), "{asked}");
@@ -96,7 +96,7 @@ fn the_time_of_a_run_bounds_a_call_that_drips() {
         let url = server.url();
         let begin = Instant::now();
         let args = [&["run", "docs", "--base-url", &url, "--max-time", "1"][..], &who[..]].concat();
-        let done = bench.run(&args).expect(3).says(&["--max-time", "go on with: tlaforge resume"]);
+        let done = bench.run(&args).expect(3).says(&["--max-time", "continue with: tlaforge resume"]);
         assert!(begin.elapsed() < Duration::from_secs(4), "{:?}\n{}", begin.elapsed(), done.stderr);
         bench.run(&["resume", "specs", "--max-time", "10m"]).expect(0);
         nothing_twice(&bench);
@@ -136,7 +136,7 @@ fn the_time_of_a_run_bounds_a_checker_that_runs() {
     // From here on the checker is what takes the time.
     let begin = Instant::now();
     let done = bench.run(&["resume", "specs", "--max-time", "4"]).expect(3);
-    done.says(&["--max-time", "go on with: tlaforge resume"]);
+    done.says(&["--max-time", "continue with: tlaforge resume"]);
     assert!(begin.elapsed() < Duration::from_secs(7), "{:?}", begin.elapsed());
     let pid = bench.read("jre/bin/pid");
     assert!(ends(pid.trim()), "the checker was left behind");
@@ -163,7 +163,7 @@ fn a_server_that_asks_to_wait_is_waited_for_and_that_is_told() {
         let begin = Instant::now();
         let done = bench.run(&[&["run", "docs", "--base-url", &url][..], &who[..]].concat()).expect(0);
         assert!(begin.elapsed() >= Duration::from_secs(1));
-        let done = done.says(&["informal_spec       call 1 failed: ", "slow down", "; again in "]);
+        let done = done.says(&["informal_spec       call 1 failed: ", "slow down", "; retry in "]);
         assert!(done.stdout.contains("4 answers, 1 failed call, "), "{}", done.stdout);
         let failed = events(&bench, "call_failed");
         assert_eq!(failed.len(), 1);

@@ -94,7 +94,7 @@ fn one_concern_of_a_large_folder_is_forged_and_only_parts_of_it_are_read() {
 fn a_finished_run_is_not_run_over_and_resume_says_its_outcome_again() {
     let bench = Bench::remembering();
     let first = bench.run(&["demo", "--out", "specs"]).expect(0);
-    bench.run(&["demo", "--out", "specs"]).expect(2).says(&["holds a finished run (approved)", "hint:", "--out"]);
+    bench.run(&["demo", "--out", "specs"]).expect(2).says(&["contains a finished run (approved)", "hint:", "--out"]);
     let again = bench.run(&["resume", "specs"]).expect(0);
     assert_eq!(first.stdout.lines().next(), again.stdout.lines().next());
 }

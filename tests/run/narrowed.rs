@@ -309,7 +309,7 @@ fn a_folder_with_the_users_own_files_under_the_names_of_a_run_is_refused_before_
         bench.write(&format!("specs/{name}"), "mine");
         bench.write("rec.jsonl", good().text());
         let run = ["run", "docs", "--recording", "rec.jsonl"];
-        bench.run(&run).expect(2).says(&[name, "no run of tlaforge put there", "--out DIR"]);
+        bench.run(&run).expect(2).says(&[name, "no run of tlaforge wrote", "--out DIR"]);
         // An empty journal is no run, either.
         bench.write("specs/journal.jsonl", "");
         bench.run(&run).expect(2).says(&[name]);
