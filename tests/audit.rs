@@ -340,10 +340,10 @@ fn a_formula_is_tried_on_a_trace_and_drawn() {
     bench.run(&["formula", "F a", "--dfa", "dot"]).expect(0).prints(&["digraph automaton {"]);
     bench.run(&["formula", "F a", "--dfa", "table"]).expect(0).prints(&["2 states", "1  accepting, goal"]);
     let many = ["formula", "G (a -> F b) & G (c -> F d)", "--dfa", "table", "--edges"];
-    bench.run(&[&many[..], &["15"]].concat()).expect(2).says(&["4 states and 16 edges", "`--edges 16` prints"]);
+    bench.run(&[&many[..], &["15"]].concat()).expect(2).says(&["4 states and 16 edges", "add --edges 16"]);
     bench.run(&[&many[..], &["16"]].concat()).expect(0).prints(&["4 states"]);
     let responses: Vec<String> = (0..16).map(|at| format!("G (a{at} -> F b{at})")).collect();
-    let too_many = ["65536 states and more than 1000000 edges", "split the formula into parts"];
+    let too_many = ["65536 states and more than 1000000 edges", "split the formula, and print"];
     bench.run(&["formula", &responses.join(" & "), "--dfa", "dot"]).expect(2).says(&too_many);
     bench.run(&["formula", "Y a", "--dfa", "dot"]).expect(2).says(&["`Y` has no meaning in the automaton"]);
     bench.run(&["formula", "a & & b"]).expect(2).says(&["column 5", "    ^"]);
@@ -370,7 +370,7 @@ fn what_a_rule_asks_for_and_no_record_has_is_told() {
     bench.write("messages.jsonl", "{\"role\":\"user\",\"content\":\"hi\"}\n");
     let other =
         bench.run(&["audit", "messages.jsonl", "--shape", "agentlog", "--formula", "G !tool_call:rm"]).expect(3);
-    other.says(&["1 record, none of which is a state of the shape `agentlog`", "`openai`: --shape openai"]);
+    other.says(&["1 record, none of which is a state of the shape `agentlog`", "fits best: --shape openai"]);
     let session = "{\"type\":\"summary\"}\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"rm\"}]}}\n";
     bench.write("session.jsonl", session);
     bench.run(&["audit", "session.jsonl", "--formula", "G !tool_call:rm"]).expect(1);
@@ -574,7 +574,7 @@ fn a_log_of_another_shape_gives_no_verdict_and_the_shape_that_fits_is_named() {
     bench
         .run(&["audit", "half.jsonl", "--formula", formula])
         .expect(3)
-        .says(&["rules ask for tool_call", "--shape claude"]);
+        .says(&["rules use tool_call", "--shape claude"]);
     bench.run(&["audit", "half.jsonl", "--formula", formula, "--map", "tool_call=message.content"]).expect(1);
     // Where no shape would find a call, the log has none.
     bench.write("quiet.jsonl", "{\"step\":1}\n");
@@ -661,7 +661,7 @@ fn calls_in_lines_of_another_shape_are_not_missed_in_silence() {
             let done = bench.command(&args).stdin(log).output().unwrap();
             let said = String::from_utf8_lossy(&done.stderr).into_owned();
             assert_eq!(done.status.code(), Some(3), "{first} {other}: {said}");
-            assert!(said.contains("2 records have tool calls where the shape"), "{said}");
+            assert!(said.contains("2 records have tool calls in places that the shape"), "{said}");
             assert!(said.contains("the first is line 32"), "{said}");
             // What is advised is enough.
             args.extend(said.split_whitespace().skip_while(|word| !word.starts_with("--")));

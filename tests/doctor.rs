@@ -183,7 +183,7 @@ fn online_distinguishes_accepted_keys_refused_keys_and_unreachable_servers() {
         ("401 Unauthorized", &[][..], false, true, "this server needs a key"),
         ("404 Not Found", &keys[..], true, true, "if calls fail, check the base URL"),
         ("500 Oops", &keys[..], false, true, "try again later"),
-        ("200 OK\r\ncontent-type: text/html\r\nx-page: 1", &keys[..], false, true, "look at the base URL"),
+        ("200 OK\r\ncontent-type: text/html\r\nx-page: 1", &keys[..], false, true, "check the base URL"),
     ] {
         for name in ["anthropic", "openai"] {
             // One answer for each of the two servers, in each format.
