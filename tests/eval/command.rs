@@ -465,11 +465,14 @@ fn refused(bench: &Bench, words: &[&str]) {
 #[test]
 fn an_invalid_case_is_reported_with_its_file_and_a_remedy() {
     let bad = || CounterCase::with_a_bug();
-    refused(&with(&bad().without("docs/counter.md")), &["case/docs: holds no document", "put the documents"]);
+    refused(&with(&bad().without("docs/counter.md")), &["case/docs: contains no document", "add the documents"]);
     let missing = bad().without("known_bugs/too_far.tla");
     refused(
         &with(&missing),
-        &["case/known_bugs/too_far.tla: is named as a known bug", "correct \"file\" in case/checklist.json"],
+        &[
+            "case/known_bugs/too_far.tla: does not exist, but is listed as a known bug",
+            "correct \"file\" in case/checklist.json",
+        ],
     );
     let unknown = bad().file("known_bugs/too_far.cfg", &(PLAIN.to_owned() + "CONSTANT Max = 3\n"));
     refused(&with(&unknown), &["case/known_bugs/too_far.cfg", "Max", "it configures module too_far"]);

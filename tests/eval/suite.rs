@@ -91,10 +91,10 @@ fn an_invalid_case_is_reported_and_the_others_still_run() {
     specs(&bench, "runs/no_bugs", &counter("Spec", STEP, PROPERTIES), CFG);
     let done = eval(&bench, &["--junit", "junit.xml", "--results", "results.csv"]).expect(2);
     done.prints(&[
-        "FAILED: no_docs: evals/no_docs/docs: holds no document",
+        "FAILED: no_docs: evals/no_docs/docs: contains no document",
         "FAILED: no_json: evals/no_json/checklist.json: EOF",
         "FAILED: bad_cfg: evals/bad_cfg/known_bugs/too_far.cfg: ",
-        "FAILED: no_file: evals/no_file/known_bugs/too_far.tla: is named as a known bug",
+        "FAILED: no_file: evals/no_file/known_bugs/too_far.tla: does not exist, but is listed as a known bug",
         "add the documents of the protocol there",
         "skipped: no_run: it has no recording, and runs no run of it",
         "Score of the suite: 0.90",
