@@ -48,7 +48,7 @@ fn regressions_and_improvements_are_reported() {
     eval(&bench, &["--compare", "results.csv"]).expect(0);
     specs(&bench, "runs/a", &counter("Spec", STEP, PROPERTIES), &CFG.replace(" Bounded", ""));
     let dropped = eval(&bench, &["--compare", "results.csv"]).expect(1);
-    dropped.prints(&["DROPPED: a: the score was 1.000 and is", "DROPPED: a: too_far is no longer detected"]);
+    dropped.prints(&["REGRESSION: a: the score was 1.000 and is", "REGRESSION: a: too_far is no longer detected"]);
     eval(&bench, &["--results", "less.csv"]).expect(0);
     specs(&bench, "runs/a", &counter("Spec", STEP, PROPERTIES), CFG);
     eval(&bench, &["--compare", "less.csv"]).expect(0).prints(&["changed: a: too_far is detected now"]);
@@ -96,7 +96,7 @@ fn an_invalid_case_is_reported_and_the_others_still_run() {
         "FAILED: bad_cfg: evals/bad_cfg/known_bugs/too_far.cfg: ",
         "FAILED: no_file: evals/no_file/known_bugs/too_far.tla: does not exist, but is listed as a known bug",
         "add the documents of the protocol there",
-        "skipped: no_run: it has no recording, and runs no run of it",
+        "skipped: no_run: it has no recording, and runs has no run of it",
         "Score of the suite: 0.90",
         "note: no_bugs: evals/no_bugs/checklist.json: no known bugs are listed",
     ]);
