@@ -1,5 +1,5 @@
-//! What formalizations side by side cost in time: whole runs against a server that waits before each answer, with one
-//! formalization and with three of which two are broken, pair by pair. The checker is the embedded one.
+//! Time cost of candidates: whole runs against a server that delays each answer, with one candidate and with three of
+//! which two are broken, alternating. Uses the embedded checker.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -37,7 +37,7 @@ fn main() {
     assert!(ratios[PAIRS / 2] < 1.25, "three side by side take as long as one, and a little for the checks");
 }
 
-/// A whole run with so many candidates, the last of which is good.
+/// Seconds of a whole run with `candidates` candidates, the last of which is good.
 fn seconds(candidates: u32) -> f64 {
     let mut drafted = 0;
     let server = ModelServer::start(move |seen| answer(seen, candidates, &mut drafted).delay(WAIT));

@@ -1,6 +1,6 @@
-//! What the orchestrator itself costs: start-up, a replayed run against the bare cost of its own fsyncs in the same
-//! run, and resuming a journal of 10,000 events. Tools are answered from memory, so that their time is left out.
-//! Needs Java and `tla2tools.jar` once, to learn what the tools say.
+//! The cost of the orchestrator itself: start-up, a replayed run compared with the bare cost of its fsyncs, and resuming a
+//! journal of 10,000 events. Tool results come from memory, so that the time of tools is excluded. Needs Java and
+//! `tla2tools.jar` once, to record the tool results.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -40,8 +40,8 @@ fn learned_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("learned")
 }
 
-/// A genuine run of the swap case with the real tools, made once.
-fn learn() -> Vec<Value> {
+/// The journal of a run of the swap case with the real tools; recorded once.
+fn record_tool_results() -> Vec<Value> {
     let dir = learned_dir();
     let _ = std::fs::remove_dir_all(&dir);
     let status = Command::new(env!("CARGO_BIN_EXE_tlaforge"))
@@ -55,7 +55,7 @@ fn learn() -> Vec<Value> {
     text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }
 
-/// Says at once what the real tools said, in the same order.
+/// Returns the recorded results of the real tools immediately, in the same order.
 struct Remembered {
     inspections: Mutex<std::vec::IntoIter<Inspection>>,
     checks: Mutex<std::vec::IntoIter<CheckRecord>>,
@@ -131,7 +131,7 @@ impl Toolchain for Remembered {
     }
 }
 
-/// A replayed run waits for nothing.
+/// A pace without any waiting.
 struct NoTime;
 
 impl CallTimer for NoTime {
@@ -148,8 +148,8 @@ impl CallTimer for NoTime {
     }
 }
 
-/// The swap case replayed in `dir` with tools that answer at once; where it is watched, under a policy of six rules and an
-/// objective. How many events it journaled.
+/// Replays the swap case in `dir` with recorded tool results; if `watched`, with a policy of six rules and an objective.
+/// Returns the number of journal events.
 fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     let recording = Recording::load(&project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
     let nodes = NodeDispatcher {
@@ -191,8 +191,8 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     run.view().events
 }
 
-/// The same appends and artifact writes as the run made, and nothing else.
-fn bare(dir: &Path, groups: &[Vec<u8>], artifacts: &[(String, Vec<u8>)]) {
+/// Repeats only the appends and artifact writes of the run.
+fn write_bare(dir: &Path, groups: &[Vec<u8>], artifacts: &[(String, Vec<u8>)]) {
     std::fs::create_dir_all(dir.join("artifacts")).unwrap();
     for (name, bytes) in artifacts {
         write_atomically(&dir.join("artifacts").join(name), bytes).unwrap();
@@ -205,7 +205,7 @@ fn bare(dir: &Path, groups: &[Vec<u8>], artifacts: &[(String, Vec<u8>)]) {
 }
 
 fn orchestration(c: &mut Criterion) {
-    let learned = learn();
+    let learned = record_tool_results();
     let sample = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     replay(sample.path(), &learned, false);
     let text = std::fs::read_to_string(sample.path().join("journal.jsonl")).unwrap();
@@ -234,11 +234,11 @@ fn orchestration(c: &mut Criterion) {
         b.iter_batched(fresh, |dir| replay(dir.path(), &learned, false), BatchSize::PerIteration);
     });
     group.bench_function("its bare fsyncs", |b| {
-        b.iter_batched(fresh, |dir| bare(dir.path(), &groups, &artifacts), BatchSize::PerIteration);
+        b.iter_batched(fresh, |dir| write_bare(dir.path(), &groups, &artifacts), BatchSize::PerIteration);
     });
     group.finish();
 
-    // Pair by pair in one run, so that the ratio holds when the machine's speed drifts.
+    // Alternate both variants, so that a drift of the machine's speed does not change the ratio.
     let mut ratios: Vec<f64> = (0..15)
         .map(|_| {
             let (a, b) = (fresh(), fresh());
@@ -246,7 +246,7 @@ fn orchestration(c: &mut Criterion) {
             replay(a.path(), &learned, false);
             let run = started.elapsed();
             let started = std::time::Instant::now();
-            bare(b.path(), &groups, &artifacts);
+            write_bare(b.path(), &groups, &artifacts);
             run.as_secs_f64() / started.elapsed().as_secs_f64()
         })
         .collect();
@@ -256,7 +256,7 @@ fn orchestration(c: &mut Criterion) {
         ratios[0], ratios[7], ratios[14]
     );
 
-    // A live run asks its guards at each review, and its policy and objective at each event and revision.
+    // A live run evaluates its guards at each review, its policy at each event, its objective at each revision.
     let mut more: Vec<f64> = (0..15)
         .map(|_| {
             let (a, b) = (fresh(), fresh());
@@ -287,7 +287,7 @@ fn start_up(c: &mut Criterion) {
     group.finish();
 }
 
-/// Rules of each reading that are never broken, so that all of them are followed to the end.
+/// Rules of each reading that are never violated, so that all of them are evaluated to the end.
 const POLICY: &str = r#"
 [[rule]]
 id = "answered"
@@ -320,7 +320,7 @@ owner = "model_check"
 formula = '@formalize.seq < seq | H(!(kind = "recv"))'
 "#;
 
-/// Rules that a run of the swap case keeps.
+/// Rules that a run of the swap case satisfies.
 const LIVE: &str = r#"
 [[rule]]
 id = "answered"
@@ -353,7 +353,7 @@ settled = "holds & uncovered < 1 & blockers < 1 & majors < 1"
 too_large = "states > 100000"
 "#;
 
-/// 10,000 events of a run in a folder.
+/// A folder with a journal of 10,000 events.
 fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
     let routing = ["attempt_finished", "revision_closed", "run_finished"];
     let plain: Vec<&Value> = learned[1..].iter().filter(|e| !routing.contains(&e["name"].as_str().unwrap())).collect();
@@ -376,7 +376,7 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
             kind: serde_json::from_value(event["kind"].clone()).unwrap(),
             rev: of("rev"),
             attempt: of("attempt"),
-            // As if each lifeline had heard of everything before.
+            // Each lifeline knows every earlier event.
             past: Past::Journal,
             event: serde_json::from_value(json!({"name": event["name"], "data": event["data"]})).unwrap(),
         }
@@ -387,9 +387,9 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
     dir
 }
 
-/// What guards, a policy and an objective cost an event, opening and folding a journal of 10,000.
+/// The cost per event of guards, policy and objective when a journal of 10,000 events is opened and folded.
 fn long_journal(c: &mut Criterion) {
-    let learned = learn();
+    let learned = record_tool_results();
     let open = |dir: &Path| {
         let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
         assert_eq!(run.view().events, 10_000);

@@ -4,23 +4,22 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Approved, holds, or a threshold is met.
+    /// Approved, holds, or the threshold is met.
     Ok = 0,
-    /// A negative verdict: flaw found, not approved, violated, invalid.
+    /// A negative verdict: flaw found, not approved, violated, invalid, or below the threshold.
     Negative = 1,
-    /// Wrong usage or configuration, including that of a provider: no program, no key, an unknown model.
+    /// Wrong usage or configuration; also a provider without program or key, or an unknown model.
     Usage = 2,
     /// Undecided or inconclusive: a deadline, a budget, a bound.
     Undecided = 3,
-    /// The Java tools or the embedded checker are missing or failed.
+    /// The Java tools or the embedded checker are missing or cannot work.
     Tool = 4,
-    /// The model provider was asked and failed.
+    /// A request to the model provider failed.
     Provider = 5,
     /// The baseline of a mutation run does not hold.
     Baseline = 6,
-    /// A defect of tlaforge, or of one of two checkers that contradict each other.
+    /// An internal error, or two checkers that contradict each other.
     Defect = 70,
-    /// By a signal: 128 + SIGINT.
     Interrupted = 130,
 }
 
@@ -33,13 +32,13 @@ impl Exit {
     /// Every status with one line of explanation, for `--help` and the documentation.
     pub const ALL: [(Exit, &'static str); 9] = [
         (Exit::Ok, "approved, holds, or the threshold is met"),
-        (Exit::Negative, "a negative verdict: flaw found, not approved, violated, invalid, a witness not reached"),
-        (Exit::Usage, "usage or configuration; also a provider without its program or key, or an unknown model"),
-        (Exit::Undecided, "undecided or inconclusive: a deadline, a budget, a bound"),
-        (Exit::Tool, "the Java tools or the embedded checker are missing or cannot work (a full disk, no memory)"),
-        (Exit::Provider, "the model provider was asked and failed"),
-        (Exit::Baseline, "the baseline is bad"),
-        (Exit::Defect, "a defect of tlaforge, or two checkers contradict each other"),
+        (Exit::Negative, "negative: flaw, not approved, violated, invalid, witness not reached, below the threshold"),
+        (Exit::Usage, "wrong usage or configuration; also a provider without program or key, or an unknown model"),
+        (Exit::Undecided, "undecided or inconclusive: a time limit, a budget or a bound was reached"),
+        (Exit::Tool, "the Java tools or the embedded checker are missing or cannot work (full disk, no memory)"),
+        (Exit::Provider, "a request to the model provider failed"),
+        (Exit::Baseline, "the specification itself does not hold, so its mutants cannot be judged (`mutate`)"),
+        (Exit::Defect, "internal error of tlaforge, or two checkers contradict each other"),
         (Exit::Interrupted, "interrupted"),
     ];
 }

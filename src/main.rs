@@ -1,4 +1,4 @@
-//! The `tlaforge` program. Everything it does is in the library.
+//! The `tlaforge` program; everything is in the library.
 
 use std::process::ExitCode;
 

@@ -56,18 +56,18 @@ fn audits_a_list_of_messages() {
         "    decided at state 3 (message 4)\n",
         "at 3 `tool_call:delete_file` holds",
         "answered: satisfied so far\n",
-        "logged: NOT SATISFIED when the log ends\n",
-        "    decided by the end of the log, after state 4 (message 5)\n",
-        "    still owed: `tool_call:write_log` must hold at some step from now on",
+        "logged: NOT SATISFIED at the end of the log\n",
+        "    decided at the end of the log, after state 4 (message 5)\n",
+        "    residual: `tool_call:write_log` must hold at some step from now on",
         "ends-well: satisfied\n",
-        "2 of 4 rules broken.\n",
+        "2 of 4 rules violated.\n",
     ]);
     let value = object(&bench, &["audit", "log.json", "--policy", "rules.toml"], 1);
     let verdicts: Vec<&Value> = value["rules"].as_array().unwrap().iter().map(|r| &r["verdict"]).collect();
     assert_eq!(verdicts, ["violated", "presumably_satisfied", "presumably_violated", "satisfied"]);
     let first = &value["rules"][0];
     assert_eq!(
-        (&first["culprit"], &first["culprit_line"], &first["failing"], &first["violations"]),
+        (&first["decided_at"], &first["decided_at_line"], &first["failing_positions"], &first["violations"]),
         (&json!(3), &Value::Null, &json!([0, 1, 2, 3]), &json!(1))
     );
     assert_eq!((&value["schema"], &value["shape"], &value["states"]), (&json!(1), &json!("openai"), &json!(5)));
@@ -195,7 +195,10 @@ fn with_reset_repeated_violations_are_counted() {
     let bench = Bench::without_tools();
     bench.write("log.jsonl", "{\"p\":true}\n{}\n{\"p\":true}\n{\"p\":true}\n");
     let value = object(&bench, &["audit", "log.jsonl", "--formula", "G !p", "--reset"], 1);
-    assert_eq!((&value["rules"][0]["violations"], &value["rules"][0]["failing"]), (&json!(3), &json!([0, 2, 3])));
+    assert_eq!(
+        (&value["rules"][0]["violations"], &value["rules"][0]["failing_positions"]),
+        (&json!(3), &json!([0, 2, 3]))
+    );
     bench
         .run(&["audit", "log.jsonl", "--formula", "G (p -> Y true)", "--reset"])
         .expect(2)
@@ -229,7 +232,7 @@ fn follow_reports_each_verdict_when_it_becomes_final() {
     assert_eq!(told, "formula-1: violated at state 1 (line 2): at state 1, `bad` was true, where `G !bad` was owed\n");
     drop(input);
     output.read_to_string(&mut told).unwrap();
-    assert!(told.contains("formula-2: not satisfied as the log ends; still owed: "), "{told}");
+    assert!(told.contains("formula-2: not satisfied at the end of the log; residual: "), "{told}");
     assert_eq!(child.wait().unwrap().code(), Some(1));
 
     // A file that grows until its run ends.
@@ -285,7 +288,7 @@ fn errors_in_logs_policies_and_formulas_have_a_position() {
         (&["nowhere.jsonl", "--formula", "a"], &["cannot read nowhere.jsonl"]),
         (&["log.jsonl", "--policy", "nowhere.toml"], &["nowhere.toml"]),
         (&["log.jsonl", "--formula", "a", "--map", "color=x"], &["--map color: unknown", "tool_call"]),
-        (&["log.jsonl", "--formula", "a", "--map", "time"], &["WHAT=PATH"]),
+        (&["log.jsonl", "--formula", "a", "--map", "time"], &["PART=PATH"]),
         (&["log.jsonl"], &["--policy"]),
     ];
     for (args, words) in cases {
@@ -330,17 +333,17 @@ fn evaluates_a_formula_on_a_trace_and_draws_its_automaton() {
         "for the finite-trace check, progression, automata",
         "holds on this trace",
         "       0  true   F b",
-        "ending here: presumably satisfied",
+        "if the trace ends here: presumably satisfied",
     ]);
     bench.run(&["formula", "x > 2 U done", "--trace", "x=3; x=1 done"]).expect(0);
     bench.run(&["formula", "X a", "--trace", "a"]).expect(1).prints(&["does not hold"]);
     bench.run(&["formula", "F a", "--dfa", "dot"]).expect(0).prints(&["digraph automaton {"]);
     bench.run(&["formula", "F a", "--dfa", "table"]).expect(0).prints(&["2 states", "1  accepting, goal"]);
     let many = ["formula", "G (a -> F b) & G (c -> F d)", "--dfa", "table", "--edges"];
-    bench.run(&[&many[..], &["15"]].concat()).expect(2).says(&["4 states and 16 edges", "`--edges 16` prints"]);
+    bench.run(&[&many[..], &["15"]].concat()).expect(2).says(&["4 states and 16 edges", "add --edges 16"]);
     bench.run(&[&many[..], &["16"]].concat()).expect(0).prints(&["4 states"]);
     let responses: Vec<String> = (0..16).map(|at| format!("G (a{at} -> F b{at})")).collect();
-    let too_many = ["65536 states and more than 1000000 edges", "split the formula into parts"];
+    let too_many = ["65536 states and more than 1000000 edges", "split the formula, and print"];
     bench.run(&["formula", &responses.join(" & "), "--dfa", "dot"]).expect(2).says(&too_many);
     bench.run(&["formula", "Y a", "--dfa", "dot"]).expect(2).says(&["`Y` has no meaning in the automaton"]);
     bench.run(&["formula", "a & & b"]).expect(2).says(&["column 5", "    ^"]);
@@ -362,12 +365,12 @@ fn warns_about_data_that_no_record_has() {
     bench.write("log.jsonl", "{\"type\":\"summary\"}\n{\"who\":\"x\"}\n");
     bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0).prints(&[
         "    warning: no record has a `tool_call` (looked for at tool_call, tools",
-        "Every rule holds, but 1 of 1 rule refer to data that no record has.",
+        "Every rule holds, but 1 of 1 rule use data that no record has.",
     ]);
     bench.write("messages.jsonl", "{\"role\":\"user\",\"content\":\"hi\"}\n");
     let other =
         bench.run(&["audit", "messages.jsonl", "--shape", "agentlog", "--formula", "G !tool_call:rm"]).expect(3);
-    other.says(&["1 record, and none of them is a state of the shape `agentlog`", "`openai`: --shape openai"]);
+    other.says(&["1 record, none of which is a state of the shape `agentlog`", "fits best: --shape openai"]);
     let session = "{\"type\":\"summary\"}\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"rm\"}]}}\n";
     bench.write("session.jsonl", session);
     bench.run(&["audit", "session.jsonl", "--formula", "G !tool_call:rm"]).expect(1);
@@ -469,7 +472,7 @@ fn each_parallel_call_is_a_state_and_no_call_hides_another() {
             r#"G !(tool_call:Bash & any(tool.input.command, contains "rm -rf"))"#,
         ] {
             let value = object(&bench, &["audit", log, "--formula", formula], 1);
-            assert_eq!((&value["states"], &value["rules"][0]["culprit"]), (&json!(2), &json!(0)), "{log}: {value}");
+            assert_eq!((&value["states"], &value["rules"][0]["decided_at"]), (&json!(2), &json!(0)), "{log}: {value}");
         }
         bench.run(&["audit", log, "--formula", r#"F (tool.name = "Bash" & tool.input.command = "ls")"#]).expect(0);
         let once = "[[rule]]\nid = \"once\"\nkind = \"must_call_once\"\nparams = { tool = \"Bash\" }\n";
@@ -571,7 +574,7 @@ fn a_log_of_another_shape_has_no_verdict_and_the_best_shape_is_named() {
     bench
         .run(&["audit", "half.jsonl", "--formula", formula])
         .expect(3)
-        .says(&["rules ask for tool_call", "--shape claude"]);
+        .says(&["rules use tool_call", "--shape claude"]);
     bench.run(&["audit", "half.jsonl", "--formula", formula, "--map", "tool_call=message.content"]).expect(1);
     // If no shape finds a call, the log has none.
     bench.write("quiet.jsonl", "{\"step\":1}\n");
@@ -619,7 +622,7 @@ fn a_field_that_no_record_has_is_a_warning_in_the_verdict() {
     );
     bench.run(&["audit", "log.jsonl", "--policy", "rules.toml", "--junit", "out.xml"]).expect(0).prints(&[
         "misspelt: satisfied so far\n    G every(stauts, = \"ok\")\n    warning: no record has a field `stauts`",
-        "Every rule holds, but 1 of 2 rules refer to data that no record has.",
+        "Every rule holds, but 1 of 2 rules use data that no record has.",
     ]);
     assert!(bench.read("out.xml").contains("<system-err>no record has a field `stauts`"));
     let value = object(&bench, &["audit", "log.jsonl", "--policy", "rules.toml"], 0);
@@ -658,7 +661,7 @@ fn reports_calls_in_lines_of_another_shape() {
             let done = bench.command(&args).stdin(log).output().unwrap();
             let said = String::from_utf8_lossy(&done.stderr).into_owned();
             assert_eq!(done.status.code(), Some(3), "{first} {other}: {said}");
-            assert!(said.contains("2 records have tool calls where the shape"), "{said}");
+            assert!(said.contains("2 records have tool calls in places that the shape"), "{said}");
             assert!(said.contains("the first is line 32"), "{said}");
             // The suggested flags are sufficient.
             args.extend(said.split_whitespace().skip_while(|word| !word.starts_with("--")));

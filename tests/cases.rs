@@ -1,4 +1,4 @@
-//! Every evaluation case is whole: what its checklist names is there, its reference is correct, its mutants run.
+//! Every evaluation case is complete: the files of its checklist exist, its reference is correct, its known bugs run.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -35,7 +35,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_else(|| panic!("{name}: {value}"))
 }
 
-/// Every file below a folder, sorted; none where there is no such folder.
+/// Every file below a folder, sorted; empty if the folder does not exist.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten() {
@@ -62,7 +62,7 @@ fn outcome(bench: &Bench, checker: &str, module: &Path, cfg: &Path) -> Value {
 }
 
 #[test]
-fn every_checklist_is_whole_and_names_files_that_exist() {
+fn every_checklist_is_complete_and_its_files_exist() {
     for case in cases() {
         let checklist = checklist(&case);
         let at = case.display();
@@ -131,7 +131,7 @@ fn every_reference_holds_within_the_limits_of_its_case_and_says_what_is_required
 }
 
 #[test]
-fn every_known_bug_runs_to_its_end_on_its_own() {
+fn every_known_bug_can_be_checked_alone() {
     let bench = Bench::remembering();
     let mut mutants = 0;
     for case in cases() {
@@ -144,7 +144,7 @@ fn every_known_bug_runs_to_its_end_on_its_own() {
             let value = outcome(&bench, "embedded", &module, &cfg);
             let at = module.display();
             assert!(value["statistics"]["distinct"].as_u64().is_some_and(|n| n > 1), "{at}: {value}");
-            // One that brings no property of its own shows its bug only to those that are carried over to it.
+            // A known bug without properties of its own can only violate properties that are carried over.
             let text = std::fs::read_to_string(&cfg).unwrap();
             let has_property = ["INVARIANT", "PROPERT"].iter().any(|keyword| text.contains(keyword));
             let deadlocks = list(&checklist, "known_bugs")
@@ -170,7 +170,7 @@ fn text_of(bug: &Value) -> &str {
 }
 
 #[test]
-fn every_case_has_documents_that_can_be_read() {
+fn every_case_has_readable_documents() {
     for case in cases() {
         let docs = files(&case.join("docs"));
         assert!(!docs.is_empty(), "{}", case.display());

@@ -1,4 +1,4 @@
-//! Diagnostics: off unless they are asked for, on stderr, without keys, and without prompts and answers below `trace`.
+//! Diagnostics: off by default, on stderr, without keys, and without prompts and answers except at `trace`.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -40,7 +40,7 @@ fn checked(more: &[&str]) -> (Bench, Done) {
     (bench, done)
 }
 
-/// Forges the counter with a server that is overloaded once, and repeats the key as it refuses.
+/// Runs the counter case with a server that is overloaded once and echoes the key in its refusal.
 fn forged(more: &[&str], env: &[(&str, &str)]) -> Done {
     let mut bench = Bench::without_tools();
     bench.set("ANTHROPIC_API_KEY", KEY);
@@ -62,7 +62,7 @@ fn forged(more: &[&str], env: &[(&str, &str)]) -> Done {
 }
 
 #[test]
-fn nothing_is_shown_unless_it_is_asked_for() {
+fn diagnostics_are_off_by_default() {
     let (_, silent) = checked(&[]);
     assert!(diagnostics(&silent).is_empty(), "{}", silent.stderr);
     let (bench, verbose) = checked(&["-v"]);
@@ -71,7 +71,7 @@ fn nothing_is_shown_unless_it_is_asked_for() {
     let result =
         |done: &Done| done.stdout.lines().filter(|l| !l.starts_with("Counts: ")).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(result(&verbose), result(&silent));
-    // Diagnostics are added to what is said anyway, and change nothing of it.
+    // Diagnostics do not change the other output.
     let rest: Vec<&str> = verbose.stderr.lines().filter(|line| !is_diagnostic(line)).collect();
     assert_eq!(rest, silent.stderr.lines().collect::<Vec<_>>());
     for off in ["", "off", "warn"] {
@@ -81,7 +81,7 @@ fn nothing_is_shown_unless_it_is_asked_for() {
 }
 
 #[test]
-fn a_check_shows_its_tools_and_processes_and_their_arguments_only_when_asked_twice() {
+fn a_check_shows_its_tools_and_processes_and_arguments_only_with_vv() {
     let (_, done) = checked(&["-v"]);
     has(&done, &["tlaforge started", "version="]);
     has(&done, &["tools chosen", "checker=Embedded"]);
@@ -99,7 +99,7 @@ fn a_check_shows_its_tools_and_processes_and_their_arguments_only_when_asked_twi
 }
 
 #[test]
-fn the_variable_takes_levels_and_every_command_takes_the_flag() {
+fn the_variable_accepts_levels_and_every_command_accepts_the_flag() {
     let bench = Bench::without_tools();
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     let check = ["check", "M.tla", "--checker", "embedded"];
@@ -116,7 +116,7 @@ fn the_variable_takes_levels_and_every_command_takes_the_flag() {
 }
 
 #[test]
-fn a_level_that_there_is_not_is_refused_before_anything_is_done() {
+fn an_unknown_level_is_refused_before_anything_else() {
     let bench = Bench::without_tools();
     for (filter, part) in [("inof", "\"inof\" is not a level"), ("info,tlaforge::llm=loud", "\"loud\" is not a level")]
     {
@@ -141,7 +141,7 @@ fn a_run_shows_its_calls_retries_and_routes() {
 }
 
 #[test]
-fn prompts_and_answers_are_shown_at_trace_alone_and_keys_never() {
+fn prompts_and_answers_are_shown_only_at_trace_and_keys_never() {
     for (more, env, shown) in [
         (&["-v"][..], &[][..], false),
         (&["-vv"], &[], false),

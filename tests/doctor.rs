@@ -1,4 +1,4 @@
-//! `tlaforge doctor`: what a newcomer is told of models, and that it is true.
+//! `tlaforge doctor`: what it reports about providers, and that the report is true.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -13,7 +13,7 @@ use support::{Bench, jar, java};
 const KEY: &str = "sk-ant-planted-0123456789";
 const OTHER: &str = "sk-planted-of-another-server";
 
-/// Without Java the embedded tools do; what it says of models is the same.
+/// Without Java, the embedded tools are enough; the report about providers is the same.
 const NO_TOOLS: i32 = 0;
 
 fn text(bench: &Bench, more: &[&str], env: &[(&str, &str)]) -> String {
@@ -28,11 +28,11 @@ fn object(bench: &Bench, more: &[&str], env: &[(&str, &str)]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-fn of<'a>(object: &'a Value, name: &str) -> &'a Value {
+fn provider<'a>(object: &'a Value, name: &str) -> &'a Value {
     object["providers"].as_array().unwrap().iter().find(|p| p["name"] == name).unwrap()
 }
 
-/// The line of a provider, and the advice below it where there is some.
+/// The line of a provider, and the advice below it, if any.
 #[track_caller]
 fn line(text: &str, name: &str) -> (String, Option<String>) {
     let mut lines = text.lines().skip_while(|l| !l.starts_with(&format!("  {name} ")));
@@ -52,7 +52,7 @@ fn says(text: &str, name: &str, state: &str, advice: Option<&str>) {
     }
 }
 
-/// A program that says this version, and this of its login.
+/// A fake Claude Code program with this version and this login status.
 fn claude(bench: &Bench, version: &str, login: &str) {
     let script = format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; exit; fi\necho '{login}'\n");
     let program = bench.write("bin/claude", script);
@@ -65,57 +65,60 @@ const LOGGED_IN: &str =
 const LOGGED_OUT: &str = r#"{"loggedIn":false,"authMethod":"none"}"#;
 
 #[test]
-fn with_nothing_there_each_provider_names_what_mends_it() {
+fn without_any_provider_each_one_has_advice() {
     let bench = Bench::without_tools();
     let said = text(&bench, &[], &[]);
     says(&said, "claude", "not ready: the Claude Code program was not found", Some("npm install -g"));
-    says(&said, "anthropic", "not ready: no key", Some("set ANTHROPIC_API_KEY (calls are paid by token)"));
+    says(&said, "anthropic", "not ready: no key", Some("set ANTHROPIC_API_KEY (calls are billed by token)"));
     says(&said, "openai", "not ready: no server", Some("--base-url or OPENAI_BASE_URL"));
     says(&said, "handoff", "ready:", None);
     says(&said, "replay", "ready:", None);
-    assert!(said.contains("Without --provider, `tlaforge run` has nobody to ask"), "{said}");
-    assert!(said.contains("--online does"), "{said}");
+    assert!(said.contains("Default provider of `tlaforge run`: none is ready"), "{said}");
+    assert!(said.contains("add --online to test them"), "{said}");
     let object = object(&bench, &[], &[]);
     assert_eq!((&object["schema"], &object["default_provider"]), (&1.into(), &Value::Null));
-    assert_eq!(of(&object, "anthropic")["key_set"], false);
-    assert_eq!(of(&object, "claude")["version"], Value::Null);
+    assert_eq!(provider(&object, "anthropic")["key_set"], false);
+    assert_eq!(provider(&object, "claude")["version"], Value::Null);
     assert!(object["providers"].as_array().unwrap().iter().all(|p| p["reachable"].is_null()), "no server was asked");
 }
 
 #[test]
-fn the_last_line_is_about_a_run_without_the_provider_that_is_named_here() {
+fn the_last_line_names_the_default_provider_and_not_that_of_the_flag() {
     let bench = Bench::without_tools();
     let openai = ["--provider", "openai", "--base-url", "http://localhost:1", "--model", "m"];
     let said = text(&bench, &openai, &[]);
     says(&said, "openai", "ready:", None);
-    assert!(said.contains("Without --provider, `tlaforge run` has nobody to ask"), "{said}");
+    assert!(said.contains("Default provider of `tlaforge run`: none is ready"), "{said}");
     let said = text(&bench, &openai, &[("ANTHROPIC_API_KEY", KEY)]);
-    assert!(said.contains("Without --provider, `tlaforge run` asks anthropic"), "{said}");
+    assert!(said.contains("Default provider of `tlaforge run`: anthropic"), "{said}");
     bench.write("tlaforge.toml", "provider = \"handoff\"\n");
     let said = text(&bench, &openai, &[]);
-    assert!(said.contains("Without --provider, `tlaforge run` asks handoff"), "{said}");
+    assert!(said.contains("Default provider of `tlaforge run`: handoff"), "{said}");
 }
 
 #[test]
-fn what_is_set_is_shown_and_a_key_is_not() {
+fn settings_are_shown_and_keys_are_not() {
     let bench = Bench::without_tools();
     let env = [("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", "http://localhost:1")];
     let said = text(&bench, &[], &env);
     says(&said, "anthropic", "ready:     https://api.anthropic.com, key set", None);
-    says(&said, "openai", "not ready: http://localhost:1, key set, no model is named", Some("--model NAME"));
+    says(&said, "openai", "not ready: http://localhost:1, key set, no model is set", Some("--model NAME"));
     let named = text(&bench, &["--model", "m"], &env);
     says(&named, "openai", "ready:     http://localhost:1, key set", None);
     let of_claude = text(&bench, &[], &[&env[..], &[("CLAUDE_MODEL", "m")]].concat());
-    says(&of_claude, "openai", "not ready: http://localhost:1, key set, no model is named", Some("--model NAME"));
-    assert!(said.contains("`tlaforge run` asks anthropic."), "{said}");
+    says(&of_claude, "openai", "not ready: http://localhost:1, key set, no model is set", Some("--model NAME"));
+    assert!(said.contains("`tlaforge run`: anthropic."), "{said}");
     let object = object(&bench, &[], &env);
-    assert_eq!((&of(&object, "openai")["key_set"], &object["default_provider"]), (&true.into(), &"anthropic".into()));
+    assert_eq!(
+        (&provider(&object, "openai")["key_set"], &object["default_provider"]),
+        (&true.into(), &"anthropic".into())
+    );
     bench.write("tlaforge.toml", "provider = \"openai\"\n");
-    assert!(text(&bench, &[], &env).contains("`tlaforge run` asks openai."));
+    assert!(text(&bench, &[], &env).contains("`tlaforge run`: openai."));
 }
 
 #[test]
-fn what_cannot_be_used_is_told_as_a_run_would_tell_it() {
+fn unusable_settings_are_reported_like_in_a_run() {
     let bench = Bench::without_tools();
     let bad = format!("{KEY}\n");
     let said = text(&bench, &[], &[("ANTHROPIC_API_KEY", &bad), ("OPENAI_BASE_URL", "localhost:1")]);
@@ -126,7 +129,7 @@ fn what_cannot_be_used_is_told_as_a_run_would_tell_it() {
 }
 
 #[test]
-fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none() {
+fn online_distinguishes_accepted_keys_refused_keys_and_unreachable_servers() {
     use std::io::{BufRead, BufReader, Write};
     let bench = Bench::without_tools();
     let server = ModelServer::replies(vec![support::model_server::Reply::text("never asked")]);
@@ -135,7 +138,7 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
     let (keys, online) = ([("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", OTHER)], ["--online", "--model", "m"]);
     let at = |url| [("ANTHROPIC_BASE_URL", url), ("OPENAI_BASE_URL", url)];
     let env = [&keys[..], &at(&*url)].concat();
-    // A server that is named for one provider gets no key of the other.
+    // The server of one provider never receives the key of another.
     let named = ["--online", "--provider", "openai", "--base-url", &other.url()];
     text(&bench, &named, &env);
     let keys_sent = |server: &ModelServer| {
@@ -149,12 +152,12 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
     for name in ["anthropic", "openai"] {
         says(&said, name, &format!("ready:     {url}, key set, reachable"), None);
     }
-    assert!(!said.contains("No server was asked"), "{said}");
+    assert!(!said.contains("Servers were not tested"), "{said}");
     assert!(server.posts().is_empty() && server.requests().len() == 3, "no model was asked");
     assert!(server.requests().iter().all(|r| r.path == "/v1/models"));
-    assert_eq!(of(&object(&bench, &online, &env), "openai")["reachable"], true);
+    assert_eq!(provider(&object(&bench, &online, &env), "openai")["reachable"], true);
 
-    // A server that answers every request with this status, and repeats the key.
+    // A server that answers every request with this status and echoes the key.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (status, answers) = std::sync::mpsc::channel::<&str>();
@@ -176,17 +179,17 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
         }
     });
     for (line, env, ready, reachable, advice) in [
-        ("401 Unauthorized", &keys[..], false, true, "to a key that this server takes"),
-        ("401 Unauthorized", &[][..], false, true, "this server wants a key"),
-        ("404 Not Found", &keys[..], true, true, "if calls fail, look at the base URL"),
+        ("401 Unauthorized", &keys[..], false, true, "to a key that this server accepts"),
+        ("401 Unauthorized", &[][..], false, true, "this server needs a key"),
+        ("404 Not Found", &keys[..], true, true, "if calls fail, check the base URL"),
         ("500 Oops", &keys[..], false, true, "try again later"),
-        ("200 OK\r\ncontent-type: text/html\r\nx-page: 1", &keys[..], false, true, "look at the base URL"),
+        ("200 OK\r\ncontent-type: text/html\r\nx-page: 1", &keys[..], false, true, "check the base URL"),
     ] {
         for name in ["anthropic", "openai"] {
             // One answer for each of the two servers, in each format.
             (0..2).for_each(|_| status.send(line).unwrap());
             let object = object(&bench, &online, &[env, &at(&*url)].concat());
-            let condition = of(&object, name);
+            let condition = provider(&object, name);
             assert_eq!(
                 (&condition["ready"], &condition["reachable"]),
                 (&ready.into(), &reachable.into()),
@@ -203,30 +206,30 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
             &said,
             name,
             "not ready: http://127.0.0.1:9, key set; 127.0.0.1 cannot be reached",
-            Some("is the server running?"),
+            Some("that the server is running"),
         );
     }
-    assert_eq!(of(&object(&bench, &online, &env), "openai")["reachable"], false);
+    assert_eq!(provider(&object(&bench, &online, &env), "openai")["reachable"], false);
 }
 
 #[test]
-fn of_claude_code_version_and_login_are_shown_and_the_one_command_that_mends_it() {
+fn version_and_login_of_claude_code_are_shown_with_the_command_that_fixes_a_problem() {
     let bench = Bench::without_tools();
     claude(&bench, "2.1.329 (Claude Code)", LOGGED_IN);
     let said = text(&bench, &CLAUDE, &[]);
     says(&said, "claude", "ready: ", None);
     let (shown, _) = line(&said, "claude");
     assert!(shown.ends_with("bin/claude, version 2.1.329, logged in (claude.ai, max)"), "{said}");
-    assert!(said.contains("`tlaforge run` asks claude.") && !said.contains("me@example.com"), "{said}");
+    assert!(said.contains("`tlaforge run`: claude.") && !said.contains("me@example.com"), "{said}");
     let object = object(&bench, &CLAUDE, &[]);
-    let condition = of(&object, "claude");
+    let condition = provider(&object, "claude");
     assert_eq!((&condition["version"], &condition["logged_in"]), (&"2.1.329".into(), &true.into()));
 
     claude(&bench, "2.1.329 (Claude Code)", LOGGED_OUT);
     let said = text(&bench, &CLAUDE, &[("ANTHROPIC_API_KEY", KEY)]);
     says(&said, "claude", "not ready: ", Some("log in: claude auth login"));
     assert!(line(&said, "claude").0.ends_with("version 2.1.329, not logged in"), "{said}");
-    assert!(said.contains("has nobody to ask"), "the program was named, so the key does not stand in for it: {said}");
+    assert!(said.contains("none is ready"), "the program was named, so the key does not stand in for it: {said}");
 
     claude(&bench, "2.1.299 (Claude Code)", LOGGED_IN);
     let said = text(&bench, &CLAUDE, &[]);
@@ -238,26 +241,26 @@ fn of_claude_code_version_and_login_are_shown_and_the_one_command_that_mends_it(
     says(
         &text(&bench, &["--claude-path", "nowhere"], &[]),
         "claude",
-        "not ready: there is no program at",
+        "not ready: nowhere does not exist",
         Some("npm install"),
     );
 }
 
 #[test]
-fn tools_that_are_there_are_status_0_whatever_is_with_the_models() {
+fn working_tools_give_status_0_even_without_a_provider() {
     let mut bench = Bench::without_tools();
     let (jar, java) = (jar(), java());
     bench.set("TLA_TOOLS_JAR", jar.to_str().unwrap());
     bench.set("JAVA_HOME", java.parent().unwrap().parent().unwrap().to_str().unwrap());
-    bench.run(&["doctor"]).expect(0).prints(&["Java tools: found", "Models, by provider:", "nobody to ask"]);
+    bench.run(&["doctor"]).expect(0).prints(&["Java tools: found", "Providers of models:", "none is ready"]);
 }
 
-/// `scripts/setup` asks in this way for what the tests need.
+/// `scripts/setup` uses this to find missing tools.
 #[test]
-fn a_checker_that_is_asked_for_and_is_not_there_is_a_failure_of_the_tools() {
+fn a_selected_checker_that_is_missing_gives_status_4() {
     let bench = Bench::without_tools();
     for checker in ["tlc", "both"] {
-        let said = ["Java tools: ", "was not found", "nothing checks"];
+        let said = ["Java tools: ", "was not found", "Checker: none"];
         bench.run(&["doctor", "--checker", checker]).expect(4).prints(&said);
         let told = bench.run(&["doctor", "--checker", checker, "--format", "json"]).expect(4).stdout;
         assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["can_check"], false);
@@ -270,7 +273,7 @@ fn a_checker_that_is_asked_for_and_is_not_there_is_a_failure_of_the_tools() {
 }
 
 #[test]
-fn a_server_that_hangs_is_told_with_the_time_that_was_waited() {
+fn a_hanging_server_is_reported_with_the_time_limit() {
     let bench = Bench::without_tools();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -288,7 +291,7 @@ fn a_server_that_hangs_is_told_with_the_time_that_was_waited() {
 }
 
 #[test]
-fn a_provider_that_there_is_not_is_refused_as_a_run_refuses_it() {
+fn an_unknown_provider_is_refused_like_in_a_run() {
     let bench = Bench::without_tools();
     bench.run(&["doctor", "--provider", "nope"]).expect(2).says(&["unknown provider \"nope\"", "--provider claude"]);
 }

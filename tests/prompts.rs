@@ -152,7 +152,7 @@ fn after_a_confirmed_flaw_no_approval_is_unqualified() {
     for node in ["informal_spec", "formalize", "generate_invariants", "model_check", "review"] {
         from(node, &[]).expect(2).says(&[
             "rev_0 ended in a confirmed flaw",
-            "--repair mends the protocol",
+            "to repair the protocol, add --repair",
             "history/rev_0",
         ]);
     }

@@ -1,4 +1,4 @@
-//! What the README says is what the program does.
+//! The README agrees with the program.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -129,12 +129,12 @@ fn folder() -> Bench {
 }
 
 #[test]
-fn the_settings_and_prices_of_the_readme_are_taken() {
+fn the_settings_and_prices_of_the_readme_are_accepted() {
     let [prices, settings] = &blocks("toml")[..] else { panic!("two blocks") };
     let bench = folder();
     bench.write("tlaforge.toml", settings);
     bench.write("my-prices.toml", prices.replace("my-model*", "claude-opus-4-5"));
-    // All that can be wrong with settings is found before the tools are looked for.
+    // Settings are validated before the tools are searched, so status 4 means that the settings are valid.
     let run = |args: &[&str]| {
         bench.run_with(&[&["run", "docs", "--checker", "tlc"], args].concat(), &[("ANTHROPIC_API_KEY", "sk-planted")])
     };
@@ -171,7 +171,7 @@ fn providers_and_defaults_are_as_the_readme_says() {
 }
 
 #[test]
-fn the_container_runs_a_command_that_the_program_takes_with_the_variables_that_it_reads() {
+fn the_container_runs_a_valid_command_with_variables_that_the_program_reads() {
     let compose = std::fs::read_to_string(project().join("compose.yml")).unwrap();
     let command = compose.lines().find_map(|l| l.trim().strip_prefix("command: [")).unwrap();
     let args: Vec<&str> = command.trim_end_matches(']').split(", ").skip(1).collect();

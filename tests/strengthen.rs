@@ -122,7 +122,7 @@ fn properties_that_notice_more_are_kept() {
 #[test]
 fn what_the_specification_violates_is_dropped_and_told() {
     let (bench, done) = forged(&strengthened(2, &wrong()), &[]);
-    done.expect(0).prints(&["Outcome: approved", "dropped", "NeverFull", "said to cover R1", "still unnoticed:"]);
+    done.expect(0).prints(&["Outcome: approved", "dropped", "NeverFull", "said to cover R1", "still surviving:"]);
     let plain = support::counter::bench();
     plain.forge(&good(), &[]).expect(0);
     for file in ["Spec.tla", "Spec.cfg"] {

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line as a whole: every command with its arguments.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,6 @@ use super::schema::SchemaArgs;
 use super::translate::TranslateArgs;
 use crate::exit::Exit;
 
-/// The page of exit statuses, from their one home.
 fn exit_statuses() -> String {
     let mut text = String::from("Exit status:");
     for (exit, what) in Exit::ALL {
@@ -42,33 +41,34 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Forge a specification from a document or a folder of documents.
+    /// Draft and check a specification from a document or a folder of documents.
     Run(RunArgs),
-    /// Forge the built-in swap example from its recording: no model. Fetches tla2tools.jar once if there is Java without it.
+    /// Run the built-in token swap example from a recording, without a model. Downloads tla2tools.jar once if Java is
+    /// installed and the jar is not.
     Demo(DemoArgs),
-    /// Go on with a run, or branch off from one of its revisions.
+    /// Continue a run, or start a branch from one of its revisions.
     Resume(ResumeArgs),
     /// Translate, parse and check one specification.
     Check(CheckArgs),
     /// Translate the `PlusCal` algorithm of a module to TLA+.
     Translate(TranslateArgs),
-    /// Make deliberate flaws in a specification, and see whether its properties notice them.
+    /// Test the properties of a specification by mutation: which deliberate changes do they notice?
     Mutate(MutateArgs),
-    /// Score a specification against a case of known bugs, or a whole suite of cases.
+    /// Score a specification against a case of known bugs, or score a whole suite of cases.
     Eval(EvalArgs),
-    /// Check a run's journal, or the log of any agent, against the rules of a policy.
+    /// Check the journal of a run, or the log of any agent, against the rules of a policy.
     Audit(AuditArgs),
-    /// Show the laws of a run: the guards that its decisions rest on, as formulas. Or formulate rules of your own.
+    /// Show the default policy (the guards and routes of a run, as formulas), or turn your own rules into formulas.
     Policy(PolicyArgs),
-    /// Try a formula: what it says, on a trace, and as an automaton.
+    /// Parse a formula, evaluate it on a trace, or print its automaton.
     Formula(FormulaArgs),
     /// Print the report of a run.
     Report(ReportArgs),
-    /// Print the JSON Schema of a line of a run's journal.
+    /// Print the JSON Schema of a journal event.
     Schema(SchemaArgs),
-    /// Show which tools were found, and how to get what is missing.
+    /// Show which tools and providers were found, and how to get the missing ones.
     Doctor(DoctorArgs),
-    /// Compare judges with monitors, and interventions with each other, with any model (scripts/experiments).
+    /// Compare model judges with monitors, and interventions with each other (used by scripts/experiments).
     #[command(hide = true)]
     Experiments(Box<ExperimentsArgs>),
 }

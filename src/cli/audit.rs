@@ -1,4 +1,4 @@
-//! `tlaforge audit`: a log against the rules of a policy.
+//! `tlaforge audit`: evaluates the rules of a policy on a log, after the fact or while the log grows.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
@@ -30,30 +30,29 @@ use crate::monitor::{
 use crate::pipeline::{
     Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{audit_json, audit_junit, audit_text, laws_text, objections_text};
-use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
+use crate::pipeline::{Again, Objection, RunView, again, changed_files, default_policy, journal_mapping, kept_texts};
+use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, objections_text};
+use crate::temporal::{FinalVerdict, Formulas, Refused};
 
-/// What stands for the policy that is compiled in.
-const DEFAULT: &str = "default";
+/// The value of `--policy` for the default policy.
+const DEFAULT_POLICY: &str = "default";
 
-/// How much of a log is looked at to tell its shape.
-const BEGINNING: u64 = 4 << 20;
+/// Number of bytes at the beginning of a log that its shape is detected from.
+const DETECTION_BYTES: u64 = 4 << 20;
 
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
-    let Asked { rules, mapping, labels } = rules(args, &mut formulas)?;
+    let LoadedRules { rules, mapping, labels } = load_rules(args, &mut formulas)?;
     if let (Some(flag), true) = (args.labels.unused_flag(), labels.is_empty()) {
-        return Err(Failure::usage(format!("{flag} is given, and no rule speaks of what a model has to judge"))
-            .hint("docs/formulas.md says how a rule does that: [[label]] tables, and the atom model:NAME"));
+        return Err(Failure::usage(format!("{flag} has no effect: no rule uses labels by a model"))
+            .hint("docs/formulas.md describes labels: [[label]] tables, and the atom model:NAME"));
     }
     if args.follow && !labels.is_empty() {
-        return Err(Failure::usage("a log that still grows is not labelled by a model").hint("leave out --follow"));
+        return Err(Failure::usage("--follow cannot label a log with a model").hint("remove --follow"));
     }
     if args.follow && is_default(args) {
-        return Err(Failure::usage(
-            "the default policy speaks of what could be known, which is asked of a whole journal",
-        )
-        .hint("leave out --follow"));
+        return Err(Failure::usage("--follow cannot be used with the default policy, which needs the whole journal")
+            .hint("remove --follow"));
     }
     if args.follow {
         return follow(args, formulas, rules, mapping).await;
@@ -61,32 +60,32 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     if let Some(dir) = args.junit.as_deref().and_then(Path::parent)
         && !(dir.as_os_str().is_empty() || dir.is_dir())
     {
-        return Err(Failure::usage(format!("--junit: there is no folder {}", dir.display())));
+        return Err(Failure::usage(format!("--junit: the folder {} does not exist", dir.display())));
     }
     let mut log = Log::open(&args.log)?;
-    let shape = chosen(args, &mapping).unwrap_or_else(|| detect_shape(&log.beginning));
+    let shape = selected_shape(args, &mapping).unwrap_or_else(|| detect_shape(&log.beginning));
     if is_default(args) && shape != Shape::Journal {
         let log = args.log.display();
-        return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
-            .hint("give a run folder, or a policy of your own"));
+        return Err(Failure::usage(format!("{log}: the default policy only applies to the journal of a run"))
+            .hint("name a run folder, or use your own policy"));
     }
     if shape == Shape::Journal {
         log = log.with_checked_sums(&args.log)?;
     }
-    let said = mapping.clone();
-    let auditor = auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
+    let user_mapping = mapping.clone();
+    let auditor = create_auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
     let beginning = log.beginning.clone();
     let read = |audited: Option<&AuditReport>| ReadLog {
         path: &args.log,
         shape,
-        said: &said,
+        user_mapping: &user_mapping,
         beginning: &beginning,
-        records: audited.map_or(0, |audited| audited.log.records),
-        states: audited.map_or(0, |audited| audited.log.places.states()),
-        told: audited.map(|audited| audited.log.observations().collect()).unwrap_or_default(),
-        missed: audited.map(|audited| audited.log.missed_calls.clone()).unwrap_or_default(),
-        is_list: audited.is_some_and(|audited| audited.log.places.is_list()),
-        asked: auditor.kinds_read(),
+        records: audited.map_or(0, |audited| audited.found.records),
+        states: audited.map_or(0, |audited| audited.found.places.states()),
+        found_kinds: audited.map(|audited| audited.found.told().collect()).unwrap_or_default(),
+        missed: audited.map(|audited| audited.found.missed.clone()).unwrap_or_default(),
+        is_list: audited.is_some_and(|audited| audited.found.places.listed_names()),
+        wanted_kinds: auditor.asked_kinds(),
     };
     let options = ScanOptions {
         skip_invalid: args.skip_invalid,
@@ -96,8 +95,8 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let log_is_list = log.is_array();
     let is_list = shape == Shape::Openai && log.is_list();
     let audited = if !labels.is_empty() {
-        // It is read twice: for what is to be judged, and with the labels.
-        let bytes = log.whole()?;
+        // The log is read twice: to collect the states to label, and to evaluate the rules with their labels.
+        let bytes = log.read_all()?;
         let lines = || Cursor::new(&bytes);
         let judged = if is_list { LabelPlan::of_list(auditor.plan(), &bytes) } else { LabelPlan::of_lines(auditor.plan(), &mut lines(), options) };
         let judged = judged.map_err(|e| failure(&e.into()))?;
@@ -108,34 +107,34 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
             if is_list { auditor.audit_list(&bytes, reset) } else { auditor.audit_lines(&mut lines(), options, reset) };
         audited.map(|audited| AuditReport { labelling: Some(labelling), ..audited })
     } else if is_list {
-        auditor.audit_list(&log.whole()?, reset)
+        auditor.audit_list(&log.read_all()?, reset)
     } else {
         auditor.audit_lines(&mut log.input(), options, reset)
     };
     let audited = match audited {
         Ok(audited) => audited,
         Err(error) => {
-            let other = if is_list || log_is_list { read(None).unreadable(&error.to_string()) } else { None };
+            let other = if is_list || log_is_list { read(None).explain_unreadable(&error.to_string()) } else { None };
             return Err(other.unwrap_or_else(|| failure(&error)));
         }
     };
-    if let Some(no_verdict) = read(Some(&audited)).no_verdict() {
-        return Err(no_verdict);
+    if let Some(failure) = read(Some(&audited)).explain_no_verdict() {
+        return Err(failure);
     }
-    let verification = if is_default(args) { verified(args)? } else { Verification::default() };
-    write_junit(args, &audited, &verification)?;
+    let again = if is_default(args) { verify_journal(args)? } else { Again::default() };
+    write_junit(args, &audited, &again)?;
     if is_default(args) {
-        under_laws(args, shape, &audited, &verification)?;
+        print_default_audit(args, shape, &audited, &again)?;
     } else {
-        tell(args, shape, &audited);
+        print_audit(args, shape, &audited);
     }
     let broken = !verification.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
 
-/// Writes the findings for a build server, with `--junit`.
-fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
+/// Writes the file of `--junit`.
+fn write_junit(args: &AuditArgs, audited: &AuditReport, again: &Again) -> Result<(), Failure> {
     if let Some(path) = &args.junit {
         if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
             return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
@@ -149,8 +148,8 @@ fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verificat
     Ok(())
 }
 
-/// The rules for a log of this shape. The texts that a run's journal names are kept in its folder.
-fn auditor(
+/// Creates the auditor for a log of this shape. The texts that a journal refers to are in `artifacts/` next to it.
+fn create_auditor(
     log: &Path,
     formulas: Formulas,
     rules: Vec<PolicyRule>,
@@ -170,10 +169,10 @@ fn auditor(
     let Some(kept) = kept else {
         if shape == Shape::Journal && auditor.uses("text") {
             return Err(Failure::usage(format!(
-                "{}: rules speak of texts, which a journal names and its artifacts/ hold: they are not beside it",
+                "{}: rules use texts, which are in the artifacts/ of the run; that folder is missing",
                 log.display()
             ))
-            .hint("give the folder of the run, with its artifacts/"));
+            .hint("name the run folder, with its artifacts/"));
         }
         return Ok(auditor);
     };
@@ -182,51 +181,50 @@ fn auditor(
 }
 
 fn is_default(args: &AuditArgs) -> bool {
-    args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT)
+    args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT_POLICY)
 }
 
-/// Prints the audit of a run's own decisions. A field that no event has is not a warning here: some guards were never
-/// evaluated. Only a run without any decision cannot be audited.
-fn under_laws(args: &AuditArgs, shape: Shape, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
+/// Prints the audit of a run by the default policy. Missing fields are not warnings here, because some guards were never
+/// evaluated; only a run without any decision is an error.
+fn print_default_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport, again: &Again) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
     if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {
-        return Err(Failure::usage(format!("{log}: the run has made no decision yet, so there is nothing to audit")));
+        return Err(Failure::usage(format!(
+            "{log}: the run has not made any decision yet, so there is nothing to audit"
+        )));
     }
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }
-    for what in &verification.unverified {
-        print_message(&format!("warning: {log}: not computed again: {what}"));
+    for what in &again.open {
+        print_message(&format!("warning: {log}: not verified: {what}"));
     }
     match args.format {
         Format::Text => {
-            print_result(&(objections_text(verification) + &laws_text(&log, audited)));
+            print_result(&(objections_text(again) + &default_audit_text(&log, audited)));
         }
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
-            object["objections"] = json!(verification.objections);
-            object["unverified"] = json!(verification.unverified);
+            object["objections"] = json!(again.objections);
+            object["unverified"] = json!(again.open);
             print_json_line(&object);
         }
     }
     Ok(())
 }
 
-/// What a run's journal says and does not follow from it. One that cannot be read is an error: nobody knows.
-fn verified(args: &AuditArgs) -> Result<Verification, Failure> {
+/// Recomputes what the run must have decided, and compares. An unreadable journal is an error.
+fn verify_journal(args: &AuditArgs) -> Result<Again, Failure> {
     let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
     if !journal.is_file() {
-        return Ok(Verification {
-            unverified: vec!["all of it: it is not a file".to_owned()],
-            ..Verification::default()
-        });
+        return Ok(Again { open: vec!["the whole journal, because it is not a file".to_owned()], ..Again::default() });
     }
     let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
     let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
     let (events, rest) = crate::journal::read_with_incomplete(&journal).map_err(|e| Failure::usage(e.to_string()))?;
-    let mut verification = verify(&events, store.as_ref());
-    // A journal without its folder has no files beside it.
+    let mut again = again(&events, store.as_ref());
+    // A journal outside of a run folder has no files to compare.
     let root = journal.parent().filter(|root| root.join("history").is_dir() || root.join("artifacts").is_dir());
     if let Some(root) = root {
         let view = RunView::from_entries(&events);
@@ -236,16 +234,12 @@ fn verified(args: &AuditArgs) -> Result<Verification, Failure> {
     }
     if rest > 0 {
         let last = events.len();
-        verification.unverified.push(format!(
-            "events {} to {}, a group that was not written to its end",
-            last + 1,
-            last + rest
-        ));
+        again.open.push(format!("events {} to {}, an incomplete group at the end", last + 1, last + rest));
     }
     Ok(verification)
 }
 
-fn tell(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
+fn print_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
     let log = args.log.display().to_string();
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
@@ -256,7 +250,7 @@ fn tell(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
     }
 }
 
-/// Reads a log as it grows, until Ctrl-C, the end of stdin, or the end of the run whose journal the file is.
+/// Evaluates the rules while the log grows, until Ctrl-C, the end of stdin, or the end of the run.
 async fn follow(
     args: &AuditArgs,
     formulas: Formulas,
@@ -265,21 +259,21 @@ async fn follow(
 ) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
     let mut lines = GrowingLog::open(&args.log)?;
-    // The shape is told from the first record, which may not be there yet.
+    // Detecting the shape needs the first record, so wait for it.
     let mut first = lines.next_line(&cancel).await?;
-    let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, detect_shape));
-    let said = mapping.clone();
+    let shape = selected_shape(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, detect_shape));
+    let user_mapping = mapping.clone();
     let mut beginning = Vec::new();
     if let Some(text) = &first
         && (text.trim_ascii_start().starts_with(b"[") || (shape == Shape::Openai && !is_message(text)))
     {
-        return Err(Failure::usage("a list of messages is one value, which cannot be followed")
-            .hint("--follow takes a log with a record a line"));
+        return Err(Failure::usage("--follow cannot read a list of messages, which is a single JSON value")
+            .hint("--follow needs a log with one record a line"));
     }
-    let auditor = auditor(&args.log, formulas, rules, mapping, shape, &Propositions::default())?;
+    let auditor = create_auditor(&args.log, formulas, rules, mapping, shape, &Propositions::default())?;
     let auditor = Arc::new(auditor);
     let mut follower = LiveAudit::new(auditor.clone()).map_err(|e| failure(&e))?;
-    // What the end of a run breaks is told behind it.
+    // Rules that the end of a run violates are journaled after `run_finished`.
     let mut ended = false;
     let mut chain = ChecksumChain::default();
     let mut records = 0;
@@ -292,18 +286,18 @@ async fn follow(
             }
             chain.check(&text).map_err(damaged)?;
         }
-        if (beginning.len() as u64) < BEGINNING {
+        if (beginning.len() as u64) < DETECTION_BYTES {
             beginning.extend_from_slice(&text);
         }
         records += 1;
         match follower.add_record(&text, lines.line) {
-            Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
+            Ok(decided) => decided.iter().for_each(|verdict| print_verdict(args.format, verdict)),
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
-                print_message(&format!("warning: {why}; left out"));
+                print_message(&format!("warning: {why}; skipped"));
             }
             Err(error) => return Err(failure(&error)),
         }
-        // A run that was resumed goes on behind its end.
+        // A resumed run continues after an earlier `run_finished`.
         ended = event_is(&text, "run_finished") || ended && event_is(&text, "rule_violated");
         if shape == Shape::Journal && !lines.is_stdin && ended && !lines.has_next_line()? {
             break;
@@ -314,17 +308,17 @@ async fn follow(
     let read = ReadLog {
         path: &args.log,
         shape,
-        said: &said,
+        user_mapping: &user_mapping,
         beginning: &beginning,
         records,
         states: follower.states(),
-        told: follower.log().observations().collect(),
-        missed: follower.log().missed_calls.clone(),
+        found_kinds: follower.found().told().collect(),
+        missed: follower.found().missed.clone(),
         is_list: false,
-        asked: auditor.kinds_read(),
+        wanted_kinds: auditor.asked_kinds(),
     };
-    if let Some(no_verdict) = read.no_verdict() {
-        return Err(no_verdict);
+    if let Some(failure) = read.explain_no_verdict() {
+        return Err(failure);
     }
     for (rule, warning) in
         follower.missing_inputs().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one)))
@@ -340,15 +334,19 @@ async fn follow(
         broken |= !ending.holds() && severe(&rule);
         if let Some(owed) = owed.filter(|_| ending == FinalVerdict::PresumablyViolated) {
             match args.format {
-                Format::Text => print_result(&format!("{rule}: not satisfied as the log ends; still owed: {owed}\n")),
-                Format::Json => print_json_line(&json!({"rule": rule, "verdict": "presumably_violated", "owed": owed})),
+                Format::Text => {
+                    print_result(&format!("{rule}: not satisfied at the end of the log; residual: {owed}\n"))
+                }
+                Format::Json => {
+                    print_json_line(&json!({"rule": rule, "verdict": "presumably_violated", "residual": owed}))
+                }
             }
         }
     }
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
 
-/// Whether a line is a message, or an answer with one.
+/// Whether a line is a message, or a response that contains one.
 fn is_message(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(line)
         .is_ok_and(|record| record.get("role").is_some() || record.get("choices").is_some())
@@ -358,7 +356,7 @@ fn event_is(line: &[u8], name: &str) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == name)
 }
 
-fn told(format: Format, fallen: &SettledVerdict) {
+fn print_verdict(format: Format, fallen: &Fallen) {
     let verdict = match fallen.decision {
         Decision::Violated => "violated",
         Decision::Satisfied => "satisfied",
@@ -381,40 +379,42 @@ fn failure(error: &AuditError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
         AuditError::Log(LogError::List { .. }) => {
-            failure.hint("docs/formulas.md says what any, every and the fields of tool calls are")
+            failure.hint("docs/formulas.md describes any, every and the fields of tool calls")
         }
-        AuditError::Log(_) => failure.hint("--skip-invalid leaves out lines that are no records"),
+        AuditError::Log(_) => failure.hint("use --skip-invalid to skip lines that are not records"),
         AuditError::Rule { why: UnsupportedError::Operator { reading: "progression", .. }, .. } => {
-            failure.hint("--reset and --follow watch step by step, which takes only operators of the future")
+            failure.hint("--reset and --follow evaluate step by step, which supports only future operators")
         }
         AuditError::Rule { why: UnsupportedError::Operator { .. }, .. } => {
-            failure.hint("a rule that speaks of lifelines has an `owner` in a policy file")
+            failure.hint("a rule about lifelines needs an `owner` in a policy file")
         }
-        AuditError::Rule { .. } => failure.hint("the policy's [log] table or --map says where the log keeps things"),
+        AuditError::Rule { .. } => {
+            failure.hint("set the paths of the log in the [log] table of the policy, or with --map")
+        }
         AuditError::Causal(_) => {
-            failure.hint("--map lifeline=PATH, event=PATH and message=PATH say where events are told")
+            failure.hint("set the paths of events with --map lifeline=PATH, event=PATH and message=PATH")
         }
     }
 }
 
-/// What is asked of a log.
-struct Asked {
+/// The rules to evaluate.
+struct LoadedRules {
     rules: Vec<PolicyRule>,
-    /// What is said of the log.
+    /// Paths of the log, from the policy and the command line.
     mapping: Mapping,
-    /// What a model has to judge.
+    /// Propositions that a model has to label.
     labels: Propositions,
 }
 
-/// The rules of the file and of the command line, and what both say of the log.
-fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
+/// Loads the rules and the paths of the policy file and of the command line.
+fn load_rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<LoadedRules, Failure> {
     let mut rules = Vec::new();
     let mut mapping = Mapping::default();
     let mut labels = Propositions::default();
     if let Some(path) = &args.policy {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = match path.to_str() {
-            Some(DEFAULT) => default_policy(),
+            Some(DEFAULT_POLICY) => default_policy(),
             _ => read_policy_text(path).map_err(|e| cannot(&e))?,
         };
         refuse_secrets(&path.display().to_string(), &text)?;
@@ -424,13 +424,12 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
     }
     for (number, text) in (1..).zip(&args.formula) {
         let formula = formulas.parse(text).map_err(|e| {
-            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.offset).0)).hint("tlaforge formula 'F' tries one")
+            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.at).0))
+                .hint("to test a formula: tlaforge formula 'F'")
         })?;
-        if let Some(name) =
-            model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name))
-        {
-            return Err(Failure::usage(format!("--formula {text}: nothing says what `model:{name}` asks"))
-                .hint("a [[label]] of a policy file does, with a rule that speaks of it"));
+        if let Some(name) = model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name)) {
+            return Err(Failure::usage(format!("--formula {text}: `model:{name}` is not defined"))
+                .hint("define it in a [[label]] table of a policy file, with a rule that uses it"));
         }
         rules.push(PolicyRule {
             id: if args.formula.len() == 1 { "formula".to_owned() } else { format!("formula-{number}") },
@@ -443,14 +442,14 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
         });
     }
     for map in &args.map {
-        set(&mut mapping, map)?;
+        set_path(&mut mapping, map)?;
     }
-    Ok(Asked { rules, mapping, labels })
+    Ok(LoadedRules { rules, mapping, labels })
 }
 
-fn set(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
+fn set_path(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
     let Some((what, path)) = map.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-        return Err(Failure::usage(format!("--map {map}: expected WHAT=PATH, such as tool_call=payload.tool")));
+        return Err(Failure::usage(format!("--map {map}: expected PART=PATH, such as tool_call=payload.tool")));
     };
     let list = |paths: &mut Option<Vec<String>>| paths.get_or_insert_default().push(path.to_owned());
     let one = |field: &mut Option<String>| *field = Some(path.to_owned());
@@ -464,15 +463,15 @@ fn set(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
         "time" => one(&mut mapping.time),
         "within" => one(&mut mapping.within),
         _ => {
-            return Err(Failure::usage(format!("--map {what}: unknown"))
-                .hint("known are tool_call, text, stop_reason, lifeline, event, message, time and within"));
+            return Err(Failure::usage(format!("--map {what}: unknown part"))
+                .hint("the parts are tool_call, text, stop_reason, lifeline, event, message, time and within"));
         }
     }
     Ok(())
 }
 
-/// The shape that was asked for.
-fn chosen(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
+/// The shape from the command line or the policy.
+fn selected_shape(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
     let chosen = args.shape.map(|choice| match choice {
         ShapeChoice::Journal => Shape::Journal,
         ShapeChoice::Jsonl => Shape::Jsonl,
@@ -483,7 +482,7 @@ fn chosen(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
     chosen.or(mapping.shape)
 }
 
-/// A log whose beginning was looked at.
+/// An open log whose first bytes have been read.
 struct Log {
     beginning: Vec<u8>,
     rest: Box<dyn Read + Send>,
@@ -494,13 +493,13 @@ impl Log {
         let mut rest = open_log(path)?;
         let mut beginning = Vec::new();
         rest.by_ref()
-            .take(BEGINNING)
+            .take(DETECTION_BYTES)
             .read_to_end(&mut beginning)
             .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
         Ok(Self { beginning, rest })
     }
 
-    /// Checks the checksums of a run's journal. What comes through a pipe is read only once, and kept.
+    /// Verifies the checksums of a journal. A pipe can be read only once, so its bytes are kept.
     fn with_checked_sums(self, path: &Path) -> Result<Self, Failure> {
         let journal = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
         if journal.is_file() {
@@ -508,13 +507,12 @@ impl Log {
             return Ok(self);
         }
         let beginning = self.beginning.clone();
-        let mut whole = Cursor::new(self.whole()?);
+        let mut whole = Cursor::new(self.read_all()?);
         check_lines_from(&mut whole, path).fails(Exit::Usage)?;
         whole.set_position(beginning.len() as u64);
         Ok(Self { beginning, rest: Box::new(whole) })
     }
 
-    /// Whether it is a list.
     fn is_array(&self) -> bool {
         self.text().starts_with(b"[")
     }
@@ -523,7 +521,7 @@ impl Log {
         self.beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.beginning).trim_ascii_start()
     }
 
-    /// Whether it is one JSON value rather than a line for each record.
+    /// Whether the log is a single JSON value instead of one record a line.
     fn is_list(&self) -> bool {
         let text = self.text();
         self.is_array() || !text.split(|b| *b == b'\n').next().is_some_and(is_message)
@@ -533,16 +531,16 @@ impl Log {
         Cursor::new(self.beginning).chain(self.rest)
     }
 
-    fn whole(self) -> Result<Vec<u8>, Failure> {
+    fn read_all(self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let mut input = self.input().take(files::LOG + 1);
         input.read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
         if bytes.len() as u64 > files::LOG {
             return Err(Failure::usage(format!(
-                "the log is larger than {} MiB, and is one JSON value or a journal from a pipe",
+                "the log is larger than {} MiB, the limit for a single JSON value and for a journal from a pipe",
                 files::LOG >> 20
             ))
-            .hint("a file with one record a line (JSON lines) may have any size"));
+            .hint("a file of JSON lines can have any size"));
         }
         Ok(bytes)
     }

@@ -10,35 +10,35 @@ use super::format::Format;
 #[derive(Debug, ClapArgs)]
 #[command(group(ArgGroup::new("rules").args(["policy", "formula"]).required(true).multiple(true)))]
 pub(super) struct AuditArgs {
-    /// The log: a run folder, JSON lines, a transcript of Claude Code, a list of messages; `-` reads stdin.
+    /// Log to check: a run folder, JSON lines, a transcript of Claude Code, or a list of messages; `-` reads stdin.
     pub log: PathBuf,
-    /// A file of rules; `default` is the policy that every run is under (`tlaforge policy show`).
+    /// Policy file; `default` is the policy that governs every run (see `tlaforge policy show`).
     #[arg(long, value_name = "FILE|default")]
     pub policy: Option<PathBuf>,
-    /// One formula, as a rule of its own; with --policy, besides the file's rules. Each tool call is a state with
-    /// `tool.name` and `tool.input.…`; a path that crosses a list is read by `any(PATH, TEST)` or `every(PATH, TEST)`.
+    /// Formula to check as a rule, in addition to those of --policy. Each tool call is a state with `tool.name` and
+    /// `tool.input.…`; a path through a list needs `any(PATH, TEST)` or `every(PATH, TEST)`. Can be repeated.
     #[arg(long, value_name = "FORMULA")]
     pub formula: Vec<String>,
-    /// What the log is [default: told from its first record].
+    /// Shape of the log [default: detected from its first record].
     #[arg(long, value_enum, value_name = "SHAPE")]
     pub shape: Option<ShapeChoice>,
-    /// Where the records keep something: `tool_call`, text, `stop_reason`, lifeline, event, message, time or within, then
-    /// `=` and a path such as payload.tool.name.
-    #[arg(long, value_name = "WHAT=PATH")]
+    /// Path of a part in the records, e.g. `tool_call=payload.tool`. Parts: `tool_call`, text, `stop_reason`, lifeline,
+    /// event, message, time, within. Can be repeated [default: the paths of the shape].
+    #[arg(long, value_name = "PART=PATH")]
     pub map: Vec<String>,
-    /// Begin a rule anew after each verdict, and count how often it is violated.
+    /// Restart a rule after each verdict, and count its violations.
     #[arg(long)]
     pub reset: bool,
-    /// Go on reading as the log grows, and tell each verdict when it falls.
+    /// Keep reading while the log grows, and print each verdict as soon as it is decided.
     #[arg(long, conflicts_with = "reset")]
     pub follow: bool,
-    /// Leave out lines that are no records, and tell which.
+    /// Skip lines that are not records, with a warning for each.
     #[arg(long)]
     pub skip_invalid: bool,
-    /// Write the verdicts as `JUnit` XML.
+    /// Write the verdicts to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE", conflicts_with = "follow")]
     pub junit: Option<PathBuf>,
-    /// `json` prints one object.
+    /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
     #[command(flatten)]
@@ -48,13 +48,13 @@ pub(super) struct AuditArgs {
 /// The shapes of logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ShapeChoice {
-    /// A run's journal.
+    /// Journal of a run.
     Journal,
-    /// JSON lines, each record one state, or one for each of several tool calls.
+    /// JSON lines; each record is one state, or one state per tool call.
     Jsonl,
-    /// What Claude Code prints with --output-format stream-json.
+    /// Output of Claude Code with --output-format stream-json.
     Claude,
-    /// A list of messages as OpenAI-compatible servers take it.
+    /// List of messages in the format of OpenAI-compatible servers.
     Openai,
     /// Requests and responses with `kind` and `payload`; each `chat_response` is a state.
     Agentlog,

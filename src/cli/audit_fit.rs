@@ -1,4 +1,4 @@
-//! Logs that give no verdict: nothing in them is a state, or they are of another shape than was said.
+//! Detects logs without a verdict: no record is a state, or the log has another shape than expected.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,56 +7,57 @@ use super::failure::Failure;
 use crate::exit::Exit;
 use crate::monitor::log::{Mapping, MissedCalls, Shape, ShapeFit, best_shape, fit_shapes};
 
-/// What was read of a log, as far as it shows whether the shape fits.
+/// What was read of a log, as evidence for or against its shape.
 pub(super) struct ReadLog<'a> {
     pub path: &'a Path,
     pub shape: Shape,
-    /// Where the log keeps things, as the user said, without what the shape adds.
-    pub said: &'a Mapping,
+    /// The mapping of the user, without the paths that the shape adds.
+    pub user_mapping: &'a Mapping,
     pub beginning: &'a [u8],
     pub records: u64,
     pub states: u64,
-    /// What some state tells.
-    pub told: BTreeSet<&'static str>,
-    /// Records with calls that the shape does not have.
-    pub missed: MissedCalls,
-    /// Whether records are messages of a list, and no lines.
+    /// Kinds of data that some state has.
+    pub found_kinds: BTreeSet<&'static str>,
+    /// Records with tool calls in places that the shape does not read.
+    pub missed: Missed,
+    /// Whether records are messages of a list instead of lines.
     pub is_list: bool,
-    /// What rules ask for.
-    pub asked: BTreeSet<&'static str>,
+    /// Kinds of data that rules use.
+    pub wanted_kinds: BTreeSet<&'static str>,
 }
 
 impl ReadLog<'_> {
-    /// Why there is no verdict, if there is none.
-    pub(super) fn no_verdict(&self) -> Option<Failure> {
-        self.does_not_fit().or_else(|| self.misses_calls())
+    /// Returns why there is no verdict, if there is none.
+    pub(super) fn explain_no_verdict(&self) -> Option<Failure> {
+        self.explain_misfit().or_else(|| self.explain_missed_calls())
     }
 
-    /// Some records have calls where the shape has none.
-    fn misses_calls(&self) -> Option<Failure> {
+    fn explain_missed_calls(&self) -> Option<Failure> {
         let first = self.missed.first?;
         let have = if self.missed.records == 1 { "record has" } else { "records have" };
         let what = format!(
-            "{} {have} tool calls where the shape `{}` has none; the first is {} {first}",
+            "{} {have} tool calls in places that the shape `{}` does not read; the first is {} {first}",
             self.missed.records,
             self.shape,
             if self.is_list { "message" } else { "line" },
         );
-        let hint = format!("to read them as well: {}", self.missed.flags(self.shape));
+        let hint = format!("to read them too: {}", self.missed.advice(self.shape));
         Some(self.failure(&what).hint(hint))
     }
 
-    fn does_not_fit(&self) -> Option<Failure> {
+    fn explain_misfit(&self) -> Option<Failure> {
         if self.records == 0 {
-            return Some(self.failure("the log has no record"));
+            return Some(self.failure("the log has no records"));
         }
         if self.states == 0 {
             let records = crate::report::counted(self.records, "record");
-            let what = format!("the log has {records}, and none of them is a state of the shape `{}`", self.shape);
+            let what = format!("the log has {records}, none of which is a state of the shape `{}`", self.shape);
             return Some(self.with_best(self.failure(&what)));
         }
-        let said = [&self.said.tool_call, &self.said.text, &self.said.stop_reason].iter().any(|paths| paths.is_some());
-        if said || (self.told.is_empty() && self.asked.is_empty() && self.shape == Shape::Jsonl) {
+        let is_mapped = [&self.user_mapping.tool_call, &self.user_mapping.text, &self.user_mapping.stop_reason]
+            .iter()
+            .any(|paths| paths.is_some());
+        if is_mapped || (self.found_kinds.is_empty() && self.wanted_kinds.is_empty() && self.shape == Shape::Jsonl) {
             return None;
         }
         let all = fit_shapes(self.beginning);
@@ -64,31 +65,32 @@ impl ReadLog<'_> {
         if is_alike && self.shape != Shape::Jsonl {
             return None;
         }
-        if self.shape != Shape::Jsonl && self.told.is_empty() {
-            let what =
-                format!("the log is not of the shape `{}`: nothing in it is where that shape has it", self.shape);
+        if self.shape != Shape::Jsonl && self.found_kinds.is_empty() {
+            let what = format!(
+                "the log does not have the shape `{}`: no record has data in the places of that shape",
+                self.shape
+            );
             return Some(self.with_best(self.failure(&what)));
         }
-        // Any JSON lines are of the shape `jsonl`, but another one may find what it does not.
-        let missing: BTreeSet<&str> = self.asked.difference(&self.told).copied().collect();
-        let finds =
-            |fit: &&ShapeFit| fit.shape != self.shape && fit.observations.iter().any(|kind| missing.contains(kind));
-        let best = all.iter().filter(finds).max_by_key(|fit| (fit.matching_records, fit.observations.len()))?;
-        let kinds: Vec<&str> = best.observations.iter().copied().filter(|kind| missing.contains(kind)).collect();
+        // Every JSON lines file fits `jsonl`, but another shape may find data that `jsonl` does not.
+        let missing: BTreeSet<&str> = self.wanted_kinds.difference(&self.found_kinds).copied().collect();
+        let finds = |fit: &&Fit| fit.shape != self.shape && fit.told.iter().any(|kind| missing.contains(kind));
+        let best = all.iter().filter(finds).max_by_key(|fit| (fit.alike, fit.told.len()))?;
+        let kinds: Vec<&str> = best.told.iter().copied().filter(|kind| missing.contains(kind)).collect();
         let what = format!(
-            "rules ask for {}, which no record has where the shape `{}` has it, but some where `{}` has it",
+            "rules use {}, which no record has in the place of the shape `{}`, but some have in the place of `{}`",
             kinds.join(" and "),
             self.shape,
             best.shape
         );
-        let hint = format!("the shape that fits best is `{0}`: --shape {0}; or say with --map where it is", best.shape);
+        let hint = format!("use the shape that fits best, --shape {0}, or set the path with --map", best.shape);
         Some(self.failure(&what).hint(hint))
     }
 
-    /// A log that cannot be read as this shape.
-    pub(super) fn unreadable(&self, why: &str) -> Option<Failure> {
-        let best = best_shape(&fit_shapes(self.beginning)).filter(|best| *best != self.shape)?;
-        let what = format!("the log is not of the shape `{}`, but of `{best}`: {why}", self.shape);
+    /// The failure for a log that cannot be read as this shape but fits another one.
+    pub(super) fn explain_unreadable(&self, why: &str) -> Option<Failure> {
+        let best = best_fit(&fits(self.beginning)).filter(|best| *best != self.shape)?;
+        let what = format!("the log does not have the shape `{}`, but `{best}`: {why}", self.shape);
         Some(self.with_best(self.failure(&what)))
     }
 
@@ -97,9 +99,9 @@ impl ReadLog<'_> {
     }
 
     fn with_best(&self, failure: Failure) -> Failure {
-        match best_shape(&fit_shapes(self.beginning)).filter(|best| *best != self.shape) {
-            Some(best) => failure.hint(format!("the shape that fits best is `{best}`: --shape {best}")),
-            None => failure.hint("the policy's [log] table or --map says where the log keeps things"),
+        match best_fit(&fits(self.beginning)).filter(|best| *best != self.shape) {
+            Some(best) => failure.hint(format!("use the shape that fits best: --shape {best}")),
+            None => failure.hint("set the paths of the log in the [log] table of the policy, or with --map"),
         }
     }
 }

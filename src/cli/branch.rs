@@ -1,5 +1,5 @@
-//! A branch from a revision: artifacts in `history/rev_N/` that a person edited are taken as they stand, and parsed
-//! before anything later sees them.
+//! Starts a branch from a revision. Files in `history/rev_N/` that a person edited become its artifacts; an edited module
+//! is parsed before any node reads it.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::pipeline::{
 use crate::prompt::{Document, Requirement, check_places, parse_requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
-/// Journals the start of a branch. Nothing is changed where it cannot begin. Says whether it goes where the run itself
-/// would have gone: only then can a recording tell it.
+/// Journals the start of a branch; changes nothing if it cannot start. Returns whether the branch does what the run itself
+/// would have done next: only then does a replay of the recording give the same result.
 pub(super) async fn start_branch(
     run: &Run,
     desk: &NodeContext,
@@ -28,9 +28,9 @@ pub(super) async fn start_branch(
     let view = run.view();
     let parent = find_revision(&view, from)?;
     let repair = changed.rules.unwrap_or(view.settings.rules).repair;
-    let node = node(parent, at, repair)?;
+    let node = choose_node(parent, at, repair)?;
     let mut artifacts = parent.hashes.clone();
-    let edited = take_edits(run, parent, &mut artifacts)?;
+    let edited = store_edits(run, parent, &mut artifacts)?;
     let repairs = repair && parent.outcome == Outcome::FlawFound.name() && node == NodeName::InformalSpec;
     let is_straight = edited.is_empty() && (parent.routed_to == Some(node) || repairs);
     let text = |name: &str| -> Result<Option<String>, Failure> {
@@ -43,28 +43,29 @@ pub(super) async fn start_branch(
         parent.outcome == Outcome::FlawFound.name() || parent.open_feedback.iter().any(Feedback::is_confirmed_flaw);
     let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
     if flawed && !repair && !by_hand {
-        return Err(confirmed_flaw(parent));
+        return Err(confirmed_flaw_failure(parent));
     }
 
     let mut accepted = (parent.rank.parses, parent.rank.parses);
     let mut covers = coverage_before(parent);
     if is_edited(file::MODULE) || is_edited(file::CFG) {
-        // A person's module becomes the source that everything later starts from.
+        // The edited module becomes the source of everything later.
         let Some(edited_text) = &module else {
-            return Err(Failure::usage(format!("{from} has no module, so its {} belongs to nothing", file::CFG))
-                .hint(format!("put a {} beside it, or remove it and begin at formalize", file::MODULE)));
+            return Err(Failure::usage(format!("{from} has no module for its edited {}", file::CFG))
+                .hint(format!("add a {} in the same folder, or remove it and begin at formalize", file::MODULE)));
         };
         let source = without_translation(edited_text);
-        artifacts.insert(file::SOURCE.into(), put(run, &source)?);
+        artifacts.insert(file::SOURCE.into(), store_text(run, &source)?);
         accepted = (false, false);
         if node > NodeName::Validate {
-            let merged = parse(desk, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
+            let merged =
+                inspect_edits(desk, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
             covers = desk
                 .modules
                 .parse(&merged)
                 .map(|m| self::covered_requirements(&m, cfg.as_deref().unwrap_or_default()))
                 .unwrap_or_default();
-            artifacts.insert(file::MODULE.into(), put(run, &merged)?);
+            artifacts.insert(file::MODULE.into(), store_text(run, &merged)?);
             accepted = (true, node > NodeName::GenerateInvariants && cfg.is_some());
         }
     } else if artifacts.contains_key(file::VALIDATED) {
@@ -82,23 +83,23 @@ pub(super) async fn start_branch(
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
-        // Whatever node mends it: what comes after a confirmed flaw is another protocol.
+        // After a confirmed flaw, every repair changes the protocol, whichever node makes it.
         repaired: parent.repaired || (flawed && repair),
     };
     let state = State::branch(node, carried);
     if state.position != Position::Node(node) {
         let has_source = artifacts.contains_key(file::SOURCE);
-        return Err(lacking(from, node, carried, has_source));
+        return Err(missing_input_failure(from, node, carried, has_source));
     }
     let branch = Branch {
         from: parent.revision,
         state,
-        requirements: placed(run, &view, informal.as_deref())?,
+        requirements: locate_requirements(run, &view, informal.as_deref())?,
         covers,
         artifacts,
         edited,
-        // Whoever corrects the specification by hand says that the flaw was never the protocol's: nobody is to mend it.
-        feedback: parent.open_feedback.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
+        // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
+        feedback: parent.open.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
@@ -109,9 +110,9 @@ pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Rev
     let known = || {
         let names: Vec<String> = view.revisions.iter().map(|r| format!("rev_{}", r.revision)).collect();
         if names.is_empty() {
-            "the run has closed none yet".to_owned()
+            "the run has no closed revision yet".to_owned()
         } else {
-            format!("there are {}", names.join(", "))
+            format!("its revisions are {}", names.join(", "))
         }
     };
     let number = from.strip_prefix("rev_").unwrap_or(from).parse::<u32>().ok();
@@ -120,25 +121,25 @@ pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Rev
         .ok_or_else(|| Failure::usage(format!("there is no revision {from:?}")).hint(known()))
 }
 
-fn node(parent: &Revision, at: Option<&str>, repair: bool) -> Result<NodeName, Failure> {
+fn choose_node(parent: &Revision, at: Option<&str>, repair: bool) -> Result<NodeName, Failure> {
     let names = NodeName::ALL.map(NodeName::name).join(", ");
     match at {
         Some(name) => NodeName::by_name(name)
-            .ok_or_else(|| Failure::usage(format!("there is no node {name:?}")).hint(format!("there are {names}"))),
-        // A flaw that is to be repaired begins where a repair begins.
+            .ok_or_else(|| Failure::usage(format!("there is no node {name:?}")).hint(format!("its nodes are {names}"))),
+        // A repair of a flaw starts with the informal specification.
         None if repair && parent.outcome == Outcome::FlawFound.name() => Ok(NodeName::InformalSpec),
         None => parent.routed_to.ok_or_else(|| {
             Failure::usage(format!(
-                "rev_{} ended the run ({}), so it says not where to go on",
+                "rev_{} ended the run ({}), so there is no next node",
                 parent.revision, parent.outcome
             ))
-            .hint(format!("say where with --at: {names}"))
+            .hint(format!("choose a node with --at: {names}"))
         }),
     }
 }
 
-/// What stands in the revision's folder otherwise than it was written.
-fn take_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sha>) -> Result<Vec<String>, Failure> {
+/// Stores the files in the revision's folder that differ from its artifacts, and returns their names.
+fn store_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sha>) -> Result<Vec<String>, Failure> {
     let dir = run.root().join("history").join(format!("rev_{}", parent.revision));
     let mut edited = Vec::new();
     for name in [file::INFORMAL, file::MODULE, file::CFG] {
@@ -149,14 +150,14 @@ fn take_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sha
             Err(e) => return Err(Failure::usage(format!("cannot read {}: {e}", path.display()))),
         };
         if artifacts.get(name) != Some(&Sha::of(&text)) {
-            artifacts.insert(name.to_owned(), put(run, &text)?);
+            artifacts.insert(name.to_owned(), store_text(run, &text)?);
             edited.push(name.to_owned());
         }
     }
     Ok(edited)
 }
 
-/// Whether a person changed what the flaw rests on: white space says nothing new.
+/// Whether an edit changed more than white space.
 fn is_corrected(run: &Run, parent: &Revision, artifacts: &BTreeMap<String, Sha>) -> Result<bool, Failure> {
     let words = |sha: Option<&Sha>| -> Result<Vec<String>, Failure> {
         let text = sha.map(|sha| run.store().text(sha)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
@@ -170,17 +171,17 @@ fn is_corrected(run: &Run, parent: &Revision, artifacts: &BTreeMap<String, Sha>)
     Ok(false)
 }
 
-fn confirmed_flaw(parent: &Revision) -> Failure {
+fn confirmed_flaw_failure(parent: &Revision) -> Failure {
     let n = parent.revision;
     Failure::usage(format!("rev_{n} ended in a confirmed flaw of the documented protocol")).hint(format!(
-        "--repair mends the protocol, and the run can then at best end approved as repaired; where it is the \
-         specification that is wrong, correct informal_spec.md, Spec.tla or Spec.cfg in history/rev_{n} by hand first; \
-         where the documents are, correct them and begin a new run"
+        "to repair the protocol, add --repair (the best possible outcome is then approved_repaired); if the \
+         specification is wrong, first correct informal_spec.md, Spec.tla or Spec.cfg in history/rev_{n}; if the \
+         documents are wrong, correct them and start a new run"
     ))
 }
 
-/// The requirements, with what is not right about their places.
-fn placed(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requirement>, Failure> {
+/// Parses the requirements and looks up the places that they cite in the documents.
+fn locate_requirements(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requirement>, Failure> {
     let mut documents = Vec::new();
     for stored in &view.settings.docs {
         let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
@@ -191,12 +192,12 @@ fn placed(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requi
     Ok(found)
 }
 
-fn put(run: &Run, text: &str) -> Result<Sha, Failure> {
+fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {
     run.store().put(text).map_err(|e| Failure::new(Exit::Defect, e.to_string()))
 }
 
-/// A node that cannot begin for want of what comes before it, with the latest one before it that can.
-fn lacking(from: &str, node: NodeName, carried: Carried, has_source: bool) -> Failure {
+/// The node cannot start without an earlier result; the hint names the latest node that can.
+fn missing_input_failure(from: &str, node: NodeName, carried: Carried, has_source: bool) -> Failure {
     let missing = match node {
         NodeName::ModelCheck => "merged module and configuration that were accepted",
         NodeName::GenerateInvariants => "module that was accepted",
@@ -220,8 +221,11 @@ fn coverage_before(parent: &Revision) -> BTreeMap<String, Vec<String>> {
     covers
 }
 
-/// Translates and parses the edited module; a rejection is shown and nothing begins.
-async fn parse(desk: &NodeContext, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
+/// Translates and parses the edited module.
+///
+/// # Errors
+/// The diagnostics of a rejected module or configuration.
+async fn inspect_edits(desk: &NodeContext, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
     let inspection = desk.inspect(source).await.map_err(|e| tool_failure(&e))?;
     let mut diagnostics = inspection.diagnostics;
     if let (Some(cfg), Ok(module)) = (cfg, Module::parse(inspection.module.as_deref().unwrap_or(source))) {
@@ -232,12 +236,12 @@ async fn parse(desk: &NodeContext, source: &str, cfg: Option<&str>) -> Result<St
     }
     match inspection.module {
         Some(module) if diagnostics.is_empty() => Ok(module),
-        _ => Err(rejected(&diagnostics)),
+        _ => Err(rejected_failure(&diagnostics)),
     }
 }
 
-fn rejected(diagnostics: &[Diagnostic]) -> Failure {
+fn rejected_failure(diagnostics: &[Diagnostic]) -> Failure {
     let list: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
     Failure::new(Exit::Negative, format!("the edited module or configuration was rejected:\n  {}", list.join("\n  ")))
-        .hint("mend it, or begin at validate so that the rejection goes to formalize")
+        .hint("correct it, or begin at validate so that formalize receives the rejection")
 }

@@ -1,4 +1,4 @@
-//! `tlaforge check`: one specification, one verdict.
+//! `tlaforge check`: checks one specification.
 
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
@@ -20,17 +20,17 @@ use crate::toolchain::{TranslationMode, CheckReport, SpecText, ToolContext, loca
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct CheckArgs {
-    /// The module. It is never edited: a PlusCal algorithm is translated in a copy.
+    /// Module to check. The file is never edited: a PlusCal algorithm is translated in a copy.
     pub spec: PathBuf,
-    /// The configuration [default: the .cfg of the same name beside the module].
+    /// Configuration file [default: the .cfg file with the name of the module, in the same folder].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Check the file as it is, with the translation that it holds, instead of translating its algorithm anew.
+    /// Check the translation in the file instead of translating the algorithm again.
     #[arg(long)]
     pub keep_translation: bool,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// How the outcome is printed.
+    /// Output format of the outcome.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -47,11 +47,11 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let limits = tool_limits(&settings);
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
-    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
+    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
 
-    let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
-    display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
-    let checked = match misnamed(&args.spec, &spec) {
+    let algorithm = if args.keep_translation { TranslationMode::KeptAsItIs } else { TranslationMode::Translated };
+    display.announce(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
+    let checked = match check_module_name(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
             Ok(CheckReport { outcome, output: String::new(), second_outcome: None })
@@ -68,7 +68,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         Format::Json => {
             let mut object = check_json(&outcome);
             if let Some(second) = &second {
-                object["second"] = check_json(second);
+                object["second_check"] = check_json(second);
             }
             print_json_line(&object);
         }
@@ -78,7 +78,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     }
     let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));
     Ok(match outcome.verdict {
-        // A state was asked for as well, and it cannot be reached; or nobody knows.
+        // The properties hold, but a witness is unreachable (negative) or undecided.
         Verdict::Holds if reached(|r| matches!(r, Reached::No)) => Exit::Negative,
         Verdict::Holds if has_no_behaviour(&outcome) => Exit::Negative,
         Verdict::Holds if reached(|r| matches!(r, Reached::Unknown(_))) => Exit::Undecided,
@@ -88,8 +88,8 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// A module stands in a file of its name: nobody could extend it otherwise, and SANY takes it for no module at all.
-fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
+/// Reports a module whose file has another name: no module could extend it, and SANY does not accept it.
+fn check_module_name(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
     let stem = path.file_stem().filter(|_| path.extension().is_some_and(|extension| extension == "tla"))?;
     let stem = stem.to_string_lossy();
     let line = spec.text.lines().position(|line| line.contains("MODULE"))?;

@@ -1,5 +1,5 @@
-//! Contradictions between two checkers, on disk. The verdict stands as the reference gave it; that the other says
-//! otherwise is a defect of one of them, and the command ends with the status of a defect so that nobody misses it.
+//! Reports of contradictions between two checkers, on disk. The verdict is that of the reference checker; a contradiction
+//! is a defect of one of the two, so the command ends with the exit status of a defect.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::terminal::print_message;
 use crate::toolchain::Contradiction;
 
-/// Where `check` writes its reports.
+/// Folder for the reports of commands without a run folder.
 pub(super) const CONTRADICTIONS_DIR: &str = "tlaforge-defects";
 
-/// The reports of one command.
 #[derive(Debug)]
 pub(super) struct ContradictionReports {
     folder: PathBuf,
@@ -18,22 +17,21 @@ pub(super) struct ContradictionReports {
 }
 
 impl ContradictionReports {
-    /// Reports go below `folder`, which is made with the first of them.
+    /// Reports go below `folder`, which is created with the first report.
     pub(super) fn new(folder: &Path) -> Self {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         Self { folder, any: AtomicBool::new(false) }
     }
 
-    /// Whether there was any.
     pub(super) fn any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
 
-    /// Writes a report and tells of it in one line.
+    /// Writes a report, and a line on stderr that names it.
     pub(super) fn write(&self, contradiction: &Contradiction) {
         self.any.store(true, Ordering::Relaxed);
         let what = contradiction.lines.join("; ");
-        match self.lay_out(contradiction) {
+        match self.write_files(contradiction) {
             Ok(folder) => {
                 print_message(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display()));
             }
@@ -44,7 +42,7 @@ impl ContradictionReports {
         }
     }
 
-    fn lay_out(&self, contradiction: &Contradiction) -> std::io::Result<PathBuf> {
+    fn write_files(&self, contradiction: &Contradiction) -> std::io::Result<PathBuf> {
         std::fs::create_dir_all(&self.folder)?;
         let mut number = 1_u32;
         let folder = loop {

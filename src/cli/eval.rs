@@ -1,4 +1,4 @@
-//! `tlaforge eval`: a specification against a case of known bugs.
+//! `tlaforge eval`: evaluates a specification against a case of known bugs, or a suite of cases.
 
 use std::path::Path;
 
@@ -18,34 +18,33 @@ use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::report::{self, Entry, Outcome};
 
-/// The report in a run folder.
 const REPORT: &str = "eval_report.json";
 
 pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     if let Some(score) = args.fail_under.filter(|score| !(0.0..=1.0).contains(score)) {
-        return Err(Failure::usage(format!("--fail-under is {score}; a score is from 0 to 1")));
+        return Err(Failure::usage(format!("--fail-under is {score}; it must be from 0 to 1")));
     }
     if let Some(suite) = args.suite.clone() {
         return eval_suite(&suite, args).await;
     }
     let (Some(specs), Some(case)) = (&args.specs, &args.case) else {
-        return Err(Failure::usage("what is evaluated?").hint("give a run folder and a case, or --suite DIR"));
+        return Err(Failure::usage("nothing to evaluate").hint("name a run folder and a case, or use --suite DIR"));
     };
-    let of_suites = [("--runs", args.runs.is_some()), ("--compare", args.compare.is_some())];
-    let of_suites = of_suites.into_iter().chain([("--results", args.results.is_some())]);
-    if let Some((flag, _)) = of_suites.into_iter().find(|(_, given)| *given) {
-        return Err(Failure::usage(format!("{flag} is for suites of cases")).hint("give --suite DIR, or leave it out"));
+    let suite_flags = [("--runs", args.runs.is_some()), ("--compare", args.compare.is_some())];
+    let suite_flags = suite_flags.into_iter().chain([("--results", args.results.is_some())]);
+    if let Some((flag, _)) = suite_flags.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("{flag} needs --suite")).hint("add --suite DIR, or remove the flag"));
     }
     let case = Case::load(case).map_err(|e| case_failure(&e))?;
     let specs = Specs::load(specs).map_err(|e| specs_failure(&e))?;
     let settings = load_settings(args.tools.layer())?;
-    let tools = Evaluator::new(&settings)?;
+    let evaluator = Evaluator::new(&settings)?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
-    display.begins(&format!("evaluating {} against {}", specs.root.display(), case.name));
+    display.announce(&format!("evaluating {} against {}", specs.root.display(), case.name));
     let jobs = job_count(&args);
     let evaluated =
-        tools.evaluate(&specs, &case, &settings, &cancel, &display, Parallelism { jobs, at_a_time: jobs }).await;
+        evaluator.evaluate(&specs, &case, &settings, &cancel, &display, Parallelism { jobs, checker_runs: jobs }).await;
     display.finish();
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
@@ -58,10 +57,9 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
         let outcome = Outcome::Evaluated(Box::new(evaluation));
         write_file(path, &report::junit(&[Entry { case: case.name, outcome }]))?;
     }
-    Ok(if tools.contradicted() { Exit::Defect } else { exit })
+    Ok(if evaluator.has_contradictions() { Exit::Defect } else { exit })
 }
 
-/// The status of one evaluation.
 fn exit_status(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
     let tier1 = &evaluation.tier1;
     let below = fail_under.is_some_and(|least| evaluation.score.is_none_or(|score| score < least));

@@ -10,40 +10,41 @@ use super::tool_args::ToolArgs;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct EvalArgs {
-    /// A run folder, or any folder with Spec.tla and Spec.cfg; `eval_report.json` is written into it.
+    /// Run folder, or any folder with Spec.tla and Spec.cfg. Writes `eval_report.json` into it.
     #[arg(required_unless_present = "suite", conflicts_with = "suite", requires = "case")]
     pub specs: Option<PathBuf>,
-    /// The case.
+    /// Folder of the case.
     pub case: Option<PathBuf>,
-    /// A folder of cases: each that has a recording is replayed, or its run is taken from --runs.
+    /// Folder of cases to evaluate: each case uses its run from --runs, or else replays its recording.
     #[arg(long, value_name = "DIR")]
     pub suite: Option<PathBuf>,
-    /// A folder of runs, each in a folder of its case's name.
+    /// Folder of runs, each in a subfolder with the name of its case [default: replay the recordings].
     #[arg(long, value_name = "DIR", requires = "suite")]
     pub runs: Option<PathBuf>,
-    /// This case of the suite alone, in full.
+    /// Only evaluate this case of the suite, and show it in full [default: all cases].
     #[arg(long, value_name = "CASE", requires = "suite")]
     pub show_one: Option<String>,
-    /// Cases (of one case: known bugs) at a time; together they take the memory of one run [default: one for each
-    /// processor].
+    /// Number of cases (or of known bugs of a single case) to judge in parallel; together they use the memory of one run
+    /// [default: one per processor].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// The score, from 0 to 1, below which the command fails; of a suite, the mean of its scores. A specification that
-    /// no known bug applies to has no score and fails too.
+    /// Exit with status 1 if there is no score, or if it is below SCORE (0 to 1). The score of a suite is the mean of its
+    /// cases [default: never].
     #[arg(long, value_name = "SCORE")]
     pub fail_under: Option<f64>,
-    /// Compare a suite with an earlier file of --results; list everything that got worse and end with status 1.
+    /// Compare a suite with an earlier results file: list everything that got worse, and exit with status 1 if anything did
+    /// [default: no comparison].
     #[arg(long, value_name = "FILE", requires = "suite")]
     pub compare: Option<PathBuf>,
-    /// Write the results of a suite as a table (CSV, sorted by case, without times).
+    /// Write the results of a suite to this file (CSV, sorted by case, without times).
     #[arg(long, value_name = "FILE", requires = "suite", conflicts_with = "show_one")]
     pub results: Option<PathBuf>,
-    /// Write the results as `JUnit` XML.
+    /// Write the results to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// How results are printed.
+    /// Output format of the results.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }

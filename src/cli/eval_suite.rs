@@ -1,4 +1,4 @@
-//! `tlaforge eval --suite`: every case that has a recording or a run, side by side.
+//! `tlaforge eval --suite`: evaluates every case that has a run or a recording.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::evaluator::{Evaluator, Parallelism, case_failure, job_count, specs_fa
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};
-use super::progress::{Display, so_far, with_status};
+use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
 use super::run_folder::run_failure;
 use super::settings::load_settings;
@@ -32,50 +32,52 @@ use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
 use crate::report::{self, Entry, Outcome};
 
-/// What a case came to, and the status that this alone would have.
-type Done = (Entry, Exit);
+/// The result of a case, and the exit status for this case alone.
+type CaseResult = (Entry, Exit);
 
 pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failure> {
     if let Some(runs) = args.runs.as_ref().filter(|runs| !runs.is_dir()) {
-        return Err(Failure::usage(format!("there is no folder {}", runs.display()))
-            .hint("--runs takes a folder of runs, each in a folder of its case's name"));
+        return Err(Failure::usage(format!("the folder {} does not exist", runs.display()))
+            .hint("--runs takes a folder with one run per case, in a subfolder with the name of the case"));
     }
-    let before = args.compare.as_deref().map(read).transpose()?;
+    let before = args.compare.as_deref().map(read_results_file).transpose()?;
     let mut cases = load_suite(dir).map_err(|e| case_failure(&e))?;
     if let Some(one) = &args.show_one {
         let names: Vec<String> = cases.iter().map(|(name, _)| name.clone()).collect();
         cases.retain(|(name, _)| name == one);
         if cases.is_empty() {
-            return Err(Failure::usage(format!("{} holds no case {one}", dir.display()))
+            return Err(Failure::usage(format!("{} has no case {one}", dir.display()))
                 .hint(format!("its cases are {}", names.join(", "))));
         }
     }
-    let judges = Evaluator::new(&load_settings(args.tools.layer())?)?;
+    let evaluator = Evaluator::new(&load_settings(args.tools.layer())?)?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     let count = report::counted(cases.len(), "case");
-    display.begins(&format!("evaluating {count} of {}", dir.display()));
+    display.announce(&format!("evaluating {count} of {}", dir.display()));
     let (began, all, finished) = (Instant::now(), cases.len(), AtomicUsize::new(0));
-    let suite = Suite { args: &args, judges: &judges, cancel: &cancel, display: &display };
-    let counting = |done: Done| {
+    let suite = Suite { args: &args, evaluator: &evaluator, cancel: &cancel, display: &display };
+    let counting = |done: CaseResult| {
         finished.fetch_add(1, Ordering::Relaxed);
         done
     };
-    let work = stream::iter(cases).map(|(name, case)| suite.case(name, case)).buffer_unordered(job_count(&args));
-    let status = || display.status(&so_far(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
-    let mut done: Vec<Done> = with_status(work.map(counting).collect(), status).await;
+    let work =
+        stream::iter(cases).map(|(name, case)| suite.evaluate_case(name, case)).buffer_unordered(job_count(&args));
+    let status =
+        || display.show_status(&format_progress(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
+    let mut case_results: Vec<CaseResult> = with_status(work.map(counting).collect(), status).await;
     display.finish();
-    done.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
-    let worst = done.iter().map(|(_, exit)| *exit).max_by_key(|exit| gravity(*exit)).unwrap_or(Exit::Ok);
+    case_results.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
+    let worst = case_results.iter().map(|(_, exit)| *exit).max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok);
     if worst == Exit::Interrupted {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
-    let entries: Vec<Entry> = done.into_iter().map(|(entry, _)| entry).collect();
+    let entries: Vec<Entry> = case_results.into_iter().map(|(entry, _)| entry).collect();
     let rows: Vec<Row> = evaluations(&entries).map(Row::of).collect();
     let comparison = before.map(|before| {
-        // Of one case alone nothing is said about the others.
-        let asked = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
-        compare(&before.into_iter().filter(asked).collect::<Vec<_>>(), &rows)
+        // With --show-one, the other cases are not evaluated, so they have not got worse.
+        let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
+        compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
     print(&entries, &rows, comparison.as_ref(), &args);
     if let Some(path) = &args.results {
@@ -84,15 +86,15 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     if let Some(path) = &args.junit {
         write_file(path, &report::junit(&entries))?;
     }
-    let dropped = comparison.is_some_and(|comparison| !comparison.drops.is_empty());
+    let got_worse = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
     let below = args.fail_under.is_some_and(|least| mean(&rows).is_none_or(|score| score < least));
-    let own = if dropped || below { Exit::Negative } else { Exit::Ok };
-    let defect = if judges.contradicted() { Exit::Defect } else { Exit::Ok };
-    Ok([worst, own, defect].into_iter().max_by_key(|exit| gravity(*exit)).unwrap_or(Exit::Ok))
+    let overall = if got_worse || below { Exit::Negative } else { Exit::Ok };
+    let defect = if evaluator.has_contradictions() { Exit::Defect } else { Exit::Ok };
+    Ok([worst, overall, defect].into_iter().max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok))
 }
 
-/// Which of several statuses the command ends with: what keeps an answer from being given goes before a bad answer.
-fn gravity(exit: Exit) -> u8 {
+/// Ranks exit statuses for the status of the whole command: a missing result ranks above a bad result.
+fn rank(exit: Exit) -> u8 {
     match exit {
         Exit::Ok => 0,
         Exit::Negative => 1,
@@ -106,15 +108,15 @@ fn gravity(exit: Exit) -> u8 {
 
 struct Suite<'a> {
     args: &'a EvalArgs,
-    judges: &'a Evaluator,
+    evaluator: &'a Evaluator,
     cancel: &'a Cancel,
     display: &'a Display,
 }
 
 impl Suite<'_> {
-    async fn case(&self, name: String, case: Result<Case, CaseError>) -> Done {
+    async fn evaluate_case(&self, name: String, case: Result<Case, CaseError>) -> CaseResult {
         let done = match case {
-            Ok(case) => self.loaded(&case).await,
+            Ok(case) => self.evaluate_loaded(&case).await,
             Err(error) => Err(case_failure(&error)),
         };
         match done {
@@ -129,16 +131,16 @@ impl Suite<'_> {
         }
     }
 
-    async fn loaded(&self, case: &Case) -> Result<Outcome, Failure> {
+    async fn evaluate_loaded(&self, case: &Case) -> Result<Outcome, Failure> {
         if self.cancel.is_cancelled() {
             return Err(Failure::new(Exit::Interrupted, "interrupted"));
         }
-        self.display.working_on(&format!("evaluating {}", case.name));
+        self.display.show_task(&format!("evaluating {}", case.name));
         let run = self.args.runs.as_ref().map(|runs| runs.join(&case.name)).filter(|run| run.is_dir());
         let evaluation = match (run, &case.recording) {
             (Some(run), _) => self.evaluate(&run, case).await?,
             (None, Some(recording)) => {
-                // Removed with this process, however it ends.
+                // The folder is removed even if this process is killed.
                 let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-eval-").fails(Exit::Usage)?;
                 let run = scratch.path().join("run");
                 self.replay(case, recording, &run).await?;
@@ -149,7 +151,7 @@ impl Suite<'_> {
         Ok(Outcome::Evaluated(Box::new(evaluation)))
     }
 
-    /// Makes the run of a recording again.
+    /// Replays a recording as a run in `out`.
     async fn replay(&self, case: &Case, recording: &Path, out: &Path) -> Result<(), Failure> {
         let concern = case.checklist.concern.clone();
         let replay = Some("replay".into());
@@ -172,7 +174,7 @@ impl Suite<'_> {
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         if finished.outcome == RunOutcome::Stopped {
             let exit = if self.cancel.is_cancelled() { Exit::Interrupted } else { Exit::Provider };
-            return Err(Failure::new(exit, format!("its recording stopped: {}", finished.why))
+            return Err(Failure::new(exit, format!("the replay of its recording stopped: {}", finished.why))
                 .hint(format!("record it again: tlaforge run --case {} --record FILE", case.root.display())));
         }
         Ok(())
@@ -181,20 +183,20 @@ impl Suite<'_> {
     async fn evaluate(&self, run: &Path, case: &Case) -> Result<Evaluation, Failure> {
         let specs = Specs::load(run).map_err(|e| specs_failure(&e))?;
         let settings = load_settings(self.args.tools.layer())?;
-        let at_a_time = job_count(self.args);
-        let jobs = if self.args.show_one.is_some() { at_a_time } else { 1 };
-        let parallel = Parallelism { jobs, at_a_time };
-        // The suite shows how far it is; what goes on inside a case is shown only if it is the only one.
+        let checker_runs = job_count(self.args);
+        let jobs = if self.args.show_one.is_some() { checker_runs } else { 1 };
+        let parallel = Parallelism { jobs, checker_runs };
+        // The suite shows its own progress; that of a case is shown only if it is the only one.
         let silent = Display::silent();
         let display = if self.args.show_one.is_some() { self.display } else { &silent };
-        self.judges.evaluate(&specs, case, &settings, self.cancel, display, parallel).await
+        self.evaluator.evaluate(&specs, case, &settings, self.cancel, display, parallel).await
     }
 }
 
 fn nothing_to_evaluate(args: &EvalArgs) -> String {
     match &args.runs {
-        Some(runs) => format!("it has no recording, and {} no run of it", runs.display()),
-        None => "it has no recording (recording/run.jsonl), and no --runs was given".to_owned(),
+        Some(runs) => format!("it has no recording, and {} has no run of it", runs.display()),
+        None => "it has no recording (recording/run.jsonl), and --runs is not given".to_owned(),
     }
 }
 
@@ -205,8 +207,8 @@ fn evaluations(entries: &[Entry]) -> impl Iterator<Item = &Evaluation> {
     })
 }
 
-fn read(path: &Path) -> Result<Vec<Row>, Failure> {
-    let hint = "--compare takes a file that --results wrote";
+fn read_results_file(path: &Path) -> Result<Vec<Row>, Failure> {
+    let hint = "--compare takes a file written by --results";
     let text = files::read_text(path, files::MEDIUM)
         .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())).hint(hint))?;
     read_results(&text).map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint(hint))
@@ -214,7 +216,7 @@ fn read(path: &Path) -> Result<Vec<Row>, Failure> {
 
 fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) {
     if args.format == Format::Json {
-        return print_json_line(&json_of(entries, rows, comparison));
+        return print_json_line(&suite_json(entries, rows, comparison));
     }
     if args.show_one.is_some() {
         evaluations(entries).for_each(|evaluation| print_result(&(report::evaluation(evaluation) + "\n")));
@@ -222,16 +224,15 @@ fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args:
     print_result(&report::suite(entries, comparison));
 }
 
-/// The object that others build on.
-fn json_of(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) -> Value {
+fn suite_json(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) -> Value {
     let mut skipped = Vec::new();
     let mut failed = Vec::new();
     for Entry { case, outcome } in entries {
         match outcome {
             Outcome::Evaluated(_) => {}
-            Outcome::Skipped(why) => skipped.push(json!({"case": case, "why": why})),
+            Outcome::Skipped(why) => skipped.push(json!({"case": case, "reason": why})),
             Outcome::Failed { what, remedies } => {
-                failed.push(json!({"case": case, "what": what, "remedies": remedies}));
+                failed.push(json!({"case": case, "error": what, "hints": remedies}));
             }
         }
     }
@@ -241,7 +242,7 @@ fn json_of(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) -> 
         "cases": evaluations(entries).collect::<Vec<_>>(),
         "skipped": skipped,
         "failed": failed,
-        "drops": comparison.map(|comparison| &comparison.drops),
+        "regressions": comparison.map(|comparison| &comparison.regressions),
         "changes": comparison.map(|comparison| &comparison.changes),
     })
 }

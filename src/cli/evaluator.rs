@@ -7,24 +7,22 @@ use std::time::Instant;
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::eval_args::EvalArgs;
 use super::failure::Failure;
-use super::progress::{Display, so_far, with_status};
+use super::progress::{Display, format_progress, with_status};
 use super::tools::{Tools, create_quick_toolchain, create_toolchain, tool_failure, tool_limits};
 use crate::config::Settings;
-use crate::eval::{Bench, Case, CaseError, Evaluation, Judging, Specs, SpecsError, evaluate};
+use crate::eval::{Case, CaseError, Evaluation, EvaluationContext, JudgingProgress, Specs, SpecsError, evaluate};
 use crate::journal::write_atomically;
 use crate::process::Cancel;
 use crate::report::counted;
 
-/// What runs at the same time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parallelism {
-    /// Known bugs of one case.
+    /// Number of known bugs of one case that are judged in parallel.
     pub jobs: usize,
-    /// Runs of a checker over all cases.
-    pub at_a_time: usize,
+    /// Number of parallel checker runs over all cases; they share the memory.
+    pub checker_runs: usize,
 }
 
-/// What decides evaluations.
 pub(super) struct Evaluator {
     tools: Tools,
     quick: Tools,
@@ -46,49 +44,49 @@ impl Evaluator {
         settings: &Settings,
         cancel: &Cancel,
         display: &Display,
-        Parallelism { jobs, at_a_time }: Parallelism,
+        Parallelism { jobs, checker_runs }: Parallelism,
     ) -> Result<Evaluation, Failure> {
         let (began, latest) = (Instant::now(), Mutex::new(None));
-        let judging = |now: Judging| {
+        let judging = |now: JudgingProgress| {
             let before = latest.lock().ok().and_then(|mut latest| latest.replace(now));
-            if let Some(words) = begun_words(before, now) {
-                display.begins(&words);
+            if let Some(words) = describe_judging(before, now) {
+                display.announce(&words);
             }
         };
-        let bench = Bench {
+        let bench = EvaluationContext {
             tools: &*self.tools.toolchain,
-            quick: &*self.quick.toolchain,
+            quick_tools: &*self.quick.toolchain,
             limits: tool_limits(settings),
             cancel,
-            progress: &|p| display.checking(&p),
-            judging: &judging,
+            progress: &|p| display.show_check_progress(&p),
+            on_progress: &judging,
             jobs,
-            at_a_time,
+            checker_runs,
         };
         let status = || {
-            let now: Option<Judging> = latest.lock().ok().and_then(|latest| *latest);
+            let now: Option<JudgingProgress> = latest.lock().ok().and_then(|latest| *latest);
             let words = now.map_or_else(
                 || format!("checking the specification itself ({:.1} s)", began.elapsed().as_secs_f64()),
-                |now| so_far(now.judged, now.bugs + now.references, "judged", began),
+                |now| format_progress(now.judged, now.bugs + now.references, "judged", began),
             );
-            display.status(&format!("{}: {words}", case.name));
+            display.show_status(&format!("{}: {words}", case.name));
         };
         with_status(evaluate(specs, case, &bench), status).await.map_err(|e| tool_failure(&e))
     }
 
     /// Whether two checkers contradicted each other.
-    pub(super) fn contradicted(&self) -> bool {
+    pub(super) fn has_contradictions(&self) -> bool {
         self.tools.contradictions.any() || self.quick.contradictions.any()
     }
 }
 
-/// What is about to be judged, and the limit of each run once it is known.
-fn begun_words(before: Option<Judging>, now: Judging) -> Option<String> {
-    let Judging { bugs, references, judged, limit } = now;
+/// Describes what is judged next, and the time limit of each run once it is known.
+fn describe_judging(before: Option<JudgingProgress>, now: JudgingProgress) -> Option<String> {
+    let JudgingProgress { bugs, references, judged, limit } = now;
     match (before, limit) {
         (None, _) => Some(format!("judging {} and {}", counted(bugs, "known bug"), counted(references, "reference"))),
-        (Some(Judging { limit: None, .. }), Some(limit)) if bugs > 0 => Some(format!(
-            "{judged} of {} judged; a run on a known bug ends after {:.0} s at the latest",
+        (Some(JudgingProgress { limit: None, .. }), Some(limit)) if bugs > 0 => Some(format!(
+            "{judged} of {} judged; the time limit of a run on a known bug is {:.0} s",
             bugs + references,
             limit.as_secs_f64()
         )),
@@ -96,7 +94,6 @@ fn begun_words(before: Option<Judging>, now: Judging) -> Option<String> {
     }
 }
 
-/// How many at a time.
 pub(super) fn job_count(args: &EvalArgs) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     args.jobs.map_or_else(processors, usize::from)
@@ -105,7 +102,7 @@ pub(super) fn job_count(args: &EvalArgs) -> usize {
 pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     write_atomically(&file, text.as_bytes()).map_err(|e| {
-        Failure::usage(format!("cannot write {}: {e}", path.display())).hint("name a file in a folder that exists")
+        Failure::usage(format!("cannot write {}: {e}", path.display())).hint("name a file in an existing folder")
     })
 }
 

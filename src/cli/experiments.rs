@@ -1,5 +1,5 @@
-//! `tlaforge experiments`: the experiments of the TRAC paper with any model. It is not in the help of the program:
-//! `scripts/experiments` runs it, and `docs/experiments.md` tells of it.
+//! `tlaforge experiments`: the experiments of the TRAC paper with any model. The command is hidden from the help:
+//! `scripts/experiments` runs it, and `docs/experiments.md` describes it.
 
 use std::fmt::Write as _;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -25,27 +25,27 @@ use crate::experiment::{
 use crate::llm::{LlmError, Recorded, Recording};
 use crate::report::{Experiments, Timed, counted, experiments_json, experiments_text};
 
-/// One of the two.
+/// Experiment to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Which {
-    /// Evaluator against monitors.
+    /// Compare model judges with monitors.
     Judge,
-    /// Interventions in the truck task.
+    /// Compare interventions in the truck task.
     Interventions,
 }
 
 /// Kinds of constraints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ComplexityChoice {
-    /// One event, and later another.
+    /// One event, and later another event.
     Simple,
     /// A tree of alternatives.
     Complex,
 }
 
-/// Who judges.
+/// Judge of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum WayChoice {
+pub(super) enum JudgeChoice {
     /// The model, from constraint and trace.
     ZeroShot,
     /// The model, with two examples.
@@ -54,24 +54,24 @@ pub(super) enum WayChoice {
     FewShotLabels,
     /// The monitor, with the model as its labeler.
     Labeler,
-    /// The monitor, with true labels; it asks nobody.
+    /// The monitor, with the true labels and no model.
     Monitor,
 }
 
-/// How a violation that is coming is met.
+/// Intervention before a predicted violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum MethodChoice {
-    /// Not at all.
+    /// No intervention.
     None,
-    /// Several answers, of which the one that owes least is taken.
+    /// Request several answers and take the one with the smallest residual.
     Resample,
-    /// What is owed goes into the prompt.
+    /// Add the residual to the prompt.
     Inject,
-    /// A prompt with the rules alone.
+    /// Use a prompt that contains only the rules.
     Switch,
 }
 
-/// Sizes that are tried, or none.
+/// Comma-separated sizes, or `none`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sizes(Vec<usize>);
 
@@ -90,114 +90,115 @@ impl FromStr for Sizes {
 /// Flags of `experiments`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExperimentsArgs {
-    /// One of the two experiments alone.
+    /// Run only one of the two experiments [default: both].
     #[arg(long, value_enum, value_name = "WHICH")]
     pub only: Option<Which>,
-    /// Sizes with which both take some 50 short questions; any size may still be given.
+    /// Use small sizes, about 50 short requests for both experiments; single sizes can still be set.
     #[arg(long)]
     pub small: bool,
-    /// Say how many questions there are, and ask none.
+    /// Print the number of requests without sending any.
     #[arg(long)]
     pub plan: bool,
-    /// What traces and tasks are drawn with.
+    /// Seed of the generated traces and tasks.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Questions at a time.
+    /// Number of requests to send in parallel.
     #[arg(long, value_name = "N", default_value = "4")]
     pub parallel: NonZeroUsize,
-    /// Traces of each setting [default: 10; small: 2].
+    /// Number of traces per setting [default: 10; small: 2].
     #[arg(long, value_name = "N")]
     pub samples: Option<u32>,
-    /// Steps between the events of a constraint [default: 1,10,100; small: 3].
+    /// Numbers of steps between the events of a constraint [default: 1,10,100; small: 3].
     #[arg(long, value_name = "SIZES|none")]
     pub gaps: Option<Sizes>,
-    /// Constraints on one trace [default: 1,5,10; small: 2].
+    /// Numbers of constraints on one trace [default: 1,5,10; small: 2].
     #[arg(long, value_name = "SIZES|none")]
     pub constraints: Option<Sizes>,
-    /// Entities at a step [default: 1,5,20; small: 2].
+    /// Numbers of entities per step [default: 1,5,20; small: 2].
     #[arg(long, value_name = "SIZES|none")]
     pub entities: Option<Sizes>,
-    /// Steps of the traces of --constraints and --entities [default: 500 (complex: 1000) and 100; small: 32].
+    /// Length of the traces of --constraints and --entities in steps [default: 500 (complex: 1000) and 100; small: 32].
     #[arg(long, value_name = "N")]
     pub length: Option<usize>,
     /// Kinds of constraints [default: simple].
     #[arg(long, value_enum, value_name = "KINDS", value_delimiter = ',')]
     pub formulas: Vec<ComplexityChoice>,
-    /// Who judges [default: all].
-    #[arg(long, value_enum, value_name = "WHO", value_delimiter = ',')]
-    pub judges: Vec<WayChoice>,
-    /// Steps that a labeler is shown at a time.
+    /// Judges to compare [default: all].
+    #[arg(long, value_enum, value_name = "JUDGES", value_delimiter = ',')]
+    pub judges: Vec<JudgeChoice>,
+    /// Number of steps per labelling request.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub label_steps: usize,
-    /// Episodes for each method [default: 10; small: 2].
+    /// Number of episodes per method [default: 10; small: 2].
     #[arg(long, value_name = "N")]
     pub episodes: Option<u32>,
-    /// Packages of a task, 2 to 9 [default: 5; small: 2].
+    /// Number of packages in a task, 2 to 9 [default: 5; small: 2].
     #[arg(long, value_name = "N")]
     pub packages: Option<usize>,
-    /// Places of a task, 3 to 8 [default: 5; small: 3].
+    /// Number of places in a task, 3 to 8 [default: 5; small: 3].
     #[arg(long, value_name = "N")]
     pub places: Option<usize>,
-    /// Areas of the truck, 2 to 4 [default: 3; small: 2].
+    /// Number of areas of the truck, 2 to 4 [default: 3; small: 2].
     #[arg(long, value_name = "N")]
     pub areas: Option<usize>,
-    /// How violations are met [default: all].
-    #[arg(long, value_enum, value_name = "HOW", value_delimiter = ',')]
+    /// Interventions to compare [default: all].
+    #[arg(long, value_enum, value_name = "METHODS", value_delimiter = ',')]
     pub methods: Vec<MethodChoice>,
-    /// AnswerSource after which an episode ends [default: 8 for each package; small: 6].
+    /// Maximum number of answers per episode [default: 8 per package; small: 6].
     #[arg(long, value_name = "N")]
     pub limit: Option<NonZeroU32>,
-    /// AnswerSource of `resample`, the first one included [default: 5; small: 3].
+    /// Number of answers that `resample` chooses from, including the first [default: 5; small: 3].
     #[arg(long, value_name = "N")]
     pub candidates: Option<NonZeroU32>,
-    /// Actions beyond the next one that are foreseen by asking the model for them; the paper has 3.
+    /// Number of actions beyond the next one that the model predicts; the paper uses 3.
     #[arg(long, value_name = "STEPS", default_value_t = 0)]
     pub ahead: usize,
-    /// How often they are asked for.
+    /// Number of predictions per decision.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub futures: u32,
-    /// The part of them, above 0 and 1 at most, that has to break a rule.
+    /// Fraction of the predictions, above 0 and at most 1, that must violate a rule before an intervention.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub threshold: f64,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// How hard the model thinks, in the provider's words.
+    /// Reasoning effort, as the provider names it [default: the provider's].
     #[arg(long, value_name = "WORD")]
     pub effort: Option<String>,
-    /// The temperature of everything [default: 0.2 for judges, labels and actions, 0.8 for samples].
+    /// Sampling temperature of every request [default: 0.2 for judges, labels and actions, 0.8 for samples].
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub temperature: Option<f64>,
-    /// Tokens that one answer may take.
+    /// Maximum tokens of one answer [default: the provider's].
     #[arg(long, value_name = "N")]
     pub max_output: Option<NonZeroU32>,
-    /// Time that it may take from now on, e.g. 90s, 45m, 2h.
+    /// Maximum time from now on, e.g. 90s, 45m, 2h [default: no limit].
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub max_time: Option<NonZeroU64>,
-    /// Where answers are kept as they come; with the same file an experiment goes on [default: answers.jsonl in --out].
+    /// File that keeps the answers; with the same file, an interrupted experiment continues [default: answers.jsonl in
+    /// --out].
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// The folder of answers, of requests by handoff, and of the empty workspace.
+    /// Folder for the answers, the requests of handoff, and the empty workspace.
     #[arg(long, value_name = "DIR", default_value = "experiments")]
     pub out: PathBuf,
-    /// How results are printed.
+    /// Output format of the results.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
 
-/// What is to be done, looked at before anything is asked.
+/// The planned experiments, validated before the first request.
 struct Work {
     judge: Option<(JudgePlan, Vec<JudgeCase>)>,
     steer: Option<(InterventionPlan, Vec<Task>)>,
 }
 
 pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> {
-    let work = args.work()?;
+    let work = args.plan_work()?;
     if args.plan {
-        print_result(&work.in_words());
+        print_result(&work.describe());
         return Ok(Exit::Ok);
     }
-    let (asker, answered_by, kept) = asker(&args).await?;
-    let mut of = Experiments { answered_by, seed: args.seed, judge: None, interventions: None, times: Vec::new() };
+    let (asker, answered_by, kept) = create_asker(&args).await?;
+    let mut results = Experiments { answered_by, seed: args.seed, judge: None, interventions: None, times: Vec::new() };
     let progress = |line: String| {
         if is_interactive() {
             print_message(&line);
@@ -220,38 +221,39 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
             let (name, delivered) = (method.name(), episode.delivered);
             progress(format!("episode {}, {name}: {violations}, {delivered} delivered", number + 1));
         };
-        let rows = compare_interventions(plan, tasks, &asker, &each).await?;
-        Ok(Some((plan_in_words(plan), rows)))
+        let rows = steer(plan, tasks, &asker, &each).await?;
+        Ok(Some((describe_steer_plan(plan), rows)))
     };
-    // A person who answers has the questions of both at once.
+    // Both run at the same time, so that a person who answers by handoff sees all requests at once.
     let (judged, steered) = tokio::join!(judging, steering);
-    (of.judge, of.interventions) = both(judged, steered).map_err(|error| failed(&error, kept.as_deref()))?;
-    of.times = asker
+    (results.judge, results.interventions) =
+        combine_results(judged, steered).map_err(|error| ask_failure(&error, kept.as_deref()))?;
+    results.times = asker
         .times()
         .into_iter()
         .map(|(kind, (calls, time))| Timed { kind, calls, seconds: time.as_secs_f64() })
         .collect();
     match args.format {
-        Format::Json => print_json_line(&experiments_json(&of)),
-        Format::Text => print_result(&experiments_text(&of)),
+        Format::Json => print_json_line(&experiments_json(&results)),
+        Format::Text => print_result(&experiments_text(&results)),
     }
-    for timed in &of.times {
+    for timed in &results.times {
         let each = timed.seconds / f64::from(u32::try_from(timed.calls).unwrap_or(u32::MAX));
         print_message(&format!("{}: {}, {each:.1} s each", timed.kind, counted(timed.calls, "call")));
     }
     Ok(Exit::Ok)
 }
 
-/// What both came to, or what halted them.
-fn both<A, B>(a: Result<A, AskError>, b: Result<B, AskError>) -> Result<(A, B), AskError> {
+/// Combines both results; the error that caused the halt wins over `Halted`.
+fn combine_results<A, B>(a: Result<A, AskError>, b: Result<B, AskError>) -> Result<(A, B), AskError> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
         (Err(AskError::Halted) | Ok(_), Err(error)) | (Err(error), _) => Err(error),
     }
 }
 
-fn plan_in_words(plan: &InterventionPlan) -> String {
-    let look = plan.settings.lookahead.map_or(String::new(), |look| {
+fn describe_steer_plan(plan: &SteerPlan) -> String {
+    let look = plan.terms.look.map_or(String::new(), |look| {
         format!(", and {} foreseen {}", counted(look.steps, "action"), counted(look.futures as usize, "time"))
     });
     format!(
@@ -264,7 +266,7 @@ fn plan_in_words(plan: &InterventionPlan) -> String {
 }
 
 impl Work {
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         let mut text = String::new();
         if let Some((plan, traces)) = &self.judge {
             for way in &plan.judges {
@@ -282,8 +284,8 @@ impl Work {
             let most = usize::try_from(plan.max_questions()).unwrap_or(usize::MAX);
             let _ = writeln!(
                 text,
-                "interventions, {}: at most {}; what several methods would ask alike is asked once",
-                plan_in_words(plan),
+                "interventions, {}: at most {}; requests that several methods share are sent once",
+                describe_steer_plan(plan),
                 counted(most, "question")
             );
         }
@@ -292,8 +294,8 @@ impl Work {
 }
 
 impl ExperimentsArgs {
-    /// The plan, with every size looked at.
-    fn work(&self) -> Result<Work, Failure> {
+    /// Builds the plan and checks every size.
+    fn plan_work(&self) -> Result<Work, Failure> {
         let judge = match self.only {
             Some(Which::Interventions) => None,
             _ => {
@@ -325,11 +327,11 @@ impl ExperimentsArgs {
             given.as_ref().map_or_else(|| preset(usual, small), |given| given.0.clone())
         };
         let ways = self.judges.iter().map(|way| match way {
-            WayChoice::ZeroShot => JudgeKind::ZeroShot,
-            WayChoice::FewShot => JudgeKind::FewShot,
-            WayChoice::FewShotLabels => JudgeKind::FewShotLabels,
-            WayChoice::Labeler => JudgeKind::Labeler,
-            WayChoice::Monitor => JudgeKind::Monitor,
+            JudgeChoice::ZeroShot => Way::ZeroShot,
+            JudgeChoice::FewShot => Way::FewShot,
+            JudgeChoice::FewShotLabels => Way::FewShotLabels,
+            JudgeChoice::Labeler => Way::Labeler,
+            JudgeChoice::Monitor => Way::Monitor,
         });
         let formulas = self.formulas.iter().map(|choice| match choice {
             ComplexityChoice::Simple => Complexity::Simple,
@@ -341,9 +343,9 @@ impl ExperimentsArgs {
             gaps: sizes(&self.gaps, &[1, 10, 100], 3),
             constraints: sizes(&self.constraints, &[1, 5, 10], 2),
             entities: sizes(&self.entities, &[1, 5, 20], 2),
-            formulas: each_once(formulas, &[Complexity::Simple]),
+            formulas: deduplicate_or_default(formulas, &[Complexity::Simple]),
             length: self.length.or(self.small.then_some(32)),
-            judges: each_once(ways, &JudgeKind::ALL),
+            ways: deduplicate_or_default(ways, &Way::ALL),
             label_steps: self.label_steps,
         }
     }
@@ -382,8 +384,8 @@ impl ExperimentsArgs {
             packages,
             places: self.places.unwrap_or(if self.small { 3 } else { 5 }),
             areas: self.areas.unwrap_or(if self.small { 2 } else { 3 }),
-            methods: each_once(methods, &Method::ALL),
-            settings: EpisodeSettings {
+            methods: deduplicate_or_default(methods, &Method::ALL),
+            terms: Terms {
                 limit: self.limit.map_or(usual, NonZeroU32::get),
                 samples: self.candidates.map_or(if self.small { 3 } else { 5 }, NonZeroU32::get),
                 lookahead: (self.ahead > 0).then_some(look),
@@ -403,34 +405,35 @@ impl ExperimentsArgs {
     }
 }
 
-/// What was chosen, without what was named again; where nothing was, what is usual.
-fn each_once<T: Copy + PartialEq>(chosen: impl Iterator<Item = T>, usual: &[T]) -> Vec<T> {
+/// Removes duplicates from the choice; `default` if nothing was chosen.
+fn deduplicate_or_default<T: Copy + PartialEq>(chosen: impl Iterator<Item = T>, default: &[T]) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for one in chosen {
         if !all.contains(&one) {
             all.push(one);
         }
     }
-    if all.is_empty() { usual.to_vec() } else { all }
+    if all.is_empty() { default.to_vec() } else { all }
 }
 
-/// Who is asked, by name, and where the answers are kept.
-async fn asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<PathBuf>), Failure> {
+/// Creates the asker; also returns the names of who answers, and the file that keeps the answers.
+async fn create_asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<PathBuf>), Failure> {
     let mut settings = load_settings(args.layer())?;
     make_paths_absolute(&mut settings);
-    // AnswerSource of another model would come into the same figures.
+    // The results must come from one model only.
     settings.given.fallback_model = None;
     if settings.provider == "replay" && args.record.is_some() {
-        return Err(Failure::usage("a replay asks nobody, so there is nothing to record").hint("leave --record out"));
+        return Err(Failure::usage("--provider replay sends no requests, so there is nothing to record")
+            .hint("leave --record out"));
     }
     let cancel = cancel_on_signals();
     let caller = create_caller(&settings, AnswerSource::Configured, &args.out, &cancel).await?;
     let out = std::path::absolute(&args.out).fails(Exit::Usage)?;
     let (workspace, at_a_time) = (out.join("workspace"), args.parallel.get());
-    let tell = Box::new(|line: &str| print_message(line));
+    let print = Box::new(|line: &str| print_message(line));
     if caller.name() == "replay" {
-        let answered_by = recorded_by(&settings)?;
-        return Ok((Asker::new(caller, at_a_time, cancel, workspace, None, Vec::new(), tell), answered_by, None));
+        let answered_by = recorded_providers(&settings)?;
+        return Ok((Asker::new(caller, at_a_time, cancel, workspace, None, Vec::new(), print), answered_by, None));
     }
     std::fs::create_dir_all(&workspace)
         .map_err(|e| Failure::usage(format!("cannot create {}: {e}", workspace.display())))?;
@@ -440,31 +443,31 @@ async fn asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<Pat
     ledger.check_model(&held, caller.name(), model.as_deref()).fails(Exit::Usage)?;
     if !held.is_empty() {
         print_message(&format!(
-            "{} holds {}, which are not asked for again",
+            "{} already contains {}, which are not requested again",
             record.display(),
             counted(held.len(), "answer")
         ));
     }
-    let answered_by = vec![named(caller.name(), model.as_deref())];
-    Ok((Asker::new(caller, at_a_time, cancel, workspace, Some(ledger), held, tell), answered_by, Some(record)))
+    let answered_by = vec![provider_with_model(caller.name(), model.as_deref())];
+    Ok((Asker::new(caller, at_a_time, cancel, workspace, Some(ledger), held, print), answered_by, Some(record)))
 }
 
-fn named(provider: &str, model: Option<&str>) -> String {
+fn provider_with_model(provider: &str, model: Option<&str>) -> String {
     model.map_or_else(|| provider.to_owned(), |model| format!("{provider} ({model})"))
 }
 
-/// Who gave the answers of the recording.
-fn recorded_by(settings: &Settings) -> Result<Vec<String>, Failure> {
+/// Providers and models of the answers in the recording.
+fn recorded_providers(settings: &Settings) -> Result<Vec<String>, Failure> {
     let Some(path) = &settings.given.recording else { return Ok(Vec::new()) };
     let recording = Recording::load(path).fails(Exit::Usage)?;
-    let by = |answer: &Recorded| named(&answer.provider, answer.model.as_deref());
+    let by = |answer: &Recorded| provider_with_model(&answer.provider, answer.model.as_deref());
     let mut all: Vec<String> = recording.answers.iter().map(by).collect();
     all.sort();
     all.dedup();
     Ok(all)
 }
 
-fn failed(error: &AskError, kept: Option<&Path>) -> Failure {
+fn ask_failure(error: &AskError, kept: Option<&Path>) -> Failure {
     let exit = match error {
         AskError::Llm(error) => exit_of_failed_call(error),
         AskError::RecordingFile(_) => Exit::Usage,
@@ -473,11 +476,10 @@ fn failed(error: &AskError, kept: Option<&Path>) -> Failure {
     let failure = Failure::new(exit, error.to_string());
     match (error, kept) {
         (AskError::Llm(LlmError::ReplayMiss { .. }), _) => {
-            failure.hint("a recording answers for the seed, the sizes and the methods that it was made with")
+            failure.hint("a recording only answers for the seed, the sizes and the methods of its own experiment")
         }
-        (_, Some(kept)) => {
-            failure.hint(format!("every answer so far is in {}; the same command goes on from there", kept.display()))
-        }
+        (_, Some(kept)) => failure
+            .hint(format!("every answer so far is in {}; run the same command again to continue", kept.display())),
         _ => failure,
     }
 }

@@ -1,13 +1,11 @@
-//! An error for a person: what, where, and what to do.
+//! The error type of every command: what happened, where, and what to do.
 
 use crate::exit::Exit;
 
-/// Why a command could not do what it was asked.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// The status that the process ends with.
     pub exit: Exit,
-    /// What and where.
+    /// What happened, and where.
     pub message: String,
     /// What to do.
     pub hints: Vec<String>,
@@ -28,7 +26,7 @@ impl Failure {
     }
 }
 
-/// Any error of a layer below, with the status of its kind.
+/// Turns an error of a lower layer into a [`Failure`] with an exit status.
 pub(super) trait Fails<T> {
     fn fails(self, exit: Exit) -> Result<T, Failure>;
 }

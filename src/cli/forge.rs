@@ -1,4 +1,4 @@
-//! What `run`, `demo` and `resume` share: a desk, a run, a display, and an end with its status.
+//! Prepares and drives a run: shared by `run`, `demo`, `resume` and `eval --suite`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,16 +25,16 @@ use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
 
-/// A desk, and what the command has to know of its tools.
+/// What a run needs besides its folder.
 pub(super) struct Preparation {
     pub context: NodeContext,
-    /// What was chosen; never `auto`.
+    /// The checker in use; never `auto`.
     pub checker: CheckerChoice,
-    /// Contradictions between two checkers.
     pub contradictions: Arc<ContradictionReports>,
 }
 
-/// Builds the desk. Everything that can be wrong is found out here, before a folder is made or a model is asked.
+/// Creates provider, prompts and tools. Everything that can be wrong with them fails here, before a folder is created or
+/// a model is called.
 pub(super) async fn prepare(
     settings: &Settings,
     answers: AnswerSource,
@@ -46,7 +46,7 @@ pub(super) async fn prepare(
     refuse_secrets("a setting (a flag, the environment or the journal)", &given)?;
     if !(1..=MAX_CANDIDATES).contains(&settings.candidates) {
         return Err(Failure::usage(format!(
-            "candidates = {}: it must be from 1 to {MAX_CANDIDATES}",
+            "candidates = {}: must be from 1 to {MAX_CANDIDATES}",
             settings.candidates
         ))
         .hint("set it with --candidates, or in tlaforge.toml"));
@@ -73,20 +73,20 @@ pub(super) async fn prepare(
         prompts,
         limits: tool_limits(settings),
         cancel,
-        progress: Box::new(move |p| watcher.checking(&p)),
-        recording_path: settings.given.record.clone(),
-        modules: ModuleCache::default(),
+        progress: Box::new(move |p| watcher.show_check_progress(&p)),
+        record: settings.given.record.clone(),
+        shelf: ModuleCache::default(),
     };
     Ok(Preparation { context, checker: choice, contradictions })
 }
 
-/// The prompts, as they are journaled.
+/// The prompts as the journal records them.
 pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, PromptInUse> {
     let in_use = |t: &Template| (t.name.to_owned(), PromptInUse { sha: Sha::of(&t.text), own: t.own });
     prompts.templates().iter().map(in_use).collect()
 }
 
-/// Drives the run to its end and prints how it ended.
+/// Drives the run to its end and prints its outcome.
 pub(super) async fn drive_and_report(
     run: &Run,
     prepared: Preparation,
@@ -103,16 +103,15 @@ pub(super) async fn drive_and_report(
         print_result(&summary(&view, display.width()));
         print_result(&format!("Files: {}\n", run.root().display()));
     }
-    // The outcome rests on the reference; that another checker contradicts it must not go unseen.
+    // The outcome is that of the reference checker, so only the exit status shows the contradiction.
     let exit =
         if prepared.contradictions.any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };
     if finished.outcome == Outcome::Stopped {
-        display.note(&format!("go on with: tlaforge resume {}", run.root().display()));
+        display.note(&format!("continue with: tlaforge resume {}", run.root().display()));
     }
     Ok(exit)
 }
 
-/// The exit status of an outcome.
 pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit {
     match (outcome, reason) {
         (Outcome::Approved | Outcome::ApprovedRepaired, _) => Exit::Ok,
@@ -127,7 +126,8 @@ pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit 
     }
 }
 
-/// What a resumed run needs to find again. Who was chosen goes on: another one would be paid by somebody else.
+/// The settings that a resumed run starts from. They name the provider that was chosen, never `auto`: another provider
+/// may bill another account.
 pub(super) fn settings_to_journal(settings: &Settings, prepared: &Preparation) -> Value {
     let mut value = serde_json::to_value(&settings.given).unwrap_or_else(|_| json!({}));
     value["provider"] = json!(prepared.context.caller.name());

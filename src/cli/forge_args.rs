@@ -10,77 +10,77 @@ use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_candidates, parse_rounds};
 use crate::config::{Draft, Layer, seconds};
 
-/// Flags of everything that forges.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct ForgeArgs {
-    /// What answers prompts: claude (the Claude Code program), anthropic (the Messages API), openai (any compatible
-    /// server), handoff (a person or another agent, through files) or replay (a recording) [default: claude where it is
-    /// logged in, else anthropic where a key is set].
+    /// Provider of answers: claude (the Claude Code program), anthropic (the Messages API), openai (any compatible
+    /// server), handoff (a person or another agent, through files) or replay (a recording) [default: claude if it is
+    /// logged in, else anthropic if a key is set].
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
-    /// The model's name [env for claude and anthropic: `CLAUDE_MODEL`] [their default: claude-sonnet-4-5].
+    /// Name of the model [env: `CLAUDE_MODEL`, for claude and anthropic] [default: claude-sonnet-4-5, for claude and
+    /// anthropic; required for openai].
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// The model that answers where the first is overloaded.
+    /// Model to use while the first one is overloaded [default: none].
     #[arg(long, value_name = "NAME")]
     pub fallback_model: Option<String>,
-    /// How hard the model thinks, in the provider's words (low, medium, high).
+    /// Reasoning effort, as the provider names it (low, medium, high) [default: the provider's].
     #[arg(long, value_name = "WORD")]
     pub effort: Option<String>,
-    /// The model's temperature, from 0 to 2; claude has no setting for it.
+    /// Sampling temperature, from 0 to 2; claude ignores it [default: the provider's].
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub temperature: Option<f64>,
-    /// Tokens that one answer may take [default: 32000 for anthropic, else what claude or the server takes].
+    /// Maximum tokens of one answer [default: 32000 for anthropic, otherwise the provider's].
     #[arg(long, value_name = "N")]
     pub max_output: Option<NonZeroU32>,
-    /// Seconds without content after which a call to a server counts as failed; keep-alives do not count [default: 120].
+    /// Seconds without content after which a call to a server fails; keep-alives do not count as content [default: 120].
     #[arg(long, value_name = "SECONDS")]
     pub idle_timeout: Option<NonZeroU64>,
-    /// Where the server of `openai` or `anthropic` is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
+    /// Address of the `openai` or `anthropic` server [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// The Claude Code program [default: `claude` on the path].
+    /// Path of the Claude Code program [default: `claude` on the PATH].
     #[arg(long, value_name = "FILE")]
     pub claude_path: Option<PathBuf>,
     /// Let Claude Code use `ANTHROPIC_API_KEY` instead of your login.
     #[arg(long)]
     pub claude_api_key: bool,
-    /// US dollars that the run may cost; it stops before a call that would go beyond.
+    /// Maximum cost of the run in US dollars; the run stops before a call that would exceed it [default: no limit].
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub max_cost: Option<f64>,
-    /// A table of prices; it is looked at before the built-in one.
+    /// Price table that overrides the built-in one [default: none].
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
-    /// Tokens that the run may use; it stops before a call that would go beyond.
+    /// Maximum tokens of the run; the run stops before a call that would exceed it [default: no limit].
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<NonZeroU64>,
-    /// Time that the run may take from now on, e.g. 90s, 45m, 2h.
+    /// Maximum time of the run from now on, e.g. 90s, 45m, 2h [default: no limit].
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub max_time: Option<NonZeroU64>,
-    /// The recording that `--provider replay` answers from.
+    /// Recording to answer from; implies `--provider replay`.
     #[arg(long, value_name = "FILE")]
     pub recording: Option<PathBuf>,
-    /// Refuse answers that were recorded for another wording of the prompt.
+    /// Refuse recorded answers if the prompt has changed since the recording.
     #[arg(long)]
     pub strict_replay: bool,
-    /// Record every answer into this file.
+    /// Record every answer in this file.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// A folder of prompts; its files stand in for the built-in ones [default: ./prompts where it exists].
+    /// Folder of prompts that replace the built-in prompts of the same name [default: ./prompts if it exists].
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// How the first pass is drafted: `nodes` asks for the informal specification, the module and the properties one
-    /// after the other, `whole` for all three in one answer; repairs go node by node [default: nodes].
+    /// How to draft the first revision: `nodes` requests the informal specification, the module and the properties one
+    /// after the other, `whole` requests all three in one answer. Repairs always go node by node [default: nodes].
     #[arg(long, value_enum, value_name = "HOW")]
     pub draft: Option<DraftChoice>,
-    /// How many formalizations are drafted side by side, from 1 to 8: each is translated, parsed and quickly checked, the
-    /// leaders are given properties, and the best goes on; the others stay in the history [default: 1].
+    /// Number of formalizations to draft side by side, from 1 to 8. Each is translated, parsed and checked briefly; the
+    /// leaders get properties, and the best one continues. The others stay in the history [default: 1].
     #[arg(long, value_name = "N", value_parser = parse_candidates, allow_negative_numbers = true)]
     pub candidates: Option<u32>,
-    /// Revisions that may follow the first [default: 3].
+    /// Maximum number of revisions after the first [default: 3].
     #[arg(long, value_name = "N")]
     pub max_revisions: Option<u32>,
-    /// Where the protocol is flawed, make the smallest change to it and go on.
+    /// If the protocol is flawed, make the smallest change that repairs it and continue.
     #[arg(long)]
     pub repair: bool,
     /// If a check holds, test the properties on mutants of the specification and ask the model for properties that notice
@@ -88,27 +88,27 @@ pub(super) struct ForgeArgs {
     /// notice more mutants [default: off; without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = parse_rounds)]
     pub strengthen: Option<u32>,
-    /// What the run's revisions are measured by: a goal over what is known of them (states, seconds, mutation score,
-    /// requirements, issues, cost), in a .toml or .json file; it ranks them, tells the reviewer what is still owed, and ends
-    /// a run that cannot reach it any more. It approves nothing. A run that goes on keeps its own.
+    /// Objective file (.toml or .json): a goal over metrics of the revisions (states, seconds, mutation score,
+    /// requirements, issues, cost). It ranks the revisions, informs the reviewer, and stops a run that can no longer
+    /// reach it; it never approves a run. A resumed run keeps its objective [default: none].
     #[arg(long, value_name = "FILE")]
     pub objective: Option<PathBuf>,
-    /// A file of rules that the run is watched by: a broken one of severity `error` forbids its approval. docs/policies.md
-    /// has the format.
+    /// Policy file: rules that are monitored during the run. A violated rule of severity `error` prevents the approval.
+    /// The format is in docs/policies.md [default: none].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// How events are printed.
+    /// Output format of events.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Option<Format>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum DraftChoice {
-    /// One call for each node.
+    /// One request for each node.
     Nodes,
-    /// One call for all of them.
+    /// One request for all three nodes.
     Whole,
 }
 
@@ -123,7 +123,7 @@ impl From<DraftChoice> for Draft {
 
 impl ForgeArgs {
     pub(super) fn layer(&self) -> Layer {
-        // A recording says by itself who answers.
+        // --recording alone is enough: it implies the provider.
         let replay = self.recording.as_ref().map(|_| "replay".to_owned());
         Layer {
             provider: self.provider.clone().or(replay),

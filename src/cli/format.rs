@@ -5,8 +5,8 @@ use clap::ValueEnum;
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For a person.
+    /// Text for reading.
     Text,
-    /// `run` and `resume`: one event a line; the others: one object.
+    /// JSON: one event a line for `run`, `demo` and `resume`, one object for every other command.
     Json,
 }

@@ -1,4 +1,4 @@
-//! `tlaforge formula`: one formula, tried out.
+//! `tlaforge formula`: parses a formula, evaluates it on a trace, and prints its automaton.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use std::fmt::Write as _;
@@ -18,18 +18,19 @@ use crate::temporal::{
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct FormulaArgs {
-    /// The formula.
+    /// Formula to parse, e.g. 'G (request -> F answer)'.
     pub formula: String,
-    /// States to try it on, separated by `;`, each the propositions that are true: `a; a b; ; b`.
+    /// Trace to evaluate the formula on: states separated by `;`, each with the propositions that are true, e.g.
+    /// `a; a b; ; b`.
     #[arg(long, value_name = "STATES")]
     pub trace: Option<String>,
-    /// Print the minimal automaton: dot for Graphviz, or table.
+    /// Print the minimal automaton, as `dot` (for Graphviz) or as `table`.
     #[arg(long, value_enum, value_name = "dot|table", hide_possible_values = true)]
     pub dfa: Option<DfaChoice>,
-    /// The most edges that --dfa prints; an automaton with more is refused, with their number.
+    /// Maximum number of edges that --dfa prints; a larger automaton is an error.
     #[arg(long, default_value_t = 2_000, value_name = "N", requires = "dfa")]
     pub edges: usize,
-    /// `json` prints one object.
+    /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
@@ -65,26 +66,26 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
         "{}; {}",
         counted(formulas.subformulas(formula).len() as u64, "distinct subformula"),
         if read.is_empty() {
-            "nothing takes it: it speaks of the future and of lifelines".to_owned()
+            "no reading supports it: it combines future operators with lifelines".to_owned()
         } else {
             format!("for {}", read.join(", "))
         }
     );
     let mut exit = Exit::Ok;
     if let Some(trace) = &args.trace {
-        let tried = Tried::new(&formulas, formula, &states(trace))?;
-        if !tried.holds {
+        let evaluation = Evaluation::new(&formulas, formula, &parse_trace(trace))?;
+        if !evaluation.holds {
             exit = Exit::Negative;
         }
-        tried.tell(&mut text);
-        object["trace"] = tried.json();
+        evaluation.write_text(&mut text);
+        object["trace"] = evaluation.json();
     }
     if let Some(choice) = args.dfa {
         let dfa = Dfa::build(&formulas, formula, Limits::default()).map_err(|e| Failure::usage(e.to_string()))?;
-        let edges = edges_to_print(&dfa, args.edges)?;
+        let edges = count_edges(&dfa, args.edges)?;
         let shown = match choice {
             DfaChoice::Dot => dfa.dot(&formulas),
-            DfaChoice::Table => table(&dfa, &formulas),
+            DfaChoice::Table => dfa_table(&dfa, &formulas),
         };
         object["automaton"] = json!({ "states": dfa.states(), "edges": edges, "text": shown });
         if choice == DfaChoice::Dot {
@@ -101,23 +102,23 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// How many edges are counted beyond what may be printed, to say how many there are.
-const COUNTED: usize = 1_000_000;
+/// Edges are counted up to this number, so that the error can name the size of a large automaton.
+const MAX_COUNTED_EDGES: usize = 1_000_000;
 
-/// The number of edges; an error if it is larger than `most`.
-fn edges_to_print(dfa: &Dfa, most: usize) -> Result<usize, Failure> {
+/// Counts the edges; an error if there are more than `most`.
+fn count_edges(dfa: &Dfa, most: usize) -> Result<usize, Failure> {
     let states = counted(dfa.states() as u64, "state");
-    match dfa.edge_count(most.max(COUNTED)) {
+    match dfa.edge_count(most.max(MAX_COUNTED_EDGES)) {
         Some(edges) if edges <= most => Ok(edges),
         Some(edges) => {
-            Err(Failure::usage(format!("the automaton has {states} and {edges} edges, of which {most} may be printed"))
-                .hint(format!("`--edges {edges}` prints them all")))
+            Err(Failure::usage(format!("the automaton has {states} and {edges} edges, more than the limit of {most}"))
+                .hint(format!("to print it, add --edges {edges}")))
         }
         None => Err(Failure::usage(format!(
-            "the automaton has {states} and more than {} edges, of which {most} may be printed",
-            most.max(COUNTED)
+            "the automaton has {states} and more than {} edges, more than the limit of {most}",
+            most.max(MAX_COUNTED_EDGES)
         ))
-        .hint("split the formula into parts, and draw the automaton of each")),
+        .hint("split the formula, and print the automaton of each part")),
     }
 }
 
@@ -134,7 +135,7 @@ fn readings(formulas: &Formulas, formula: Formula) -> Vec<&'static str> {
         .collect()
 }
 
-/// One state of a trace that was typed: the atoms that are true.
+/// A state of `--trace`: the atoms that are true.
 struct State(Vec<String>);
 
 impl Record for State {
@@ -156,8 +157,8 @@ impl Record for State {
     }
 }
 
-/// `a b; ; x=3`: states between semicolons, atoms between spaces or commas.
-fn states(trace: &str) -> Vec<State> {
+/// Parses `a b; ; x=3`: states separated by semicolons, atoms by spaces or commas.
+fn parse_trace(trace: &str) -> Vec<State> {
     if trace.trim().is_empty() {
         return Vec::new();
     }
@@ -166,17 +167,17 @@ fn states(trace: &str) -> Vec<State> {
     trace.split(';').map(|state| State(atoms(state))).collect()
 }
 
-/// What a trace says of a formula.
-struct Tried {
+/// The result of evaluating a formula on a trace.
+struct Evaluation {
     holds: bool,
     values: Vec<bool>,
-    because: Option<String>,
-    /// After each step: what is owed and how it stands; nothing where progression does not read the formula.
+    explanation: Option<String>,
+    /// Residual and status after each state; `None` if progression does not support the formula.
     steps: Option<Vec<(String, &'static str)>>,
     ending: Option<&'static str>,
 }
 
-impl Tried {
+impl Evaluation {
     fn new(formulas: &Formulas, formula: Formula, states: &[State]) -> Result<Self, Failure> {
         let refused = |e: &dyn std::fmt::Display| Failure::usage(e.to_string());
         let labels = Labels::from_records(formulas, &[formula], states);
@@ -184,17 +185,17 @@ impl Tried {
         let check = check_trace(formulas, formula, &labels).map_err(|e| refused(&e))?;
         let mut progression = Progression::new();
         let (mut steps, mut ending) = (None, None);
-        if let Ok(mut owed) = progression.begin(formulas, formula) {
-            let mut told = Vec::new();
+        if let Ok(mut residual) = progression.begin(formulas, formula) {
+            let mut after_states = Vec::new();
             let mut letter = Letter::new();
             for state in states {
-                letter.assign_from_record(progression.formulas(), state);
-                owed = progression.step(owed, &letter);
-                // Bounded: what is owed shares its parts, and written out it can be a million times as long.
-                told.push((progression.text(owed), standing(progression.prefix_verdict(owed))));
+                letter.read_again(progression.formulas(), state);
+                residual = progression.step(residual, &letter);
+                // `text` is bounded: a residual shares subformulas, and expanded it can be a million times as long.
+                after_states.push((progression.text(residual), status_name(progression.prefix_verdict(residual))));
             }
-            steps = Some(told);
-            ending = Some(match progression.final_verdict(owed) {
+            steps = Some(after_states);
+            ending = Some(match progression.ending(residual) {
                 FinalVerdict::Satisfied => "satisfied",
                 FinalVerdict::Violated => "violated",
                 FinalVerdict::PresumablySatisfied => "presumably satisfied",
@@ -204,41 +205,40 @@ impl Tried {
         Ok(Self {
             holds: check.holds(),
             values: (0..=states.len()).map(|position| column.holds_at(position)).collect(),
-            because: check.explanation.as_ref().map(|e| e.text(formulas)),
+            explanation: check.explanation.as_ref().map(|e| e.text(formulas)),
             steps,
             ending,
         })
     }
 
-    fn tell(&self, text: &mut String) {
+    fn write_text(&self, text: &mut String) {
         let last = self.values.len() - 1;
         let _ = writeln!(text, "\n{} on this trace", if self.holds { "holds" } else { "does not hold" });
-        if let Some(because) = &self.because {
-            let _ = writeln!(text, "because {because}");
+        if let Some(explanation) = &self.explanation {
+            let _ = writeln!(text, "because {explanation}");
         }
-        let _ = writeln!(text, "\nposition  value  {}", if self.steps.is_some() { "owed after it" } else { "" });
+        let _ = writeln!(text, "\nposition  value  {}", if self.steps.is_some() { "residual" } else { "" });
         for (position, value) in self.values.iter().enumerate() {
             let name = if position == last { "end".to_owned() } else { position.to_string() };
-            let owed = self.steps.as_ref().and_then(|steps| steps.get(position));
-            let owed = owed.map_or_else(String::new, |(rest, standing)| format!("{rest}  ({standing})"));
-            let line = format!("{name:>8}  {value:<5}  {owed}");
+            let step = self.steps.as_ref().and_then(|steps| steps.get(position));
+            let step = step.map_or_else(String::new, |(residual, status)| format!("{residual}  ({status})"));
+            let line = format!("{name:>8}  {value:<5}  {step}");
             let _ = writeln!(text, "{}", line.trim_end());
         }
         if let Some(ending) = self.ending {
-            let _ = writeln!(text, "ending here: {ending}");
+            let _ = writeln!(text, "if the trace ends here: {ending}");
         }
     }
 
     fn json(&self) -> Value {
-        let steps: Option<Vec<Value>> = self
-            .steps
-            .as_ref()
-            .map(|steps| steps.iter().map(|(rest, standing)| json!({"owed": rest, "standing": standing})).collect());
-        json!({"holds": self.holds, "holds_at": self.values, "because": self.because, "steps": steps, "ending": self.ending})
+        let steps: Option<Vec<Value>> = self.steps.as_ref().map(|steps| {
+            steps.iter().map(|(residual, status)| json!({"residual": residual, "status": status})).collect()
+        });
+        json!({"holds": self.holds, "holds_at": self.values, "explanation": self.explanation, "steps": steps, "ending": self.ending})
     }
 }
 
-fn standing(standing: PrefixVerdict) -> &'static str {
+fn status_name(standing: PrefixVerdict) -> &'static str {
     match standing {
         PrefixVerdict::Satisfied => "satisfied",
         PrefixVerdict::Violated => "violated",
@@ -246,8 +246,8 @@ fn standing(standing: PrefixVerdict) -> &'static str {
     }
 }
 
-/// A line for each state and each of its edges.
-fn table(dfa: &Dfa, formulas: &Formulas) -> String {
+/// One line per state and per edge.
+fn dfa_table(dfa: &Dfa, formulas: &Formulas) -> String {
     let mut out = String::new();
     for state in 0..dfa.states() {
         let marks = [

@@ -1,5 +1,4 @@
-//! `tlaforge policy formulate`: a model turns the rules that a policy says in plain words into formulas, and a person
-//! confirms that they say the same.
+//! `tlaforge policy formulate`: a model turns rules in plain words into formulas, and a person confirms each formula.
 
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -27,17 +26,17 @@ const NODE: &str = "policy";
 /// Flags of `policy formulate`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct FormulateArgs {
-    /// The policy file. The formulas are written into it.
+    /// Policy file. The formulas are written into it.
     pub file: PathBuf,
-    /// Take each formula as confirmed, without asking.
+    /// Confirm every formula without asking.
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Record every answer into this file.
+    /// Record every answer in this file.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// The folder of requests and answers of `handoff`, and of the empty workspace [default: formulate].
+    /// Folder for the requests and answers of `handoff` and for the empty workspace [default: formulate].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -45,15 +44,12 @@ pub(super) struct FormulateArgs {
 pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     let shown = args.file.display();
     let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{shown}: {e}"));
-    let mut text = read_policy_text(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
+    let mut text = read_policy_text(&args.file).map_err(|e| cannot(&e).hint("name a policy file"))?;
     refuse_secrets(&shown.to_string(), &text)?;
     let rules = find_worded_rules(&text).map_err(|e| cannot(&e))?;
     let open: Vec<&WordedRule> = rules.iter().filter(|rule| !rule.confirmed).collect();
     if open.is_empty() {
-        print_result(&format!(
-            "{shown}: {} in words, all of them confirmed\n",
-            crate::report::counted(rules.len(), "rule")
-        ));
+        print_result(&format!("{shown}: {} in words, all confirmed\n", crate::report::counted(rules.len(), "rule")));
         return Ok(Exit::Ok);
     }
     let mut model = None;
@@ -61,33 +57,34 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     for (number, rule) in (1..).zip(open) {
         let formula = match &rule.formula {
             Some(formula) => {
-                admit(&rule.as_policy(formula)).map_err(|e| cannot(&e).hint("mend the formula, or take it out"))?;
+                admit(&rule.as_policy(formula), &Idle::default())
+                    .map_err(|e| cannot(&e).hint("correct the formula, or remove it"))?;
                 formula.clone()
             }
             None => {
                 if model.is_none() {
-                    model = Some(Model::of(args).await?);
+                    model = Some(Formulator::new(args).await?);
                 }
-                let model = model.as_mut().expect("it was made just now");
-                let Some(formula) = model.formula(rule, number).await? else {
+                let model = model.as_mut().expect("it was created just now");
+                let Some(formula) = model.write_formula(rule, number).await? else {
                     left += 1;
                     continue;
                 };
-                // What was paid for is kept, whatever happens next.
-                text = written(&args.file, &current(&text, &rule.id)?.with_formula(&text, &formula))?;
+                // Save the formula at once, because it was paid for.
+                text = write_policy(&args.file, &find_rule(&text, &rule.id)?.with_formula(&text, &formula))?;
                 formula
             }
         };
-        show(rule, &formula);
-        if args.yes || agreed(&rule.id)? {
-            text = written(&args.file, &current(&text, &rule.id)?.confirmed_in(&text))?;
+        print_rule(rule, &formula);
+        if args.yes || is_confirmed(&rule.id)? {
+            text = write_policy(&args.file, &find_rule(&text, &rule.id)?.confirmed_in(&text))?;
         } else {
             left += 1;
         }
     }
     if left > 0 {
         print_message(&format!(
-            "{} not confirmed: no run takes {shown} before each rule in words has a formula with `confirmed = true`",
+            "{} not confirmed: a run accepts {shown} only if each rule in words has a formula with `confirmed = true`",
             crate::report::counted(left, "rule")
         ));
         return Ok(Exit::Negative);
@@ -96,68 +93,67 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The rule as it stands in the file now.
-fn current(text: &str, id: &str) -> Result<WordedRule, Failure> {
-    let found =
-        find_worded_rules(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
-    found.ok_or_else(|| Failure::usage(format!("the rule `{id}` is not in the file any more")))
+/// The rule in the current text of the file.
+fn find_rule(text: &str, id: &str) -> Result<WordedRule, Failure> {
+    let found = in_words(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
+    found.ok_or_else(|| Failure::usage(format!("the rule `{id}` is no longer in the file")))
 }
 
-fn written(path: &Path, text: &str) -> Result<String, Failure> {
-    find_worded_rules(text).map_err(|e| {
+fn write_policy(path: &Path, text: &str) -> Result<String, Failure> {
+    in_words(text).map_err(|e| {
         Failure::usage(format!("{}: {e}", path.display()))
-            .hint("a rule is written under a [[rule]] of its own, so that its formula can be put there")
+            .hint("write each rule in its own [[rule]] table, so that its formula can be inserted there")
     })?;
-    write_atomically(&whole(path)?, text.as_bytes())
+    write_atomically(&absolute(path)?, text.as_bytes())
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     Ok(text.to_owned())
 }
 
-/// What is written beside a file needs the file's folder.
-fn whole(path: &Path) -> Result<PathBuf, Failure> {
+/// `write_atomically` needs the folder, for its temporary file.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).fails(Exit::Usage)
 }
 
-/// Words, formula, and the formula in words: what a person has to compare.
-fn show(rule: &WordedRule, formula: &str) {
+/// Prints the words, the formula, and the formula in words, for a person to compare.
+fn print_rule(rule: &WordedRule, formula: &str) {
     let mut formulas = Formulas::new();
-    let says = formulas.parse(formula).map_or_else(|e| e.to_string(), |formula| formulas.in_words(formula));
+    let meaning = formulas.parse(formula).map_or_else(|e| e.to_string(), |formula| formulas.in_words(formula));
     let at = match (&rule.owner, &rule.when) {
-        (Some(owner), Some(when)) => format!("  asked at: each event of {owner} where {when}\n"),
-        (Some(owner), None) => format!("  asked at: each event of {owner}\n"),
+        (Some(owner), Some(when)) => format!("  evaluated at: each event of {owner} with {when}\n"),
+        (Some(owner), None) => format!("  evaluated at: each event of {owner}\n"),
         (None, _) => String::new(),
     };
     print_result(&format!(
-        "{}\n  words:    {}\n{at}  formula:  {formula}\n  it says:  {says}\n",
+        "{}\n  words:    {}\n{at}  formula:  {formula}\n  meaning:  {meaning}\n",
         rule.id,
         rule.words.trim()
     ));
 }
 
-/// Asks on the terminal; where there is none, nobody has agreed.
-fn agreed(id: &str) -> Result<bool, Failure> {
+/// Asks on the terminal; without a terminal the answer is no.
+fn is_confirmed(id: &str) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);
     }
-    print_message(&format!("does the formula of `{id}` say what its words say? [y/N]"));
+    print_message(&format!("does the formula of `{id}` mean the same as its words? [y/N]"));
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).fails(Exit::Usage)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// Who is asked.
-struct Model {
-    asker: ModelClient,
+/// The model that writes formulas.
+struct Formulator {
+    client: ModelClient,
 }
 
-impl Model {
-    async fn of(args: &FormulateArgs) -> Result<Self, Failure> {
+impl Formulator {
+    async fn new(args: &FormulateArgs) -> Result<Self, Failure> {
         let out = args.out.clone().unwrap_or_else(|| PathBuf::from("formulate"));
-        Ok(Self { asker: ModelClient::new(load_settings(args.model.layer())?, args.record.as_deref(), &out).await? })
+        Ok(Self { client: ModelClient::new(load_settings(args.model.layer())?, args.record.as_deref(), &out).await? })
     }
 
-    /// A formula that a run could be watched by; after one that could not, the model is told why, once.
-    async fn formula(&mut self, rule: &WordedRule, number: u32) -> Result<Option<String>, Failure> {
+    /// Requests a formula that a run can monitor. If it is refused, requests a repaired one once.
+    async fn write_formula(&mut self, rule: &WordedRule, number: u32) -> Result<Option<String>, Failure> {
         let mut data = json!({
             "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": lifelines().collect::<Vec<_>>().join(", "),
             "events": vocabulary_text(), "formula": null, "problem": null,
@@ -176,7 +172,7 @@ impl Model {
                     }
                     if formula.is_empty() {
                         print_message(&format!(
-                            "{}: the model says that its words cannot be said as a formula",
+                            "{}: according to the model, no formula can express these words",
                             rule.id
                         ));
                         return Ok(None);
@@ -191,24 +187,24 @@ impl Model {
             data["formula"] = json!(formula);
             data["problem"] = json!(problem);
         }
-        print_message(&format!("{}: no formula was found; write one beside its words", rule.id));
+        print_message(&format!("{}: the model found no formula; write one yourself", rule.id));
         Ok(None)
     }
 
     async fn ask(&mut self, purpose: &str, number: u32, data: &Value) -> Result<String, Failure> {
-        let render = |name: &str, data: &Value| self.asker.prompts.render(name, data).fails(Exit::Usage);
+        let render = |name: &str, data: &Value| self.client.prompts.render(name, data).fails(Exit::Usage);
         let key =
             RequestKey { node: NODE.to_owned(), place: 0, attempt: number, purpose: purpose.to_owned(), candidate: 0 };
         let request = Request {
             seq: u64::from(number) * 2 + u64::from(purpose == "repair") - 1,
             role: render("policy/role", &json!({}))?,
             prompt: render("policy/formulate", data)?,
-            workspace: self.asker.workspace.clone(),
+            workspace: self.client.workspace.clone(),
             offered: Vec::new(),
-            choice: self.asker.caller.choice(NODE),
+            choice: self.client.caller.choice(NODE),
             schema: None,
             key,
         };
-        Ok(self.asker.ask(request).await?.text)
+        Ok(self.client.ask(request).await?.text)
     }
 }

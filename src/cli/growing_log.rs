@@ -1,4 +1,4 @@
-//! Opens logs, and reads a log that still grows: it notices if what was read is no longer there.
+//! Opens logs, and follows a log that is still being written. Fails if the part that was read changes.
 
 use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom};
@@ -13,10 +13,10 @@ use crate::exit::Exit;
 use crate::files;
 use crate::process::Cancel;
 
-/// How many of the bytes that were read last are compared whenever the file has changed.
+/// Number of last-read bytes that are compared whenever the file has changed.
 const TAIL: usize = 4096;
 
-/// The log at a path: a file, a run folder's journal, or stdin.
+/// Opens the log at a path: a file, the journal of a run folder, or stdin.
 pub(super) fn open_log(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdin()));
@@ -29,12 +29,12 @@ fn file_of(path: &Path) -> PathBuf {
 }
 
 fn open_log_file(path: &Path) -> Result<File, Failure> {
-    // A shell hands over the output of a command as a named pipe: `audit <(command)`.
+    // `audit <(command)`: the shell passes the output of a command as a named pipe.
     let is_pipe = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
     let from_shell = is_pipe && (path.starts_with("/dev") || path.starts_with("/proc"));
     if from_shell { File::open(path) } else { files::open(path) }.map_err(|e| {
         Failure::usage(format!("cannot read {}: {e}", path.display()))
-            .hint("give a run folder, a file of JSON lines, or - for stdin")
+            .hint("name a run folder, a file of JSON lines, or - for stdin")
     })
 }
 
@@ -42,11 +42,11 @@ fn open_log_file(path: &Path) -> Result<File, Failure> {
 pub(super) struct GrowingLog {
     input: BufReader<Box<dyn Read + Send>>,
     pub is_stdin: bool,
-    /// The number of the line that came last, from 1.
+    /// Number of the last line that was read, from 1.
     pub line: u64,
-    /// What is read of the line after it.
+    /// The part of the next line that was read so far.
     ahead: Vec<u8>,
-    /// What was read of a regular file.
+    /// What was read of the file; `None` for pipes.
     read: Option<ReadFile>,
 }
 
@@ -73,7 +73,7 @@ impl GrowingLog {
         Ok(Self { input: BufReader::new(input), is_stdin, line: 0, ahead: Vec::new(), read })
     }
 
-    /// The next line with something on it, once it is finished; `None` where there will be none.
+    /// Waits for the next complete non-blank line; `None` at the end of stdin or when cancelled.
     pub(super) async fn next_line(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
         loop {
             if self.has_next_line()? {
@@ -87,7 +87,7 @@ impl GrowingLog {
         }
     }
 
-    /// Whether another line with something on it is there, and finished.
+    /// Whether a complete non-blank line is available; does not wait for it.
     pub(super) fn has_next_line(&mut self) -> Result<bool, Failure> {
         while !self.ahead.ends_with(b"\n") {
             let before = self.ahead.len();
@@ -96,7 +96,7 @@ impl GrowingLog {
                 .read_until(b'\n', &mut self.ahead)
                 .map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
             if let Some(file) = &mut self.read {
-                file.follow(&self.ahead[before..]);
+                file.append(&self.ahead[before..]);
             }
             if read == 0 {
                 self.read.as_mut().map_or(Ok(()), ReadFile::check)?;
@@ -110,33 +110,33 @@ impl GrowingLog {
         Ok(true)
     }
 
-    /// Whether the file still begins with all that was read of it.
+    /// Fails if the file no longer begins with everything that was read.
     pub(super) fn check_unchanged(&self) -> Result<(), Failure> {
         self.read.as_ref().map_or(Ok(()), ReadFile::check_unchanged)
     }
 }
 
-/// What was read of a file.
+/// The part of a file that was read, to detect changes.
 struct ReadFile {
     path: PathBuf,
-    /// Its device and inode.
+    /// Device and inode.
     id: (u64, u64),
     digest: Sha256,
     tail: Vec<u8>,
     bytes: u64,
-    /// Size and time of change when it was last compared.
+    /// Size and modification time (seconds, nanoseconds) at the last comparison.
     seen: Option<(u64, i64, i64)>,
 }
 
 impl ReadFile {
-    fn follow(&mut self, read: &[u8]) {
+    fn append(&mut self, read: &[u8]) {
         self.digest.update(read);
         self.bytes += read.len() as u64;
         self.tail.extend_from_slice(&read[read.len().saturating_sub(TAIL)..]);
         self.tail.drain(..self.tail.len().saturating_sub(TAIL));
     }
 
-    /// Whether the path still leads to the file, and its end as far as it was read is the same.
+    /// Fails if the path leads to another file, or if the last bytes that were read have changed.
     fn check(&mut self) -> Result<(), Failure> {
         let meta = self.meta()?;
         let seen = Some((meta.len(), meta.mtime(), meta.mtime_nsec()));

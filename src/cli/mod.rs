@@ -1,5 +1,9 @@
-//! The command line: the only place with a terminal, an environment, signals and a wall clock. One file a command; it
-//! wires the parts together and decides nothing about specifications.
+//! The command line: the only place with a terminal, an environment, signals and a wall clock. It wires the parts together
+//! and decides nothing about specifications.
+//!
+//! Layers, from the bottom: errors, environment and terminal (`failure`, `environment`, `secrets`, `terminal`); settings,
+//! tools and progress (`settings`, `tools`, `progress`, `provider`); shared preparation (`forge`, `new_run`, `evaluator`,
+//! `model_client`); one file a command; and on top `args` and `program`.
 
 mod args;
 mod audit;

@@ -1,4 +1,5 @@
-//! A model that a command asks outside of a run: its budget, its recording, its folder of requests and answers.
+//! Calls a model outside of a run, for `audit`, `policy formulate` and `experiments`: with a budget, a recording, and a
+//! folder for handoff.
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -19,35 +20,35 @@ use crate::llm::{Answer, CallEvent, Caller, FailedCall, FailureKind, LlmError, R
 use crate::process::Cancel;
 use crate::prompt::PromptLibrary;
 
-/// Flags of a command that asks a model outside of a run.
+/// Flags of a command that calls a model outside of a run.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ModelArgs {
-    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`; an audit asks nobody who is not
-    /// named].
+    /// Provider of answers: claude, anthropic, openai, handoff or replay [default: as for `run`; required for `audit` if
+    /// a rule needs labels].
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
-    /// The model's name; with handoff, who answers.
+    /// Name of the model; for handoff, the name of who answers [default: as for `run`].
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Where the server of `openai` or `anthropic` is.
+    /// Address of the `openai` or `anthropic` server [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// US dollars that it may cost, with what its record holds; it stops before a request that would go beyond.
+    /// Maximum cost in US dollars; the command stops before a request that would exceed it [default: no limit].
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub max_cost: Option<f64>,
-    /// A table of prices; it is looked at before the built-in one.
+    /// Price table that overrides the built-in one [default: none].
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
-    /// Tokens that it may use, likewise.
+    /// Maximum tokens; the command stops before a request that would exceed them [default: no limit].
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<NonZeroU64>,
-    /// The recording that `--provider replay` answers from.
+    /// Recording to answer from; implies `--provider replay`.
     #[arg(long, value_name = "FILE")]
     pub recording: Option<PathBuf>,
 }
 
 impl ModelArgs {
-    /// As settings. A recording is there to be replayed.
+    /// The flags as settings. A recording implies the provider `replay`.
     pub(super) fn layer(&self) -> Layer {
         Layer {
             provider: self.provider.clone().or_else(|| self.recording.as_ref().map(|_| "replay".to_owned())),
@@ -62,7 +63,7 @@ impl ModelArgs {
     }
 }
 
-/// Who is asked, and what was said so far.
+/// A provider with the answers and the usage so far.
 pub(super) struct ModelClient {
     pub caller: Caller,
     pub prompts: Arc<PromptLibrary>,
@@ -70,14 +71,14 @@ pub(super) struct ModelClient {
     pub workspace: PathBuf,
     handoff: PathBuf,
     cancel: Cancel,
-    /// What was used so far, estimated where nobody counts and a budget is to be kept.
+    /// Usage so far; estimated if the provider reports none and there is a budget.
     pub used: Used,
     record: Option<PathBuf>,
     recording: Recording,
 }
 
 impl ModelClient {
-    /// Finds out what can be wrong with provider, prompts and recording, before anybody is asked.
+    /// Fails if provider, prompts or recording are unusable, before any request is sent.
     pub(super) async fn new(mut settings: Settings, record: Option<&Path>, out: &Path) -> Result<Self, Failure> {
         make_paths_absolute(&mut settings);
         let mut recording = Recording::default();
@@ -107,7 +108,7 @@ impl ModelClient {
         })
     }
 
-    /// Asks, within the budget. What was answered is in the recording when this returns.
+    /// Sends a request within the budget. The answer is in the recording when this returns.
     pub(super) async fn ask(&mut self, mut request: Request) -> Result<Answer, Failure> {
         if self.caller.name() == "handoff" {
             request.seq = self.next_free_number(&request);
@@ -118,15 +119,15 @@ impl ModelClient {
         let mut note = |note: CallEvent| {
             if let CallEvent::Failed(FailedCall { message, usage, cost_usd, estimated, .. }) = &note {
                 print_message(&format!("the call failed: {message}"));
-                let guessed = estimated.map_or(0.0, |e| e.cost_usd.unwrap_or(0.0));
-                used.cost_usd += cost_usd.unwrap_or(0.0) + guessed;
+                let estimated_cost = estimated.map_or(0.0, |e| e.cost_usd.unwrap_or(0.0));
+                used.cost_usd += cost_usd.unwrap_or(0.0) + estimated_cost;
                 let tokens = usage.map_or(0, |u| u.total()) + estimated.map_or(0, |e| e.usage.total());
                 used.tokens = used.tokens.saturating_add(tokens);
             }
         };
         let answer = self.caller.call(&request, &|| before, &self.cancel, &mut note).await;
         self.used = used;
-        let answer = answer.map_err(|e| failed(&e))?;
+        let answer = answer.map_err(|e| call_failure(&e))?;
         let estimated = self.caller.estimate(&request, &answer);
         self.used.cost_usd += answer.cost_usd.unwrap_or(0.0) + estimated.and_then(|e| e.cost_usd).unwrap_or(0.0);
         let usage = answer.usage.unwrap_or_default().plus(estimated.map(|e| e.usage).unwrap_or_default());
@@ -139,9 +140,9 @@ impl ModelClient {
         self.handoff.join(format!("{seq:04}-{}", request.key.node))
     }
 
-    /// The number of the request in its folder: an answer that lies there to another question is none to this one.
+    /// The first number whose folder has no answer to another request.
     fn next_free_number(&self, request: &Request) -> u64 {
-        let is_others = |seq: u64| {
+        let is_taken = |seq: u64| {
             let folder = self.folder(seq, request);
             match files::read_text(&folder.join("request.md"), files::LARGE) {
                 Ok(text) => !text.contains(request.prompt.trim()),
@@ -149,7 +150,7 @@ impl ModelClient {
             }
         };
         let mut seq = request.seq;
-        while is_others(seq) {
+        while is_taken(seq) {
             seq += 1;
         }
         seq
@@ -159,18 +160,18 @@ impl ModelClient {
         let Some(path) = &self.record else { return Ok(()) };
         self.recording.answers.retain(|known| known.key != request.key);
         self.recording.answers.push(Recorded::new(request, answer, self.caller.name()));
-        // What is written beside a file needs the file's folder.
-        let whole = std::path::absolute(path).fails(Exit::Usage)?;
-        write_atomically(&whole, self.recording.render().as_bytes())
+        // `write_atomically` needs the folder, for its temporary file.
+        let absolute = std::path::absolute(path).fails(Exit::Usage)?;
+        write_atomically(&absolute, self.recording.render().as_bytes())
             .map_err(|e| Failure::usage(format!("cannot write the recording {}: {e}", path.display())))
     }
 }
 
-fn failed(error: &LlmError) -> Failure {
+fn call_failure(error: &LlmError) -> Failure {
     Failure::new(exit_of_failed_call(error), error.to_string())
 }
 
-/// The exit status of a call that failed. A model that the server does not have is a wrong setting, as in a run.
+/// The exit status of a failed call. As in a run, an unknown model is a usage error.
 pub(super) fn exit_of_failed_call(error: &LlmError) -> Exit {
     match error {
         LlmError::Cancelled => Exit::Interrupted,

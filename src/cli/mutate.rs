@@ -1,4 +1,4 @@
-//! `tlaforge mutate`: deliberate flaws in a specification, and whether its properties notice them.
+//! `tlaforge mutate`: mutation testing of a specification and its properties.
 
 use clap::Args as ClapArgs;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -13,7 +13,7 @@ use super::contradictions::CONTRADICTIONS_DIR;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
 use super::format::Format;
-use super::progress::so_far;
+use super::progress::format_progress;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
@@ -34,47 +34,48 @@ use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, loca
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct MutateArgs {
-    /// The module. It is never edited.
+    /// Module to mutate. The file is never edited.
     pub spec: PathBuf,
-    /// The configuration [default: the .cfg of the same name beside the module].
+    /// Configuration file [default: the .cfg file with the name of the module, in the same folder].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The folder of the results; mutants judged in it before are not judged again.
+    /// Folder of the results. Mutants that it already has results for are not judged again.
     #[arg(long, value_name = "DIR", default_value = "mutants.out")]
     pub out: PathBuf,
-    /// Mutants judged at a time [default: one for each processor].
+    /// Number of mutants to judge in parallel [default: one per processor].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// List the mutants and judge none.
+    /// List the mutants without judging them.
     #[arg(long)]
     pub list: bool,
-    /// Mutants of this operator alone; may be given several times.
+    /// Only use this mutation operator; can be repeated [default: all operators].
     #[arg(long, value_name = "OPERATOR")]
     pub operator: Vec<String>,
-    /// Only judge mutants on lines that this unified diff adds or changes.
+    /// Only judge mutants on lines that this unified diff adds or changes [default: all lines].
     #[arg(long, value_name = "FILE")]
     pub in_diff: Option<PathBuf>,
-    /// Only judge K mutants, drawn at random.
+    /// Only judge K mutants, chosen at random [default: all].
     #[arg(long, value_name = "K")]
     pub sample: Option<NonZeroUsize>,
-    /// What the draw begins with; the same seed draws the same mutants [default: 0].
+    /// Seed of the random choice; the same seed chooses the same mutants [default: 0].
     #[arg(long, value_name = "N", requires = "sample")]
     pub seed: Option<u64>,
-    /// The k-th of n parts of the mutants, for several machines.
+    /// Only judge the K-th of N parts of the mutants, to distribute them over several machines [default: all].
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Seconds for each run on a mutant [default: ten times what the specification itself took, at least 5].
+    /// Time limit in seconds for each run on a mutant [default: ten times the time of the specification itself, at least 5].
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<NonZeroU64>,
-    /// Write the result in the schema of mutation testing elements, which viewers read.
+    /// Write the results as a mutation testing elements report (Stryker schema), for report viewers.
     #[arg(long, value_name = "FILE")]
     pub stryker: Option<PathBuf>,
-    /// End with status 1 if the score, from 0 to 1, is below this or there is no score; undecided mutants count as survived.
+    /// Exit with status 1 if there is no score, or if it is below SCORE (0 to 1); undecided mutants count as survived
+    /// [default: never].
     #[arg(long, value_name = "SCORE", value_parser = parse_share)]
     pub fail_under: Option<f64>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// How the result is printed.
+    /// Output format of the result.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -89,8 +90,8 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
-    let chosen = selection(&args, &file)?.select(all, &text);
-    for line in unread(&module, made, chosen.len()) {
+    let chosen = selection(&args, &file)?.of(all, &text);
+    for line in missing_mutants_notes(&module, made, chosen.len()) {
         print_message(&line);
     }
     if args.list {
@@ -108,7 +109,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
 
     print_message(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
-    let (subject, baseline) = prepared.map_err(|error| unfit(&error, &args, &settings))?;
+    let (subject, baseline) = prepared.map_err(|error| baseline_failure(&error, &args, &settings))?;
 
     std::fs::create_dir_all(&args.out).map_err(|e| Failure::usage(format!("{}: {e}", args.out.display())))?;
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
@@ -117,15 +118,15 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
     let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version };
-    let limits = limits_per_mutant(&limits, deadline);
-    let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
+    let limits = limits_of_one(&limits, deadline);
+    let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
-    let mut whole = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
-    whole["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
-    // The checker is asked for its version on the way, which may start it once more.
+    let mut report = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
+    report["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
+    // Measured here because `run_json` can start the checker once more, for its version.
     let waited = began.elapsed();
-    whole["run"]["total_seconds"] = json!(waited.as_secs_f64());
-    results.finish(&whole, &judgements).fails(Exit::Usage)?;
+    report["run"]["total_seconds"] = json!(waited.as_secs_f64());
+    results.finish(&report, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {
         let text = format!("{:#}\n", stryker(&subject, &judgements));
         let file = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -134,15 +135,13 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     }
     match args.format {
         Format::Text => print_result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
-        Format::Json => print_json_line(&whole),
+        Format::Json => print_json_line(&report),
     }
     print_message(&format!("results: {}", args.out.display()));
     if contradictions.any() {
         return Ok(Exit::Defect);
     }
-    // Without a threshold a finished run is a good one.
-    let Some(why) =
-        args.fail_under.and_then(|least| below(least, &Summary::from_judgements(&judgements, &subject.cfg)))
+    let Some(why) = args.fail_under.and_then(|least| explain_low_score(least, &Summary::of(&judgements, &subject.cfg)))
     else {
         return Ok(Exit::Ok);
     };
@@ -150,26 +149,26 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     Ok(Exit::Negative)
 }
 
-/// Why there may be fewer mutants than one expects.
-fn unread(module: &Module, made: usize, chosen: usize) -> Vec<String> {
+/// Explains why there may be fewer mutants than expected.
+fn missing_mutants_notes(module: &Module, made: usize, chosen: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(first) = module.syntax_errors.first() {
-        lines.push(format!("not all of it could be read, and what could not has no mutants: {first}"));
+        lines.push(format!("warning: the unreadable parts of the module have no mutants: {first}"));
     }
     if made > 0 && chosen == 0 {
-        lines.push(format!("none of {} is in this selection", counted(made, "mutant")));
+        lines.push(format!("none of {} is selected", counted(made, "mutant")));
     }
     if made == 0 {
         lines.push(
-            "there is nothing to mutate: only the module's own algorithm and definitions are, and nothing that its \
-             properties depend on"
+            "there is nothing to mutate: mutants are made of the module's own algorithm and definitions, except those that \
+             its properties depend on"
                 .to_owned(),
         );
     }
     lines
 }
 
-/// What was asked for, and what answered: enough to do the same again.
+/// Options and versions: everything that is needed to repeat this run.
 async fn run_json(
     args: &MutateArgs,
     made: usize,
@@ -196,15 +195,19 @@ async fn run_json(
     })
 }
 
-/// Why the score is below the threshold. A mutant that was not decided counts as survived, because it was not killed.
-fn below(least: f64, summary: &Summary) -> Option<String> {
+/// Explains why the score is below the threshold, if it is. An undecided mutant counts as survived, because it was not
+/// killed.
+fn explain_low_score(least: f64, summary: &Summary) -> Option<String> {
     let undecided = summary.inconclusive + summary.timeout;
-    let counted =
-        if undecided == 0 { String::new() } else { format!(", its {undecided} undecided counted as survived,") };
+    let counted = if undecided == 0 {
+        String::new()
+    } else {
+        format!(", counting its {undecided} undecided mutants as survived,")
+    };
     match summary.score_at_least {
         Some(score) if score >= least => None,
         Some(score) => Some(format!("--fail-under: the score{counted} is {score:.4}, below {least}")),
-        None => Some("--fail-under: there is no score: no mutant was killed, survived or left undecided".to_owned()),
+        None => Some("--fail-under: there is no score: no mutant was killed, survived or undecided".to_owned()),
     }
 }
 
@@ -213,14 +216,13 @@ fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
     for id in &args.operator {
         operators.push(Operator::from_id(id).ok_or_else(|| {
             let known: Vec<&str> = Operator::ALL.iter().map(|operator| operator.id()).collect();
-            Failure::usage(format!("there is no mutation operator {id:?}"))
-                .hint(format!("one of: {}", known.join(", ")))
+            Failure::usage(format!("unknown mutation operator {id:?}")).hint(format!("one of: {}", known.join(", ")))
         })?);
     }
     let lines = match &args.in_diff {
         Some(path) => Some(changed_lines(&read_spec(path)?, file).ok_or_else(|| {
             Failure::usage(format!("{} changes no file named {file}", path.display()))
-                .hint("give a unified diff, such as `git diff` writes it")
+                .hint("give a unified diff, such as the output of `git diff`")
         })?),
         None => None,
     };
@@ -241,7 +243,7 @@ fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
     }
 }
 
-fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failure {
+fn baseline_failure(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failure {
     let spec = &args.spec;
     match error {
         BaselineError::Tool(error) => tool_failure(error),
@@ -259,7 +261,8 @@ fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failu
             let undecided = |outcome: &&CheckOutcome| matches!(outcome.verdict, Verdict::Inconclusive { .. });
             if let Some(outcome) = outcome.as_deref().filter(undecided) {
                 let failure = Failure::new(Exit::Undecided, format!("{}: {reason}", spec.display()));
-                let failure = failure.hint("if time ran out, give it more with --tlc-timeout, or smaller constants");
+                let failure = failure
+                    .hint("if the time limit was reached, raise it with --tlc-timeout, or use smaller constants");
                 return match outcome.checker {
                     Checker::Tlc => failure,
                     Checker::Embedded if discover_java_tools(settings).is_ok() => {
@@ -273,15 +276,15 @@ fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failu
             }
             let config = args.config.as_ref().map_or_else(String::new, |path| format!(" --config {}", path.display()));
             Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display())).hint(format!(
-                "mutants are judged by what holds: mend it first (tlaforge check {}{config})",
+                "mutation testing needs a specification that holds: correct it first (tlaforge check {}{config})",
                 spec.display()
             ))
         }
     }
 }
 
-/// Evaluator what was not judged before, several at a time. What is judged is on disk before the next one is shown.
-async fn judged(
+/// Judges the mutants without a result, several in parallel. Each result is on disk before the next one is shown.
+async fn judge_mutants(
     judge: &Judge<'_>,
     chosen: &[Mutant],
     results: &mut Results,
@@ -289,16 +292,16 @@ async fn judged(
     args: &MutateArgs,
     cancel: &crate::process::Cancel,
 ) -> Result<Vec<Judgement>, Failure> {
-    let bar = bar(chosen.len());
-    // One that ran out of time is judged again where somebody gives it more; a slower baseline is no reason.
-    let again = |old: &Judgement| args.timeout.is_some() && old.would_get_more_time(limits.check);
+    let bar = progress_bar(chosen.len());
+    // A mutant that timed out is judged again only if --timeout now gives it more time, not if the baseline got slower.
+    let is_stale = |old: &Judgement| args.timeout.is_some() && old.would_get_more(limits.check);
     let mut all: Vec<Option<Judgement>> = Vec::new();
     for mutant in chosen {
-        all.push(results.known(&judge.key(mutant)).filter(|old| !again(old)).cloned());
+        all.push(results.known(&judge.key(mutant)).filter(|old| !is_stale(old)).cloned());
     }
     let known = all.iter().flatten().count();
     if known > 0 {
-        print_message(&format!("{} of {} were judged before", known, counted(chosen.len(), "mutant")));
+        print_message(&format!("{} of {} have results already", known, counted(chosen.len(), "mutant")));
         bar.inc(known as u64);
     }
     let cx = ToolContext { limits, cancel, progress: &|_| {} };
@@ -308,14 +311,14 @@ async fn judged(
     let runs = open.into_iter().map(|at| async move { (at, judge.judge(&chosen[at], cx).await) });
     let mut runs = stream::iter(runs).buffer_unordered(jobs);
     let began = Instant::now();
-    let mut said = Instant::now();
+    let mut last_line = Instant::now();
     while let Some((at, judged)) = runs.next().await {
         let judgement = match judged {
             Ok(judgement) => judgement,
             Err(ToolError::Cancelled) => {
                 bar.finish_and_clear();
                 return Err(Failure::new(Exit::Interrupted, "interrupted").hint(format!(
-                    "what was judged is in {}; the same command goes on from there",
+                    "the results so far are in {}; run the same command again to continue",
                     args.out.display()
                 )));
             }
@@ -328,10 +331,10 @@ async fn judged(
         }
         all[at] = Some(judgement);
         let done = all.iter().flatten().count();
-        // Where no bar moves, a line now and then, and one for the first.
-        if bar.is_hidden() && (done == known + 1 || said.elapsed() > Duration::from_secs(10)) {
-            said = Instant::now();
-            let words = so_far(done - known, chosen.len() - known, "judged", began);
+        // Without a progress bar, print a line for the first result and then every 10 seconds.
+        if bar.is_hidden() && (done == known + 1 || last_line.elapsed() > Duration::from_secs(10)) {
+            last_line = Instant::now();
+            let words = format_progress(done - known, chosen.len() - known, "judged", began);
             print_message(&words);
         }
     }
@@ -339,7 +342,7 @@ async fn judged(
     Ok(all.into_iter().flatten().collect())
 }
 
-fn bar(mutants: usize) -> ProgressBar {
+fn progress_bar(mutants: usize) -> ProgressBar {
     if !is_interactive() {
         return ProgressBar::hidden();
     }
@@ -359,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn undecided_mutants_do_not_help_over_the_threshold() {
+    fn undecided_mutants_count_as_survived_for_the_threshold() {
         let summary = |undecided, least| Summary {
             killed: 8,
             survived: 2,
@@ -368,9 +371,9 @@ mod tests {
             score_at_least: Some(least),
             ..Summary::default()
         };
-        assert_eq!(below(0.8, &summary(0, 0.8)), None);
-        let why = below(0.8, &summary(6, 0.5)).unwrap();
-        assert_eq!(why, "--fail-under: the score, its 6 undecided counted as survived, is 0.5000, below 0.8");
-        assert!(below(0.0, &Summary::default()).is_some());
+        assert_eq!(explain_low_score(0.8, &summary(0, 0.8)), None);
+        let why = explain_low_score(0.8, &summary(6, 0.5)).unwrap();
+        assert_eq!(why, "--fail-under: the score, counting its 6 undecided mutants as survived, is 0.5000, below 0.8");
+        assert!(explain_low_score(0.0, &Summary::default()).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! `tlaforge run`: documentation in, specification out.
+//! Creates a run folder from documents and settings: shared by `run`, `demo` and `eval --suite`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::process::Cancel;
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
 
-/// Exemplars that the program carries.
+/// The built-in exemplars.
 const EXEMPLARS: &[(&str, &str)] = &[
     ("Escrow.tla", include_str!("../../exemplars/Escrow.tla")),
     ("Escrow.cfg", include_str!("../../exemplars/Escrow.cfg")),
@@ -39,33 +39,30 @@ const EXEMPLARS: &[(&str, &str)] = &[
     ("TicketLock.cfg", include_str!("../../exemplars/TicketLock.cfg")),
 ];
 
-/// Where the documents come from.
 pub(super) enum DocumentSource {
     /// A file or a folder.
     Path(PathBuf),
-    /// Already read.
     Loaded(Documents),
 }
 
-/// What a new run is made of.
 pub(super) struct NewRun {
     pub out: PathBuf,
     pub docs: DocumentSource,
     pub interface: Interface,
     pub answers: AnswerSource,
     pub objective: Option<RunObjective>,
-    /// A policy file of the user's own.
+    /// The `--policy` file.
     pub policy: Option<PathBuf>,
 }
 
-/// Makes a run and drives it to its end.
+/// Creates a run and drives it to its end.
 pub(super) async fn start_and_drive(job: NewRun, settings: Settings, format: Format) -> Result<Exit, Failure> {
     let display = Arc::new(Display::new(format));
     let (run, prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
     drive_and_report(&run, prepared, &display, format).await
 }
 
-/// Makes a run. Nothing is written before everything that can be known to be wrong has been looked at.
+/// Creates a run. Checks everything that can be checked before it writes anything.
 pub(super) async fn create_run(
     job: NewRun,
     settings: &Settings,
@@ -75,17 +72,17 @@ pub(super) async fn create_run(
     refuse_existing(&job.out)?;
     let policy = job.policy.as_deref().map(|path| PolicyFile::read(path)).transpose()?;
     let documents = match job.docs {
-        DocumentSource::Path(path) if is_folder_of(&job.out, &path) => {
+        DocumentSource::Path(path) if contains_documents(&job.out, &path) => {
             return Err(Failure::usage(format!(
-                "{} is where the documents are, and a run keeps its own files in its folder",
+                "{} contains the documents, and a run needs a folder of its own",
                 job.out.display()
             ))
-            .hint("forge into another folder: --out DIR"));
+            .hint("choose another folder: --out DIR"));
         }
         DocumentSource::Path(path) => read_documents(&path).fails(Exit::Usage)?,
         DocumentSource::Loaded(documents) => documents,
     };
-    // Everything that comes into the journal, into the store or before a model.
+    // Everything that is written to the journal or the store, or sent to a model.
     let names = documents.files.iter().map(|d| &d.path).chain(documents.skipped.iter().map(|s| &s.path));
     for name in names {
         refuse_secrets("the name of a document", name)?;
@@ -100,9 +97,9 @@ pub(super) async fn create_run(
     }
     refuse_secrets("the interface of the case", &serde_json::to_string(&job.interface).unwrap_or_default())?;
     let prepared = prepare(settings, job.answers, &job.out, display, cancel).await?;
-    let desk = &prepared.context;
+    let context = &prepared.context;
     if let Some(objective) = &job.objective {
-        refuse_impossible(objective, settings, desk.caller.name())?;
+        refuse_impossible(objective, settings, context.caller.name())?;
         let revisions = settings.max_revisions.saturating_add(1);
         let ahead = Continuation { view: &RunView::default(), parent: None, next: 0, revisions };
         refuse_unreachable(objective, settings, ahead)?;
@@ -110,14 +107,14 @@ pub(super) async fn create_run(
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);
     }
-    let own: Vec<&str> = desk.prompts.templates().iter().filter(|t| t.own).map(|t| t.name).collect();
+    let own: Vec<&str> = context.prompts.templates().iter().filter(|t| t.own).map(|t| t.name).collect();
     if !own.is_empty() {
-        display.note(&format!("prompts of your own: {}", own.join(", ")));
+        display.note(&format!("using your own prompts: {}", own.join(", ")));
     }
     let run = open_run(&job.out, display)?;
-    // Between the look above and the lock another process may have begun a run here.
+    // Another process may have started a run here between the check above and the lock.
     if !run.entries().is_empty() {
-        return Err(occupied(&job.out, &run.view()));
+        return Err(occupied_failure(&job.out, &run.view()));
     }
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
@@ -136,7 +133,7 @@ pub(super) async fn create_run(
         docs: Vec::new(),
         skipped: documents.skipped.clone(),
         exemplars: Vec::new(),
-        prompts: prompts_in_use(&desk.prompts),
+        prompts: prompts_in_use(&context.prompts),
         policy: None,
         command_line: settings_to_journal(settings, &prepared),
     };
@@ -159,77 +156,80 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{} is a file; --out takes a folder", out.display())));
     }
     if !Run::exists(out) {
-        return refuse_strangers(out);
+        return refuse_foreign_files(out);
     }
     if let Some(held) = RunLock::holder(out) {
-        return Err(Failure::usage(held.to_string()).hint("or forge into another folder: --out DIR"));
+        return Err(Failure::usage(held.to_string()).hint("or choose another folder: --out DIR"));
     }
     let events = crate::journal::read(&out.join("journal.jsonl")).fails(Exit::Usage)?;
     if events.is_empty() {
-        // Killed within its first line: nothing was begun.
-        return refuse_strangers(out);
+        // The process was killed within the first line, so no run has begun.
+        return refuse_foreign_files(out);
     }
-    let view = RunView::from_entries(&events);
-    Err(occupied(out, &view))
+    let view = RunView::of(&events);
+    Err(occupied_failure(out, &view))
 }
 
-/// Whether documents (a folder, or one file) stand right in a folder.
-fn is_folder_of(out: &Path, docs: &Path) -> bool {
+/// Whether `out` is the folder of the documents.
+fn contains_documents(out: &Path, docs: &Path) -> bool {
     let (Ok(out), Ok(docs)) = (out.canonicalize(), docs.canonicalize()) else { return false };
     out == docs || (docs.is_file() && docs.parent() == Some(&out))
 }
 
-/// Refuses a folder that holds files of the user's own under the names that a run uses. A run clears its `workspace/`, and
-/// a `Spec.tla` that is not the run's would look approved in the end.
-fn refuse_strangers(out: &Path) -> Result<(), Failure> {
-    // Stored artifacts alone are left by a run that was killed before its first event.
+/// Refuses a folder that contains other files under the names that a run uses. A run clears its `workspace/`, and a
+/// foreign `Spec.tla` would look approved at the end.
+fn refuse_foreign_files(out: &Path) -> Result<(), Failure> {
+    // A run that was killed before its first event leaves only stored artifacts, which are not in `VISIBLE`.
     let is_there =
         |name: &&str| std::fs::symlink_metadata(out.join(name)).is_ok_and(|meta| meta.is_dir() || meta.len() > 0);
     let own: Vec<&str> = pipeline::file::VISIBLE.into_iter().filter(is_there).collect();
     if !own.is_empty() {
         let (shown, them) = (out.display(), if own.len() == 1 { "it" } else { "them" });
         return Err(Failure::usage(format!(
-            "{shown} holds {}, which no run of tlaforge put there, and a run would write {them}",
+            "{shown} contains {}, which no run of tlaforge wrote and a run would overwrite",
             own.join(", ")
         ))
-        .hint("forge into a folder of its own: --out DIR")
+        .hint("choose another folder: --out DIR")
         .hint(format!("or move {them} away first")));
     }
     for name in ["workspace", "history", "handoff", "candidates"] {
         let dir = out.join(name);
         if dir.is_file() {
-            return Err(Failure::usage(format!("{} is a file, and a run would make a folder there", dir.display()))
-                .hint("forge into a folder of its own: --out DIR"));
+            return Err(Failure::usage(format!(
+                "{} is a file, and a run needs a folder with that name",
+                dir.display()
+            ))
+            .hint("choose another folder: --out DIR"));
         }
         if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::usage(format!(
-                "{} holds files that are not of a run, and a run would use that folder",
+                "{} contains files that no run wrote, and a run would use that folder",
                 dir.display()
             ))
-            .hint("forge into a folder of its own: --out DIR"));
+            .hint("choose another folder: --out DIR"));
         }
     }
     Ok(())
 }
 
-fn occupied(out: &Path, view: &RunView) -> Failure {
+fn occupied_failure(out: &Path, view: &RunView) -> Failure {
     let shown = out.display();
     match view.finished.as_ref().map(|f| f.outcome) {
         Some(outcome) if outcome != Outcome::Stopped => {
-            Failure::usage(format!("{shown} holds a finished run ({})", outcome.name()))
-                .hint("forge into another folder: --out DIR")
+            Failure::usage(format!("{shown} contains a finished run ({})", outcome.name()))
+                .hint("choose another folder: --out DIR")
                 .hint(format!(
-                    "branch off from one of its revisions: tlaforge resume {shown} --from rev_0 --at formalize"
+                    "start a branch from one of its revisions: tlaforge resume {shown} --from rev_0 --at formalize"
                 ))
                 .hint(format!("read it: tlaforge report {shown}"))
         }
-        _ => Failure::usage(format!("{shown} holds an unfinished run"))
-            .hint(format!("go on with it: tlaforge resume {shown}"))
-            .hint("or forge into another folder: --out DIR"),
+        _ => Failure::usage(format!("{shown} contains an unfinished run"))
+            .hint(format!("continue it: tlaforge resume {shown}"))
+            .hint("or choose another folder: --out DIR"),
     }
 }
 
-/// The exemplars: named, or in `./exemplars`, or those that the program carries.
+/// The exemplars of `--exemplars`, or of `./exemplars`, or the built-in ones.
 fn exemplars(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
     let dir = match &settings.given.exemplars {
         Some(dir) => Some(dir.clone()),

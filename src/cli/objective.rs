@@ -1,5 +1,5 @@
-//! `--objective FILE`: what a run's revisions are measured by. All that can be wrong with it is found out before a folder
-//! is made or a model is asked.
+//! `--objective FILE`: reads the objective of a run, and refuses one that the run cannot reach before anything is created
+//! or paid for.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::monitor::{ConfigError, Format, GoalError, RunObjective};
 use crate::pipeline::{METRICS, Metric, RunView, known_metrics};
 use crate::temporal::ObjectiveError;
 
-/// Reads the file, where one is named.
+/// Reads the objective file, if there is one.
 pub(super) fn read_objective(path: Option<&Path>) -> Result<Option<RunObjective>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let shown = path.display();
@@ -28,10 +28,10 @@ pub(super) fn read_objective(path: Option<&Path>) -> Result<Option<RunObjective>
             .hint("--objective takes a TOML or JSON file: see docs/objectives.md")
     })?;
     refuse_secrets(&format!("the objective {shown}"), &text)?;
-    RunObjective::from_text(&text, format, &known_metrics()).map(Some).map_err(|e| wrong(path, &e))
+    RunObjective::from_text(&text, format, &known_metrics()).map(Some).map_err(|e| goal_failure(path, &e))
 }
 
-fn wrong(path: &Path, error: &GoalError) -> Failure {
+fn goal_failure(path: &Path, error: &GoalError) -> Failure {
     let what = match error {
         GoalError::Config(ConfigError::Toml(e)) => e.to_string(),
         GoalError::Config(ConfigError::Json(e)) => e.to_string(),
@@ -41,11 +41,11 @@ fn wrong(path: &Path, error: &GoalError) -> Failure {
     };
     let failure = Failure::usage(format!("the objective {}: {}", path.display(), what.trim_end()));
     match error {
-        GoalError::Metric { .. } | GoalError::Shadows { .. } => failure.hint(metrics(|_| true)),
+        GoalError::Metric { .. } | GoalError::Shadows { .. } => failure.hint(metrics_hint(|_| true)),
         GoalError::Config(ConfigError::Objective(ObjectiveError::Unknown { name })) => {
             let failure = failure
                 .hint(format!("define it: {name} = \"…\" in the table [predicates], or write the comparison out"))
-                .hint(format!("truth values need no predicate: {}", metrics(Metric::is_truth)));
+                .hint(format!("truth values need no predicate: {}", metrics_hint(Metric::is_truth)));
             if METRICS.iter().any(|m| m.name == name) { failure.hint(format!("such as {name} > 0")) } else { failure }
         }
         GoalError::Config(ConfigError::Reward { .. }) => failure.hint("rewards are finite numbers"),
@@ -53,42 +53,42 @@ fn wrong(path: &Path, error: &GoalError) -> Failure {
             failure.hint("a predicate compares metrics with finite numbers: states < 10000")
         }
         GoalError::Unreachable { .. } => failure
-            .hint("what metrics can be together is told by docs/objectives.md")
-            .hint("the goal by itself: tlaforge formula 'GOAL' --dfa table"),
-        GoalError::Trivial { .. } => failure.hint("leave --objective out, or ask for what not every run gives"),
-        GoalError::Config(_) => failure.hint("the format is described in docs/objectives.md"),
+            .hint("docs/objectives.md says which metrics can have which values together")
+            .hint("to inspect the goal: tlaforge formula 'GOAL' --dfa table"),
+        GoalError::Trivial { .. } => failure.hint("remove --objective, or choose a goal that not every run satisfies"),
+        GoalError::Config(_) => failure.hint("docs/objectives.md describes the format"),
     }
 }
 
-fn metrics(which: fn(&Metric) -> bool) -> String {
+fn metrics_hint(which: fn(&Metric) -> bool) -> String {
     let names: Vec<&str> = METRICS.iter().filter(|m| which(m)).map(|m| m.name).collect();
-    format!("a run tells {}", names.join(", "))
+    format!("the metrics of a run are {}", names.join(", "))
 }
 
-/// Refuses an objective that asks for what a run with these settings never has. `provider` is the one that answers.
+/// Refuses an objective that uses a metric which a run with these settings never has.
 pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, provider: &str) -> Result<(), Failure> {
-    let never = |name: &str, why: String| Failure::usage(format!("the objective asks for `{name}`: {why}"));
-    for name in objective.metrics_read(&known_metrics()) {
+    let never = |name: &str, why: String| Failure::usage(format!("the objective uses `{name}`: {why}"));
+    for name in objective.quantities(&known_metrics()) {
         match name.as_str() {
             "mutation_score" if settings.strengthen == 0 => {
-                return Err(never(&name, "this run judges no mutants, so it has none".to_owned())
-                    .hint("add --strengthen, or leave that predicate out"));
+                return Err(never(&name, "this run judges no mutants".to_owned())
+                    .hint("add --strengthen, or remove that predicate"));
             }
             "cost" | "tokens" if provider == "handoff" => {
-                return Err(never(&name, "what answers by handoff take is not known".to_owned())
-                    .hint("leave that predicate out, or count answers"));
+                return Err(never(&name, "the cost of answers by handoff is unknown".to_owned())
+                    .hint("remove that predicate, or count answers"));
             }
             "cost" | "tokens" if provider == "replay" => {
-                let tells = |r: &Recorded| r.usage.is_some() || (name == "cost" && r.cost_usd.is_some());
-                if !replayed_recording(settings)?.answers.iter().all(tells) {
-                    return Err(never(&name, "the recording does not tell what each of its answers took".to_owned())
-                        .hint("leave that predicate out, or count answers"));
+                let is_known = |r: &Recorded| r.usage.is_some() || (name == "cost" && r.cost_usd.is_some());
+                if !replayed_recording(settings)?.answers.iter().all(is_known) {
+                    return Err(never(&name, "the recording does not contain the cost of each answer".to_owned())
+                        .hint("remove that predicate, or count answers"));
                 }
             }
             "cost" => {
                 if let Some(model) = find_unpriced_model(settings, provider)? {
                     return Err(never(&name, format!("the price of {model} is not known"))
-                        .hint("give it in a table of your own (--prices FILE), or count tokens"));
+                        .hint("add it to a price table (--prices FILE), or count tokens"));
                 }
             }
             _ => {}
@@ -97,19 +97,19 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
     Ok(())
 }
 
-/// Where a run, a resumed one or a branch goes on.
+/// The point from which a new run, a resumed run or a branch continues.
 #[derive(Clone, Copy)]
 pub(super) struct Continuation<'a> {
     pub(super) view: &'a RunView,
-    /// The revision behind which it goes on.
+    /// The revision that it continues after.
     pub(super) parent: Option<u32>,
-    /// The number of the revision that is closed next.
+    /// The number of the next revision.
     pub(super) next: u32,
-    /// How many revisions it closes at most.
+    /// Maximum number of revisions from here.
     pub(super) revisions: u32,
 }
 
-/// Why an objective cannot be reached from there, and what to do; `None` where it can be.
+/// Returns why an objective cannot be reached from there and what to do about it; `None` if it can be reached.
 pub(super) fn why_unreachable(
     objective: &RunObjective,
     settings: &Settings,
@@ -117,39 +117,39 @@ pub(super) fn why_unreachable(
 ) -> Option<(String, String)> {
     let Continuation { view, parent, next, revisions } = ahead;
     let highest = next.saturating_add(revisions).saturating_sub(1);
-    let behind = parent.map_or_else(String::new, |parent| format!("behind rev_{parent} "));
+    let after = parent.map_or_else(String::new, |parent| format!("after rev_{parent} "));
     let reached = |highest| view.ahead(objective, parent, next, highest).is_some();
     let (why, hint) = match view.objective_ahead(objective, parent, next, revisions) {
         Some(least) if least > revisions => {
             let more = settings.max_revisions.saturating_add(least - revisions);
             (
-                format!("{behind}it takes at least {least} revisions, and this run closes at most {revisions}"),
-                format!("add --max-revisions {more}, or ask for less"),
+                format!("{after}it takes at least {least} revisions, and this run has at most {revisions}"),
+                format!("add --max-revisions {more}, or choose a weaker objective"),
             )
         }
         Some(_) => return None,
         None if reached(Some(u32::MAX)) => (
-            format!("this run closes revisions {next} to {highest}, and no numbers like that satisfy it"),
-            "add --max-revisions, or ask for less".to_owned(),
+            format!("this run has revisions {next} to {highest}, and no revision number in that range satisfies it"),
+            "add --max-revisions, or choose a weaker objective".to_owned(),
         ),
         None if reached(None) => (
-            "a run ends with the revision that is approved, and none follows it".to_owned(),
-            "a branch may follow it (resume DIR --from rev_N --objective FILE); ask for what one run can give"
+            "a run ends with its approved revision, and the objective needs a later one".to_owned(),
+            "choose an objective for one run, or set this one for a later branch (resume DIR --from rev_N --objective FILE)"
                 .to_owned(),
         ),
         None if view.is_lost_behind(objective, parent) => (
-            format!("{behind}nothing that can follow reaches it"),
-            "branch from an earlier revision, or give another objective: --objective FILE".to_owned(),
+            format!("{after}no continuation reaches it"),
+            "branch from an earlier revision, or set another objective: --objective FILE".to_owned(),
         ),
         None => (
-            format!("{behind}nothing that can follow reaches it{}", view.grown_words(objective)),
-            "give another objective: --objective FILE".to_owned(),
+            format!("{after}no continuation reaches it{}", view.grown_words(objective)),
+            "set another objective: --objective FILE".to_owned(),
         ),
     };
     Some((format!("the objective `{}` can never be reached: {why}", objective.goal), hint))
 }
 
-/// Refuses an objective that cannot be reached from there: that is told before anything is paid for it.
+/// Refuses an objective that cannot be reached from there, before anything is paid for.
 pub(super) fn refuse_unreachable(
     objective: &RunObjective,
     settings: &Settings,
@@ -161,7 +161,7 @@ pub(super) fn refuse_unreachable(
     }
 }
 
-/// Where `replay` answers from; the demo's is built in.
+/// The recording that `replay` answers from; without a file it is the built-in example.
 fn replayed_recording(settings: &Settings) -> Result<Recording, Failure> {
     match &settings.given.recording {
         Some(path) => Recording::load(path).fails(Exit::Usage),

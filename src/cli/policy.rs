@@ -1,4 +1,4 @@
-//! `tlaforge policy`: the laws of a run.
+//! `tlaforge policy`: prints the default policy, or turns rules into formulas.
 
 use std::fmt::Write as _;
 
@@ -19,22 +19,22 @@ pub(super) struct PolicyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
-    /// Print the default policy: every clause and row with its owner, its formula and what it says in words.
+    /// Print the default policy: every guard clause and route with its owner, its formula and its meaning in words.
     Show {
-        /// `toml` prints a file that `audit --policy` takes, `json` one object.
+        /// Output format; `toml` prints a file for `audit --policy`, `json` one object.
         #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json|toml")]
         format: PolicyFormat,
     },
-    /// Ask a model for the formulas of rules that are said in plain words (`words = "…"`), show each with what it says,
-    /// and write it into the file. Only for rules about runs of tlaforge, not about other logs. A run refuses rules that
-    /// are not confirmed.
+    /// Turn rules in plain words (`words = "…"`) into formulas with a model, show each formula with its meaning, and
+    /// write it into the file once you confirm it. Only for rules about runs of tlaforge, not about other logs. A run
+    /// refuses unconfirmed rules.
     Formulate(Box<FormulateArgs>),
 }
 
 /// How a policy is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum PolicyFormat {
-    /// For a person.
+    /// Text for reading.
     Text,
     /// One object.
     Json,
@@ -50,7 +50,7 @@ pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
     match format {
         PolicyFormat::Text => print_result(&text(&laws())),
         PolicyFormat::Json => {
-            print_json_line(&json!({"schema": 1, "laws": laws().iter().map(object).collect::<Vec<_>>()}))
+            print_json_line(&json!({"schema": 1, "rules": laws().iter().map(object).collect::<Vec<_>>()}))
         }
         PolicyFormat::Toml => print_result(&default_policy()),
     }
@@ -71,13 +71,13 @@ fn text(laws: &[Law]) -> String {
             guard = law.guard;
             let heading = match guard {
                 "approval" => {
-                    "Approval. A run is approved where the review approves and every clause holds of what it could know; \
-                     the first that fails says where the run goes on."
+                    "Approval. A run is approved if the review approves and every clause holds for what the review could know; \
+                     the first clause that fails decides where the run continues."
                 }
                 "flaw" => {
-                    "Flaw. A claim that the documented protocol is wrong goes to the second reader where every clause holds."
+                    "Flaw. A claim that the documented protocol is wrong goes to the second reader if every clause holds."
                 }
-                _ => "Routing. The first row whose formula holds of what is decided on is taken.",
+                _ => "Routing. The first row whose formula holds is taken.",
             };
             let gap = if out.is_empty() { "" } else { "\n" };
             // Writing to a string cannot fail.
@@ -86,9 +86,9 @@ fn text(laws: &[Law]) -> String {
         let _ = writeln!(out, "{} ({})\n    {}\n    {}", law.name, law.owners.join(", "), law.words, law.formula);
     }
     out.push_str(
-        "\n`@A.x` is `x` as lifeline A last said it, as far as the owner could know; `claims.…` is what a node publishes \
-         when it has worked,\n`routing.…` what a row is decided on (both stand in the journal). `tlaforge audit RUN --policy \
-         default` asks a journal again.\n",
+        "\n`@A.x` is the last value of `x` on lifeline A that the owner could know; `says.…` are the claims of a node,\n\
+         `on.…` the facts of a routing decision (both are in the journal). `tlaforge audit RUN --policy default` checks \
+         a journal.\n",
     );
     out
 }

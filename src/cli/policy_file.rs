@@ -1,4 +1,4 @@
-//! A policy file of the user's own that a run is put under.
+//! The `--policy` file of a run: read, checked, and applied.
 
 use std::path::Path;
 
@@ -10,33 +10,33 @@ use crate::files;
 use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
 use crate::report::counted;
 
-/// A policy that can govern a run.
+/// A policy that a run can be monitored with.
 pub(super) struct PolicyFile {
     name: String,
     text: String,
-    /// On the heap: the commands hold it while they wait.
+    /// Boxed, because the commands hold it across await points.
     rules: Box<Admitted>,
 }
 
 impl PolicyFile {
-    /// Reads it, and finds out what is wrong with it in a run in which these are idle: nothing has been made or paid for
-    /// yet.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    /// Reads and checks the file, before the run creates or pays for anything. `idle` are the nodes that never work in
+    /// this run: a rule must not depend on them.
+    pub(super) fn read(path: &Path, idle: &Idle) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
-        let text = read_policy_text(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
+        let text = read_policy_text(path).map_err(|e| cannot(&e).hint("--policy takes a policy file"))?;
         refuse_secrets(&name, &text)?;
         let rules = admit(&text).map_err(|e| cannot(&e).hint(hint_for(&e)))?;
         if rules.not_compared() > 0 {
             let pairs = counted(rules.not_compared(), "pair");
             print_message(&format!(
-                "warning: {name}: {pairs} of rules were not checked for a contradiction: there are too many"
+                "warning: {name}: {pairs} of rules were not checked for contradictions: there are too many pairs"
             ));
         }
         Ok(Self { name, text, rules: Box::new(rules) })
     }
 
-    /// Puts a run under it; how it is kept, for the journal.
+    /// Applies the policy to a run, and returns the stored file for the journal.
     pub(super) fn apply_to(self, run: &Run) -> Result<Stored, Failure> {
         let stored = run.keep(&self.name, &self.text).map_err(|e| run_failure(&e))?;
         run.put_under(&stored, *self.rules).map_err(|e| run_failure(&e))?;
@@ -44,12 +44,11 @@ impl PolicyFile {
     }
 }
 
-/// No policy of rules is larger, in bytes.
-const LARGEST: u64 = 1 << 20;
+/// Maximum size of a policy file in bytes.
+const MAX_SIZE: u64 = 1 << 20;
 
-/// Reads a policy file.
 pub(super) fn read_policy_text(path: &Path) -> std::io::Result<String> {
-    files::read_text(path, LARGEST)
+    files::read_text(path, MAX_SIZE)
 }
 
 fn hint_for(error: &AdmissionError) -> &'static str {
@@ -58,18 +57,21 @@ fn hint_for(error: &AdmissionError) -> &'static str {
             "docs/policies.md lists the nodes of a run, and the events of each with their fields"
         }
         AdmissionError::Impossible { .. } | AdmissionError::NeverHolds { .. } => {
-            "docs/policies.md lists whose events are whose; a comparison is false where its field is undefined: write `G !(x = \"a\")` for `G x != \"a\"`, and `defined(x)` for `x != null`"
+            "docs/policies.md lists the events of each node; a comparison with an undefined field is false: write `G !(x = \"a\")` for `G x != \"a\"`, and `defined(x)` for `x != null`"
         }
         AdmissionError::Contradicts { .. } => {
-            "`tlaforge policy show` prints the laws; a rule of `severity = \"warning\"` may contradict them, and is reported"
+            "`tlaforge policy show` prints the default policy; a rule with `severity = \"warning\"` may contradict it, and is only reported"
+        }
+        AdmissionError::Idle { .. } => {
+            "run with the option that it needs, or give the rule `severity = \"warning\"`: then it is reported and does not prevent an approval"
         }
         AdmissionError::Together { .. } => {
-            "leave one of them out, or give it `severity = \"warning\"`: then it is reported and forbids no approval"
+            "remove one of them, or give it `severity = \"warning\"`: then it is reported and does not prevent an approval"
         }
         AdmissionError::Unfit(_) => {
-            "a rule that looks back (`Y S O H`) or at other nodes (`@A`) needs an `owner`: it is then asked at that node's events"
+            "a rule about the past (`Y S O H`) or about other nodes (`@A`) needs an `owner`: it is evaluated at the events of that node"
         }
-        AdmissionError::Log => "a run's journal needs no [log]",
+        AdmissionError::Log => "remove the [log] table: it is not used for the journal of a run",
         _ => "docs/policies.md has examples",
     }
 }

@@ -22,20 +22,20 @@ use crate::toolchain::{CHECKER_MARKER, become_checker};
 /// Runs the program.
 pub fn main() -> ExitCode {
     let began = Instant::now();
-    // We are a child of our own.
+    // This process is a checker that another tlaforge process started.
     if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
         return become_checker(&memory);
     }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(e) => {
-            // A broken pipe while printing help is no error.
+            // A broken pipe while printing help is not an error.
             let _ = e.print();
             let exit = if e.use_stderr() { Exit::Usage } else { Exit::Ok };
             return ExitCode::from(exit.code());
         }
     };
-    // All of the command line could come into the journal, and every process of this machine can read it.
+    // Refuse a key in the arguments: they can end up in the journal, and every process of this machine can read them.
     let line: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let ended = refuse_secrets("the command line", &line.join(" "))
         .and_then(|()| diagnostics::start(args.diagnostics))
@@ -64,7 +64,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
         .build()
         .map_err(|e| Failure::new(Exit::Defect, format!("cannot start: {e}")))?;
     runtime.block_on(async {
-        // A write beyond the limit of `ulimit -f` is then an error with a message, not the end of the process.
+        // SIGXFSZ kills a process that writes beyond `ulimit -f`; with a handler, the write returns an error instead.
         let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
         match args.command {
             Command::Run(args) => run::run(args).await,

@@ -1,5 +1,5 @@
-//! What a person sees while a run goes on: one line for each thing that happened, and on a terminal a line that moves.
-//! Progress and advice go to stderr, results to stdout; with `--format json` each event is a line on stdout.
+//! Progress of a long command: one line per event on stderr, and a spinner on a terminal. With `--format json`, each event
+//! is a line on stdout instead.
 
 use std::future::Future;
 use std::sync::Mutex;
@@ -15,18 +15,11 @@ use crate::report::progress_line;
 use crate::tla::DEFAULT_WIDTH;
 use crate::toolchain::Progress;
 
-/// Whether a display says anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speech {
-    Aloud,
-    Silent,
-}
-
-/// The display of one run.
 pub(super) struct Display {
     format: Format,
-    speech: Speech,
+    is_silent: bool,
     bar: Option<ProgressBar>,
+    /// Time of the last event.
     last: Mutex<Instant>,
     width: usize,
 }
@@ -39,59 +32,59 @@ impl Display {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { format, speech: Speech::Aloud, bar, last: Mutex::new(Instant::now()), width: DEFAULT_WIDTH }
+        Self { format, is_silent: false, bar, last: Mutex::new(Instant::now()), width: DEFAULT_WIDTH }
     }
 
-    /// One that says nothing: of a run that is a part of something larger.
+    /// Shows nothing: for a run inside a larger command.
     pub(super) fn silent() -> Self {
         let (last, width) = (Mutex::new(Instant::now()), DEFAULT_WIDTH);
-        Self { format: Format::Text, speech: Speech::Silent, bar: None, last, width }
+        Self { format: Format::Text, is_silent: true, bar: None, last, width }
     }
 
-    /// Columns for tables.
+    /// Number of columns for tables.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// A line of progress or advice.
+    /// Prints a line on stderr.
     pub(super) fn note(&self, text: &str) {
         match &self.bar {
-            _ if self.speech == Speech::Silent => {}
+            _ if self.is_silent => {}
             Some(bar) => bar.suspend(|| print_message(text)),
             None => print_message(text),
         }
     }
 
-    /// The line that moves.
-    fn doing(&self, text: &str) {
+    /// Sets the text of the spinner.
+    fn set_spinner(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar.set_message(escape_control_characters(text));
         }
     }
 
-    /// Something that may take long: a line of its own where no line moves.
-    pub(super) fn begins(&self, what: &str) {
-        if self.bar.is_none() && self.speech == Speech::Aloud {
+    /// Announces a long step, if there is no spinner to show it.
+    pub(super) fn announce(&self, what: &str) {
+        if self.bar.is_none() && !self.is_silent {
             print_message(&format!("{what} \u{2026}"));
         }
     }
 
-    /// The checker's own progress.
-    pub(super) fn checking(&self, p: &Progress) {
-        self.doing(&format!(
+    /// Shows the progress of the checker.
+    pub(super) fn show_check_progress(&self, p: &Progress) {
+        self.set_spinner(&format!(
             "model_check, {}: {} states, {} distinct, {} on the queue",
             p.run, p.generated, p.distinct, p.queue
         ));
     }
 
-    /// Something of several that go on side by side.
-    pub(super) fn working_on(&self, what: &str) {
-        self.doing(what);
+    /// Shows one of several parallel tasks.
+    pub(super) fn show_task(&self, what: &str) {
+        self.set_spinner(what);
     }
 
-    /// One durable event.
-    pub(super) fn event(&self, entry: &Entry) {
+    /// Shows an event after it is durable.
+    pub(super) fn show_event(&self, entry: &Entry) {
         if self.format == Format::Json {
             print_json_line(entry);
         }
@@ -99,12 +92,12 @@ impl Display {
             if let Some(bar) = &self.bar {
                 bar.reset_elapsed();
             }
-            self.doing(&format!("{} (rev {}, attempt {})", entry.lifeline, entry.rev, entry.attempt));
+            self.set_spinner(&format!("{} (rev {}, attempt {})", entry.lifeline, entry.rev, entry.attempt));
             if entry.lifeline == NodeName::ModelCheck.name() {
-                self.begins(&format!("{:<20}checking", entry.lifeline));
+                self.announce(&format!("{:<20}checking", entry.lifeline));
             }
             if entry.lifeline == "mutants" {
-                self.begins(&format!("{:<20}judging deliberate flaws", entry.lifeline));
+                self.announce(&format!("{:<20}judging mutants", entry.lifeline));
             }
         }
         if let Some(line) = progress_line(entry, self.elapsed()) {
@@ -115,20 +108,20 @@ impl Display {
         }
     }
 
-    /// Seconds since the event before.
+    /// Seconds since the previous event.
     fn elapsed(&self) -> f64 {
         self.last.lock().map_or(0.0, |at| at.elapsed().as_secs_f64())
     }
 
-    /// How far something of several parts is: the moving line, or a line of its own.
-    pub(super) fn status(&self, text: &str) {
+    /// Shows how much of a task is done, on the spinner or as a line.
+    pub(super) fn show_status(&self, text: &str) {
         match &self.bar {
-            Some(_) => self.doing(text),
+            Some(_) => self.set_spinner(text),
             None => self.note(text),
         }
     }
 
-    /// Takes the moving line away.
+    /// Removes the spinner.
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -136,13 +129,13 @@ impl Display {
     }
 }
 
-/// How often a long command says how far it is.
-const STATUS_EVERY: Duration = Duration::from_secs(10);
+/// Interval of status lines.
+const STATUS_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Waits for some work and calls `status` now and then.
+/// Waits for `work` and calls `status` every [`STATUS_INTERVAL`].
 pub(super) async fn with_status<T>(work: impl Future<Output = T>, status: impl Fn()) -> T {
     let mut work = std::pin::pin!(work);
-    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + STATUS_EVERY, STATUS_EVERY);
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + STATUS_INTERVAL, STATUS_INTERVAL);
     loop {
         tokio::select! {
             done = &mut work => return done,
@@ -151,9 +144,9 @@ pub(super) async fn with_status<T>(work: impl Future<Output = T>, status: impl F
     }
 }
 
-/// `3 of 7 judged (12.0 s, about 16 s to go)`: an estimate from the time that the finished parts took.
+/// Formats `3 of 7 judged (12.0 s, about 16 s to go)`; the estimate extrapolates the time of the finished parts.
 #[expect(clippy::cast_precision_loss, reason = "a handful of parts")]
-pub(super) fn so_far(done: usize, all: usize, what: &str, began: Instant) -> String {
+pub(super) fn format_progress(done: usize, all: usize, what: &str, began: Instant) -> String {
     let took = began.elapsed().as_secs_f64();
     let left = all.saturating_sub(done);
     let estimate = match done {

@@ -1,5 +1,5 @@
-//! Which provider answers, from settings and environment. What cannot be used is found out here, before a folder is
-//! made or a model is asked.
+//! Creates the provider that settings and environment select. Unusable settings fail here, before a folder is created or a
+//! model is called.
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -26,17 +26,17 @@ use crate::monitor::LABEL_NODE;
 use crate::pipeline::NodeName;
 use crate::process::Cancel;
 
-/// What a person can choose.
+/// The hint for a missing or unknown provider.
 pub(super) const PROVIDER_CHOICES: &str = "choose one:
   --provider claude     the Claude Code program, on your own login
-  --provider anthropic  the Messages API, paid by token: set ANTHROPIC_API_KEY
+  --provider anthropic  the Messages API, billed by token: set ANTHROPIC_API_KEY
   --provider openai     any OpenAI-compatible server: add --base-url URL and --model NAME
   --provider handoff    a person or another agent, through files
   --provider replay     a recording: add --recording FILE";
-/// Where the Messages API is unless the user says otherwise.
+/// Default address of the Messages API.
 pub(super) const ANTHROPIC_URL: &str = "https://api.anthropic.com";
-/// Calls at a time unless the user says otherwise: a Claude Code child takes some 200 MB.
-const AT_A_TIME: usize = 4;
+/// Default number of parallel calls: a Claude Code child takes about 200 MB.
+const DEFAULT_CONCURRENCY: usize = 4;
 
 /// Where answers come from.
 pub(super) enum AnswerSource {
@@ -46,14 +46,14 @@ pub(super) enum AnswerSource {
     Recorded(Recording),
 }
 
-/// The provider that the settings name, with its retries and budget.
+/// Creates the provider with its retries and budget.
 pub(super) async fn create_caller(
     settings: &Settings,
     answers: AnswerSource,
     out: &Path,
     cancel: &Cancel,
 ) -> Result<Caller, Failure> {
-    let provider = provider(settings, answers, out, cancel).await?;
+    let provider = create_provider(settings, answers, out, cancel).await?;
     info!(provider = provider.name(), model = settings.given.model, "provider chosen");
     let prices = Prices::load(settings.given.prices.as_deref()).fails(Exit::Usage)?;
     let models = models(settings, provider.name())?;
@@ -65,13 +65,14 @@ pub(super) async fn create_caller(
         delay: given.retry_delay.map_or(default.delay, |s| Duration::from_secs(s.into())),
         ..default
     };
-    let at_a_time = given.concurrency.map_or(AT_A_TIME, NonZeroUsize::get);
-    let pace = Real { until: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
+    let concurrency = given.concurrency.map_or(DEFAULT_CONCURRENCY, NonZeroUsize::get);
+    let pace =
+        SystemPace { deadline: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
     let provider = Box::new(RedactingProvider::new(provider, secrets()));
-    Ok(Caller::new(provider, models, retry, budget, prices, at_a_time, Arc::new(pace)))
+    Ok(Caller::new(provider, models, retry, budget, prices, concurrency, Arc::new(pace)))
 }
 
-async fn provider(
+async fn create_provider(
     settings: &Settings,
     answers: AnswerSource,
     out: &Path,
@@ -93,49 +94,48 @@ async fn provider(
         }
         ("claude", _) => {
             if given.base_url.is_some() {
-                print_message("the base URL is not used: Claude Code has its own (ANTHROPIC_BASE_URL)");
+                print_message("warning: the base URL is ignored: Claude Code uses ANTHROPIC_BASE_URL");
             }
             Ok(Box::new(claude(settings)?))
         }
         ("anthropic", _) => Ok(Box::new(anthropic(settings)?)),
         ("openai", _) => Ok(Box::new(openai(settings)?)),
-        ("auto", _) => automatic(settings, cancel).await,
-        (other, _) => Err(unknown(other)),
+        ("auto", _) => detect_provider(settings, cancel).await,
+        (other, _) => Err(unknown_provider(other)),
     }
 }
 
-fn unknown(provider: &str) -> Failure {
+fn unknown_provider(provider: &str) -> Failure {
     Failure::usage(format!("unknown provider {provider:?}")).hint(PROVIDER_CHOICES)
 }
 
-/// Refuses a provider that there is not.
 pub(super) fn check_provider_name(provider: &str) -> Result<(), Failure> {
     let known = ["auto", "claude", "anthropic", "openai", "handoff", "replay"].contains(&provider);
-    if known { Ok(()) } else { Err(unknown(provider)) }
+    if known { Ok(()) } else { Err(unknown_provider(provider)) }
 }
 
-/// Claude Code where it is found and logged in, else the Messages API where there is a key. What was asked for by name
-/// is not passed over: the other one is paid by somebody else.
-async fn automatic(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provider>, Failure> {
+/// Chooses Claude Code if it is found and logged in, otherwise the Messages API if there is a key. If a setting names
+/// Claude Code, the Messages API is not a fallback, because it is billed differently.
+async fn detect_provider(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provider>, Failure> {
     if settings.given.base_url.is_some() {
-        return Err(Failure::usage("a base URL is given, and not what speaks there")
+        return Err(Failure::usage("--base-url is given without a provider")
             .hint("add --provider openai, or --provider anthropic"));
     }
-    let named = settings.given.claude_path.is_some() || settings.given.claude_api_key == Some(true);
+    let is_claude_named = settings.given.claude_path.is_some() || settings.given.claude_api_key == Some(true);
     let mut why = Vec::new();
     match claude(settings) {
         Ok(claude) => match claude.status(cancel).await {
             Ok(status) if status.logged_in => return Ok(Box::new(claude)),
-            Ok(_) => why.push("Claude Code is not logged in; `claude auth login` does that".to_owned()),
+            Ok(_) => why.push("Claude Code is not logged in; log in with `claude auth login`".to_owned()),
             Err(LlmError::Cancelled) => return Err(Failure::new(Exit::Interrupted, "interrupted")),
             Err(e) => why.push(format!("Claude Code: {e}")),
         },
-        Err(failure) if named => return Err(failure),
+        Err(failure) if is_claude_named => return Err(failure),
         Err(failure) => why.push([vec![failure.message], failure.hints].concat().join("; ")),
     }
-    if nonempty_variable("ANTHROPIC_API_KEY").is_some() && !named {
+    if nonempty_variable("ANTHROPIC_API_KEY").is_some() && !is_claude_named {
         let anthropic = anthropic(settings)?;
-        print_message(&format!("asking the Messages API, paid by token ({})", why.join("; ")));
+        print_message(&format!("using the Messages API, billed by token ({})", why.join("; ")));
         return Ok(Box::new(anthropic));
     }
     if nonempty_variable("ANTHROPIC_API_KEY").is_none() {
@@ -148,12 +148,11 @@ async fn automatic(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provi
     Err(failure)
 }
 
-/// Where Claude Code is.
-pub(super) fn claude_program(settings: &Settings) -> Result<PathBuf, Failure> {
+fn find_claude(settings: &Settings) -> Result<PathBuf, Failure> {
     let install = "install it (`npm install -g @anthropic-ai/claude-code`), or name it with --claude-path FILE";
     match &settings.given.claude_path {
         Some(path) if path.is_file() => Ok(path.clone()),
-        Some(path) => Err(Failure::usage(format!("there is no program at {}", path.display())).hint(install)),
+        Some(path) => Err(Failure::usage(format!("{} does not exist", path.display())).hint(install)),
         None => {
             which::which("claude").map_err(|_| Failure::usage("the Claude Code program was not found").hint(install))
         }
@@ -161,11 +160,11 @@ pub(super) fn claude_program(settings: &Settings) -> Result<PathBuf, Failure> {
 }
 
 pub(super) fn claude(settings: &Settings) -> Result<ClaudeCode, Failure> {
-    let program = std::path::absolute(claude_program(settings)?).fails(Exit::Usage)?;
+    let program = std::path::absolute(find_claude(settings)?).fails(Exit::Usage)?;
     let login = if settings.given.claude_api_key == Some(true) {
         let Some(key) = nonempty_variable("ANTHROPIC_API_KEY") else {
-            return Err(Failure::usage("--claude-api-key is given, and ANTHROPIC_API_KEY is not set")
-                .hint("set it, or leave the flag out to use the login"));
+            return Err(Failure::usage("--claude-api-key needs ANTHROPIC_API_KEY, which is not set")
+                .hint("set it, or remove the flag to use the login"));
         };
         ClaudeLogin::key(&key).fails(Exit::Usage)?
     } else if let Some(token) = nonempty_variable("CLAUDE_CODE_OAUTH_TOKEN") {
@@ -203,8 +202,8 @@ pub(super) fn openai(settings: &Settings) -> Result<OpenAi, Failure> {
     OpenAi::new(http(settings, url, read_key("OPENAI_API_KEY")?), how).fails(Exit::Usage)
 }
 
-/// Where a provider's server is. What the settings name is the server of the provider that they name, and gets no other
-/// one's key.
+/// The address of a provider's server. The base URL in the settings only applies to the provider in the settings, so that
+/// its server never receives another provider's key.
 pub(super) fn base_url(settings: &Settings, provider: &str) -> Option<String> {
     let variable = if provider == "openai" { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
     settings.given.base_url.clone().filter(|_| settings.provider == provider).or_else(|| nonempty_variable(variable))
@@ -219,7 +218,7 @@ fn http(settings: &Settings, url: String, key: Option<Secret>) -> HttpSettings {
     http
 }
 
-/// Who answers for which node.
+/// The model of each node.
 pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Failure> {
     let given = &settings.given;
     let model = match provider {
@@ -233,18 +232,18 @@ pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Fail
         max_output: given.max_output,
     };
     for (node, own) in &given.nodes {
-        let asks =
+        let calls_model =
             NodeName::ALL.iter().any(|s| s.name() == node && !matches!(s, NodeName::Validate | NodeName::ModelCheck));
-        if !asks && node != LABEL_NODE {
-            return Err(Failure::usage(format!("[nodes.{node}] in the settings: no such node asks a model"))
+        if !calls_model && node != LABEL_NODE {
+            return Err(Failure::usage(format!("[nodes.{node}] in the settings: there is no node with that name that calls a model"))
                 .hint("the nodes are informal_spec, formalize, generate_invariants and review, and `label` for labels of answers"));
         }
         temperature(own.temperature)?;
     }
     let nodes = given.nodes.clone();
-    let named = all.model.is_some() || nodes.len() == 4 && nodes.values().all(|n| n.model.is_some());
-    if provider == "openai" && !named {
-        return Err(Failure::usage("`--provider openai` needs the model's name").hint("add --model NAME"));
+    let has_model = all.model.is_some() || nodes.len() == 4 && nodes.values().all(|n| n.model.is_some());
+    if provider == "openai" && !has_model {
+        return Err(Failure::usage("`--provider openai` needs the name of a model").hint("add --model NAME"));
     }
     Ok(Models { all, nodes, fallback: given.fallback_model.clone() })
 }
@@ -258,45 +257,45 @@ fn temperature(given: Option<f64>) -> Result<Option<f64>, Failure> {
     }
 }
 
-/// A limit of money needs the price of every model that may be asked.
+/// A cost limit needs the price of every model that can be called.
 fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices) -> Result<Budget, Failure> {
     let given = &settings.given;
     let flag = given.max_cost.map(|_| "--max-cost").or(given.max_tokens.map(|_| "--max-tokens"));
     if let (Some(flag), "handoff") = (flag, provider) {
-        return Err(Failure::usage(format!("{flag} cannot be kept: what answers by handoff take is not known"))
-            .hint(format!("leave {flag} out, or bound the run with --max-time")));
+        return Err(Failure::usage(format!("{flag} cannot be enforced: the cost of answers by handoff is unknown"))
+            .hint(format!("remove {flag}, or limit the run with --max-time")));
     }
     if let Some(limit) = given.max_cost {
         if !limit.is_finite() || limit <= 0.0 {
             return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
         }
-        if let Some(unknown) = without_price(models, prices) {
-            return Err(Failure::usage(format!("--max-cost cannot be kept: the price of {unknown} is not known"))
-                .hint("give it in a table of your own (--prices FILE), or use --max-tokens"));
+        if let Some(unknown) = unpriced_model(models, prices) {
+            return Err(Failure::usage(format!("--max-cost cannot be enforced: the price of {unknown} is not known"))
+                .hint("add it to a price table (--prices FILE), or use --max-tokens"));
         }
     }
     Ok(Budget { cost_usd: given.max_cost, tokens: given.max_tokens.map(NonZeroU64::get) })
 }
 
-/// A model that may be asked and has no price.
-fn without_price<'a>(models: &'a Models, prices: &Prices) -> Option<&'a String> {
-    let mut asked: Vec<&String> = models.all.model.iter().collect();
-    asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
-    asked.into_iter().find(|model| prices.price_of(model).is_none())
+/// A model that can be called and has no known price.
+fn unpriced_model<'a>(models: &'a Models, prices: &Prices) -> Option<&'a String> {
+    let mut callable: Vec<&String> = models.all.model.iter().collect();
+    callable.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
+    callable.into_iter().find(|model| prices.of(model).is_none())
 }
 
-/// The same of these settings, by name.
+/// The name of a model that these settings can call and that has no known price.
 pub(super) fn find_unpriced_model(settings: &Settings, provider: &str) -> Result<Option<String>, Failure> {
     let prices = Prices::load(settings.given.prices.as_deref()).fails(Exit::Usage)?;
-    Ok(without_price(&models(settings, provider)?, &prices).cloned())
+    Ok(unpriced_model(&models(settings, provider)?, &prices).cloned())
 }
 
-/// Time as it passes.
-struct Real {
-    until: Option<Instant>,
+/// Waits in real time.
+struct SystemPace {
+    deadline: Option<Instant>,
 }
 
-impl CallTimer for Real {
+impl CallTimer for SystemPace {
     fn pause(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(tokio::time::sleep(time))
     }
@@ -305,7 +304,7 @@ impl CallTimer for Real {
         fastrand::f64()
     }
 
-    fn time_left(&self) -> Option<Duration> {
-        self.until.map(|until| until.saturating_duration_since(Instant::now()))
+    fn left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 }

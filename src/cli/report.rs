@@ -1,4 +1,4 @@
-//! `tlaforge report`: what a run came to.
+//! `tlaforge report`: prints the report or the chart of a run.
 
 use std::path::PathBuf;
 
@@ -13,19 +13,19 @@ use crate::exit::Exit;
 use crate::pipeline::{Run, RunError, RunView, changed_files};
 use crate::report::{self, Chart};
 
-/// Characters that Mermaid takes where nothing else is set.
-const MERMAID_TAKES: usize = 50_000;
+/// Mermaid's default `maxTextSize`, in characters.
+const MERMAID_MAX_TEXT: usize = 50_000;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReportArgs {
-    /// The run folder.
+    /// Run folder to report on.
     #[arg(default_value = "specs")]
     pub folder: PathBuf,
-    /// Print the message sequence chart of the run instead: who told whom, what was asked and answered, what the tools and
-    /// the guards said; `text` for a terminal, `mermaid` for a page.
+    /// Print the message sequence chart of the run instead: requests, answers, tool results, guards and routes between
+    /// the lifelines; as `text` for a terminal, or as a `mermaid` diagram.
     #[arg(long, value_enum, value_name = "text|mermaid", hide_possible_values = true, conflicts_with = "format")]
     pub chart: Option<ChartChoice>,
-    /// How the report is printed.
+    /// Output format of the report.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -50,13 +50,15 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let display = Display::new(args.format);
     if let Some(choice) = args.chart {
-        let chart = Chart::of(&events).fails(Exit::Usage)?;
+        let chart = Chart::new(&events).fails(Exit::Usage)?;
         match choice {
             ChartChoice::Text => print_result(&report::chart_text(&chart, display.width())),
             ChartChoice::Mermaid => {
                 let text = report::chart_mermaid(&chart);
-                if text.chars().count() > MERMAID_TAKES {
-                    print_message("this chart is longer than Mermaid takes by default: set its maxTextSize");
+                if text.chars().count() > MERMAID_MAX_TEXT {
+                    print_message(
+                        "warning: the chart is longer than Mermaid's default maxTextSize; raise it to render the chart",
+                    );
                 }
                 print_result(&text);
             }

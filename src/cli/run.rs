@@ -19,20 +19,20 @@ use crate::pipeline::Interface;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct RunArgs {
-    /// A document, or a folder of documents (.md .mdx .txt .rst .html .adoc). Hidden files and folders and
+    /// Document, or folder of documents (.md .mdx .txt .rst .html .adoc). Hidden files, hidden folders and
     /// `node_modules` are skipped.
     #[arg(required_unless_present = "case")]
     pub docs: Option<PathBuf>,
-    /// An evaluation case: its documents, and the interface that its checklist asks for.
+    /// Evaluation case to draft from: uses its documents and the interface of its checklist.
     #[arg(long, value_name = "DIR", conflicts_with = "docs")]
     pub case: Option<PathBuf>,
-    /// The run folder.
+    /// Run folder to create.
     #[arg(long, value_name = "DIR", default_value = "specs")]
     pub out: PathBuf,
-    /// A folder of exemplars (X.tla, X.cfg) [default: ./exemplars where it exists, else the built-in ones].
+    /// Folder of exemplars (X.tla, X.cfg) [default: ./exemplars if it exists, otherwise the built-in ones].
     #[arg(long, value_name = "DIR")]
     pub exemplars: Option<PathBuf>,
-    /// The single concern of the specification; without it the model chooses.
+    /// Single concern of the specification [default: the model chooses].
     #[arg(long, value_name = "TEXT")]
     pub concern: Option<String>,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
             }
             (docs, checklist.interface, checklist.concern)
         }
-        (None, None) => return Err(Failure::usage("nothing to read: give a document or a folder")),
+        (None, None) => return Err(Failure::usage("no documents: name a document or a folder")),
     };
     let concern = args.concern.clone().or(concern);
     let objective = read_objective(args.forge.objective.as_deref())?;

@@ -10,23 +10,25 @@ use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, StoreError};
 use crate::pipeline::{self, Outcome, Run, RunError, RunEnvironment, WatchError};
 
-/// Opens the run folder with everything that watches it.
+/// Opens the run folder; `display` shows every event that is written.
 pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
     let watcher = display.clone();
     let surroundings = RunEnvironment {
         clock: clock(),
-        observer: Some(Box::new(move |event| watcher.event(event))),
+        observer: Some(Box::new(move |event| watcher.show_event(event))),
         crash: crash_point_from_env()?,
     };
     let run = Run::open(out, surroundings).map_err(|e| run_failure(&e))?;
     let torn = run.recovery().torn_bytes;
     if torn > 0 {
-        display.note(&format!("the journal ended within a line; {torn} bytes that were never acted on were cut off"));
+        display.note(&format!(
+            "the journal ended within a line: removed its last {torn} bytes, which no step of the run used"
+        ));
     }
     Ok(run)
 }
 
-/// Trouble with the run's own files: nothing that the program has to answer for, so it says what a person can do.
+/// Errors of the run's own files. They are not defects of the program, so each says what to do.
 pub(super) fn run_failure(error: &RunError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
@@ -36,19 +38,18 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         | RunError::Watch(WatchError::Unlabelled { .. }) => failure,
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
-        _ if no_room(error) => Failure { exit: Exit::Tool, ..failure }.hint(
-            "the disk is full or a limit is reached: make room, or raise the limit; a run that had begun goes on with \
-             `tlaforge resume`",
+        _ if is_out_of_space(error) => Failure { exit: Exit::Tool, ..failure }.hint(
+            "the disk is full or a limit is reached: free some space or raise the limit; `tlaforge resume` continues a run \
+             that has begun",
         ),
         _ => failure.hint(
-            "if the disk is full or the folder not writable, mend that; a run that had begun goes on with `tlaforge \
-             resume`",
+            "check that the disk is not full and the folder is writable; `tlaforge resume` continues a run that has begun",
         ),
     }
 }
 
-/// Whether the operating system had no room for what was to be written.
-fn no_room(error: &RunError) -> bool {
+/// Whether a write failed for lack of space.
+fn is_out_of_space(error: &RunError) -> bool {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     let (what, source) = match error {
         RunError::Io { what, source, .. }
@@ -57,20 +58,20 @@ fn no_room(error: &RunError) -> bool {
         RunError::Lock(LockError::Io { source, .. }) => ("lock", source),
         _ => return false,
     };
-    // A file that is too large to be read is no matter of room.
+    // Reading can fail with `FileTooLarge` too.
     what != "read" && matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
 
-const RESTORE: &str = "what the run rests on is not as it was written: restore the file, or forge again into another \
-                       folder with --out DIR";
+const RESTORE: &str = "a file of the run was changed or damaged: restore it, or start a new run in another folder with \
+                       --out DIR";
 
-/// Brings the visible files in line with the journal, and tells which of them are not what the run made.
+/// Updates the visible files from the journal, and reports those that were edited by hand.
 pub(super) fn update_visible_files(run: &Run, display: &Display) -> Result<(), Failure> {
     let approved =
-        run.view().finished.as_ref().is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
-    let not_this = if approved { "; it is not what was approved" } else { "" };
+        run.view().finished.is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
+    let not_approved = if approved { "; it is not the approved version" } else { "" };
     for path in pipeline::reconcile(run).map_err(|e| run_failure(&e))? {
-        display.note(&format!("{} was edited by hand and was left as it is{not_this}", path.display()));
+        display.note(&format!("{} was edited by hand and is left unchanged{not_approved}", path.display()));
     }
     Ok(())
 }

@@ -9,12 +9,11 @@ use crate::pipeline::journal_schema;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct SchemaArgs {
-    /// The file whose format is printed: `journal` is a line of journal.jsonl, without its checksum `sum`.
+    /// Format to print: `journal` is a line of journal.jsonl, without its checksum `sum`.
     #[arg(value_enum)]
     pub what: Schema,
 }
 
-/// Files with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Schema {
     /// A line of `journal.jsonl`.

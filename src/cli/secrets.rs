@@ -5,41 +5,41 @@ use super::failure::{Fails, Failure};
 use crate::exit::Exit;
 use crate::llm::{Secret, redact_marked_keys};
 
-/// The variables that hold keys and tokens.
 const KEY_VARIABLES: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-/// What must come out nowhere.
 pub(super) fn secrets() -> Vec<Secret> {
     KEY_VARIABLES.iter().filter_map(|name| Secret::new(name, nonempty_variable(name)?.trim()).ok()).collect()
 }
 
-/// Refuses a text that would be journaled and holds a key. `place` says where it stands.
+/// Refuses a text that would be written to files and contains a key. `place` names the text in the message.
 pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
     for name in KEY_VARIABLES {
         let Some(secret) = nonempty_variable(name).and_then(|value| Secret::new(name, value.trim()).ok()) else {
             continue;
         };
-        if secret.occurs_in(text) {
-            return Err(Failure::usage(format!("{place} holds the value of {name}, which would come into files"))
-                .hint(format!("take it out: the key is read from {name}, and needed nowhere else")));
+        if secret.is_in(text) {
+            return Err(Failure::usage(format!(
+                "{place} contains the value of {name}, which would be written to files"
+            ))
+            .hint(format!("remove it: tlaforge reads the key from {name} only")));
         }
     }
     Ok(())
 }
 
-/// A text without the keys that are set; placeholders stay.
+/// Replaces the keys in a text. Placeholder values, which no server accepts, stay readable.
 pub(super) fn hide_secrets(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
     redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.redact_whole(&text)))
 }
 
-/// A message of trouble, which may quote what was read: also without pieces of keys.
+/// Like [`hide_secrets`], for messages that quote input: also replaces fragments of keys.
 pub(super) fn scrub_secrets(text: &str) -> String {
     let real = secrets().into_iter().filter(Secret::is_real);
     redact_marked_keys(&real.fold(text.to_owned(), |text, secret| secret.redact_pieces(&text)))
 }
 
-/// The key in a variable. It is named in what goes wrong, and never shown.
+/// Reads a key; error messages name the variable and never show its value.
 pub(super) fn read_key(name: &str) -> Result<Option<Secret>, Failure> {
     nonempty_variable(name).map(|text| Secret::new(name, &text).fails(Exit::Usage)).transpose()
 }

@@ -9,7 +9,7 @@ use super::trust::refuse_untrusted_file;
 use crate::config::{FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 
-/// Flags over the environment over the file.
+/// Merges the settings: flags override the environment, which overrides the file.
 pub(super) fn load_settings(flags: Layer) -> Result<Settings, Failure> {
     let here = std::env::current_dir().fails(Exit::Usage)?;
     let file = Layer::from_file(&here).fails(Exit::Usage)?;
@@ -21,7 +21,7 @@ pub(super) fn load_settings(flags: Layer) -> Result<Settings, Failure> {
     Ok(flags.over(environment).over(file).settle())
 }
 
-/// What the environment says to a provider. `CLAUDE_MODEL` names a model that others do not have.
+/// The settings from the environment. `CLAUDE_MODEL` is ignored for providers that do not offer Claude models.
 pub(super) fn environment_layer(provider: Option<&str>) -> Result<Layer, Failure> {
     let all = Layer::from_env(&variable).fails(Exit::Usage)?;
     Ok(match provider {

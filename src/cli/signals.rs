@@ -5,18 +5,18 @@ use std::time::Duration;
 use crate::exit::Exit;
 use crate::process::Cancel;
 
-/// How long the program may take to notice a signal before it is ended all the same.
-const NOTICE: Duration = Duration::from_secs(5);
+/// Time for the program to react to the first signal before the process exits anyway.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// Cancels on the first signal, and ends the process on the second. Signals are handled in a thread of their own: while
-/// the program computes by itself, nothing else of it would notice them.
+/// Cancels on the first signal and exits the process on the second. A thread of its own handles the signals, because the
+/// single-threaded runtime does not run while a computation occupies it.
 pub(super) fn cancel_on_signals() -> Cancel {
     use tokio::signal::unix::{SignalKind, signal};
     let cancel = Cancel::new();
-    let given = cancel.clone();
-    let program = tokio::runtime::Handle::current();
+    let cancel_in_thread = cancel.clone();
+    let main_runtime = tokio::runtime::Handle::current();
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return cancel };
-    // Registered here and not in the thread: a signal before that begins would end the process as if nobody listened.
+    // Register here, not in the thread: a signal that arrives before the thread starts would kill the process.
     let registered = {
         let _inside = runtime.enter();
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
@@ -31,12 +31,12 @@ pub(super) fn cancel_on_signals() -> Cancel {
     std::thread::spawn(move || {
         runtime.block_on(async {
             signalled().await;
-            given.cancel();
-            // It is busy with a computation of its own if it does not even begin this.
-            let noticed = tokio::time::timeout(NOTICE, program.spawn(async {}));
+            cancel_in_thread.cancel();
+            // If the runtime does not even start this task, a computation occupies it.
+            let reacted = tokio::time::timeout(GRACE_PERIOD, main_runtime.spawn(async {}));
             tokio::select! {
                 () = signalled() => {}
-                noticed = noticed => if noticed.is_ok() {
+                reacted = reacted => if reacted.is_ok() {
                     signalled().await;
                 }
             }

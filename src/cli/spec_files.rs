@@ -5,12 +5,12 @@ use std::path::Path;
 use super::failure::Failure;
 use crate::files;
 
-/// Reads a file that will be written again, with its line ends.
+/// Reads a file with its line ends, because it will be written back.
 pub(super) fn read_spec_verbatim(path: &Path) -> Result<String, Failure> {
     files::read_text(path, files::MEDIUM).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
 }
 
-/// Reads a module or a configuration. A lone carriage return ends a line for TLC, and so does it here.
+/// Reads a module or a configuration with every line end as `\n`. Like TLC, it counts a lone carriage return as a line end.
 pub(super) fn read_spec(path: &Path) -> Result<String, Failure> {
     let text = read_spec_verbatim(path)?;
     Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })

@@ -11,7 +11,6 @@ pub(super) const EXAMPLE_DOCS: [(&str, &str); 2] = [
 pub(super) const EXAMPLE_CHECKLIST: &str = include_str!("../../evals/uniswap_swap/checklist.json");
 const RECORDING: &str = include_str!("../../evals/uniswap_swap/recording/run.jsonl");
 
-/// The recording that the program carries.
 pub(super) fn example_recording() -> Result<Recording, Failure> {
     Recording::parse("of the swap example", RECORDING).fails(Exit::Defect)
 }

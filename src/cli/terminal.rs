@@ -1,4 +1,5 @@
-//! Writes to stdout and stderr. Results go to stdout, messages to stderr.
+//! Writes to stdout and stderr: results to stdout, messages to stderr. Everything for reading passes through here, so that
+//! keys and control characters never reach the terminal.
 
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
@@ -7,48 +8,47 @@ use super::failure::Failure;
 use super::secrets::{hide_secrets, scrub_secrets};
 use crate::prompt::{escape_invisible_json, show_invisible};
 
-/// Whether somebody watches.
+/// Whether stderr is a terminal outside of CI, so that a progress bar makes sense.
 pub(super) fn is_interactive() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }
 
-/// Why a part of the result could not be written. The process has one stdout, so this is one for the process.
-static LOST: OnceLock<String> = OnceLock::new();
+/// The first error of a write to stdout; a static because the process has one stdout.
+static STDOUT_ERROR: OnceLock<String> = OnceLock::new();
 
-/// Why a part of the result is missing on stdout; `None` where all was written.
+/// Why a part of the result is missing on stdout; `None` if everything was written.
 pub(super) fn stdout_error() -> Option<&'static str> {
-    LOST.get().map(String::as_str)
+    STDOUT_ERROR.get().map(String::as_str)
 }
 
-/// Writes to stdout as it stands. A reader that went away is no error; what else goes wrong is kept for the end.
+/// Writes bytes to stdout unchanged. A closed pipe is not an error; other errors are reported when the program ends.
 pub(super) fn write_stdout(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => _ = LOST.set(error.to_string()),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => _ = STDOUT_ERROR.set(error.to_string()),
         _ => {}
     }
 }
 
-/// A result for a person.
+/// Prints a result for reading.
 pub(super) fn print_result(text: &str) {
     write_stdout(escape_control_characters(text).as_bytes());
 }
 
-/// A result for a program: one line.
+/// Prints a result for programs, as one line.
 pub(super) fn print_json_line(value: &impl serde::Serialize) {
     let line = serde_json::to_string(value).unwrap_or_default();
     write_stdout(format!("{}\n", escape_invisible_json(&line)).as_bytes());
 }
 
-/// Documents and models may hold control characters that move a terminal's cursor or change its colours, and invisible
-/// ones that show another text than a tool reads.
+/// Replaces control characters, which could move the cursor or change colours, and writes out invisible characters, which
+/// make a text look different from what tools read. Both can come from documents and models.
 pub(super) fn escape_control_characters(text: &str) -> String {
     let text = show_invisible(text);
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
-/// A line of progress or advice on stderr. A reader that went away is no error there either: a run that is cut short by
-/// a closed pipe would lose its end.
+/// Prints a line on stderr. A closed pipe is not an error: it must not stop a run before its end.
 pub(super) fn print_message(line: &str) {
     let mut err = std::io::stderr().lock();
     let _ = writeln!(err, "{}", escape_control_characters(&hide_secrets(line)));

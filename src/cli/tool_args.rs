@@ -7,16 +7,16 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use crate::config::{CheckerChoice, Layer};
 
-/// What translates, parses and checks.
+/// Tools that translate, parse and check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CheckerArg {
-    /// The Java tools where they are found, else what the program carries.
+    /// The Java tools if they are found, otherwise the embedded tools.
     Auto,
-    /// The Java tools.
+    /// The Java tools (SANY, TLC, pcal).
     Tlc,
-    /// What the program carries: no Java needed.
+    /// The tools embedded in this program; no Java needed.
     Embedded,
-    /// Both side by side.
+    /// Both side by side, with every contradiction reported.
     Both,
 }
 
@@ -31,29 +31,28 @@ impl From<CheckerArg> for CheckerChoice {
     }
 }
 
-/// Flags of everything that runs tools.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct ToolArgs {
-    /// What translates, parses and checks: `auto` is the Java tools where they are found, else what the program carries
-    /// (`embedded`); `both` runs them side by side, takes the Java tools' word, and reports every contradiction. `mutate`
-    /// and `eval` begin with what the program carries, and ask the Java tools for what that refuses [default: auto].
+    /// Tools that translate, parse and check. With `both`, the verdict is that of the Java tools. With `auto`, `mutate`
+    /// and `eval` use the embedded checker first, and the Java tools for what it refuses [default: auto].
     #[arg(long, value_enum, value_name = "WHICH")]
     pub checker: Option<CheckerArg>,
-    /// The path of tla2tools.jar [default: `TLA_TOOLS_JAR`, `TLA_JAR`, `CLASSPATH`, the usual places].
+    /// Path of tla2tools.jar [env: `TLA_TOOLS_JAR`, `TLA_JAR`] [default: found on the `CLASSPATH` or in the usual places].
     #[arg(long, value_name = "JAR")]
     pub tla_tools: Option<PathBuf>,
-    /// Seconds for each run of the checker; one check can take several [env: `TLC_TIMEOUT`] [default: 300].
+    /// Time limit in seconds for each run of the checker; one check can take several runs [env: `TLC_TIMEOUT`] [default:
+    /// 300].
     #[arg(long, value_name = "SECONDS")]
     pub tlc_timeout: Option<NonZeroU64>,
-    /// Worker threads of the checker [default: one for each processor].
+    /// Number of worker threads of the checker [default: one per processor].
     #[arg(long, value_name = "N")]
     pub workers: Option<NonZeroUsize>,
-    /// Memory of the checker in MiB: the heap of the JVM, or all that the embedded checker may take, which is never less
-    /// than 256 [default: the JVM's own choice; for the embedded checker a quarter of the machine's].
+    /// Memory limit of the checker in MiB: the heap of the JVM, or the total of the embedded checker (at least 256)
+    /// [default: the JVM's own default; for the embedded checker, a quarter of the machine's memory].
     #[arg(long, value_name = "MIB")]
     pub heap_mib: Option<NonZeroU64>,
-    /// Allow a module that can reach outside, such as `IOUtils`: it can run programs. May be given several times. Its file
-    /// must be beside the specification.
+    /// Allow a module with effects outside the checker, such as `IOUtils`, which can run programs. The file of the module
+    /// must be in the folder of the specification. Can be repeated.
     #[arg(long, value_name = "NAME")]
     pub allow_module: Vec<String>,
 }

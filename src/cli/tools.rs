@@ -1,4 +1,4 @@
-//! The machine around a run: clock, environment, signals, tools, crash points.
+//! Creates the toolchain that a command uses: Java, embedded, or a combination.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -18,25 +18,25 @@ use crate::toolchain::{
 
 /// The tools of a command.
 pub(super) struct Tools {
-    /// What translates, parses and checks.
     pub toolchain: Box<dyn Toolchain>,
-    /// What was chosen; never `auto`.
+    /// The checker in use; never `auto`.
     pub choice: CheckerChoice,
-    /// Contradictions that were met.
     pub contradictions: Arc<ContradictionReports>,
 }
 
-/// The tools that the settings ask for. Contradictions between two of them are written below `contradictions`. Java tools that
-/// are missing end with status 4, and how to get them, where they were asked for.
-pub(super) fn create_toolchain(settings: &Settings, contradictions: &Path) -> Result<Tools, Failure> {
-    let reports = Arc::new(ContradictionReports::new(contradictions));
+/// Creates the tools that the settings select. With `both`, contradictions are written below `reports_dir`.
+///
+/// # Errors
+/// Status 4 if Java tools were selected and are missing.
+pub(super) fn create_toolchain(settings: &Settings, reports_dir: &Path) -> Result<Tools, Failure> {
+    let reports = Arc::new(ContradictionReports::new(reports_dir));
     let java = || discover_java_tools(settings).map_err(|e| tool_failure(&e));
     let (toolchain, choice): (Box<dyn Toolchain>, _) = match settings.checker {
         CheckerChoice::Tlc => (logged(java()?), CheckerChoice::Tlc),
         CheckerChoice::Embedded => (logged(embedded_tools(settings)?), CheckerChoice::Embedded),
         CheckerChoice::Auto => match discover_java_tools(settings) {
             Ok(java) => (logged(java), CheckerChoice::Tlc),
-            // Another checker in place of the one that somebody named would be a surprise.
+            // Do not silently replace a jar that the user named by another checker.
             Err(missing) if is_jar_configured(settings) => return Err(tool_failure(&missing)),
             Err(_) => (logged(embedded_tools(settings)?), CheckerChoice::Embedded),
         },
@@ -51,9 +51,9 @@ pub(super) fn create_toolchain(settings: &Settings, contradictions: &Path) -> Re
     Ok(Tools { toolchain, choice, contradictions: reports })
 }
 
-/// The tools for many small checks: where nobody chose, what the program carries goes first, and the Java tools are asked
-/// for whatever it refuses.
-pub(super) fn create_quick_toolchain(settings: &Settings, contradictions: &Path) -> Result<Tools, Failure> {
+/// Creates the tools for many small checks. With `auto`, the embedded checker goes first and the Java tools check what it
+/// refuses: starting a JVM takes longer than most of these checks.
+pub(super) fn create_quick_toolchain(settings: &Settings, reports_dir: &Path) -> Result<Tools, Failure> {
     if settings.checker == CheckerChoice::Auto {
         let java = match discover_java_tools(settings) {
             Err(missing) if is_jar_configured(settings) => return Err(tool_failure(&missing)),
@@ -65,15 +65,16 @@ pub(super) fn create_quick_toolchain(settings: &Settings, contradictions: &Path)
             return Ok(Tools {
                 toolchain,
                 choice: CheckerChoice::Tlc,
-                contradictions: Arc::new(ContradictionReports::new(contradictions)),
+                contradictions: Arc::new(ContradictionReports::new(reports_dir)),
             });
         }
     }
-    create_toolchain(settings, contradictions)
+    create_toolchain(settings, reports_dir)
 }
 
-/// For the mutants of a run: where the Java tools decide on the specification, what the program carries goes before them
-/// here, whoever chose them; a resumed run does not know. What a mutant shows is no verdict on the specification.
+/// Creates the tools for the mutants of a run whose specification the Java tools check: the embedded checker goes first
+/// even if the user chose `tlc`, because a mutant's result is not a verdict on the specification, and the journal of a
+/// resumed run does not record whether `tlc` was chosen or found.
 pub(super) fn create_mutant_toolchain(
     settings: &Settings,
     choice: CheckerChoice,
@@ -89,22 +90,20 @@ fn logged(tools: impl Toolchain + 'static) -> Box<dyn Toolchain> {
     Box::new(LoggedToolchain::new(tools))
 }
 
-/// Whether the settings or the environment name a jar.
+/// Whether the settings or the environment name a jar, as opposed to finding one.
 pub(super) fn is_jar_configured(settings: &Settings) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     settings.given.tla_tools.is_some() || set("TLA_TOOLS_JAR") || set("TLA_JAR")
 }
 
-/// The Java tools.
 pub(super) fn discover_java_tools(settings: &Settings) -> Result<JavaToolchain, ToolError> {
     let env = |name: &str| std::env::var_os(name);
     JavaToolchain::discover(&ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env })
 }
 
-/// What the program carries.
 pub(super) fn embedded_tools(settings: &Settings) -> Result<EmbeddedToolchain, Failure> {
     let env = |name: &str| std::env::var_os(name);
-    // The file may have been replaced since we began; where the system offers our own image, that is it.
+    // An update may have replaced the file since this process started; Linux offers the running image itself.
     let image = PathBuf::from("/proc/self/exe");
     let program = if image.exists() { Ok(image) } else { std::env::current_exe() };
     let program = program.map_err(|e| Failure::new(Exit::Tool, format!("cannot find this program: {e}")))?;
@@ -123,7 +122,6 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
     }
 }
 
-/// Limits of tool runs.
 pub(super) fn tool_limits(settings: &Settings) -> Limits {
     Limits {
         check: Duration::from_secs(settings.tlc_timeout),

@@ -1,4 +1,4 @@
-//! `tlaforge translate`: the `PlusCal` algorithm of one module, translated. It decides nothing about specifications.
+//! `tlaforge translate`: translates the `PlusCal` algorithm of a module to TLA+.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use std::io::{IsTerminal, Write};
@@ -19,65 +19,65 @@ use crate::pluscal::{self, Compat, Options};
 use crate::tla::{Diagnostic, Module};
 use crate::toolchain::{SpecText, ToolContext, Toolchain, Translation};
 
-/// What translates.
+/// Translator of PlusCal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum TranslatorChoice {
-    /// Our own, without Java.
+    /// The embedded translator; no Java needed.
     Embedded,
     /// `pcal.trans` of tla2tools.jar.
     Java,
 }
 
-/// Whose translation the embedded translator follows.
+/// Version of `pcal.trans` whose output the embedded translator reproduces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Whose {
-    /// That of today's `pcal.trans`.
+pub(super) enum PcalVersion {
+    /// The current `pcal.trans`.
     Today,
-    /// That of 2020, which the jar of the registries holds.
+    /// The version of 2020, which the jar on PyPI contains.
     #[value(name = "2020")]
-    Of2020,
+    Year2020,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct TranslateArgs {
-    /// The module. It is printed with its translation in place.
+    /// Module to translate. It is printed with the translation inserted.
     pub spec: PathBuf,
-    /// What translates.
+    /// Translator to use.
     #[arg(long, value_enum, default_value = "embedded")]
     pub translator: TranslatorChoice,
-    /// Write the translation into the file instead of printing it; a file that is rejected stays as it is.
+    /// Write the translation into the file instead of printing it. A rejected file is not changed.
     #[arg(long)]
     pub in_place: bool,
-    /// Whose translation the embedded translator follows where the two differ [default: today].
-    #[arg(long, value_enum, value_name = "WHOSE")]
-    pub compat: Option<Whose>,
-    /// tla2tools.jar, for --translator java [env: `TLA_TOOLS_JAR`, `TLA_JAR`].
+    /// Version of `pcal.trans` that the embedded translator follows where versions differ [default: today].
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub compat: Option<PcalVersion>,
+    /// Path of tla2tools.jar, for --translator java [env: `TLA_TOOLS_JAR`, `TLA_JAR`].
     #[arg(long, value_name = "JAR")]
     pub tla_tools: Option<PathBuf>,
-    /// `json` prints one object: outcome, module, diagnostics, warnings.
+    /// Output format; `json` prints one object with outcome, module, diagnostics and warnings.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 
 pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
     if args.translator == TranslatorChoice::Java && args.compat.is_some() {
-        return Err(Failure::usage("--compat chooses whose translation the embedded translator follows")
-            .hint("with --translator java, the jar is the choice: --tla-tools JAR"));
+        return Err(Failure::usage("--compat only applies to the embedded translator")
+            .hint("with --translator java, choose the version with the jar: --tla-tools JAR"));
     }
     let text = read_spec_verbatim(&args.spec)?;
     let (made, warnings) = match args.translator {
-        TranslatorChoice::Embedded => embedded(&text, args.compat),
-        TranslatorChoice::Java => (java(&args, text.clone()).await?, Vec::new()),
+        TranslatorChoice::Embedded => translate_embedded(&text, args.compat),
+        TranslatorChoice::Java => (translate_java(&args, text.clone()).await?, Vec::new()),
     };
     if args.in_place
         && let Translation::Translated(module) = &made
         && *module != text
     {
-        replace(&args.spec, module)?;
+        replace_file(&args.spec, module)?;
     }
     match args.format {
-        Format::Text => tell(&args, &made, &warnings),
-        Format::Json => print_json_line(&object(&args, &made, &warnings)),
+        Format::Text => print_translation(&args, &made, &warnings),
+        Format::Json => print_json_line(&translation_json(&args, &made, &warnings)),
     }
     Ok(match made {
         Translation::Translated(_) => Exit::Ok,
@@ -85,10 +85,10 @@ pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn embedded(text: &str, whose: Option<Whose>) -> (Translation, Vec<String>) {
-    let compat = match whose.unwrap_or(Whose::Today) {
-        Whose::Today => Compat::Today,
-        Whose::Of2020 => Compat::Y2020,
+fn translate_embedded(text: &str, version: Option<PcalVersion>) -> (Translation, Vec<String>) {
+    let compat = match version.unwrap_or(PcalVersion::Today) {
+        PcalVersion::Today => Compat::Today,
+        PcalVersion::Year2020 => Compat::Y2020,
     };
     match pluscal::translate(text, &Options { compat, ..Options::default() }) {
         Ok(Some(translated)) => (Translation::Translated(translated.text), translated.warnings),
@@ -97,7 +97,7 @@ fn embedded(text: &str, whose: Option<Whose>) -> (Translation, Vec<String>) {
     }
 }
 
-async fn java(args: &TranslateArgs, text: String) -> Result<Translation, Failure> {
+async fn translate_java(args: &TranslateArgs, text: String) -> Result<Translation, Failure> {
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let settings = load_settings(Layer { tla_tools: args.tla_tools.clone(), ..Layer::default() })?;
@@ -108,10 +108,10 @@ async fn java(args: &TranslateArgs, text: String) -> Result<Translation, Failure
     tools.translate(&spec, &cx).await.map_err(|e| tool_failure(&e))
 }
 
-/// Writes the module beside its file and renames it: a reader sees the old text or the new one.
-fn replace(spec: &Path, module: &str) -> Result<(), Failure> {
+/// Replaces the file atomically by renaming a temporary file, so that a reader never sees a partial text.
+fn replace_file(spec: &Path, module: &str) -> Result<(), Failure> {
     let cannot = |e: std::io::Error| Failure::usage(format!("cannot write {}: {e}", spec.display()));
-    // A link stays one.
+    // Write to the target of a symbolic link, to keep the link.
     let file = spec.canonicalize().map_err(cannot)?;
     let permissions = std::fs::metadata(&file).map_err(cannot)?.permissions();
     if permissions.readonly() {
@@ -125,14 +125,14 @@ fn replace(spec: &Path, module: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell(args: &TranslateArgs, made: &Translation, warnings: &[String]) {
+fn print_translation(args: &TranslateArgs, made: &Translation, warnings: &[String]) {
     let file = args.spec.display();
     for warning in warnings {
         print_message(&format!("warning: {file}: {warning}"));
     }
     match made {
         Translation::Translated(_) if args.in_place => print_message(&format!("{file}: translated")),
-        // As it stands, line ends included, unless a terminal would act on it.
+        // Unchanged, including line ends, except for a terminal, where control characters are replaced.
         Translation::Translated(module) if std::io::stdout().is_terminal() => print_result(module),
         Translation::Translated(module) => write_stdout(module.as_bytes()),
         Translation::NoAlgorithm => print_message(&format!("{file}: no PlusCal algorithm, nothing to translate")),
@@ -144,7 +144,7 @@ fn tell(args: &TranslateArgs, made: &Translation, warnings: &[String]) {
     }
 }
 
-fn object(args: &TranslateArgs, made: &Translation, warnings: &[String]) -> serde_json::Value {
+fn translation_json(args: &TranslateArgs, made: &Translation, warnings: &[String]) -> serde_json::Value {
     let (outcome, module, diagnostics): (_, _, &[Diagnostic]) = match made {
         Translation::Translated(module) => ("translated", (!args.in_place).then_some(module), &[]),
         Translation::NoAlgorithm => ("no_algorithm", None, &[]),

@@ -1,5 +1,5 @@
-//! What a file that may have come with somebody else's folder may not decide: which program runs, whose server gets a key,
-//! what a module may reach, which file is written over.
+//! Refuses settings from untrusted sources. A settings file or journal may come with another person's folder, so it must
+//! not decide which program runs, which server receives a key, what a module can reach, or which file is overwritten.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,25 +10,26 @@ use crate::config::{FILE_NAME, Layer, Settings};
 use crate::files;
 use crate::llm::{Recording, remote_host};
 
-/// A settings file of the working folder, beside the flags of the command.
+/// Refuses the settings file of the working folder if it sets what only the command line may set.
 pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
     let refused = |what: String, hint: &str| Err(Failure::usage(format!("{FILE_NAME} names {what}")).hint(hint));
     let shown = |path: &Path| path.display().to_string();
     if let (Some(path), None) = (&file.claude_path, &flags.claude_path) {
-        let hint = "a program is taken from the command line only: --claude-path FILE";
+        let hint = "only the command line may name a program: --claude-path FILE";
         return refused(format!("a program to run: {}", shown(path)), hint);
     }
     if let (Some(path), None) = (&file.tla_tools, &flags.tla_tools) {
-        let hint = "a program is taken from the command line or the environment only: --tla-tools FILE, or TLA_TOOLS_JAR; take \
-                    the line out of the file";
+        let hint = "only the command line or the environment may name a program: --tla-tools FILE, or TLA_TOOLS_JAR; remove \
+                    the line from the file";
         return refused(format!("a jar to run: {}", shown(path)), hint);
     }
     if let (false, true) = (file.allow_modules.is_empty(), flags.allow_modules.is_empty()) {
-        let hint = "that is allowed on the command line only: --allow-module NAME; take the line out of the file";
+        let hint = "only the command line may allow a module: --allow-module NAME; remove the line from the file";
         return refused(format!("modules that can reach outside: {}", file.allow_modules.join(", ")), hint);
     }
     if let (Some(path), None) = (&file.record, &flags.record) {
-        let hint = "where answers are recorded is taken from the command line only: --record FILE; take the line out of the file";
+        let hint =
+            "only the command line may name the recording to write: --record FILE; remove the line from the file";
         return refused(format!("a file to write: {}", shown(path)), hint);
     }
     for (what, flag, path, given) in [
@@ -42,7 +43,7 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
         {
             return refused(
                 format!("{what} outside of this folder: {}", shown(path)),
-                &format!("a file outside is read only if the command line names it: {flag}"),
+                &format!("a file outside of this folder is read only if the command line names it: {flag}"),
             );
         }
     }
@@ -54,37 +55,40 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
     let server = file.base_url.as_deref().filter(|_| flags.base_url.is_none() && nonempty_variable(key).is_some());
     match server.and_then(remote_host) {
         Some(host) => refused(
-            format!("a server that would get your {key}: {host}"),
-            "a key goes only where you send it yourself: --base-url URL",
+            format!("a server that would receive your {key}: {host}"),
+            "only the command line or the environment may choose a server for your key: --base-url URL",
         ),
         None => Ok(()),
     }
 }
 
-/// The settings of a run that is resumed, beside the flags of today. A run folder may be somebody else's as well: what its
-/// journal names of this kind must be named again, unless it is what this machine would take anyway.
+/// Refuses the recorded settings of a resumed run if they set what only the command line may set, because the run folder may
+/// come from another person. Values that this machine would choose anyway are accepted.
 pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings: &Settings) -> Result<(), Failure> {
-    let (mut named, mut again) = (Vec::new(), String::new());
+    let (mut named, mut flags_to_add) = (Vec::new(), String::new());
     let mut refuse = |what: String, flag: &str, value: &str| {
         named.push(what);
-        let _ = write!(again, " {flag} {}", quoted(value));
+        let _ = write!(flags_to_add, " {flag} {}", shell_quoted(value));
     };
-    let is_asked = |names: &[&str]| names.contains(&settings.provider.as_str());
-    if let (Some(path), None, true) = (&recorded.claude_path, &flags.claude_path, is_asked(&["claude", "auto"]))
+    let is_provider = |names: &[&str]| names.contains(&settings.provider.as_str());
+    if let (Some(path), None, true) = (&recorded.claude_path, &flags.claude_path, is_provider(&["claude", "auto"]))
         && which::which("claude").ok().as_ref() != Some(path)
     {
         let shown = path.display().to_string();
         refuse(format!("a program to run ({shown})"), "--claude-path", &shown);
     }
     if let (Some(path), None) = (&recorded.tla_tools, &flags.tla_tools) {
-        let own = ["TLA_TOOLS_JAR", "TLA_JAR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
-        if own.and_then(|own| std::path::absolute(own).ok()).as_ref() != Some(path) {
+        let from_env =
+            ["TLA_TOOLS_JAR", "TLA_JAR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+        if from_env.and_then(|jar| std::path::absolute(jar).ok()).as_ref() != Some(path) {
             let shown = path.display().to_string();
             refuse(format!("a jar to run ({shown})"), "--tla-tools", &shown);
         }
     }
-    if let (Some(url), None, true) = (&recorded.base_url, &flags.base_url, is_asked(&["anthropic", "openai", "auto"])) {
-        let variable = if is_asked(&["openai"]) { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
+    if let (Some(url), None, true) =
+        (&recorded.base_url, &flags.base_url, is_provider(&["anthropic", "openai", "auto"]))
+    {
+        let variable = if is_provider(&["openai"]) { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
         if let Some(host) = remote_host(url)
             && nonempty_variable(variable).as_ref() != Some(url)
         {
@@ -96,7 +100,7 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
             refuse(format!("a module that can reach outside ({module})"), "--allow-module", module);
         }
     }
-    // A recording that is there is gone on with.
+    // An existing recording may be continued.
     if let (Some(path), None) = (&recorded.record, &flags.record)
         && !is_recording(path)
     {
@@ -106,38 +110,43 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
     if named.is_empty() {
         return Ok(());
     }
-    Err(Failure::usage(format!("the journal names {}; a run folder may be somebody else's", named.join(", ")))
-        .hint(format!("if that is what you want, name it again: add{again}")))
+    Err(Failure::usage(format!(
+        "the journal names {}, and the run folder may come from another person",
+        named.join(", ")
+    ))
+    .hint(format!("if you trust it, name it on the command line: add{flags_to_add}")))
 }
 
-/// What a recording is before its first answer: a blank line, which tells it from a file that is somebody's.
-const BEGUN: &str = "\n";
+/// The content of a recording before its first answer: a blank line, which distinguishes it from other files.
+const EMPTY_RECORDING: &str = "\n";
 
 fn is_recording(path: &Path) -> bool {
     let is_file = std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
-    is_file && (files::read_text(path, files::LOG).is_ok_and(|text| text == BEGUN) || Recording::load(path).is_ok())
+    is_file
+        && (files::read_text(path, files::LOG).is_ok_and(|text| text == EMPTY_RECORDING)
+            || Recording::load(path).is_ok())
 }
 
-/// Begins a recording where there is nothing, so that the run that began it is known to, when it goes on.
+/// Creates an empty recording if there is none, so that a resumed run recognizes the file as its own.
 pub(super) fn create_recording(path: &Path) -> Result<(), Failure> {
-    let begun = std::fs::metadata(path).is_ok_and(|meta| meta.len() > 0);
+    let exists = std::fs::metadata(path).is_ok_and(|meta| meta.len() > 0);
     let failed = |e| Failure::usage(format!("cannot write the recording {}: {e}", path.display()));
-    if begun { Ok(()) } else { std::fs::write(path, BEGUN).map_err(failed) }
+    if exists { Ok(()) } else { std::fs::write(path, EMPTY_RECORDING).map_err(failed) }
 }
 
-/// The folder `name` of the working folder, which is used if no flag or setting names another one. A link out of the
-/// working folder is refused: what it leads to would go to a model.
+/// The folder `name` in the working folder, which is used if no flag or setting names another one. A link out of the
+/// working folder is refused, because its files would be sent to a model.
 pub(super) fn default_folder(name: &str) -> Result<Option<PathBuf>, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !files::is_within(Path::new("."), path) {
         return Err(Failure::usage(format!("the folder {name} here is a link that leads out of this folder"))
-            .hint(format!("name the folder itself if its files may go to the model: --{name} DIR")));
+            .hint(format!("name the target folder if its files may be sent to the model: --{name} DIR")));
     }
     Ok(path.is_dir().then(|| path.to_owned()))
 }
 
-/// A word of a command line.
-fn quoted(value: &str) -> String {
+/// Quotes a value for a shell.
+fn shell_quoted(value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=@%,".contains(c);
     if !value.is_empty() && value.chars().all(plain) {
         value.to_owned()
@@ -146,7 +155,7 @@ fn quoted(value: &str) -> String {
     }
 }
 
-/// A recording is written over as a whole: only where nothing is, or another recording.
+/// Checks that a recording can be written here: the file must be new, empty, or a recording, since it is overwritten.
 pub(super) fn check_recording_target(path: &Path) -> Result<(), Failure> {
     let refused = |what: String, hint: &str| Err(Failure::usage(what).hint(hint));
     let shown = path.display();
@@ -154,20 +163,20 @@ pub(super) fn check_recording_target(path: &Path) -> Result<(), Failure> {
         && !(dir.as_os_str().is_empty() || dir.is_dir())
     {
         return refused(
-            format!("cannot write the recording {shown}: there is no such folder"),
-            "--record takes a file in a folder that exists",
+            format!("cannot write the recording {shown}: the folder does not exist"),
+            "--record takes a file in an existing folder",
         );
     }
-    let hint = "--record writes a file anew, and takes a new one or an earlier recording";
+    let hint = "--record overwrites its file, so it takes a new file or an earlier recording";
     match std::fs::symlink_metadata(path) {
         Err(_) => Ok(()),
         Ok(meta) if meta.is_file() && (meta.len() == 0 || is_recording(path)) => Ok(()),
-        Ok(meta) if meta.is_file() => refused(format!("{shown} is there, and is no recording"), hint),
-        Ok(_) => refused(format!("{shown} is there, and is no file"), hint),
+        Ok(meta) if meta.is_file() => refused(format!("{shown} exists and is not a recording"), hint),
+        Ok(_) => refused(format!("{shown} exists and is not a file"), hint),
     }
 }
 
-/// Files that the settings name, as they will be found from anywhere.
+/// Makes the paths in the settings absolute, because the journal keeps them and a run can be resumed from another folder.
 pub(super) fn make_paths_absolute(settings: &mut Settings) {
     let given = &mut settings.given;
     for path in [

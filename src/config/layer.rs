@@ -1,4 +1,4 @@
-//! One source of settings, and what all of them make together.
+//! The settings of one source (flags, environment or file), and how sources are merged.
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -12,198 +12,181 @@ use tracing::debug;
 
 use crate::files;
 
-/// The user's file, looked for in the working folder.
+/// The settings file in the working folder.
 pub const FILE_NAME: &str = "tlaforge.toml";
 
-/// Why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file cannot be read.
     #[error("cannot read {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// The file is not as it should be.
+    Io { path: PathBuf, source: std::io::Error },
+    /// The content of the file is invalid.
     #[error("{path}: {what}")]
     File {
-        /// The file.
         path: PathBuf,
-        /// What is wrong, with the name and its place, and without any value: it may be a key that does not belong there.
+        /// The problem with its setting and line, but without any value: a value may be a secret key in the wrong place.
         what: String,
     },
-    /// A variable of the environment is not as it should be.
+    /// An environment variable has an invalid value.
     #[error("the environment variable {name} is {value:?}; it must be {wanted}")]
-    Env {
-        /// Its name.
-        name: &'static str,
-        /// Its value.
-        value: String,
-        /// What it may be.
-        wanted: &'static str,
-    },
+    Env { name: &'static str, value: String, wanted: &'static str },
 }
 
-/// What translates, parses and checks.
+/// Tools that translate, parse and check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckerChoice {
-    /// The Java tools where they are found, else what the program carries.
+    /// The Java tools if they are found, otherwise the embedded tools.
     #[default]
     Auto,
     /// The Java tools.
     Tlc,
-    /// What the program carries.
+    /// The embedded tools.
     Embedded,
-    /// Both side by side: what the Java tools say counts, and each contradiction is reported.
+    /// Both side by side: the verdict is that of the Java tools, and each contradiction is reported.
     Both,
 }
 
-/// How the first pass is drafted.
+/// How the first revision is drafted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Draft {
-    /// One call for each node that a model works at.
+    /// One request for each node that calls a model.
     #[default]
     Nodes,
-    /// One call for all of them.
+    /// One request for all of them.
     Whole,
 }
 
-/// What one source says; everything is optional. The same keys serve the file `tlaforge.toml`.
+/// The settings of one source; all are optional. The field names are the keys of `tlaforge.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Layer {
     /// `claude`, `anthropic`, `openai`, `handoff` or `replay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The model's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The recording that `replay` answers from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<PathBuf>,
-    /// Refuse answers recorded for another wording.
+    /// Refuse recorded answers if the prompt has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict_replay: Option<bool>,
-    /// Where answers are recorded.
+    /// File that answers are recorded in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
-    /// A folder of prompts.
+    /// Folder of prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
-    /// A folder of exemplars.
+    /// Folder of exemplars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exemplars: Option<PathBuf>,
-    /// The single concern.
+    /// Single concern of the specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concern: Option<String>,
-    /// How the first pass is drafted.
+    /// How the first revision is drafted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
-    /// How many formalizations are drafted side by side.
+    /// Number of formalizations drafted side by side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u32>,
-    /// Revisions after the first.
+    /// Maximum number of revisions after the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_revisions: Option<u32>,
-    /// Change the protocol after a flaw.
+    /// Repair a flawed protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<bool>,
-    /// Rounds in a revision that ask for properties which notice more mutants.
+    /// Rounds in a revision that request properties which notice more mutants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strengthen: Option<u32>,
-    /// What translates, parses and checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
-    /// `tla2tools.jar`.
+    /// Path of `tla2tools.jar`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tla_tools: Option<PathBuf>,
-    /// Seconds for each run of the checker.
+    /// Time limit of each run of the checker in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tlc_timeout: Option<NonZeroU64>,
     /// Worker threads of the checker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<NonZeroUsize>,
-    /// Heap of the checker in MiB.
+    /// Memory limit of the checker in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heap_mib: Option<NonZeroU64>,
-    /// Where `openai` and `anthropic` are reached.
+    /// Address of the `openai` or `anthropic` server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The Claude Code program.
+    /// Path of the Claude Code program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claude_path: Option<PathBuf>,
     /// Let the Claude Code program use `ANTHROPIC_API_KEY` instead of the login.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claude_api_key: Option<bool>,
-    /// The model that answers where the first is overloaded.
+    /// Model to use while the first one is overloaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_model: Option<String>,
-    /// How hard the model thinks, in the provider's words.
+    /// Reasoning effort, as the provider names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// The model's temperature.
+    /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Tokens that an answer may take.
+    /// Maximum tokens of an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<NonZeroU32>,
-    /// What single nodes say of their model.
+    /// Settings of the model for single nodes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub nodes: BTreeMap<String, ModelChoice>,
-    /// US dollars that a run may cost.
+    /// Maximum cost of a run in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
-    /// Tokens that a run may use.
+    /// Maximum tokens of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<NonZeroU64>,
-    /// Seconds that a run may take; a file may also say `"45m"`.
+    /// Maximum time of a run in seconds; a file can also contain `"45m"`.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "time")]
     pub max_time: Option<NonZeroU64>,
-    /// Tries after the first.
+    /// Maximum number of retries of a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
-    /// Seconds before the first retry; times the attempt before later ones.
+    /// Seconds before the first retry; multiplied by the number of the attempt for later ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_delay: Option<u32>,
-    /// Calls to the provider at a time.
+    /// Number of parallel calls to the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<NonZeroUsize>,
-    /// Seconds of silence after which a call counts as failed.
+    /// Seconds without content after which a call fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<NonZeroU64>,
-    /// Tokens that an `openai` server's model reads, where files are sent with the prompt.
+    /// Context size of an `openai` server's model in tokens; limits the files that are sent with the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// Whether an `openai` server's model calls tools; without it files are sent with the prompt.
+    /// Whether an `openai` server's model supports tool calls; otherwise files are sent with the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
-    /// A table of prices.
+    /// File with a price table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<PathBuf>,
-    /// Modules such as `IOUtils` that may be used.
+    /// Modules with outside effects, such as `IOUtils`, that are allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_modules: Vec<String>,
 }
 
-/// Which model answers, and how. What a node leaves out is as for all; what nothing says is the provider's own default.
+/// The model and its parameters. A node inherits missing values from the settings of all nodes, and those from the
+/// provider.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelChoice {
-    /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How hard it thinks, in the provider's words (`low`, `medium`, `high`).
+    /// Reasoning effort, as the provider names it (`low`, `medium`, `high`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Its temperature, from 0.
+    /// Sampling temperature, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Tokens that an answer may take.
+    /// Maximum tokens of an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<NonZeroU32>,
 }
@@ -224,7 +207,7 @@ fn time<'de, D: Deserializer<'de>>(value: D) -> Result<Option<NonZeroU64>, D::Er
     seconds(&text).map(Some).map_err(D::Error::custom)
 }
 
-/// Whole seconds, from a number or a text such as `45m`.
+/// Parses a time such as `90`, `90s`, `45m` or `2h` into whole seconds.
 pub fn seconds(text: &str) -> Result<NonZeroU64, String> {
     let span: jiff::SignedDuration = match text.parse::<u64>() {
         Ok(seconds) => jiff::SignedDuration::from_secs(i64::try_from(seconds).map_err(|e| e.to_string())?),
@@ -237,7 +220,7 @@ pub fn seconds(text: &str) -> Result<NonZeroU64, String> {
 }
 
 impl Layer {
-    /// Reads `tlaforge.toml` in `dir`; an empty layer where there is none.
+    /// Reads `tlaforge.toml` in `dir`; returns an empty layer if there is no file.
     pub fn from_file(dir: &Path) -> Result<Self, ConfigError> {
         let path = dir.join(FILE_NAME);
         let text = match files::read_text(&path, files::SMALL) {
@@ -248,25 +231,26 @@ impl Layer {
             }
             Err(source) => return Err(ConfigError::Io { path, source }),
         };
-        let layer: Self = toml::from_str(&text).map_err(|e| ConfigError::File { path, what: told(&e, &text) })?;
+        let layer: Self =
+            toml::from_str(&text).map_err(|e| ConfigError::File { path, what: redact_toml_error(&e, &text) })?;
         debug!(settings = ?layer.names(), "settings file");
         Ok(layer)
     }
 
-    /// Reads the variables that have settings of their own: `CLAUDE_MODEL`, `CLAUDE_MAX_RETRIES`, `CLAUDE_RETRY_DELAY`,
+    /// Reads the variables that correspond to settings: `CLAUDE_MODEL`, `CLAUDE_MAX_RETRIES`, `CLAUDE_RETRY_DELAY`,
     /// `TLC_TIMEOUT`. An empty variable counts as not set.
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let get = |name: &str| env(name).filter(|v| !v.trim().is_empty());
         Ok(Self {
             model: get("CLAUDE_MODEL"),
-            max_retries: number(env, "CLAUDE_MAX_RETRIES", "a whole number from 0")?,
-            retry_delay: number(env, "CLAUDE_RETRY_DELAY", "a whole number of seconds from 0")?,
-            tlc_timeout: number(env, "TLC_TIMEOUT", "a whole number of seconds above 0")?,
+            max_retries: parse_variable(env, "CLAUDE_MAX_RETRIES", "a whole number from 0")?,
+            retry_delay: parse_variable(env, "CLAUDE_RETRY_DELAY", "a whole number of seconds from 0")?,
+            tlc_timeout: parse_variable(env, "TLC_TIMEOUT", "a whole number of seconds above 0")?,
             ..Self::default()
         })
     }
 
-    /// The names of the settings that this layer holds, for diagnostics. A value could be a key in the wrong place.
+    /// The names of the settings in this layer, for diagnostics; without values, because one may be a misplaced key.
     pub fn names(&self) -> Vec<String> {
         let fields = serde_json::to_value(self).ok();
         let fields = fields.as_ref().and_then(serde_json::Value::as_object).into_iter().flatten();
@@ -279,7 +263,7 @@ impl Layer {
         fields.filter(|(_, value)| is_set(value)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// This layer over another: what it says wins.
+    /// Merges two layers; values of `self` win.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
@@ -323,7 +307,7 @@ impl Layer {
         }
     }
 
-    /// With the defaults below it.
+    /// Fills in the defaults.
     pub fn settle(self) -> Settings {
         Settings {
             provider: self.provider.clone().unwrap_or_else(|| "auto".into()),
@@ -340,8 +324,8 @@ impl Layer {
     }
 }
 
-/// What is wrong with the file. The line itself is not shown, nor what stands in quotes.
-fn told(error: &toml::de::Error, text: &str) -> String {
+/// Describes a syntax error without the text of the line and without quoted values, which may be secret keys.
+fn redact_toml_error(error: &toml::de::Error, text: &str) -> String {
     let mut what = String::new();
     for (i, part) in error.message().trim().split('"').enumerate() {
         what += if i % 2 == 0 { part } else { "\"…\"" };
@@ -353,7 +337,7 @@ fn told(error: &toml::de::Error, text: &str) -> String {
     }
 }
 
-fn number<T: std::str::FromStr>(
+fn parse_variable<T: std::str::FromStr>(
     env: &dyn Fn(&str) -> Option<String>,
     name: &'static str,
     wanted: &'static str,
@@ -365,25 +349,23 @@ fn number<T: std::str::FromStr>(
 /// Settings with their defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// What answers prompts.
     pub provider: String,
-    /// Refuse answers recorded for another wording.
+    /// Refuse recorded answers if the prompt has changed.
     pub strict_replay: bool,
-    /// How the first pass is drafted.
+    /// How the first revision is drafted.
     pub draft: Draft,
-    /// How many formalizations are drafted side by side.
+    /// Number of formalizations drafted side by side.
     pub candidates: u32,
-    /// Revisions after the first.
+    /// Maximum number of revisions after the first.
     pub max_revisions: u32,
-    /// Change the protocol after a flaw.
+    /// Repair a flawed protocol.
     pub repair: bool,
-    /// Rounds in a revision that ask for properties which notice more mutants.
+    /// Rounds in a revision that request properties which notice more mutants.
     pub strengthen: u32,
-    /// What translates, parses and checks.
     pub checker: CheckerChoice,
-    /// Seconds for each run of the checker.
+    /// Time limit of each run of the checker in seconds.
     pub tlc_timeout: u64,
-    /// What was said, for everything that has no default.
+    /// The merged layer, for settings without a default.
     pub given: Layer,
 }
 
@@ -392,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_key_is_named_with_its_line() {
+    fn an_unknown_key_is_reported_with_its_line() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(FILE_NAME), "provider = \"handoff\"\nmax_revision = 2\n").unwrap();
         let error = Layer::from_file(dir.path()).unwrap_err().to_string();
@@ -400,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn max_time_is_what_the_flag_takes() {
+    fn max_time_accepts_the_same_values_as_the_flag() {
         let dir = tempfile::tempdir().unwrap();
         let read = |value: &str| {
             std::fs::write(dir.path().join(FILE_NAME), format!("max_time = {value}\n")).unwrap();
@@ -433,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_no_number_is_an_error_that_says_what_it_must_be() {
+    fn a_variable_that_is_not_a_number_is_an_error_that_names_the_expected_value() {
         for bad in ["soon", "-1", "0", "1.5"] {
             let env = |name: &str| (name == "TLC_TIMEOUT").then(|| bad.to_owned());
             assert!(Layer::from_env(&env).unwrap_err().to_string().contains("whole number"), "{bad}");

@@ -1,6 +1,6 @@
 //! Settings from defaults, a file, the environment and flags, merged once. An unknown key is an error that names it.
 //!
-//! It reads no environment and no clock by itself: the caller hands them over.
+//! It does not access the environment or the clock: the caller passes them in.
 
 mod layer;
 

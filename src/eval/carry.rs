@@ -1,49 +1,49 @@
-//! Properties carried over from one module to another: their definitions and all that these depend on, by parse tree,
-//! renamed where the other module has the name for something else. What the other module lacks is named. Pure.
+//! Carries properties over from a generated module to a target module: copies their definitions with all dependencies, and
+//! renames those whose name the target uses for something else. Reports what the target lacks. Pure.
 //!
-//! A new name has as many bytes as the old one: bulleted lists hang together by their columns.
+//! A new name has as many bytes as the old one, because the columns of bulleted lists are significant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tla::semantic::exported_names;
 use crate::tla::{Definition, DefinitionKind, Module};
 
-/// Words of the language among the names that a definition refers to.
-const WORDS: &[&str] = &["TRUE", "FALSE", "BOOLEAN", "STRING", "DOMAIN", "SUBSET", "UNION", "ENABLED", "UNCHANGED"];
+/// Keywords that the parser reports among the names that a definition refers to.
+const KEYWORDS: &[&str] = &["TRUE", "FALSE", "BOOLEAN", "STRING", "DOMAIN", "SUBSET", "UNION", "ENABLED", "UNCHANGED"];
 
-/// Variables that a translation makes: what they hold is of its own algorithm.
-const CONTROL: &[&str] = &["pc", "stack"];
+/// Variables of the PlusCal translation: their values depend on the algorithm.
+const CONTROL_VARIABLES: &[&str] = &["pc", "stack"];
 
-/// Where properties come from and where they go.
+/// Carries properties from one module to another.
 pub struct Carrier<'a> {
     from: &'a Module,
     to: &'a Module,
     own: BTreeMap<&'a str, &'a Definition>,
     theirs: BTreeMap<&'a str, &'a Definition>,
-    /// Names that mean something in the other module, those of the modules it extends included.
+    /// Names with a meaning in the target, including those of modules that it extends.
     taken: BTreeSet<String>,
-    /// What it declares, here or in a module that stands beside it.
+    /// Variables of the target and of the modules that it builds on.
     variables: BTreeSet<String>,
+    /// Constants of the same modules, with their arity.
     constants: BTreeMap<String, usize>,
-    /// Definitions that both have, with everything they depend on.
+    /// Definitions that are the same in both modules, with everything they depend on.
     shared: BTreeSet<&'a str>,
-    /// Control state that the case's interface asks for by name, and that therefore means the same in both.
-    agreed: &'a [String],
+    /// Variables of the case's interface, which mean the same in both modules.
+    interface: &'a [String],
 }
 
-/// A module with properties put in.
+/// A target module with properties inserted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Put {
-    /// Its text.
+pub struct ModuleWithProperties {
     pub text: String,
-    /// What each property is called in it.
+    /// The name of each property in this module.
     pub names: BTreeMap<String, String>,
 }
 
 impl<'a> Carrier<'a> {
-    /// Both modules with their translations in place; `beside` are the modules that the second one builds on. `agreed`
-    /// are the variables of the case's interface.
-    pub fn new(from: &'a Module, to: &'a Module, beside: &[Module], agreed: &'a [String]) -> Self {
+    /// Both modules must contain their translations. `beside` are the modules that the target builds on, `interface` the
+    /// variables of the case's interface.
+    pub fn new(from: &'a Module, to: &'a Module, local_modules: &[Module], interface: &'a [String]) -> Self {
         let own = from.definitions_by_name();
         let theirs = to.definitions_by_name();
         let mut taken = BTreeSet::new();
@@ -58,13 +58,14 @@ impl<'a> Carrier<'a> {
         }
         taken.extend(variables.iter().cloned());
         taken.extend(constants.keys().cloned());
-        let mut carrier = Self { from, to, own, theirs, taken, variables, constants, shared: BTreeSet::new(), agreed };
-        carrier.shared = carrier.shared();
+        let mut carrier =
+            Self { from, to, own, theirs, taken, variables, constants, shared: BTreeSet::new(), interface };
+        carrier.shared = carrier.find_shared_definitions();
         carrier
     }
 
-    /// Definitions of the same text whose references, too, are to such definitions: the same in both modules.
-    fn shared(&self) -> BTreeSet<&'a str> {
+    /// Definitions with the same text in both modules that only refer to such definitions.
+    fn find_shared_definitions(&self) -> BTreeSet<&'a str> {
         let same = |name: &&str| {
             let (Some(own), Some(theirs)) = (self.own.get(*name), self.theirs.get(*name)) else { return false };
             !own.has_syntax_errors && own.normalised(&self.from.source) == theirs.normalised(&self.to.source)
@@ -74,7 +75,7 @@ impl<'a> Carrier<'a> {
             let stays = |name: &&str| {
                 let own = self.own[*name];
                 let refers = own.referenced_names().iter().filter(|n| self.own.contains_key(n.as_str()));
-                self.is_whole_state(own) || refers.into_iter().all(|n| shared.contains(n.as_str()))
+                self.is_variable_tuple(own) || refers.into_iter().all(|n| shared.contains(n.as_str()))
             };
             let kept: BTreeSet<&str> = shared.iter().copied().filter(stays).collect();
             if kept.len() == shared.len() {
@@ -84,18 +85,18 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Whether a definition is the tuple of all variables (`vars`): in the other module its counterpart is the tuple of
-    /// all of its own.
-    fn is_whole_state(&self, definition: &Definition) -> bool {
-        is_whole_state_of(definition, self.from)
+    /// Whether a definition is the tuple of all variables (`vars`). Its counterpart in the target is the tuple of the
+    /// target's variables.
+    fn is_variable_tuple(&self, definition: &Definition) -> bool {
+        is_variable_tuple_of(definition, self.from)
     }
 
-    /// The definitions that have to come along with a property, in the order of their text, itself included; what the
-    /// other module already has the same is left out.
+    /// The definitions to copy for a property, including itself, in the order of their text; without those that the target
+    /// shares.
     ///
     /// # Errors
-    /// What is missing there, each with what it is: `variable pending`.
-    pub fn needed(&self, property: &str) -> Result<Vec<&'a str>, Vec<String>> {
+    /// What the target lacks, each with its kind: `variable pending`.
+    pub fn needed_definitions(&self, property: &str) -> Result<Vec<&'a str>, Vec<String>> {
         if !self.own.contains_key(property) {
             return Err(vec![format!("definition {property} (not in the generated module)")]);
         }
@@ -104,34 +105,34 @@ impl<'a> Carrier<'a> {
         let mut open = vec![property];
         while let Some(name) = open.pop() {
             let Some((name, definition)) = self.own.get_key_value(name) else { continue };
-            if self.shared.contains(name) || !needed.insert(name) || self.is_whole_state(definition) {
+            if self.shared.contains(name) || !needed.insert(name) || self.is_variable_tuple(definition) {
                 continue;
             }
             if definition.has_syntax_errors {
                 missing.insert(format!("a readable definition of {name}"));
             }
             if definition.kind == DefinitionKind::Instance {
-                missing.extend(self.foreign_module(definition));
+                missing.extend(self.missing_module(definition));
             }
             for refers in definition.referenced_names() {
                 match self.own.get_key_value(refers.as_str()) {
                     Some((refers, _)) => open.push(refers),
-                    None => missing.extend(self.lacks(refers)),
+                    None => missing.extend(self.missing_name(refers)),
                 }
             }
         }
         if !missing.is_empty() {
             return Err(missing.into_iter().collect());
         }
-        let extended = self.extended(&needed);
-        let clashes: Vec<String> = extended.iter().filter_map(|module| self.clash(module)).collect();
+        let extended = self.needed_modules(&needed);
+        let clashes: Vec<String> = extended.iter().filter_map(|module| self.name_clash(module)).collect();
         if !clashes.is_empty() {
             return Err(clashes);
         }
         let infix: Vec<String> = needed
             .iter()
             .filter(|name| !is_word(name) && self.taken.contains(**name))
-            .map(|name| format!("operator {name} (it means something else there)"))
+            .map(|name| format!("operator {name} (it has another meaning there)"))
             .collect();
         if !infix.is_empty() {
             return Err(infix);
@@ -141,25 +142,26 @@ impl<'a> Carrier<'a> {
         Ok(needed)
     }
 
-    /// What a reference to something that the generated module does not define needs and the other module lacks.
-    fn lacks(&self, name: &str) -> Option<String> {
+    /// What the target lacks for a reference to a name that the generated module does not define.
+    fn missing_name(&self, name: &str) -> Option<String> {
         if let Some(constant) = self.from.constants.iter().find(|c| c.name == name) {
             let there = self.constants.get(name) == Some(&constant.arity);
             return (!there).then(|| format!("constant {name}"));
         }
         if self.from.variable_names().contains(name) {
-            let control = CONTROL.contains(&name) && (self.from.algorithm.is_some() || self.to.algorithm.is_some());
-            if control && !self.agreed.iter().any(|agreed| agreed == name) {
+            let control =
+                CONTROL_VARIABLES.contains(&name) && (self.from.algorithm.is_some() || self.to.algorithm.is_some());
+            if control && !self.interface.iter().any(|variable| variable == name) {
                 return Some(format!("variable {name} (the control state of its own algorithm)"));
             }
             return (!self.variables.contains(name)).then(|| format!("variable {name}"));
         }
-        if WORDS.contains(&name) {
+        if KEYWORDS.contains(&name) {
             return None;
         }
-        let standard = self.standard(name);
+        let standard = self.standard_module_of(name);
         if standard.is_none() && is_word(name) && self.from.is_self_contained() {
-            // A module whose interface is not known may define it.
+            // An extended module whose exports are unknown may define it.
             let unknown = self.from.extends.iter().chain(&self.from.instances).any(|m| exported_names(m).is_none());
             return (!unknown).then(|| format!("operator {name}"));
         }
@@ -167,35 +169,38 @@ impl<'a> Carrier<'a> {
             return Some(format!("operator {name} (of another module)"));
         }
         let redefined = standard.is_some() && self.theirs.contains_key(name);
-        redefined.then(|| format!("operator {name} of the standard modules (it means something else there)"))
+        redefined.then(|| format!("operator {name} of the standard modules (it has another meaning there)"))
     }
 
-    fn foreign_module(&self, definition: &Definition) -> Option<String> {
+    fn missing_module(&self, definition: &Definition) -> Option<String> {
         let text = definition.normalised(&self.from.source);
         let module = text.split_whitespace().skip_while(|word| *word != "INSTANCE").nth(1)?;
         exported_names(module).is_none().then(|| format!("module {module}"))
     }
 
-    /// The standard module that the generated one extends and that gives this name.
-    fn standard(&self, name: &str) -> Option<&'a str> {
+    /// The standard module, extended by the generated one, that defines this name.
+    fn standard_module_of(&self, name: &str) -> Option<&'a str> {
         let gives = |module: &&String| exported_names(module).is_some_and(|names| names.contains(name));
         self.from.extends.iter().chain(&self.from.instances).find(gives).map(String::as_str)
     }
 
-    /// The modules that the other one has to extend for these definitions.
-    fn extended(&self, needed: &BTreeSet<&str>) -> BTreeSet<&'a str> {
+    /// The modules that the target has to extend for these definitions.
+    fn needed_modules(&self, needed: &BTreeSet<&str>) -> BTreeSet<&'a str> {
         let mut modules = BTreeSet::new();
         for name in needed {
             let definition = self.own[name];
-            if self.is_whole_state(definition) {
+            if self.is_variable_tuple(definition) {
                 continue;
             }
             for refers in definition.referenced_names().iter().filter(|n| !self.own.contains_key(n.as_str())) {
-                match self.standard(refers) {
+                match self.standard_module_of(refers) {
                     Some(module) if !self.taken.contains(refers) => {
                         modules.insert(module);
                     }
-                    None if is_word(refers) && !self.declares(refers) && !WORDS.contains(&refers.as_str()) => {
+                    None if is_word(refers)
+                        && !self.is_declared_in_source(refers)
+                        && !KEYWORDS.contains(&refers.as_str()) =>
+                    {
                         let unknown = self.from.extends.iter().filter(|m| exported_names(m).is_none());
                         modules.extend(unknown.filter(|m| !self.to.extends.contains(m)).map(String::as_str));
                     }
@@ -206,38 +211,38 @@ impl<'a> Carrier<'a> {
         modules
     }
 
-    fn declares(&self, name: &str) -> bool {
+    fn is_declared_in_source(&self, name: &str) -> bool {
         self.from.variable_names().contains(name) || self.from.constants.iter().any(|c| c.name == name)
     }
 
-    /// Why the other module cannot extend this one.
-    fn clash(&self, module: &str) -> Option<String> {
+    /// Why the target cannot extend this module.
+    fn name_clash(&self, module: &str) -> Option<String> {
         let names = exported_names(module)?;
-        let own = |name: &&String| self.theirs.contains_key(name.as_str()) || self.declared_there(name);
-        names.iter().find(own).map(|name| format!("module {module} (its {name} means something else there)"))
+        let own = |name: &&String| self.theirs.contains_key(name.as_str()) || self.is_declared_in_target(name);
+        names.iter().find(own).map(|name| format!("module {module} (its {name} has another meaning there)"))
     }
 
-    fn declared_there(&self, name: &str) -> bool {
+    fn is_declared_in_target(&self, name: &str) -> bool {
         self.variables.contains(name) || self.constants.contains_key(name)
     }
 
-    /// The other module with these properties in it, each of which [`Carrier::needed`] accepted. `None` where it has no
-    /// end, or a name of one letter could not be replaced.
-    pub fn put(&self, properties: &[&str]) -> Option<Put> {
+    /// Inserts these properties, each of which [`Carrier::needed_definitions`] accepted, into the target. `None` if the
+    /// module has no end, or if no free name of the same length exists.
+    pub fn insert_properties(&self, properties: &[&str]) -> Option<ModuleWithProperties> {
         let mut needed: BTreeSet<&str> = BTreeSet::new();
         for property in properties {
-            needed.extend(self.needed(property).ok()?);
+            needed.extend(self.needed_definitions(property).ok()?);
         }
         let mut order: Vec<&str> = needed.iter().copied().collect();
         order.sort_by_key(|name| self.own[name].code.start);
-        let extended = self.extended(&needed);
+        let extended = self.needed_modules(&needed);
         let mut taken = self.taken.clone();
         taken.extend(extended.iter().filter_map(|module| exported_names(module)).flatten());
-        let mut fresh = Fresh::new(taken, self);
+        let mut fresh = FreshNames::new(taken, self);
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for name in &order {
             if is_word(name) && fresh.is_taken(name) {
-                names.insert((*name).to_owned(), fresh.instead_of(name)?);
+                names.insert((*name).to_owned(), fresh.replacement_for(name)?);
             } else {
                 fresh.take(name);
             }
@@ -250,30 +255,39 @@ impl<'a> Carrier<'a> {
             carried.extend(["RECURSIVE ", name, &holes, "\n"]);
         }
         for name in &order {
-            carried += &self.definition(name, &names, &mut fresh)?;
+            carried += &self.render_definition(name, &names, &mut fresh)?;
             carried.push_str("\n\n");
         }
         let called = |name: &&str| ((*name).to_owned(), names.get(*name).cloned().unwrap_or((*name).to_owned()));
-        Some(Put { text: self.insert(&carried, &extended)?, names: properties.iter().map(called).collect() })
+        Some(ModuleWithProperties {
+            text: self.insert_text(&carried, &extended)?,
+            names: properties.iter().map(called).collect(),
+        })
     }
 
-    /// One definition as it stands in the other module.
-    fn definition(&self, name: &str, names: &BTreeMap<String, String>, fresh: &mut Fresh) -> Option<String> {
+    /// Renders one definition for the target.
+    fn render_definition(
+        &self,
+        name: &str,
+        names: &BTreeMap<String, String>,
+        fresh: &mut FreshNames,
+    ) -> Option<String> {
         let definition = self.own[name];
         let source = &self.from.source;
-        if self.is_whole_state(definition) {
+        if self.is_variable_tuple(definition) {
             let known = self.from.variables.iter().map(|v| v.name.as_str()).filter(|v| self.variables.contains(*v));
-            let all: Vec<&str> =
-                known.filter(|v| self.agreed.iter().any(|name| name == v) || !matches!(*v, "pc" | "stack")).collect();
+            let all: Vec<&str> = known
+                .filter(|v| self.interface.iter().any(|name| name == v) || !matches!(*v, "pc" | "stack"))
+                .collect();
             let name = names.get(name).map_or(name, String::as_str);
             return Some(format!("{name} == <<{}>>", all.join(", ")));
         }
-        // A bound name may be no other's either.
+        // Bound names must not clash with names of the target either.
         let mut replaced = names.clone();
         for bound in definition.bound_names(source) {
             replaced.remove(&bound);
             if fresh.is_taken(&bound) {
-                replaced.insert(bound.clone(), fresh.instead_of(&bound)?);
+                replaced.insert(bound.clone(), fresh.replacement_for(&bound)?);
             }
         }
         let line = source[..definition.code.start].rfind('\n').map_or(0, |at| at + 1);
@@ -281,8 +295,8 @@ impl<'a> Carrier<'a> {
         Some(indent.collect::<String>() + &definition.renamed(source, &replaced)?)
     }
 
-    /// Before the module's real end, and what it needs to extend at its EXTENDS.
-    fn insert(&self, carried: &str, extended: &BTreeSet<&str>) -> Option<String> {
+    /// Inserts definitions before the end of the target, and modules into its EXTENDS.
+    fn insert_text(&self, carried: &str, extended: &BTreeSet<&str>) -> Option<String> {
         let source = &self.to.source;
         let end = self.to.terminator.as_ref()?.start;
         let line = source[..end].rfind('\n').map_or(0, |at| at + 1);
@@ -300,7 +314,7 @@ impl<'a> Carrier<'a> {
     }
 }
 
-fn is_whole_state_of(definition: &Definition, module: &Module) -> bool {
+fn is_variable_tuple_of(definition: &Definition, module: &Module) -> bool {
     let variables: BTreeSet<&str> = module.variables.iter().map(|v| v.name.as_str()).collect();
     let text = definition.normalised(&module.source);
     let Some((_, body)) = text.split_once("==") else { return false };
@@ -314,14 +328,14 @@ fn is_word(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-/// Names that nobody has.
-struct Fresh {
+/// Generates unused names.
+struct FreshNames {
     taken: BTreeSet<String>,
-    /// What is bound somewhere, and may be given to nobody else.
+    /// Names that are bound somewhere and must not be generated.
     bound: BTreeSet<String>,
 }
 
-impl Fresh {
+impl FreshNames {
     fn new(taken: BTreeSet<String>, carrier: &Carrier<'_>) -> Self {
         let inside = |module: &Module| {
             let all = module.definitions.iter();
@@ -342,12 +356,12 @@ impl Fresh {
         self.taken.insert(name.to_owned());
     }
 
-    /// A name of the same length that nobody has.
-    fn instead_of(&mut self, name: &str) -> Option<String> {
-        const SIGNS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        // A name begins with a letter, and no keyword holds a digit or a small letter.
+    /// An unused name of the same length.
+    fn replacement_for(&mut self, name: &str) -> Option<String> {
+        const CHARACTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        // Keep the first letter. No keyword contains a digit or a lower-case letter, so the result is never a keyword.
         let length = name.len();
-        let (kept, signs) = if length == 1 { ("", &SIGNS[10..]) } else { (&name[..1], &SIGNS[..36]) };
+        let (kept, signs) = if length == 1 { ("", &CHARACTERS[10..]) } else { (&name[..1], &CHARACTERS[..36]) };
         let tail = (length - kept.len()).min(4);
         let stem = &name[kept.len()..length - tail];
         let count = signs.len().pow(u32::try_from(tail).ok()?);

@@ -1,72 +1,70 @@
-//! One specification against one case.
+//! Evaluates one specification against one case.
 
 use std::time::{Duration, Instant};
 
 use super::case::Case;
-use super::kills::{Court, Judging, missed};
-use super::outcome::{Evaluation, Mutant, Tools};
+use super::known_bugs::{JudgingProgress, KnownBugJudge, all_missed};
+use super::outcome::{Evaluation, KnownBugResult, Tools};
 use super::specs::Specs;
-use super::tiers::look;
+use super::tiers::check_specification;
 use crate::process::Cancel;
 use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain, memory_per_run_mib};
 
-/// What decides.
-pub struct Bench<'a> {
-    /// Of the specification itself.
+/// Tools, limits and callbacks of an evaluation.
+pub struct EvaluationContext<'a> {
+    /// Tools for the specification itself.
     pub tools: &'a dyn Toolchain,
-    /// Of mutants and references, of which there are many.
-    pub quick: &'a dyn Toolchain,
-    /// Limits of each run; a case may set narrower ones.
+    /// Tools for known bugs and references, which need many small checks.
+    pub quick_tools: &'a dyn Toolchain,
+    /// Limits of each run; a case can set lower ones.
     pub limits: Limits,
-    /// Ends everything early.
     pub cancel: &'a Cancel,
-    /// Called as a checker reports.
+    /// Called with the progress of a checker.
     pub progress: &'a (dyn Fn(Progress) + Send + Sync),
-    /// Called as known bugs and references are judged.
-    pub judging: &'a (dyn Fn(Judging) + Send + Sync),
-    /// Mutants at a time.
+    /// Called after each judged known bug or reference.
+    pub on_progress: &'a (dyn Fn(JudgingProgress) + Send + Sync),
+    /// Number of known bugs judged in parallel.
     pub jobs: usize,
-    /// Runs of a checker at a time, those of other cases included; they share the memory.
-    pub at_a_time: usize,
+    /// Number of parallel checker runs, including those of other cases; they share the memory.
+    pub checker_runs: usize,
 }
 
-/// Evaluates a specification.
-pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<Evaluation, ToolError> {
+pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_>) -> Result<Evaluation, ToolError> {
     let began = Instant::now();
-    let mut limits = bench.limits.clone();
-    if let Some(time) = case.checklist.tlc_constraints.time() {
+    let mut limits = context.limits.clone();
+    if let Some(time) = case.checklist.tlc_constraints.time_limit() {
         limits.check = limits.check.min(time);
     }
-    let cx = ToolContext { limits: &limits, cancel: bench.cancel, progress: bench.progress };
-    let looked = look(specs, case, bench.tools, &cx).await?;
-    let tier3 = match &looked.read {
+    let cx = ToolContext { limits: &limits, cancel: context.cancel, progress: context.progress };
+    let checked = check_specification(specs, case, context.tools, &cx).await?;
+    let tier3 = match &checked.parsed {
         Some((module, cfg)) => {
-            // Several run at a time, so each gets a part of the memory.
-            let limits = Limits { heap_mib: Some(memory_per_run_mib(&limits, bench.at_a_time)), ..limits.clone() };
+            // Several checkers run in parallel, so each gets a part of the memory.
+            let limits = Limits { heap_mib: Some(memory_mib(&limits, context.checker_runs)), ..limits.clone() };
             let cx = ToolContext { limits: &limits, ..cx };
-            let Bench { quick: tools, jobs, judging, .. } = *bench;
-            let own_time = looked.tier2.complete.then(|| Duration::from_secs_f64(looked.tier2.seconds));
-            Court { module, cfg, case, tools, cx: &cx, own_time, jobs, judging }.judge().await?
+            let EvaluationContext { quick_tools: tools, jobs, on_progress, .. } = *context;
+            let own_time = checked.tier2.complete.then(|| Duration::from_secs_f64(checked.tier2.seconds));
+            KnownBugJudge { module, cfg, case, tools, cx: &cx, own_time, jobs, on_progress }.judge().await?
         }
-        None => missed(case, "the generated module is rejected, so that nothing can be carried over"),
+        None => all_missed(case, "the generated module is rejected, so no property can be carried over"),
     };
-    let (tier1, tier2) = (looked.tier1, looked.tier2);
+    let (tier1, tier2) = (checked.tier1, checked.tier2);
     let mut remarks = case.remarks();
-    remarks.extend(tier3.mutants.iter().filter_map(Mutant::without_end));
+    remarks.extend(tier3.known_bugs.iter().filter_map(KnownBugResult::unbounded_remark));
     if tier3.inapplicable {
-        remarks.push(case.names_to_use());
+        remarks.push(case.interface_advice());
     }
     Ok(Evaluation {
-        schema: 2,
+        schema: 3,
         case: case.name.clone(),
         score: Evaluation::score_of(&tier1, &tier2, tier3.rate),
         tier1,
         tier2,
         tier3,
-        outcome: specs.told.as_ref().and_then(|told| told.outcome),
-        stale_answers: specs.told.as_ref().map(|told| told.stale),
-        checker: bench.tools.checker(),
-        tools: Tools::of(bench.tools.checker(), looked.version, looked.second),
+        outcome: specs.run.as_ref().and_then(|run| run.outcome),
+        stale_answers: specs.run.as_ref().map(|run| run.stale_answers),
+        checker: context.tools.checker(),
+        tools: Tools::of(context.tools.checker(), checked.version, checked.second),
         seconds: began.elapsed().as_secs_f64(),
         remarks,
     })

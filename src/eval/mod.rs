@@ -1,22 +1,22 @@
-//! Evaluation: a specification against a case with known bugs, in three tiers; suites of cases. It prints nothing.
+//! Evaluates a specification against a case with known bugs, in three tiers, and suites of cases. It prints nothing.
 
 mod carry;
 mod case;
 mod evaluate;
-mod kills;
+mod known_bugs;
 mod outcome;
 mod specs;
 mod suite;
+mod target;
 mod tiers;
-mod trial;
 
-pub use carry::{Carrier, Put};
-pub use case::{Bug, Case, CaseError, Checklist, Constraints, Expected, Target, Wanted, load_suite};
-pub use evaluate::{Bench, evaluate};
-pub use kills::Judging;
+pub use carry::{Carrier, ModuleWithProperties};
+pub use case::{Bug, Case, CaseError, Checklist, ChecklistProperty, Constraints, Expected, Target, load_suite};
+pub use evaluate::{EvaluationContext, evaluate};
+pub use known_bugs::JudgingProgress;
 pub use outcome::{
-    Criterion, Endless, Evaluation, Fate, Mutant, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3, Tools,
-    Unknown, WEIGHTS, Wrong,
+    BugOutcome, Criterion, Evaluation, KnownBugResult, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3,
+    TimedOut, Tools, Undecided, WEIGHTS, WrongProperty,
 };
-pub use specs::{Specs, SpecsError, Told};
+pub use specs::{RunInfo, Specs, SpecsError};
 pub use suite::{Comparison, Row, compare, mean, read_results, results};

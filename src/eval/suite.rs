@@ -1,8 +1,8 @@
-//! The results of a suite as a table that is committed and compared: sorted by case, without times. Pure.
+//! The results of a suite as a CSV table that is committed and compared: sorted by case, without times. Pure.
 
 use std::collections::BTreeSet;
 
-use super::outcome::{Evaluation, Fate};
+use super::outcome::{BugOutcome, Evaluation};
 
 /// The columns of `results.csv`, in order.
 const COLUMNS: [&str; 18] = [
@@ -26,43 +26,35 @@ const COLUMNS: [&str; 18] = [
     "not_applicable",
 ];
 
-/// A change of the score that is no rounding.
-const STEP: f64 = 0.0005;
+/// Smaller changes of a score are rounding.
+const MIN_CHANGE: f64 = 0.0005;
 
 /// One case in a table of results.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
-    /// The case.
     pub case: String,
-    /// How its run ended.
     pub outcome: String,
-    /// Its score.
     pub score: Option<f64>,
-    /// The first tier.
+    /// Whether the first tier passed.
     pub passed: bool,
-    /// It says nothing.
     pub vacuous: bool,
-    /// The second tier, from 0 to 1.
+    /// Score of the second tier, from 0 to 1.
     pub efficiency: f64,
-    /// Distinct states of a complete exploration; how many there were when a violation ended it varies.
+    /// Distinct states of a complete exploration; the number at a violation varies between runs.
     pub distinct: Option<u64>,
-    /// Depth of its state graph.
     pub depth: Option<u64>,
-    /// Invariants listed.
     pub invariants: usize,
-    /// Properties listed.
     pub properties: usize,
-    /// Revisions of the run.
     pub revisions: Option<usize>,
-    /// The detection rate.
+    /// Detection rate of known bugs, from 0 to 1.
     pub rate: Option<f64>,
-    /// Known bugs that a property found.
+    /// Detected known bugs.
     pub killed: BTreeSet<String>,
-    /// The others.
+    /// Known bugs that were not detected.
     pub missed: BTreeSet<String>,
     /// Properties that a reference violates.
     pub wrong: BTreeSet<String>,
-    /// Properties that could be carried over to none of the targets that they were tried on, or not to all.
+    /// Properties that could not be carried over to every target.
     pub not_applicable: BTreeSet<String>,
 }
 
@@ -71,8 +63,8 @@ impl Row {
     pub fn of(evaluation: &Evaluation) -> Self {
         let Evaluation { tier1, tier2, tier3, .. } = evaluation;
         let bugs = |killed: bool| {
-            let of = tier3.mutants.iter().filter(|mutant| (mutant.outcome == Fate::Killed) == killed);
-            of.map(|mutant| stem(&mutant.file)).collect()
+            let of = tier3.known_bugs.iter().filter(|mutant| (mutant.outcome == BugOutcome::Killed) == killed);
+            of.map(|mutant| bug_name(&mutant.file)).collect()
         };
         Self {
             case: evaluation.case.clone(),
@@ -81,7 +73,7 @@ impl Row {
             passed: tier1.passed(),
             vacuous: !tier1.vacuous.is_empty(),
             efficiency: tier2.efficiency,
-            distinct: tier2.distinct.filter(|_| tier2.complete),
+            distinct: tier2.distinct_states.filter(|_| tier2.complete),
             depth: tier2.depth.filter(|_| tier2.complete),
             invariants: tier2.invariants,
             properties: tier2.properties,
@@ -89,7 +81,7 @@ impl Row {
             rate: tier3.rate,
             killed: bugs(true),
             missed: bugs(false),
-            wrong: tier3.wrong.iter().map(|wrong| wrong.property.clone()).collect(),
+            wrong: tier3.wrong_properties.iter().map(|wrong| wrong.property.clone()).collect(),
             not_applicable: tier3.not_applicable.iter().map(|lacks| lacks.property.clone()).collect(),
         }
     }
@@ -122,7 +114,7 @@ impl Row {
     }
 
     fn read(line: &str) -> Option<Self> {
-        let fields = split(line);
+        let fields = split_csv(line);
         let [case, outcome, score, tier1, vacuous, tier2, distinct, depth, invariants, properties, revisions, ..] =
             fields.as_slice()
         else {
@@ -154,41 +146,41 @@ impl Row {
     }
 }
 
-/// A bug's file without ending and without the folder that all are in; blanks would end the name in a list.
-fn stem(file: &str) -> String {
+/// The file name of a bug without folder and extension. Blanks are replaced, because lists of names use them as separator.
+fn bug_name(file: &str) -> String {
     let name = file.strip_prefix("known_bugs/").unwrap_or(file);
     name.strip_suffix(".tla").unwrap_or(name).replace(char::is_whitespace, "_")
 }
 
-/// `results.csv`.
+/// Renders `results.csv`.
 pub fn results(rows: &[Row]) -> String {
     let mut sorted: Vec<&Row> = rows.iter().collect();
     sorted.sort_by(|a, b| a.case.cmp(&b.case));
     let mut text = COLUMNS.join(",") + "\n";
     for row in sorted {
-        text += &(row.fields().map(|field| quoted(&field)).join(",") + "\n");
+        text += &(row.fields().map(|field| csv_quoted(&field)).join(",") + "\n");
     }
     text
 }
 
-/// A file of results read back.
+/// Parses `results.csv`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The invalid line.
 pub fn read_results(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = text.lines();
     if lines.next() != Some(&COLUMNS.join(",")) {
         return Err(format!("its first line must be: {}", COLUMNS.join(",")));
     }
     let rows = lines.enumerate().filter(|(_, line)| !line.trim().is_empty());
-    rows.map(|(at, line)| Row::read(line).ok_or_else(|| format!("line {} is no row of results", at + 2))).collect()
+    rows.map(|(at, line)| Row::read(line).ok_or_else(|| format!("line {} is not a row of results", at + 2))).collect()
 }
 
-fn quoted(field: &str) -> String {
+fn csv_quoted(field: &str) -> String {
     if field.contains([',', '"', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
 }
 
-fn split(line: &str) -> Vec<String> {
+fn split_csv(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut inside = false;
     let mut signs = line.chars().peekable();
@@ -206,39 +198,38 @@ fn split(line: &str) -> Vec<String> {
     fields
 }
 
-/// Results against those of before.
+/// The differences between two results of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// What is worse.
-    pub drops: Vec<String>,
-    /// What is otherwise, and not worse.
+    /// What got worse.
+    pub regressions: Vec<String>,
+    /// Other changes.
     pub changes: Vec<String>,
 }
 
-/// Compares results.
 pub fn compare(before: &[Row], now: &[Row]) -> Comparison {
     let mut comparison = Comparison::default();
     for old in before {
         match now.iter().find(|row| row.case == old.case) {
             Some(new) => compare_row(old, new, &mut comparison),
-            None => comparison.drops.push(format!("{}: it was not evaluated", old.case)),
+            None => comparison.regressions.push(format!("{}: not evaluated", old.case)),
         }
     }
     for new in now.iter().filter(|row| !before.iter().any(|old| old.case == row.case)) {
-        comparison.changes.push(format!("{}: it is new", new.case));
+        comparison.changes.push(format!("{}: new case", new.case));
     }
     comparison
 }
 
 fn compare_row(old: &Row, new: &Row, comparison: &mut Comparison) {
     let case = &new.case;
-    let words = |n: Option<f64>| n.map_or_else(|| "none".to_owned(), |n| format!("{n:.3}"));
+    let number = |n: Option<f64>| n.map_or_else(|| "none".to_owned(), |n| format!("{n:.3}"));
     let mut drops = Vec::new();
     let mut changes = Vec::new();
     for (what, was, is) in [("score", old.score, new.score), ("detection rate", old.rate, new.rate)] {
-        let line = format!("{case}: the {what} was {} and is {}", words(was), words(is));
+        let line = format!("{case}: the {what} was {} and is {}", number(was), number(is));
         match (was, is) {
-            (Some(was), Some(is)) if (was - is).abs() < STEP => {}
+            (Some(was), Some(is)) if (was - is).abs() < MIN_CHANGE => {}
             (None, None) => {}
             (Some(was), Some(is)) if is > was => changes.push(line),
             (None, Some(_)) => changes.push(line),
@@ -262,7 +253,7 @@ fn compare_row(old: &Row, new: &Row, comparison: &mut Comparison) {
         let differ = differ.map(|(column, (was, is))| format!("{column} was \"{was}\" and is \"{is}\""));
         changes.push(format!("{case}: {}", differ.collect::<Vec<_>>().join(", ")));
     }
-    comparison.drops.extend(drops);
+    comparison.regressions.extend(drops);
     comparison.changes.extend(changes);
 }
 
@@ -311,22 +302,22 @@ mod tests {
     }
 
     #[test]
-    fn every_drop_is_named() {
+    fn every_regression_is_reported() {
         let before = [row("a", 1.0, &["x", "y"], &[]), row("b", 1.0, &["x"], &[])];
         assert_eq!(compare(&before, &before), Comparison::default());
         let worse = [row("a", 0.8, &["x"], &["y"])];
-        let drops = compare(&before, &worse).drops.join("\n");
-        for what in ["a: the score was 1.000 and is 0.800", "a: y is no longer detected", "b: it was not evaluated"] {
+        let drops = compare(&before, &worse).regressions.join("\n");
+        for what in ["a: the score was 1.000 and is 0.800", "a: y is no longer detected", "b: not evaluated"] {
             assert!(drops.contains(what), "{drops}");
         }
-        assert!(compare(&worse, &before).drops.is_empty());
-        // One that is detected now does not make up for one that is not any more.
+        assert!(compare(&worse, &before).regressions.is_empty());
+        // A newly detected bug does not make up for one that is no longer detected.
         let other = [row("a", 1.0, &["y", "z"], &["x"]), row("b", 1.0, &["x"], &[])];
-        assert!(compare(&[row("a", 1.0, &["x", "z"], &["y"])], &other).drops.join("").contains("x is no longer"));
+        assert!(compare(&[row("a", 1.0, &["x", "z"], &["y"])], &other).regressions.join("").contains("x is no longer"));
         let mut failed = before.clone();
         failed[0].passed = false;
         failed[0].wrong.insert("Odd".to_owned());
-        assert_eq!(compare(&before, &failed).drops.len(), 2);
+        assert_eq!(compare(&before, &failed).regressions.len(), 2);
         let mut larger = before.clone();
         larger[0].distinct = Some(9);
         assert_eq!(compare(&before, &larger).changes, ["a: distinct was \"7\" and is \"9\""]);

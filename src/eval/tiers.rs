@@ -1,4 +1,4 @@
-//! The first two tiers: what the tools say of the specification itself, asked afresh.
+//! The first two tiers: runs the tools on the specification itself.
 
 use super::case::Case;
 use super::outcome::{Criterion, Status, Tier1, Tier2};
@@ -11,25 +11,25 @@ use crate::toolchain::{
     CheckRequest, Examination, LastStage, ToolContext, ToolError, Toolchain, TranslationMode, examine,
 };
 
-/// The first two tiers, and the specification as the tools read it.
-pub(super) struct Looked {
+/// The first two tiers, with the parsed specification.
+pub(super) struct SpecificationResult {
     pub(super) tier1: Tier1,
     pub(super) tier2: Tier2,
-    /// The checker's version, and the checker that ran beside it.
+    /// Version of the checker.
     pub(super) version: String,
     pub(super) second: Option<Checker>,
-    /// The module with its translation, and its configuration, where both can be read.
-    pub(super) read: Option<(Module, Cfg)>,
+    /// The translated module and its configuration, if both can be parsed.
+    pub(super) parsed: Option<(Module, Cfg)>,
 }
 
 /// Runs the tools on the specification.
-pub(super) async fn look(
+pub(super) async fn check_specification(
     specs: &Specs,
     case: &Case,
     tools: &dyn Toolchain,
     cx: &ToolContext<'_>,
-) -> Result<Looked, ToolError> {
-    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), TranslationMode::Translate, cx).await?;
+) -> Result<SpecificationResult, ToolError> {
+    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), TranslationMode::Translated, cx).await?;
     let outcome = &examined.checked.outcome;
     let cfg = Cfg::parse(&specs.cfg_text).ok();
     let module = Module::parse(&examined.spec.text).ok();
@@ -39,20 +39,20 @@ pub(super) async fn look(
         && let Some((_, cfg)) = &read
     {
         match &outcome.verdict {
-            Verdict::Violated { violated } if expected_flaw(specs, case) => accept_flaw(&mut tier1, violated, case),
-            Verdict::Holds if case.checklist.expects_flaw() && !repaired(specs) => {
+            Verdict::Violated { violated } if is_expected_flaw(specs, case) => accept_flaw(&mut tier1, violated, case),
+            Verdict::Holds if case.checklist.expects_flaw() && !is_repaired(specs) => {
                 let what = "the protocol as documented breaks one of its requirements, and every property holds";
                 tier1.invariants = Criterion::because(Status::Failed, what);
             }
             _ => {}
         }
         if tier1.type_ok.status == Status::Undecided
-            && let Some(alone) = type_invariants_alone(&examined, case, cfg, tools, cx).await?
+            && let Some(alone) = check_type_invariants(&examined, case, cfg, tools, cx).await?
         {
             tier1.type_ok = alone;
         }
     }
-    tier1.vacuous = vacuous(outcome, examined.last_stage, read.as_ref());
+    tier1.vacuous = vacuity_reasons(outcome, examined.last_stage, read.as_ref());
     let statistics = &outcome.statistics;
     let listed = |name: &&str| {
         read.as_ref().is_some_and(|(_, cfg)| cfg.invariants.iter().chain(&cfg.properties).any(|listed| listed == name))
@@ -60,26 +60,25 @@ pub(super) async fn look(
     let required = case.checklist.required_invariants.iter().map(|wanted| wanted.name.as_str()).filter(listed);
     let tier2 = Tier2 {
         complete: outcome.is_complete(),
-        distinct: statistics.distinct,
-        generated: statistics.generated,
+        distinct_states: statistics.distinct,
+        generated_states: statistics.generated,
         depth: statistics.depth,
         seconds: statistics.reported_seconds(),
         invariants: read.as_ref().map_or(0, |(_, cfg)| cfg.invariants.len()),
         properties: read.as_ref().map_or(0, |(_, cfg)| cfg.properties.len()),
-        revisions: specs.told.as_ref().map(|told| told.revisions),
+        revisions: specs.run.as_ref().map(|run| run.revisions),
         required_by_name: required.map(str::to_owned).collect(),
         efficiency: if tier1.passed() { Tier2::efficiency_of(statistics.distinct) } else { 0.0 },
     };
-    // What the tools reject is carried over to nothing.
+    // Properties of a rejected specification are not carried over.
     let read = read.filter(|_| examined.last_stage >= LastStage::Names);
-    let (version, second) =
-        (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
-    Ok(Looked { tier1, tier2, version, second, read })
+    let (version, second) = (outcome.version.clone(), examined.checked.second.as_ref().map(|second| second.checker));
+    Ok(SpecificationResult { tier1, tier2, version, second, parsed: read })
 }
 
 fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
     let outcome = &examined.checked.outcome;
-    let said = match &outcome.verdict {
+    let reason = match &outcome.verdict {
         Verdict::Invalid { diagnostics, reason, .. } => {
             diagnostics.first().map_or_else(|| reason.clone(), ToString::to_string)
         }
@@ -87,10 +86,10 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
         Verdict::Violated { violated } => violated.description(),
         Verdict::Holds => String::new(),
     };
-    let not_tried = |what: &str| Criterion::because(Status::Undecided, format!("not tried: {what}"));
+    let not_checked = |what: &str| Criterion::because(Status::Undecided, format!("not checked: {what}"));
     let rejected = match outcome.verdict {
-        Verdict::Inconclusive { .. } => Criterion::because(Status::Undecided, &*said),
-        _ => Criterion::because(Status::Failed, &*said),
+        Verdict::Inconclusive { .. } => Criterion::because(Status::Undecided, &*reason),
+        _ => Criterion::because(Status::Failed, &*reason),
     };
     let pluscal = if examined.algorithm {
         Criterion::passed()
@@ -107,19 +106,19 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
     };
     let stopped = match examined.last_stage {
         LastStage::Configuration => {
-            (tier1.parse, tier1.pluscal) = (not_tried("the configuration"), not_tried("the configuration"));
+            (tier1.parse, tier1.pluscal) = (not_checked("the configuration"), not_checked("the configuration"));
             tier1.check = rejected.clone();
             "the configuration cannot be read"
         }
         LastStage::Translation => {
             tier1.pluscal = rejected.clone();
-            tier1.parse = not_tried("the algorithm is rejected");
-            tier1.check = not_tried("the algorithm is rejected");
+            tier1.parse = not_checked("the algorithm is rejected");
+            tier1.check = not_checked("the algorithm is rejected");
             "the algorithm is rejected"
         }
         LastStage::Parse => {
             tier1.parse = rejected.clone();
-            tier1.check = not_tried("the module is rejected");
+            tier1.check = not_checked("the module is rejected");
             "the module is rejected"
         }
         LastStage::Names => {
@@ -129,7 +128,7 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
         LastStage::Check => "",
     };
     if !stopped.is_empty() {
-        (tier1.type_ok, tier1.invariants) = (not_tried(stopped), not_tried(stopped));
+        (tier1.type_ok, tier1.invariants) = (not_checked(stopped), not_checked(stopped));
         return tier1;
     }
     tier1.check = completed(outcome, case, rejected);
@@ -140,23 +139,23 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
     };
     tier1.type_ok = match violated {
         _ if types.is_empty() => Criterion::because(Status::Failed, "TypeOK is not among the invariants"),
-        Some(name) if types.contains(&name) => Criterion::because(Status::Failed, &*said),
+        Some(name) if types.contains(&name) => Criterion::because(Status::Failed, &*reason),
         _ if types.iter().all(|name| outcome.decided(name)) => Criterion::passed(),
-        _ => Criterion::because(Status::Undecided, format!("the check came to no verdict on it: {said}")),
+        _ => Criterion::because(Status::Undecided, format!("the check did not decide it: {reason}")),
     };
     tier1.invariants = match &outcome.verdict {
         Verdict::Holds => Criterion::passed(),
-        Verdict::Violated { violated } if is_property(violated) => Criterion::because(Status::Failed, said),
-        _ => Criterion::because(Status::Undecided, format!("the check came to no verdict on them: {said}")),
+        Verdict::Violated { violated } if is_property(violated) => Criterion::because(Status::Failed, reason),
+        _ => Criterion::because(Status::Undecided, format!("the check did not decide them: {reason}")),
     };
     tier1
 }
 
-/// Whether the check ran to its end within the case's limits. One that a property ended has come to its verdict.
+/// Whether the check completed within the limits of the case. A violated property is a completed check too.
 fn completed(outcome: &CheckOutcome, case: &Case, rejected: Criterion) -> Criterion {
     match &outcome.verdict {
         Verdict::Violated { violated } if is_property(violated) => Criterion::passed(),
-        Verdict::Holds => match beyond(outcome, case) {
+        Verdict::Holds => match exceeds_case_limit(outcome, case) {
             Some(why) => Criterion::because(Status::Undecided, why),
             None => Criterion::passed(),
         },
@@ -164,10 +163,10 @@ fn completed(outcome: &CheckOutcome, case: &Case, rejected: Criterion) -> Criter
     }
 }
 
-/// Why a complete check went beyond the limits of its case.
-pub(super) fn beyond(outcome: &CheckOutcome, case: &Case) -> Option<String> {
+/// Why a complete check exceeded the limits of its case.
+pub(super) fn exceeds_case_limit(outcome: &CheckOutcome, case: &Case) -> Option<String> {
     let (distinct, limit) = (outcome.statistics.distinct?, case.checklist.tlc_constraints.max_states?);
-    (distinct > limit).then(|| format!("{distinct} distinct states are more than the case's {limit}"))
+    (distinct > limit).then(|| format!("{distinct} distinct states exceed the case's limit of {limit}"))
 }
 
 pub(super) fn is_property(violated: &Violation) -> bool {
@@ -178,17 +177,17 @@ fn type_invariants<'a>(cfg: &'a Cfg, case: &Case) -> Vec<&'a str> {
     cfg.invariants.iter().map(String::as_str).filter(|name| case.checklist.is_type_invariant(name)).collect()
 }
 
-fn repaired(specs: &Specs) -> bool {
-    specs.told.as_ref().is_some_and(|told| told.outcome == Some(Outcome::ApprovedRepaired))
+fn is_repaired(specs: &Specs) -> bool {
+    specs.run.as_ref().is_some_and(|run| run.outcome == Some(Outcome::ApprovedRepaired))
 }
 
-/// Whether the case is of a flawed protocol, and nothing speaks against the run having found that.
-fn expected_flaw(specs: &Specs, case: &Case) -> bool {
-    let found = specs.told.as_ref().is_none_or(|told| told.outcome == Some(Outcome::FlawFound));
+/// Whether the case has a flawed protocol and the run, if there is one, found a flaw.
+fn is_expected_flaw(specs: &Specs, case: &Case) -> bool {
+    let found = specs.run.as_ref().is_none_or(|run| run.outcome == Some(Outcome::FlawFound));
     case.checklist.expects_flaw() && found
 }
 
-/// Of a flawed protocol a good specification violates a property.
+/// A good specification of a flawed protocol violates a property.
 fn accept_flaw(tier1: &mut Tier1, violated: &Violation, case: &Case) {
     if let Some(name) = violated.property().filter(|_| is_property(violated))
         && !case.checklist.is_type_invariant(name)
@@ -198,8 +197,8 @@ fn accept_flaw(tier1: &mut Tier1, violated: &Violation, case: &Case) {
     }
 }
 
-/// The type invariants alone, where another violation ended the check before it was through with them.
-async fn type_invariants_alone(
+/// Checks the type invariants alone, if another violation ended the check before they were decided.
+async fn check_type_invariants(
     examined: &Examination,
     case: &Case,
     cfg: &Cfg,
@@ -221,8 +220,8 @@ async fn type_invariants_alone(
     })
 }
 
-/// Why whatever holds says nothing.
-fn vacuous(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&(Module, Cfg)>) -> Vec<String> {
+/// Why the specification is vacuous: its properties would hold whatever the protocol does.
+fn vacuity_reasons(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&(Module, Cfg)>) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some((module, cfg)) = read {
         if cfg.invariants.is_empty() && cfg.properties.is_empty() {
@@ -232,7 +231,7 @@ fn vacuous(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&(Module,
             Verdict::Violated { violated } => violated.property(),
             _ => None,
         };
-        // What is violated is not TRUE, whatever it mentions.
+        // A violated property is not constantly true.
         for name in cfg.invariants.iter().chain(&cfg.properties).filter(|name| violated != Some(name.as_str())) {
             if let Some(why) = constantly_true_under(module, cfg, name) {
                 reasons.push(format!(
@@ -246,7 +245,7 @@ fn vacuous(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&(Module,
     if last_stage == LastStage::Check && explored && !outcome.has_steps() {
         let deadlock =
             matches!(&outcome.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
-        // A violation in an initial state ends the check before anything could move.
+        // A violation in an initial state ends the check before the first step.
         if outcome.is_complete() || deadlock {
             reasons.push("only the initial states are reachable: no step is ever taken".to_owned());
         }

@@ -1,4 +1,4 @@
-//! The result of an audit as text and as JSON.
+//! Renders the result of an audit as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -7,22 +7,21 @@ use serde_json::{Value, json};
 use crate::monitor::{AuditReport, RuleFinding, Verdict};
 use crate::pipeline::{Objection, Verification};
 
-use super::counted;
+use super::count::counted;
 use super::labelling::{labelling_json, labelling_text, names, untrusted_text};
 
-/// The verdict in words.
-fn words(verdict: Verdict) -> &'static str {
+fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Satisfied => "satisfied",
         Verdict::Violated => "VIOLATED",
         Verdict::PresumablySatisfied => "satisfied so far",
-        Verdict::PresumablyViolated => "NOT SATISFIED when the log ends",
+        Verdict::PresumablyViolated => "NOT SATISFIED at the end of the log",
     }
 }
 
-/// A verdict and its reasons for each rule, then what the log was.
+/// The verdict on each rule with its reasons, and a summary.
 pub fn audit_text(log: &str, audited: &AuditReport) -> String {
-    let states = audited.log.places.states();
+    let states = audited.found.places.states();
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{log}: {}, {}\n", counted(states, "state"), counted(audited.findings.len() as u64, "rule"));
@@ -38,39 +37,39 @@ pub fn audit_text(log: &str, audited: &AuditReport) -> String {
     let _ = match broken {
         0 if unseen > 0 => writeln!(
             out,
-            "Every rule holds, but {unseen} of {} refer to data that no record has.",
+            "Every rule holds, but {unseen} of {} use data that no record has.",
             counted(audited.findings.len() as u64, "rule")
         ),
         0 => writeln!(out, "Every rule holds."),
-        _ => writeln!(out, "{broken} of {} broken.", counted(audited.findings.len() as u64, "rule")),
+        _ => writeln!(out, "{broken} of {} violated.", counted(audited.findings.len() as u64, "rule")),
     };
     out
 }
 
-/// What an audit by the default policy shows: the laws that were broken, and how many there were to ask.
-pub fn laws_text(log: &str, audited: &AuditReport) -> String {
+/// The audit by the default policy: the violated rules, and a summary.
+pub fn default_audit_text(log: &str, audited: &AuditReport) -> String {
     let mut out = String::new();
     let broken: Vec<&RuleFinding> = audited.findings.iter().filter(|f| !f.verdict.holds()).collect();
     for finding in &broken {
         rule_text(&mut out, finding, audited);
     }
-    let asked = audited.findings.iter().filter(|f| f.evaluated.is_some_and(|asked| asked > 0)).count();
-    let decisions: u64 = audited.findings.iter().filter_map(|f| f.evaluated).sum();
-    let of = audited.findings.len();
+    let evaluated = audited.findings.iter().filter(|f| f.asked.is_some_and(|times| times > 0)).count();
+    let decisions: u64 = audited.findings.iter().filter_map(|f| f.asked).sum();
+    let rules = audited.findings.len();
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "{log}: {} of {} asked ({}), {} of them broken; the others speak of decisions that this run did not make.",
-        asked,
-        counted(of as u64, "rule"),
+        "{log}: {} of {} evaluated ({}), {} of them violated; the others are about decisions that this run did not make.",
+        evaluated,
+        counted(rules as u64, "rule"),
         counted(decisions, "time"),
         if broken.is_empty() { "none".to_owned() } else { broken.len().to_string() },
     );
     out
 }
 
-/// What a journal says and does not follow from it.
-pub fn objections_text(verification: &Verification) -> String {
+/// Statements of a journal that its own events contradict.
+pub fn objections_text(again: &Again) -> String {
     let text = |o: &Objection| format!("{}: VIOLATED\n    event {}: {}\n\n", o.about, o.event, o.text);
     verification.objections.iter().map(text).collect()
 }
@@ -86,7 +85,7 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
         crate::monitor::Severity::Error => String::new(),
         severity => format!("  [{}]", severity.name()),
     };
-    let _ = writeln!(out, "{}: {}{severity}", finding.rule.id, words(finding.verdict));
+    let _ = writeln!(out, "{}: {}{severity}", finding.rule.id, verdict_words(finding.verdict));
     if let Some(description) = &finding.rule.description {
         let _ = writeln!(out, "    {description}");
     }
@@ -96,7 +95,7 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
     }
     if let Some(culprit) = finding.culprit {
         let decided = match finding.verdict {
-            Verdict::PresumablyViolated => "decided by the end of the log, after state",
+            Verdict::PresumablyViolated => "decided at the end of the log, after state",
             _ => "decided at state",
         };
         let _ = writeln!(out, "    {decided} {}", place(culprit));
@@ -120,12 +119,11 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
             writeln!(out, "    fails from {}: {}{more}", counted(finding.failing_count, "position"), shown.join(", "));
     }
     if let Some(owed) = &finding.owed {
-        let _ = writeln!(out, "    still owed: {owed}");
+        let _ = writeln!(out, "    residual: {owed}");
     }
     out.push('\n');
 }
 
-/// The object that others build on.
 pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
     let rules: Vec<Value> = audited
         .findings
@@ -136,16 +134,16 @@ pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
                 "formula": finding.formula,
                 "severity": finding.rule.severity.name(),
                 "verdict": finding.verdict.name(),
-                "culprit": finding.culprit,
-                "culprit_line": finding.culprit.and_then(|state| audited.log.places.line(state)),
-                "failing": finding.failing,
-                "failing_count": finding.failing_count,
-                "evaluated": finding.evaluated,
+                "decided_at": finding.culprit,
+                "decided_at_line": finding.culprit.and_then(|state| audited.found.places.line(state)),
+                "failing_positions": finding.failing,
+                "failing_position_count": finding.failing_count,
+                "evaluations": finding.asked,
                 "violations": finding.violations,
-                "witness": finding.witness,
+                "explanation": finding.witness,
                 "note": finding.note,
                 "warnings": finding.warnings,
-                "owed": finding.owed,
+                "residual": finding.owed,
                 "untrusted": names(&finding.untrusted),
             })
         })

@@ -1,6 +1,5 @@
-//! An audit as `JUnit` XML: a test for each rule. A broken rule of severity `error` is a failure; of a milder one the reasons
-//! are told, and the test passes, as the status of the command says. Where a journal was computed again, each objection is
-//! a failure, too, and what could not be computed is skipped.
+//! Renders an audit as `JUnit` XML, with a test for each rule. A violated rule fails only with severity `error`, like the
+//! exit status of the command. When a journal was verified, each objection is a failure, and unverified parts are skipped.
 
 use std::fmt::Write as _;
 
@@ -9,8 +8,7 @@ use super::labelling::untrusted_text;
 use crate::monitor::{AuditReport, RuleFinding, Severity};
 use crate::pipeline::{Objection, Verification};
 
-/// The XML.
-pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification) -> String {
+pub fn audit_junit(log: &str, audited: &AuditReport, again: &Again) -> String {
     let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
     let case = escaped(log);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");
@@ -33,7 +31,7 @@ pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification
         let what = escaped(what);
         let _ = writeln!(
             out,
-            "    <testcase classname=\"{case}\" name=\"computed again\"><skipped message=\"{what}\"/></testcase>"
+            "    <testcase classname=\"{case}\" name=\"verification\"><skipped message=\"{what}\"/></testcase>"
         );
     }
     for finding in &audited.findings {

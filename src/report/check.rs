@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tla::{CheckOutcome, Checker, Lasso, Verdict, WITHOUT_JAVA, describe_unreached};
 
-/// The object that others build on (design, section 9).
+/// The object of `check --json`; `mutate` uses it for its baseline.
 pub fn check_json(outcome: &CheckOutcome) -> Value {
     let (violated, reason) = match &outcome.verdict {
         Verdict::Holds => (None, describe_unreached(outcome)),

@@ -1,22 +1,20 @@
-//! Evaluations for a person: one in full, a suite as a table.
+//! Renders evaluations as text: one in full, a suite as a table.
 
 use std::fmt::Write as _;
 
-use crate::eval::{Comparison, Criterion, Evaluation, Fate, Mutant, Row, Status, Tier3, Tools, WEIGHTS, mean};
+use crate::eval::{
+    BugOutcome, Comparison, Criterion, Evaluation, KnownBugResult, Row, Status, Tier3, Tools, WEIGHTS, mean,
+};
 use crate::tla::{Checker, WITHOUT_JAVA};
 
-/// What became of one case of a suite.
+/// The outcome of one case of a suite.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    /// It was evaluated.
     Evaluated(Box<Evaluation>),
-    /// There was nothing to evaluate, and why.
+    /// Nothing to evaluate, with the reason.
     Skipped(String),
-    /// It could not be: what is wrong, and what to do.
     Failed {
-        /// What is wrong, with its file.
         what: String,
-        /// What to do.
         remedies: Vec<String>,
     },
 }
@@ -24,9 +22,7 @@ pub enum Outcome {
 /// One case of a suite.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The case.
     pub case: String,
-    /// What became of it.
     pub outcome: Outcome,
 }
 
@@ -43,12 +39,12 @@ fn status(criterion: &Criterion) -> &'static str {
     }
 }
 
-/// The tools that were asked about the specification itself.
+/// The tools that checked the specification itself.
 pub(super) fn tools(evaluation: &Evaluation) -> String {
-    let Tools { translator, parser, checker, version, second } = &evaluation.tools;
+    let Tools { translator, parser, checker, version, second_checker: second } = &evaluation.tools;
     let version = if version.is_empty() { String::new() } else { format!(" ({version})") };
     let beside = second.map_or_else(String::new, |second| {
-        format!("; beside them {}, {}, {}", second.translator(), second.parser(), second.name())
+        format!("; in addition {}, {}, {}", second.translator(), second.parser(), second.name())
     });
     let without = if evaluation.checker == Checker::Embedded { format!(" ({WITHOUT_JAVA})") } else { String::new() };
     format!("{translator}, {parser}, {checker}{version}{beside}{without}")
@@ -61,11 +57,10 @@ pub(super) fn judges(tier3: &Tier3) -> String {
     if each.is_empty() { "no checker ran on a known bug".to_owned() } else { each.join(", ") }
 }
 
-/// One evaluation in full.
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { case, score, tier1, tier2, tier3, .. } = evaluation;
     let mut out = String::new();
-    let vacuous = if tier1.vacuous.is_empty() { "" } else { ": the specification says nothing" };
+    let vacuous = if tier1.vacuous.is_empty() { "" } else { ": the specification is vacuous" };
     let _ = match score {
         Some(score) => writeln!(out, "Case {case}: score {score:.2}{vacuous}"),
         None if tier3.inapplicable => {
@@ -98,7 +93,7 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     let _ = writeln!(
         out,
         "  {} distinct states, depth {}, {:.1} s; {} invariants, {} properties{}",
-        count(tier2.distinct),
+        count(tier2.distinct_states),
         count(tier2.depth),
         tier2.seconds,
         tier2.invariants,
@@ -112,12 +107,12 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     };
     let _ = writeln!(out, "\nTier 3 ({third}): {rate}, {} of {} known bugs detected", tier3.detected, tier3.total);
     let _ = writeln!(out, "  Judged by: {}", judges(tier3));
-    mutants(&mut out, tier3);
-    for wrong in &tier3.wrong {
+    known_bugs(&mut out, tier3);
+    for wrong in &tier3.wrong_properties {
         let _ = writeln!(out, "  WRONG: {} is violated by {}; its kills do not count", wrong.property, wrong.reference);
     }
-    for (reason, properties) in untried(tier3) {
-        let _ = writeln!(out, "  tried on no reference: {}: {reason}", properties.join(", "));
+    for (reason, properties) in untested_by_reason(tier3) {
+        let _ = writeln!(out, "  not decided on any reference: {}: {reason}", properties.join(", "));
     }
     for lacks in &tier3.not_applicable {
         let where_to = if lacks.files.len() == 1 {
@@ -134,11 +129,11 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     out
 }
 
-fn mutants(out: &mut String, tier3: &Tier3) {
-    let width = tier3.mutants.iter().map(|mutant| mutant.file.len()).max().unwrap_or(0);
-    for mutant in &tier3.mutants {
-        let _ = writeln!(out, "  {:<width$}  {:<14}  {}", mutant.file, mutant.outcome.words(), told(mutant));
-        // What keeps all of them from being decided is told once.
+fn known_bugs(out: &mut String, tier3: &Tier3) {
+    let width = tier3.known_bugs.iter().map(|mutant| mutant.file.len()).max().unwrap_or(0);
+    for mutant in &tier3.known_bugs {
+        let _ = writeln!(out, "  {:<width$}  {:<14}  {}", mutant.file, mutant.outcome.words(), kill_words(mutant));
+        // A common reason is printed once, as the remark.
         let same = |reason: &String| mutant.remark.as_ref() == Some(reason);
         for unknown in mutant.inconclusive.iter().filter(|unknown| !same(&unknown.reason)) {
             let _ = writeln!(out, "  {:<width$}  {}: not decided: {}", "", unknown.property, unknown.reason);
@@ -149,10 +144,10 @@ fn mutants(out: &mut String, tier3: &Tier3) {
     }
 }
 
-/// Properties that no reference decided, by what kept it from doing so.
-fn untried(tier3: &Tier3) -> Vec<(&str, Vec<&str>)> {
+/// Properties that no reference decided, grouped by reason.
+fn untested_by_reason(tier3: &Tier3) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
-    for unknown in &tier3.untried {
+    for unknown in &tier3.untested {
         match found.iter_mut().find(|(reason, _)| *reason == unknown.reason) {
             Some((_, properties)) => properties.push(&unknown.property),
             None => found.push((&unknown.reason, vec![&unknown.property])),
@@ -161,13 +156,13 @@ fn untried(tier3: &Tier3) -> Vec<(&str, Vec<&str>)> {
     found
 }
 
-fn told(mutant: &Mutant) -> String {
-    if mutant.outcome != Fate::Killed {
-        return format!("breaks {}", mutant.should_violate);
+fn kill_words(mutant: &KnownBugResult) -> String {
+    if mutant.outcome != BugOutcome::Killed {
+        return format!("should violate {}", mutant.should_violate);
     }
     let by = mutant.killed_by.join(", ");
-    let alone = if mutant.by_types_alone { " (the types alone)" } else { "" };
-    let named = match mutant.by_named {
+    let alone = if mutant.killed_by_types_only { " (type invariants only)" } else { "" };
+    let named = match mutant.killed_by_expected {
         Some(false) => format!(", not by {}", mutant.should_violate),
         _ => String::new(),
     };
@@ -176,11 +171,11 @@ fn told(mutant: &Mutant) -> String {
 
 /// `tlc`, `embedded`, or `tlc+embedded` if both ran side by side.
 fn checkers(evaluation: &Evaluation) -> String {
-    let second = evaluation.tools.second.map_or_else(String::new, |second| format!("+{}", second.id()));
+    let second = evaluation.tools.second_checker.map_or_else(String::new, |second| format!("+{}", second.id()));
     format!("{}{second}", evaluation.checker.id())
 }
 
-/// A suite as a table, and against the results of before.
+/// A suite as a table, with a comparison to earlier results.
 pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     let mut lines =
         vec![["case", "run", "checker", "score", "tier 1", "tier 2", "detected", "states", "stale"].map(str::to_owned)];
@@ -202,7 +197,7 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
             first.to_owned(),
             number(Some(tier2.efficiency)),
             if tier3.inapplicable { "n/a".to_owned() } else { format!("{}/{}", tier3.detected, tier3.total) },
-            tier2.distinct.map_or_else(|| "-".to_owned(), |n| n.to_string()),
+            tier2.distinct_states.map_or_else(|| "-".to_owned(), |n| n.to_string()),
             evaluation.stale_answers.map_or_else(|| "-".to_owned(), |n| n.to_string()),
         ]);
         rows.push(Row::of(evaluation));
@@ -225,16 +220,20 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     for entry in entries {
         match &entry.outcome {
             Outcome::Evaluated(evaluation) => {
-                for missed in evaluation.tier3.mutants.iter().filter(|mutant| mutant.outcome != Fate::Killed) {
+                for missed in evaluation.tier3.known_bugs.iter().filter(|mutant| mutant.outcome != BugOutcome::Killed) {
                     let _ = writeln!(out, "missed: {}: {} ({})", entry.case, missed.file, missed.outcome.words());
                 }
-                for wrong in &evaluation.tier3.wrong {
+                for wrong in &evaluation.tier3.wrong_properties {
                     let _ =
                         writeln!(out, "wrong: {}: {} is violated by {}", entry.case, wrong.property, wrong.reference);
                 }
-                for (reason, properties) in untried(&evaluation.tier3) {
+                for (reason, properties) in untested_by_reason(&evaluation.tier3) {
                     let case = &entry.case;
-                    let _ = writeln!(out, "note: {case}: tried on no reference: {}: {reason}", properties.join(", "));
+                    let _ = writeln!(
+                        out,
+                        "note: {case}: not decided on any reference: {}: {reason}",
+                        properties.join(", ")
+                    );
                 }
                 for remark in &evaluation.remarks {
                     let _ = writeln!(out, "note: {}: {remark}", entry.case);
@@ -254,8 +253,8 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     for line in comparison.iter().flat_map(|comparison| &comparison.changes) {
         let _ = writeln!(out, "changed: {line}");
     }
-    for line in comparison.iter().flat_map(|comparison| &comparison.drops) {
-        let _ = writeln!(out, "DROPPED: {line}");
+    for line in comparison.iter().flat_map(|comparison| &comparison.regressions) {
+        let _ = writeln!(out, "REGRESSION: {line}");
     }
     out
 }

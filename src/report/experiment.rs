@@ -1,4 +1,4 @@
-//! What experiments came to, as tables.
+//! Renders the results of experiments as tables and JSON.
 
 use std::fmt::Write as _;
 
@@ -7,52 +7,49 @@ use serde_json::{Value, json};
 
 use crate::experiment::{Estimate, InterventionRow, JudgeRow};
 
-/// Calls of one kind that were made now, and how long they took.
+/// Calls of one kind in this process, and their total time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timed {
     /// `zero-shot`, `labeler`, `act`, `inject`, …
     pub kind: String,
-    /// How many.
     pub calls: usize,
-    /// Seconds, all together.
+    /// Total seconds.
     pub seconds: f64,
 }
 
-/// What experiments came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiments {
-    /// Who answered: provider and model.
+    /// Providers and models that answered.
     pub answered_by: Vec<String>,
-    /// What everything was drawn with.
+    /// Seed of the generated traces and tasks.
     pub seed: u64,
-    /// Judges against monitors, where they were compared.
+    /// Results of the judge experiment, if it ran.
     pub judge: Option<Vec<JudgeRow>>,
-    /// Interventions, where they were compared, and in how large a task.
-    pub interventions: Option<(String, Vec<InterventionRow>)>,
-    /// What was asked now, and not taken from a recording.
+    /// Description of the task and results of the intervention experiment, if it ran.
+    pub interventions: Option<(String, Vec<SteerRow>)>,
+    /// Calls of this process; answers from a recording are not counted.
     pub times: Vec<Timed>,
 }
 
-/// One object.
-pub fn experiments_json(of: &Experiments) -> Value {
-    let interventions = of.interventions.as_ref().map(|(task, rows)| json!({ "task": task, "rows": rows }));
+pub fn experiments_json(results: &Experiments) -> Value {
+    let interventions = results.interventions.as_ref().map(|(task, rows)| json!({ "task": task, "rows": rows }));
     json!({
-        "schema": 1, "answered_by": of.answered_by, "seed": of.seed,
-        "judge": of.judge.as_ref().map(|rows| json!({ "rows": rows })),
-        "interventions": interventions, "times": of.times,
+        "schema": 1, "answered_by": results.answered_by, "seed": results.seed,
+        "judge": results.judge.as_ref().map(|rows| json!({ "rows": rows })),
+        "interventions": interventions, "times": results.times,
     })
 }
 
-/// Tables for a person. What was timed stands in none of them: it is not the same twice.
-pub fn experiments_text(of: &Experiments) -> String {
-    let by = if of.answered_by.is_empty() { "nobody".to_owned() } else { of.answered_by.join(", ") };
-    let mut text = format!("Answers by {by}; seed {}.\n", of.seed);
+/// Tables for reading. They contain no times, so that they are reproducible.
+pub fn experiments_text(results: &Experiments) -> String {
+    let by = if results.answered_by.is_empty() { "no provider".to_owned() } else { results.answered_by.join(", ") };
+    let mut text = format!("Answers by {by}; seed {}.\n", results.seed);
     text.push_str("Means, with 95 % intervals in brackets; [-] where n is too small or all values are alike.\n");
-    if let Some(rows) = &of.judge {
+    if let Some(rows) = &results.judge {
         text.push_str("\nJudges and monitors on generated traces\n\n");
         text.push_str(&judges(rows));
     }
-    if let Some((task, rows)) = &of.interventions {
+    if let Some((task, rows)) = &results.interventions {
         let _ = write!(text, "\nInterventions in the truck task: {task}\n\n");
         text.push_str(&steering(rows));
         for row in rows.iter().filter(|row| !row.broken.is_empty()) {
@@ -96,7 +93,7 @@ fn judges(rows: &[JudgeRow]) -> String {
             mean(row.cost_per_verdict_usd, 5),
         ]
     }));
-    let mut text = aligned(&table, 4);
+    let mut text = align(&table, 4);
     text.push_str("Calls, tokens and USD are for each verdict.\n");
     for row in rows {
         if let Some(labels) = row.labels {
@@ -144,11 +141,11 @@ fn steering(rows: &[InterventionRow]) -> String {
             row.unreadable.to_string(),
         ]
     }));
-    aligned(&table, 1)
+    align(&table, 1)
 }
 
-fn mean(of: Option<Estimate>, digits: usize) -> String {
-    of.map_or_else(|| "-".to_owned(), |of| format!("{:.digits$}", of.mean))
+fn mean(estimate: Option<Estimate>, digits: usize) -> String {
+    estimate.map_or_else(|| "-".to_owned(), |estimate| format!("{:.digits$}", estimate.mean))
 }
 
 fn estimate(of: Option<Estimate>, digits: usize) -> String {
@@ -159,8 +156,8 @@ fn estimate(of: Option<Estimate>, digits: usize) -> String {
     }
 }
 
-/// A table whose first columns begin, and whose others end, below each other.
-fn aligned(table: &[Vec<String>], left: usize) -> String {
+/// Aligns a table: the first `left` columns to the left, the others to the right.
+fn align(table: &[Vec<String>], left: usize) -> String {
     let columns = table.iter().map(Vec::len).max().unwrap_or(0);
     let wide = |column: usize| table.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| wide(column).unwrap_or(0)).collect();

@@ -1,39 +1,37 @@
-//! Evaluations as `JUnit` XML, for whatever shows test results: a suite for each case, a test for each criterion and each
-//! known bug.
+//! Renders evaluations as `JUnit` XML: a test suite for each case, a test for each criterion and each known bug.
 
 use std::fmt::Write as _;
 
 use super::eval::{Entry, Outcome, judges, tools};
-use crate::eval::{Evaluation, Fate, Status};
+use crate::eval::{BugOutcome, Evaluation, Status};
 use crate::prompt::show_invisible;
 
-enum Said {
+enum TestResult {
     Passed,
     Failed(String),
     Skipped(String),
-    Broke(String),
+    Error(String),
 }
 
-/// The XML.
 pub fn junit(entries: &[Entry]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge eval\">\n");
     for entry in entries {
         let tests = match &entry.outcome {
             Outcome::Evaluated(evaluation) => tests(evaluation),
-            Outcome::Skipped(why) => vec![("evaluation".to_owned(), Said::Skipped(why.clone()))],
+            Outcome::Skipped(why) => vec![("evaluation".to_owned(), TestResult::Skipped(why.clone()))],
             Outcome::Failed { what, remedies } => {
-                vec![("evaluation".to_owned(), Said::Broke(format!("{what}\n{}", remedies.join("\n"))))]
+                vec![("evaluation".to_owned(), TestResult::Error(format!("{what}\n{}", remedies.join("\n"))))]
             }
         };
-        let count = |wanted: fn(&Said) -> bool| tests.iter().filter(|(_, said)| wanted(said)).count();
+        let count = |wanted: fn(&TestResult) -> bool| tests.iter().filter(|(_, result)| wanted(result)).count();
         let _ = writeln!(
             out,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
             escaped(&entry.case),
             tests.len(),
-            count(|said| matches!(said, Said::Failed(_))),
-            count(|said| matches!(said, Said::Broke(_))),
-            count(|said| matches!(said, Said::Skipped(_))),
+            count(|result| matches!(result, TestResult::Failed(_))),
+            count(|result| matches!(result, TestResult::Error(_))),
+            count(|result| matches!(result, TestResult::Skipped(_))),
         );
         if let Outcome::Evaluated(evaluation) = &entry.outcome {
             let judges = judges(&evaluation.tier3);
@@ -43,16 +41,16 @@ pub fn junit(entries: &[Entry]) -> String {
             }
             out.push_str("    </properties>\n");
         }
-        for (name, said) in &tests {
+        for (name, result) in &tests {
             let (name, case) = (escaped(name), escaped(&entry.case));
-            let (tag, why) = match said {
-                Said::Passed => {
+            let (tag, why) = match result {
+                TestResult::Passed => {
                     let _ = writeln!(out, "    <testcase classname=\"{case}\" name=\"{name}\"/>");
                     continue;
                 }
-                Said::Failed(why) => ("failure", why),
-                Said::Skipped(why) => ("skipped", why),
-                Said::Broke(why) => ("error", why),
+                TestResult::Failed(why) => ("failure", why),
+                TestResult::Skipped(why) => ("skipped", why),
+                TestResult::Error(why) => ("error", why),
             };
             let _ = writeln!(
                 out,
@@ -66,34 +64,36 @@ pub fn junit(entries: &[Entry]) -> String {
     out
 }
 
-fn tests(evaluation: &Evaluation) -> Vec<(String, Said)> {
+fn tests(evaluation: &Evaluation) -> Vec<(String, TestResult)> {
     let mut tests = Vec::new();
     for (name, criterion) in evaluation.criteria() {
         let why = criterion.reason.clone().unwrap_or_default();
-        let said = match criterion.status {
-            Status::Passed => Said::Passed,
-            Status::Failed => Said::Failed(why),
-            Status::NotApplicable => Said::Skipped(why),
-            Status::Undecided => Said::Broke(why),
+        let result = match criterion.status {
+            Status::Passed => TestResult::Passed,
+            Status::Failed => TestResult::Failed(why),
+            Status::NotApplicable => TestResult::Skipped(why),
+            Status::Undecided => TestResult::Error(why),
         };
-        tests.push((format!("tier 1: {name}"), said));
+        tests.push((format!("tier 1: {name}"), result));
     }
     let vacuous = &evaluation.tier1.vacuous;
-    let said = if vacuous.is_empty() { Said::Passed } else { Said::Failed(vacuous.join("; ")) };
-    tests.push(("not vacuous".to_owned(), said));
-    for mutant in &evaluation.tier3.mutants {
+    let result = if vacuous.is_empty() { TestResult::Passed } else { TestResult::Failed(vacuous.join("; ")) };
+    tests.push(("not vacuous".to_owned(), result));
+    for mutant in &evaluation.tier3.known_bugs {
         let unknown = mutant.inconclusive.iter().map(|u| format!("{}: {}", u.property, u.reason)).collect::<Vec<_>>();
-        let said = match mutant.outcome {
-            Fate::Killed => Said::Passed,
-            Fate::Survived => Said::Failed(format!("survived: {}", mutant.description)),
-            Fate::NotApplicable => Said::Failed(format!("no property could be carried over: {}", mutant.description)),
-            Fate::Inconclusive => Said::Broke(unknown.join("; ")),
+        let result = match mutant.outcome {
+            BugOutcome::Killed => TestResult::Passed,
+            BugOutcome::Survived => TestResult::Failed(format!("survived: {}", mutant.description)),
+            BugOutcome::NotApplicable => {
+                TestResult::Failed(format!("no property could be carried over: {}", mutant.description))
+            }
+            BugOutcome::Inconclusive => TestResult::Error(unknown.join("; ")),
         };
-        tests.push((format!("tier 3: {}", mutant.file), said));
+        tests.push((format!("tier 3: {}", mutant.file), result));
     }
-    for wrong in &evaluation.tier3.wrong {
+    for wrong in &evaluation.tier3.wrong_properties {
         let why = format!("{} violates it", wrong.reference);
-        tests.push((format!("holds of the reference: {}", wrong.property), Said::Failed(why)));
+        tests.push((format!("holds in the reference: {}", wrong.property), TestResult::Failed(why)));
     }
     tests
 }
@@ -107,7 +107,7 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
-            // XML has no way to write them.
+            // XML 1.0 cannot represent control characters.
             c if c.is_control() && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_stands_in_a_name_the_xml_stays_whole() {
+    fn special_characters_in_names_keep_the_xml_valid() {
         let failed = Outcome::Failed { what: "a<b> & \"c\"\u{1}".to_owned(), remedies: vec!["do".to_owned()] };
         let text = junit(&[Entry { case: "x".to_owned(), outcome: failed }]);
         assert!(text.contains("errors=\"1\""), "{text}");

@@ -1,11 +1,11 @@
-//! Labels that a model gave: whose they are, what they cost, and how they agree with a reference.
+//! Renders labels by a model: their source, their cost, and their accuracy against a reference.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::counted;
+use super::count::counted;
 use crate::monitor::{Agreement, LabelAccuracy, Labelling};
 use crate::pipeline::AnswerLabels;
 
@@ -13,25 +13,25 @@ pub(super) fn names(propositions: &[Arc<str>]) -> Vec<&str> {
     propositions.iter().map(|name| &**name).collect()
 }
 
-/// Who labelled, in words.
-fn who(labelling: Option<&Labelling>) -> String {
-    let by: Vec<&str> = labelling.iter().flat_map(|l| l.models.iter().map(String::as_str)).collect();
+/// The models that labelled.
+fn labeler_names(labelling: Option<&Labelling>) -> String {
+    let by: Vec<&str> = labelling.iter().flat_map(|l| l.by.iter().map(String::as_str)).collect();
     if by.is_empty() { "a model".to_owned() } else { by.join(", ") }
 }
 
-/// The labels that a model gave an answer of a run.
+/// The labels of an answer in a run.
 pub(super) fn labels_words(given: &AnswerLabels) -> String {
     let found = if given.labels.is_empty() { "nothing".to_owned() } else { given.labels.join(", ") };
     format!("{} finds true (untrusted): {found}", given.model)
 }
 
-/// That a verdict rests on what a model said.
+/// The note that a verdict depends on labels by a model.
 pub(super) fn untrusted_text(propositions: &[Arc<str>], labelling: Option<&Labelling>) -> String {
     let all: Vec<String> = propositions.iter().map(|name| format!("model:{name}")).collect();
-    format!("rests on labels by {}: untrusted ({})", who(labelling), all.join(", "))
+    format!("depends on labels by {}: untrusted ({})", labeler_names(labelling), all.join(", "))
 }
 
-/// How the labels came about, and how they agree with a reference.
+/// How the labels were obtained, and their accuracy.
 pub(super) fn labelling_text(labelling: &Labelling) -> String {
     let Labelling { labelled, recorded, empty, asked, cached, requests, tokens, cost_usd, .. } = labelling;
     let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
@@ -39,10 +39,10 @@ pub(super) fn labelling_text(labelling: &Labelling) -> String {
     if *recorded > 0 {
         parts.push(format!("{recorded} with labels in the log"));
     }
-    parts.push(format!("{empty} with nothing to judge"));
+    parts.push(format!("{empty} with nothing to label"));
     let mut out = format!(
-        "Labels by {}: {}.\n  {} asked now ({}, {}, {cost}), {cached} kept from before.\n",
-        who(Some(labelling)),
+        "Labels by {}: {}.\n  {} requested ({}, {}, {cost}), {cached} from the cache.\n",
+        labeler_names(Some(labelling)),
         parts.join(", "),
         counted(*asked, "different step"),
         counted(*requests, "request"),
@@ -81,8 +81,8 @@ fn accuracy_text(out: &mut String, accuracy: &LabelAccuracy) {
 
 pub(super) fn labelling_json(labelling: &Labelling) -> Value {
     json!({
-        "trusted": false, "models": labelling.models, "labelled": labelling.labelled, "recorded": labelling.recorded,
-        "empty": labelling.empty, "asked": labelling.asked, "cached": labelling.cached, "requests": labelling.requests,
+        "trusted": false, "by": labelling.by, "states_labelled": labelling.labelled, "states_with_logged_labels": labelling.recorded,
+        "states_without_content": labelling.empty, "steps_requested": labelling.asked, "steps_cached": labelling.cached, "requests": labelling.requests,
         "tokens": labelling.tokens, "cost_usd": labelling.cost_usd,
         "accuracy": labelling.accuracy.as_ref().map(accuracy_json),
     })

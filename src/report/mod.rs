@@ -1,10 +1,11 @@
-//! A run's journal, an evaluation and a mutation run as text. No IO: a value goes in, words come out.
+//! Renders runs, checks, audits, evaluations and mutation runs as text, JSON and JUnit XML. No I/O.
 
 mod audit;
 mod audit_junit;
 mod candidates;
 mod chart;
 mod check;
+mod count;
 mod eval;
 mod experiment;
 mod junit;
@@ -16,10 +17,11 @@ mod progress;
 mod strengthen;
 mod text;
 
-pub use audit::{audit_json, audit_text, laws_text, objections_text};
+pub use audit::{audit_json, audit_text, default_audit_text, objections_text};
 pub use audit_junit::audit_junit;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use check::check_json;
+pub use count::counted;
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use experiment::{Experiments, Timed, experiments_json, experiments_text};
 pub use junit::junit;
@@ -27,4 +29,4 @@ pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker
 pub use objective::{objective_json, step_words};
 pub use progress::progress_line;
 pub use strengthen::mutants_sentence;
-pub use text::{LONGEST_WHY, counted, heading, report, skipped_lines, summary};
+pub use text::{LONGEST_WHY, heading, report, skipped_lines, summary};

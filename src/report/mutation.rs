@@ -1,4 +1,4 @@
-//! The result of a mutation run as text, and in the schema that viewers of mutation tests read.
+//! Renders a mutation run as text, as JSON, and in the Stryker schema for report viewers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,24 +9,23 @@ use serde_json::{Value, json};
 use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key, requirements_touched};
 use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
 
-use super::counted;
+use super::count::counted;
 
-/// What each class means, for the table.
-fn meaning(outcome: Outcome) -> &'static str {
+fn outcome_meaning(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Killed => "a property noticed it",
-        Outcome::Survived => "does something new, and no property notices",
-        Outcome::Restricting => "does less; no safety property can notice",
+        Outcome::Killed => "a property notices it",
+        Outcome::Survived => "has new behaviours, and no property notices",
+        Outcome::Restricting => "has fewer behaviours, which no safety property can notice",
         Outcome::Equivalent => "same reachable states and steps, same fairness",
-        Outcome::FairnessOnly => "same steps, other fairness; only liveness can notice",
+        Outcome::FairnessOnly => "same steps, other fairness, which only a liveness property can notice",
         Outcome::Invalid => "does not translate, parse or evaluate",
         Outcome::Inconclusive => "not decided",
-        Outcome::Timeout => "did not end in time",
+        Outcome::Timeout => "reached the time limit",
     }
 }
 
-/// The report: counts, what killed, and what each survivor means. `judgements` in the order of the source; `made` is the
-/// number of mutants from which they were selected, and `waited` the time that the user waited for all of it.
+/// The report: counts, killers, and each survivor. `judgements` are in source order; `made` is the number of mutants
+/// before selection, and `waited` the wall time of the whole command.
 pub fn mutation_text(
     subject: &Subject,
     baseline: &CheckOutcome,
@@ -43,7 +42,7 @@ pub fn mutation_text(
     for outcome in Outcome::ALL {
         let count = summary.count(outcome);
         if count > 0 {
-            let _ = writeln!(out, "{count:>6}  {:<14} {}", outcome.words(), meaning(outcome));
+            let _ = writeln!(out, "{count:>6}  {:<14} {}", outcome.words(), outcome_meaning(outcome));
         }
     }
     let _ = writeln!(out, "\n{}", score_sentence(&summary, unselected));
@@ -76,7 +75,7 @@ fn percent(score: f64) -> String {
     format!("{:.0} %", score * 100.0)
 }
 
-/// The score with everything that it does not count.
+/// The score, and the mutants that it does not count.
 fn score_sentence(summary: &Summary, unselected: usize) -> String {
     let (killed, decided) = (summary.killed, summary.killed + summary.survived);
     let score = match summary.score {
@@ -98,7 +97,7 @@ fn score_sentence(summary: &Summary, unselected: usize) -> String {
     format!("Score: {score}{at_least}{not_counted}{not_selected}")
 }
 
-/// How many mutants each checker decided; what came to no check is not counted.
+/// Number of mutants that each checker judged; mutants that no checker ran on are not counted.
 pub fn judged_by(judgements: &[Judgement]) -> BTreeMap<Checker, usize> {
     let mut by = BTreeMap::new();
     for checker in judgements.iter().filter_map(|judgement| judgement.checker) {
@@ -109,8 +108,8 @@ pub fn judged_by(judgements: &[Judgement]) -> BTreeMap<Checker, usize> {
 
 fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
     let by = judged_by(judgements);
-    let of = |checker| by.get(&checker).copied().unwrap_or_default();
-    let judges = match (of(Checker::Tlc), of(Checker::Embedded)) {
+    let judged_with = |checker| by.get(&checker).copied().unwrap_or_default();
+    let judges = match (judged_with(Checker::Tlc), judged_with(Checker::Embedded)) {
         (0, 0) => "no checker".to_owned(),
         (0, _) => Checker::Embedded.name().to_owned(),
         (_, 0) => Checker::Tlc.name().to_owned(),
@@ -119,7 +118,9 @@ fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
         }
     };
     match baseline.checker {
-        Checker::Embedded if of(Checker::Tlc) == 0 && of(Checker::Embedded) > 0 => format!("{judges} ({WITHOUT_JAVA})"),
+        Checker::Embedded if judged_with(Checker::Tlc) == 0 && judged_with(Checker::Embedded) > 0 => {
+            format!("{judges} ({WITHOUT_JAVA})")
+        }
         checker if by.len() == 1 && by.contains_key(&checker) => judges,
         checker => format!("{judges}; the specification itself was checked by {}", checker.name()),
     }
@@ -135,7 +136,7 @@ fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
     }
     let mut all: Vec<(&str, usize)> = by.into_iter().collect();
     all.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-    let mut out = String::from("\n## Killed by (what the checker found violated first)\n\n");
+    let mut out = String::from("\n## Killed by (the first violation that the checker found)\n\n");
     for (name, count) in all {
         let _ = writeln!(out, "{count:>6}  {name}");
     }
@@ -160,9 +161,9 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
         }
         let touched = requirements_touched(&subject.module, &subject.cfg, definition);
         let touched = if touched.is_empty() {
-            "no covered requirement speaks of its variables".to_owned()
+            "no covered requirement mentions its variables".to_owned()
         } else {
-            nearest(touched)
+            list_requirements(touched)
         };
         let _ = writeln!(out, "\n{definition} ({touched})");
         for judgement in all {
@@ -176,8 +177,8 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
     out
 }
 
-/// The first few of them, by number.
-fn nearest(mut requirements: Vec<String>) -> String {
+/// Lists the first few requirements.
+fn list_requirements(mut requirements: Vec<String>) -> String {
     const SHOWN: usize = 4;
     let more = requirements.len().saturating_sub(SHOWN);
     requirements.truncate(SHOWN);
@@ -186,7 +187,7 @@ fn nearest(mut requirements: Vec<String>) -> String {
     format!("touches {}{more}", requirements.join(", "))
 }
 
-/// What is neither killed nor survived, a line each; reasons where there are any.
+/// The mutants that are neither killed nor survived, one a line, with reasons.
 fn others(judgements: &[Judgement]) -> String {
     let mut out = String::new();
     for outcome in [Outcome::Restricting, Outcome::FairnessOnly, Outcome::Inconclusive, Outcome::Timeout] {
@@ -198,7 +199,7 @@ fn others(judgements: &[Judgement]) -> String {
         for judgement in all {
             let _ = write!(out, "- {}: `{}` {}", judgement.name, judgement.definition, judgement.what);
             if !judgement.noticed_by.is_empty() {
-                let _ = write!(out, " (not reached any more: {})", judgement.noticed_by.join(", "));
+                let _ = write!(out, " (no longer reached: {})", judgement.noticed_by.join(", "));
             }
             if let Some(reason) = judgement.reason.as_deref().filter(|_| outcome != Outcome::Restricting) {
                 let _ = write!(out, " ({})", reason.lines().next().unwrap_or(""));
@@ -222,7 +223,7 @@ pub fn mutant_line(judgement: &Judgement) -> String {
     format!("{:<14}{}{by}", judgement.outcome.words(), judgement.name)
 }
 
-/// The object that others build on (design, section 9).
+/// The object of `mutate --json`, without its `run` part.
 pub fn mutation_json(baseline: &Value, judgements: &[Judgement], cfg: &Cfg) -> Value {
     json!({
         "schema": 1,
@@ -232,8 +233,8 @@ pub fn mutation_json(baseline: &Value, judgements: &[Judgement], cfg: &Cfg) -> V
     })
 }
 
-/// The report in the schema of mutation testing elements, version 2. What has no class there is told in its reason: a
-/// restricting mutant is `Ignored`, as is an equivalent one; one that was not decided, in time or at all, is `Pending`.
+/// The report in the schema of mutation testing elements, version 2. Outcomes without a status there are explained in the
+/// reason: restricting and equivalent mutants are `Ignored`, undecided and timed-out mutants are `Pending`.
 pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
     let at = |(line, column): (usize, usize)| json!({"line": line, "column": column});
     let mutants = judgements.iter().enumerate().map(|(index, judgement)| {
@@ -273,12 +274,14 @@ fn stryker_status(judgement: &Judgement) -> (&'static str, String) {
         Outcome::Killed if judgement.kind == Some(ViolationKind::Deadlock) => ("Killed", "deadlock".to_owned()),
         Outcome::Killed => ("Killed", reason()),
         Outcome::Survived => ("Survived", reason()),
-        Outcome::Restricting => ("Ignored", "it only does less: no safety property can notice".to_owned()),
+        Outcome::Restricting => {
+            ("Ignored", "it only has fewer behaviours, which no safety property can notice".to_owned())
+        }
         Outcome::Equivalent => ("Ignored", format!("equivalent: {}", reason())),
         Outcome::FairnessOnly => ("Ignored", "only its fairness differs".to_owned()),
         Outcome::Invalid => ("CompileError", reason()),
         Outcome::Inconclusive => ("Pending", format!("not decided: {}", reason())),
-        // Viewers count `Timeout` as detected.
+        // Not `Timeout`, because viewers count that as detected.
         Outcome::Timeout => ("Pending", "timed out".to_owned()),
     }
 }

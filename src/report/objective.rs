@@ -1,17 +1,17 @@
-//! What a run came to under its objective, in words.
+//! Renders the progress of a run towards its objective.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::counted;
+use super::count::counted;
 use crate::monitor::GoalStep;
 use crate::pipeline::RunView;
 
-/// How far the line has come with a revision: `1 revision from its goal, reward 0.5 (in all 1.5), state 1`.
+/// The progress after a revision: `1 revision from the goal; state 1, reward 0.5, 1.5 in all`.
 pub fn step_words(step: &GoalStep) -> String {
-    let stands = match step.distance {
-        _ if step.trap => "lost: the goal cannot be reached any more".to_owned(),
+    let progress = match step.distance {
+        _ if step.trap => "lost: the goal can no longer be reached".to_owned(),
         Some(0) if step.goal => "the goal is reached".to_owned(),
         Some(0) => "the goal is met so far".to_owned(),
         Some(far) => format!("{} from the goal", counted(far, "revision")),
@@ -19,24 +19,24 @@ pub fn step_words(step: &GoalStep) -> String {
     };
     let number = |n: f64| (n * 1_000.0).round() / 1_000.0 + 0.0;
     let (reward, total) = (number(step.reward), number(step.total_reward));
-    format!("{stands}; state {}, reward {reward}, {total} in all", step.state)
+    format!("{progress}; state {}, reward {reward}, {total} in all", step.state)
 }
 
-/// The same as one object: what it is, what each revision came to under it, and what is owed after the best one.
+/// The objective, the progress after each revision, and the residual after the best one.
 pub fn objective_json(view: &RunView) -> Value {
     let Some(objective) = view.objective() else { return Value::Null };
     let decisive = view.finished.as_ref().and_then(|finished| finished.best);
     let best = decisive.or_else(|| view.best(None).map(|(n, _)| n));
     let step = |n: u32| Some(json!({"revision": n, "step": view.objective_step(n)?}));
     json!({
-        "set": objective,
+        "objective": objective,
         "revisions": view.revisions.iter().filter_map(|r| step(r.revision)).collect::<Vec<_>>(),
         "best": best,
-        "owed": view.owed_after(best),
+        "residual": view.owed_after(best),
     })
 }
 
-/// A section of the summary; `decisive` is the revision that the outcome rests on. Empty without an objective.
+/// A section of the summary; `decisive` is the revision that decides the outcome. Empty without an objective.
 pub(super) fn objective_text(view: &RunView, decisive: u32) -> String {
     let Some(objective) = view.objective() else { return String::new() };
     let mut text = format!("\nObjective: {}\n", objective.goal);
@@ -52,7 +52,7 @@ pub(super) fn objective_text(view: &RunView, decisive: u32) -> String {
         let _ = writeln!(text, "      {}", view.predicates_words(n, &step.step));
     }
     if let Some(owed) = view.owed_after(Some(decisive)) {
-        let _ = writeln!(text, "  still owed after rev_{decisive} (a step is a revision): {owed}");
+        let _ = writeln!(text, "  residual after rev_{decisive} (a step is a revision): {owed}");
     }
     text
 }

@@ -1,10 +1,11 @@
-//! What became of the rules of the user's own policy.
+//! Renders the rules of a run's policy: violations, interventions and predictions.
 
 use std::fmt::Write as _;
 
+use super::count::counted;
 use crate::pipeline::{Intervened, Predicted, RunView, Violation};
 
-/// A line for each rule that is broken, and how many are not; nothing where the run is under no policy.
+/// One line per violated rule, and the number of kept rules; empty without a policy.
 pub(super) fn policy_text(view: &RunView) -> String {
     let Some(policy) = &view.settings.policy else { return String::new() };
     let mut text = format!("\nPolicy {}:\n", policy.path);
@@ -30,16 +31,16 @@ pub(super) fn policy_text(view: &RunView) -> String {
     }
     let ends = view.finished.as_ref().map(|finished| finished.rules.as_slice()).unwrap_or_default();
     for end in ends.iter().filter(|end| end.is_broken() && !now.iter().any(|v| v.rule == end.rule)) {
-        let _ = writeln!(text, "  {} [{}]: not satisfied when the run ended: {}", end.rule, end.severity, end.meaning);
+        let _ = writeln!(text, "  {} [{}]: not satisfied at the end of the run: {}", end.rule, end.severity, end.means);
         if let Some(owed) = &end.owed {
-            let _ = writeln!(text, "      still owed: {owed}");
+            let _ = writeln!(text, "      residual: {owed}");
         }
         if let Some(untrusted) = &end.untrusted {
             let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
-    for end in ends.iter().filter(|end| end.forbade_approval && !end.is_broken()) {
-        let _ = writeln!(text, "  {} [{}]: forbade the approval: {}", end.rule, end.severity, end.meaning);
+    for end in ends.iter().filter(|end| end.forbade && !end.is_broken()) {
+        let _ = writeln!(text, "  {} [{}]: prevented the approval: {}", end.rule, end.severity, end.means);
     }
     if ends.is_empty() && now.is_empty() {
         text.push_str("  no rule is violated so far\n");
@@ -47,7 +48,7 @@ pub(super) fn policy_text(view: &RunView) -> String {
         for end in ends.iter().filter(|end| end.never_evaluated) {
             let _ = writeln!(
                 text,
-                "  {} [{}]: never asked: no event of the run was one to ask it at",
+                "  {} [{}]: never evaluated: the run had no event that it applies to",
                 end.rule, end.severity
             );
         }
@@ -57,26 +58,26 @@ pub(super) fn policy_text(view: &RunView) -> String {
             .map(|end| end.rule.as_str())
             .collect();
         if let Some(untrusted) = ends.iter().find_map(|end| end.untrusted.as_ref().filter(|_| !rest.is_empty())) {
-            let by = if untrusted.models.is_empty() { "a model".to_owned() } else { untrusted.models.join(", ") };
-            let _ = writeln!(text, "  rest on labels by {by}, untrusted: {}", rest.join(", "));
+            let by = if untrusted.by.is_empty() { "a model".to_owned() } else { untrusted.by.join(", ") };
+            let _ = writeln!(text, "  depend on labels by {by}, untrusted: {}", rest.join(", "));
         }
-        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_evaluated && !end.forbade_approval).count();
-        let _ = writeln!(text, "  {kept} of {} kept", super::counted(ends.len(), "rule"));
+        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_asked && !end.forbade).count();
+        let _ = writeln!(text, "  {kept} of {} kept", counted(ends.len(), "rule"));
     }
     text
 }
 
-/// What an intervention did, what it prevented and what it cost, in a line.
+/// One line for an intervention: its effect and its cost.
 pub(super) fn intervened_words(intervened: &Intervened) -> String {
     let Intervened {
         rule, intervention: which, purpose, calls, candidate, prevented, violated, cost_usd, tokens, ..
     } = intervened;
     let did = match (prevented.is_empty(), violated.is_empty()) {
-        (false, true) => format!("prevented that {} is violated", prevented.join(", ")),
-        (true, true) => "could not make it less probable that it is violated".to_owned(),
-        (true, false) => format!("could not prevent that {} is violated", violated.join(", ")),
+        (false, true) => format!("prevented a violation of {}", prevented.join(", ")),
+        (true, true) => "could not make a violation less likely".to_owned(),
+        (true, false) => format!("could not prevent a violation of {}", violated.join(", ")),
         (false, false) => {
-            format!("prevented that {}, and not that {} is violated", prevented.join(", "), violated.join(", "))
+            format!("prevented a violation of {}, but not of {}", prevented.join(", "), violated.join(", "))
         }
     };
     let taken = if *candidate == 0 {
@@ -84,20 +85,20 @@ pub(super) fn intervened_words(intervened: &Intervened) -> String {
     } else {
         format!("answer {} was taken", candidate + 1)
     };
-    format!("{purpose}: {} for {rule} {did}; {taken}; {}", which.name(), further(*calls, *tokens, *cost_usd))
+    format!("{purpose}: {} for {rule} {did}; {taken}; {}", which.name(), further_cost(*calls, *tokens, *cost_usd))
 }
 
-/// What it took to foresee where answers lead.
+/// The cost of predictions.
 fn predicted_words(all: &[&Predicted]) -> String {
     let calls = all.iter().map(|predicted| predicted.calls).sum();
     let tokens = all.iter().map(|predicted| predicted.tokens).sum();
     let cost_usd = all.iter().map(|predicted| predicted.cost_usd).sum();
-    let asked = super::counted(all.len(), "answer");
-    format!("where {asked} would lead; {}", further(calls, tokens, cost_usd))
+    let asked = counted(all.len(), "answer");
+    format!("for {asked}; {}", further_cost(calls, tokens, cost_usd))
 }
 
-/// What further answers cost.
-fn further(calls: u32, tokens: u64, cost_usd: Option<f64>) -> String {
+/// The cost of further answers.
+fn further_cost(calls: u32, tokens: u64, cost_usd: Option<f64>) -> String {
     let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.2} USD"));
-    format!("{}, {}, {cost}", super::counted(calls, "further answer"), super::counted(tokens, "token"))
+    format!("{}, {}, {cost}", counted(calls, "further answer"), counted(tokens, "token"))
 }

@@ -1,18 +1,21 @@
-//! A durable event as a line of progress.
+//! Renders an event as a line of progress.
 
 use super::candidates::chosen_words;
+use super::count::counted;
 use super::labelling::labels_words;
+use super::objective::step_words;
 use super::policy::intervened_words;
-use super::{LONGEST_WHY, counted, mutants_sentence, step_words};
+use super::strengthen::mutants_sentence;
+use super::text::LONGEST_WHY;
 use crate::llm::FailedCall;
 use crate::pipeline::{CallFailed, Entry, ModelSwitched, Outcome, RequestPartOmitted, Row, RunEvent};
 use crate::tla::{statistics_sentence, verdict_sentence};
 
-/// Characters of a text that one line shows.
+/// Maximum number of characters of a text in one line.
 const LINE: usize = 160;
 
-/// What a person sees of an event while the run goes on; `None` for events that are not shown. `elapsed` is the number of
-/// seconds since the event before.
+/// The line of progress for an event; `None` for events that are not shown. `elapsed` is the number of seconds since the
+/// previous event.
 pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
     let node = format!("{:<20}", entry.lifeline);
     let run = format!("{:<20}", "run");
@@ -29,7 +32,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             let with = if edited.is_empty() { String::new() } else { format!(", with your {}", edited.join(", ")) };
             format!("{run}branch from rev_{} as rev_{}{with}", branch.from, entry.rev)
         }
-        RunEvent::RunResumed(_) => format!("{run}goes on"),
+        RunEvent::RunResumed(_) => format!("{run}continues"),
         RunEvent::RequestSent(sent) if sent.provider == "handoff" => {
             let seq = entry.seq;
             format!("{node}{}: waiting for handoff/{seq:04}-{}/answer.md", sent.purpose, sent.key.node)
@@ -38,7 +41,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             let stale = if answer.stale { ", recorded for another wording (stale)" } else { "" };
             format!("{node}{} answered ({:.1} s{stale})", answer.provider, answer.seconds)
         }
-        RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", failed(failure)),
+        RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", describe_failed_call(failure)),
         RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("{node}asking {} instead", models.to),
         RunEvent::RequestPartOmitted(RequestPartOmitted { left_out, .. }) => {
             format!("{node}asking without {}: {}", left_out.part, cut(&left_out.said, LINE))
@@ -57,8 +60,8 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             format!("{node}{verdict}\n{:<20}{}", "", statistics_sentence(&check.outcome.statistics))
         }
         RunEvent::CandidateFinished(finished) => format!("{node}{}", cut(&finished.candidate.words(), LINE)),
-        RunEvent::CandidateAbandoned(one) => {
-            format!("{node}{}", cut(&format!("nothing comes of candidate {}: {}", one.candidate, one.why), LINE))
+        RunEvent::CandidateGivenUp(one) => {
+            format!("{node}{}", cut(&format!("candidate {} is given up: {}", one.candidate, one.why), LINE))
         }
         RunEvent::LeadersSelected(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
@@ -70,7 +73,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             None => format!("{node}{}", mutants_sentence(&mutants.judged)),
         },
         RunEvent::Routed(routed) => {
-            if goes_forward(routed.row) {
+            if is_plain_progress(routed.row) {
                 return None;
             }
             let why = &routed.why;
@@ -122,19 +125,19 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
     })
 }
 
-/// Whether the run goes on to the next node as if nothing had happened: progress shows that node's work anyway.
-fn goes_forward(row: Row) -> bool {
+/// Whether the run just continues with the next node, whose work is shown anyway.
+fn is_plain_progress(row: Row) -> bool {
     matches!(
         row,
-        Row::InformalAnswered | Row::FormalizeAnswered | Row::Validated | Row::Merged | Row::Checked | Row::MutantsDue
+        Row::InformalAnswered | Row::FormalizeAnswered | Row::Validated | Row::Merged | Row::CheckReport | Row::MutantsDue
     )
 }
 
-/// A try that failed, and when it is made again.
-fn failed(failure: &FailedCall) -> String {
+/// A failed call, and when it is retried.
+fn describe_failed_call(failure: &FailedCall) -> String {
     let then = match failure.wait_seconds {
-        Some(wait) => format!("again in {wait:.0} s"),
-        None => "not tried again".to_owned(),
+        Some(wait) => format!("retry in {wait:.0} s"),
+        None => "no retry".to_owned(),
     };
     format!("call {} failed: {}; {then}", failure.attempt, cut(&failure.message, LINE))
 }

@@ -1,13 +1,13 @@
-//! What a run did about mutants that its properties let survive, in words.
+//! Renders the mutants of a run and the rounds of strengthening.
 
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
 use crate::pipeline::{Judged, Strengthened};
 
-use super::counted;
+use super::count::counted;
 
-/// Survivors listed in a summary; the rest stands in `meta.json`.
+/// Number of survivors in a summary; `meta.json` lists all of them.
 const LISTED: usize = 10;
 
 /// One line of progress.
@@ -64,14 +64,14 @@ pub(super) fn strengthened_text(strengthened: &Strengthened) -> String {
             };
             let _ = writeln!(
                 text,
-                "      {}{covers} is violated by the specification itself: is it wrong, or the specification? The trace \
-                 is in meta.json",
+                "      {}{covers} is violated by the specification itself, so one of the two is wrong; the trace is in \
+                 meta.json",
                 violated.property
             );
         }
     }
     if !strengthened.surviving.is_empty() {
-        text.push_str("  still unnoticed:\n");
+        text.push_str("  still surviving:\n");
     }
     for mutant in strengthened.surviving.iter().take(LISTED) {
         let _ = writeln!(text, "    {}: `{}` {}", mutant.name, mutant.definition, mutant.what);

@@ -1,8 +1,9 @@
-//! The report of a run for a person.
+//! Renders the report of a run as text.
 
 use std::fmt::Write as _;
 
 use super::candidates::candidates_text;
+use super::count::counted;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{strengthened_line, strengthened_text};
@@ -13,26 +14,27 @@ use crate::tla::{
     trace_table, verdict_sentence, witness_lines,
 };
 
-/// So many characters of the reason for a decision stand in a line: room for every value that a guard compares.
+/// Maximum number of characters for the reason of a decision: enough for every value that a guard compares.
 pub const LONGEST_WHY: usize = 400;
 
-/// One line: how the run stands.
+/// The status of the run in one line.
 pub fn heading(view: &RunView) -> String {
-    let stands = stands(view);
-    let by_embedded = decisive(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
-    if by_embedded || view.settings.command_line["checker"] == "embedded" {
-        format!("{stands} ({WITHOUT_JAVA})")
+    let status = status(view);
+    let by_embedded =
+        decisive_revision(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
+    if by_embedded || view.settings.surroundings["checker"] == "embedded" {
+        format!("{status} ({WITHOUT_JAVA})")
     } else {
-        stands
+        status
     }
 }
 
-fn stands(view: &RunView) -> String {
+fn status(view: &RunView) -> String {
     match (&view.finished, view.state.position) {
         (Some(finished), _) => match finished.outcome {
             Outcome::Approved => "approved".into(),
             Outcome::ApprovedRepaired => "approved as repaired: the protocol was changed after a flaw".into(),
-            Outcome::FlawFound => match decisive(view).filter(|r| r.repaired) {
+            Outcome::FlawFound => match decisive_revision(view).filter(|r| r.repaired) {
                 None => "flaw found: the protocol as documented breaks one of its own requirements".into(),
                 Some(revision) => format!(
                     "flaw found: the protocol as repaired still breaks one of its own requirements{}",
@@ -48,15 +50,15 @@ fn stands(view: &RunView) -> String {
     }
 }
 
-/// The revision that the run's outcome rests on.
-fn decisive(view: &RunView) -> Option<&Revision> {
+/// The revision that decides the outcome.
+fn decisive_revision(view: &RunView) -> Option<&Revision> {
     let best = view.finished.as_ref().and_then(|f| f.best);
-    // A run that is not at its end rests on what it is making its next revision from.
+    // An unfinished run has no outcome; the parent of its next revision is the latest result.
     let rests_on = best.or(view.parent);
     rests_on.and_then(|n| view.revisions.iter().find(|r| r.revision == n)).or(view.revisions.last())
 }
 
-/// The flaw that the first repair on the way to this revision was for.
+/// The flaw that caused the first repair before this revision.
 fn first_flaw(view: &RunView, revision: &Revision) -> String {
     let parent = |r: &Revision| view.revisions.iter().find(|p| Some(p.revision) == r.parent);
     let before = std::iter::successors(parent(revision), |r| parent(r));
@@ -74,7 +76,7 @@ fn first_flaw(view: &RunView, revision: &Revision) -> String {
     format!("; the first flaw, of the protocol as documented, is in rev_{}{named}", flawed.revision)
 }
 
-/// What is printed when a run ends.
+/// The summary that is printed when a run ends.
 pub fn summary(view: &RunView, width: usize) -> String {
     let mut text = format!("Outcome: {}\n", heading(view));
     if let Some(finished) = &view.finished {
@@ -82,23 +84,23 @@ pub fn summary(view: &RunView, width: usize) -> String {
         if matches!(finished.outcome, Outcome::NotApproved | Outcome::Undecided)
             && let Some(best) = finished.best
         {
-            let objective = if view.objective().is_some() { "nearer to the objective, " } else { "" };
+            let objective = if view.objective().is_some() { "closer to the objective, " } else { "" };
             let _ = writeln!(
                 text,
-                "Best revision: rev_{best}, whose files stand at the top of the folder (order: {objective}parses, not \
-                 vacuous, holds, requirements covered, fewer blockers, fewer majors; the later of equals; an approved one before all others)"
+                "Best revision: rev_{best}, whose files are at the top of the folder (order: {objective}parses, not \
+                 vacuous, holds, requirements covered, fewer blockers, fewer majors; the later one if equal; an approved revision first)"
             );
         }
     }
-    let shown = decisive(view).map_or(view.rev, |revision| revision.revision);
+    let shown = decisive_revision(view).map_or(view.rev, |revision| revision.revision);
     if let Some(candidates) = view.candidates.get(&shown) {
-        let _ = writeln!(text, "\nFormalizations side by side:\n{}", candidates_text(candidates).trim_end());
+        let _ = writeln!(text, "\nCandidates:\n{}", candidates_text(candidates).trim_end());
     }
-    if let Some(revision) = decisive(view) {
+    if let Some(revision) = decisive_revision(view) {
         if !matches!(view.state.position, Position::Done(_)) {
             let _ = writeln!(
                 text,
-                "The files at the top of the folder are those of rev_{}, which is in work; what follows is of rev_{}",
+                "The files at the top of the folder are those of rev_{}, which is in progress; the rest of this report is about rev_{}",
                 view.rev, revision.revision
             );
         }
@@ -108,13 +110,13 @@ pub fn summary(view: &RunView, width: usize) -> String {
             text.push_str(&strengthened_text(strengthened));
         }
         requirements(&mut text, revision);
-        rests_on(&mut text, view, revision);
+        accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
         flaw(&mut text, view, revision, width);
     }
-    if !view.specification.other_concerns.is_empty() {
-        text.push_str("\nOther concerns in the documents, each ready to be forged with --concern:\n");
-        for concern in &view.specification.other_concerns {
+    if !view.other_concerns.is_empty() {
+        text.push_str("\nOther concerns in the documents, for further runs with --concern:\n");
+        for concern in &view.other_concerns {
             let _ = writeln!(text, "  - {concern}");
         }
     }
@@ -122,7 +124,6 @@ pub fn summary(view: &RunView, width: usize) -> String {
     text
 }
 
-/// The whole report.
 pub fn report(view: &RunView, width: usize) -> String {
     let mut text = summary(view, width);
     if !view.revisions.is_empty() {
@@ -160,7 +161,7 @@ pub fn report(view: &RunView, width: usize) -> String {
     text
 }
 
-/// What was left out of the documents, a line each; many files of one reason are one line.
+/// The skipped files, one a line; many files with the same reason share a line.
 pub fn skipped_lines(skipped: &[Skipped]) -> Vec<String> {
     const FEW: usize = 5;
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -193,7 +194,7 @@ fn check(text: &mut String, revision: &Revision) {
                 let _ = writeln!(text, "  never taken: {}", never.join(", "));
             }
         }
-        None => text.push_str("\nCheck: none was made of this revision as it stands\n"),
+        None => text.push_str("\nCheck: this revision was not checked\n"),
     }
 }
 
@@ -208,8 +209,8 @@ fn requirements(text: &mut String, revision: &Revision) {
     }
 }
 
-/// What was accepted by name and what was edited by hand on the way to a revision: no tool answers for it.
-fn rests_on(text: &mut String, view: &RunView, revision: &Revision) {
+/// What reviews accepted by name and what was edited by hand before a revision, because no tool confirmed it.
+fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision) {
     let line = view.line_of(revision.revision);
     let mut accepted = Vec::new();
     for r in &line {
@@ -228,7 +229,7 @@ fn rests_on(text: &mut String, view: &RunView, revision: &Revision) {
     if accepted.is_empty() {
         text.push_str("\nAccepted by name in a review: nothing\n");
     } else {
-        text.push_str("\nAccepted by name in a review, and not shown by a tool:\n");
+        text.push_str("\nAccepted by name in a review, not confirmed by a tool:\n");
         for entry in accepted {
             let _ = writeln!(text, "  {entry}");
         }
@@ -242,7 +243,7 @@ fn rests_on(text: &mut String, view: &RunView, revision: &Revision) {
     let _ = writeln!(text, "  edited by hand: {by_hand}");
 }
 
-/// The counterexample; of a flaw, in the documents' words.
+/// The counterexample; for a flaw, with quotes from the documents.
 fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     let Some(check) = &revision.check else { return };
     let Some(trace) = &check.trace else { return };
@@ -250,15 +251,15 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     if !probes.is_empty() {
         probes.insert_str(0, "\nThe violation, checked again:\n");
     }
-    let reviewed = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last());
-    let told = reviewed.filter(|_| revision.outcome == "flaw_found");
-    let Some((flaw, quotes)) = told.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
+    let reviewed = view.reviews.get(&revision.revision).and_then(|all| all.last());
+    let flaw_review = reviewed.filter(|_| revision.outcome == "flaw_found");
+    let Some((flaw, quotes)) = flaw_review.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
         let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());
         return;
     };
     let requirement = revision.requirements.iter().find(|r| r.requirement.id == flaw.requirement);
     let said = requirement.map_or("", |r| &r.requirement.text);
-    let _ = writeln!(text, "\nFlaw: {} breaks ({said}), shown by {}", flaw.requirement, flaw.property);
+    let _ = writeln!(text, "\nFlaw: {} is violated ({said}), shown by {}", flaw.requirement, flaw.property);
     let mut previous = None;
     for step in &trace.steps {
         let _ = write!(text, "\n{}", step_lines(previous, step, width));
@@ -269,9 +270,10 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
         }
     }
     text.push_str(&probes);
-    for (what, cited) in
-        [("the documents let it go on like this", &flaw.unfair), ("the documents grant the bound", &flaw.bound)]
-    {
+    for (what, cited) in [
+        ("the documents allow this behaviour to continue", &flaw.unfair),
+        ("the documents grant the bound", &flaw.bound),
+    ] {
         if let Some(cited) = cited {
             let said = quotes.cite(&cited.file, cited.line);
             let _ = writeln!(text, "  - {what}: {said}\n    {}", cited.why.trim());
@@ -303,7 +305,7 @@ fn amounts(spent: &Spent) -> String {
     };
     let guessed = match spent.estimated_tokens {
         0 => String::new(),
-        n => format!(", about {} that nobody counted", counted(n, "token")),
+        n => format!(", about {} estimated", counted(n, "token")),
     };
     let refused = match spent.refused_reads {
         0 => String::new(),
@@ -313,15 +315,9 @@ fn amounts(spent: &Spent) -> String {
     format!("{}{failed}{tokens}{cached}{guessed}{refused}, {cost}", counted(spent.answers, "answer"))
 }
 
-/// `, 12 tokens`; nothing where no provider counted any.
+/// `, 12 tokens`; empty if no provider reported any.
 fn tokens(n: u64) -> String {
     if n == 0 { String::new() } else { format!(", {}", counted(n, "token")) }
-}
-
-/// `1 answer`, `2 answers`.
-pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
-    let n = n.try_into().unwrap_or(u64::MAX);
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn first_line(text: &str) -> String {

@@ -111,16 +111,16 @@ fn the_checker_is_chosen_by_flag_or_by_file() {
 fn two_checkers_that_agree_leave_nothing_behind() {
     let bench = bench_with(COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\n\\* WITNESS WitnessFour\n");
     let value = object(&bench, &["--checker", "both"], 1);
-    assert_eq!((&value["checker"], &value["second"]["checker"]), (&"tlc".into(), &"embedded".into()));
-    assert_eq!(value["statistics"]["distinct"], value["second"]["statistics"]["distinct"]);
-    shape(&value["second"]);
+    assert_eq!((&value["checker"], &value["second_check"]["checker"]), (&"tlc".into(), &"embedded".into()));
+    assert_eq!(value["statistics"]["distinct"], value["second_check"]["statistics"]["distinct"]);
+    shape(&value["second_check"]);
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(1);
     done.prints(&["\nthe embedded checker: agrees\n"]);
     assert!(!bench.path("tlaforge-defects").exists());
     // A checker that gives up contradicts nothing.
     let bounded = COUNTER.replace("Few ==", "Down == x' <= x\nFew ==");
     put(&bench, &bounded, "SPECIFICATION Spec\nINVARIANTS TypeOK\nACTION_CONSTRAINT Down\nCHECK_DEADLOCK FALSE\n");
-    assert_eq!(object(&bench, &["--checker", "both"], 0)["second"]["verdict"], "inconclusive");
+    assert_eq!(object(&bench, &["--checker", "both"], 0)["second_check"]["verdict"], "inconclusive");
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(0);
     done.prints(&["\nthe embedded checker: inconclusive (the embedded checker refuses it: ACTION_CONSTRAINT is not"]);
     assert!(!bench.path("tlaforge-defects").exists());

@@ -16,7 +16,7 @@ fn both(rest: &str) -> (Value, Value) {
     let done = bench.run(&["check", "M.tla", "--checker", "both", "--format", "json"]);
     assert_ne!(done.status, Some(70), "{rest}: {}", done.stderr);
     let outcome: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{rest}: {e}: {}", done.stderr));
-    let second = outcome["second"].clone();
+    let second = outcome["second_check"].clone();
     (outcome, second)
 }
 

@@ -1,4 +1,4 @@
-//! `tlaforge eval` on one case: what counts as a kill, what does not, and what a specification must say at all.
+//! `tlaforge eval` on one case: what counts as a kill, what does not, and which specifications are vacuous.
 
 use crate::support::case::{CFG, CounterCase, PLAIN, PROPERTIES, STEP, counter, specs};
 use crate::support::{Bench, Done, project};
@@ -11,7 +11,7 @@ fn eval(bench: &Bench, dir: &str, case: &str, status: i32) -> Value {
     let printed: Value = serde_json::from_str(&done.stdout).unwrap();
     let written: Value = serde_json::from_str(&bench.read(&format!("{dir}/eval_report.json"))).unwrap();
     assert_eq!(printed, written, "what is printed stands in the run folder");
-    assert_eq!(printed["schema"], 2);
+    assert_eq!(printed["schema"], 3);
     printed
 }
 
@@ -24,7 +24,7 @@ fn with(case: &CounterCase) -> Bench {
 }
 
 fn mutant<'a>(report: &'a Value, name: &str) -> &'a Value {
-    let mutants = report["tier3"]["mutants"].as_array().unwrap();
+    let mutants = report["tier3"]["known_bugs"].as_array().unwrap();
     let file = format!("known_bugs/{name}.tla");
     mutants.iter().find(|m| m["file"] == file.as_str()).unwrap_or_else(|| panic!("{name}: {report}"))
 }
@@ -53,22 +53,26 @@ fn the_recorded_run_of_the_swap_case_is_scored_by_its_own_properties_alone() {
     assert_eq!((&report["tier3"]["detected"], &report["tier3"]["total"]), (&3.into(), &3.into()));
     assert_eq!((&report["outcome"], &report["stale_answers"]), (&"approved".into(), &0.into()));
     assert_eq!(names(&mutant(&report, "free_tokens")["killed_by"]), ["Conserved"]);
-    for mutant in report["tier3"]["mutants"].as_array().unwrap() {
-        assert_eq!((&mutant["outcome"], &mutant["by_types_alone"]), (&"killed".into(), &false.into()), "{mutant}");
+    for mutant in report["tier3"]["known_bugs"].as_array().unwrap() {
+        assert_eq!(
+            (&mutant["outcome"], &mutant["killed_by_types_only"]),
+            (&"killed".into(), &false.into()),
+            "{mutant}"
+        );
     }
-    // What the mutants have no variable for is named, and why.
+    // Properties about variables that the mutants lack are reported with the reason.
     let lacks = report["tier3"]["not_applicable"].as_array().unwrap();
     let exact = lacks.iter().find(|lacks| lacks["property"] == "ExactAmounts").unwrap();
     assert_eq!(names(&exact["missing"]), ["variable answer", "variable pending"]);
     assert_eq!(exact["files"].as_array().unwrap().len(), 4, "three mutants and the reference");
 
-    // One property less: the score falls, for the bug that only it found.
+    // Without the only property that kills a bug, the score drops.
     specs(&bench, "less", &module, &cfg.replace("    Conserved\n", ""));
     let less = eval(&bench, "less", case, 0);
     assert_eq!((&less["tier3"]["detected"], &mutant(&less, "free_tokens")["outcome"]), (&2.into(), &"survived".into()));
     assert!(less["score"].as_f64().unwrap() < 1.0);
 
-    // All of them TRUE: nothing is found, and the specification is worth nothing.
+    // With every property TRUE, nothing is killed and the specification is vacuous.
     specs(&bench, "true", &all_true(&module, &cfg), &cfg);
     let nothing = eval(&bench, "true", case, 1);
     assert_eq!((&nothing["tier3"]["rate"], &nothing["score"]), (&0.0.into(), &0.0.into()));
@@ -98,26 +102,26 @@ fn with_java_the_tools_decide_the_first_tier() {
     bench.set("TLC_TIMEOUT", "120");
     specs(&bench, "specs", &counter("Spec", STEP, PROPERTIES), CFG);
     CounterCase::with_a_bug().write(&bench, "case");
-    // With `auto` Java decides on the specification, and what the program carries decides on the known bugs.
+    // With `auto`, the Java tools check the specification and the embedded checker judges the known bugs.
     for (checker, beside, judge) in [("auto", false, "embedded"), ("tlc", false, "tlc"), ("both", true, "tlc")] {
         let done = bench.run(&["eval", "specs", "case", "--checker", checker, "--junit", "junit.xml"]).expect(0);
         let report: Value = serde_json::from_str(&bench.read("specs/eval_report.json")).unwrap();
         assert_eq!((&report["checker"], &report["score"]), (&"tlc".into(), &1.0.into()), "{checker}: {report}");
         assert_eq!(names(&mutant(&report, "too_far")["killed_by"]), ["Bounded"]);
         assert_eq!((&report["tools"]["parser"], &report["tools"]["checker"]), (&"SANY".into(), &"TLC".into()));
-        assert_eq!(report["tools"]["second"] == "embedded", beside, "{report}");
+        assert_eq!(report["tools"]["second_checker"] == "embedded", beside, "{report}");
         assert_eq!(report["tier3"]["judged_by"][judge], 1, "{checker}: {report}");
         contains(
             &done.stdout,
             &["Tools: the PlusCal translator, SANY, TLC (TLC2 Version", "SANY accepts ", "TLC completes "],
         );
-        assert_eq!(done.stdout.contains("; beside them the embedded translator, "), beside, "{}", done.stdout);
+        assert_eq!(done.stdout.contains("; in addition the embedded translator, "), beside, "{}", done.stdout);
         contains(&bench.read("junit.xml"), &["tier 1: SANY accepts", "tier 1: TLC completes"]);
     }
 }
 
 #[test]
-fn a_person_reads_the_tiers_and_why() {
+fn the_text_report_shows_the_tiers_with_reasons() {
     let bench = with(&CounterCase::with_a_bug());
     let done = bench.run(&["eval", "specs", "case", "--checker", "embedded", "--junit", "junit.xml"]).expect(0);
     done.prints(&[
@@ -132,7 +136,7 @@ fn a_person_reads_the_tiers_and_why() {
 }
 
 #[test]
-fn without_java_no_output_names_a_java_tool_as_one_that_ran() {
+fn without_java_no_output_claims_that_a_java_tool_ran() {
     let bench = Bench::without_tools();
     CounterCase::with_a_bug().write(&bench, "evals/case");
     specs(&bench, "runs/case", &counter("Spec", STEP, PROPERTIES), CFG);
@@ -165,7 +169,7 @@ fn every_control_fails_for_its_own_reason() {
     let spec = |step: &str, properties: &str| counter("Spec", step, properties);
     let still = "UNCHANGED n";
     let unreached = CFG.replace("WITNESS WitnessTop", "WITNESS WitnessFar");
-    // Name, module, configuration, criterion, its reason, whether it says nothing at all.
+    // Name, module, configuration, criterion, its reason, whether the specification is vacuous.
     let controls: [(&str, String, String, &str, &str, bool); 13] = [
         ("does not parse", good.replace("n' = 0", "n' = )"), CFG.into(), "parse", "", false),
         ("unknown name", good.replace("n' = 0", "m' = 0"), CFG.into(), "parse", "m", false),
@@ -245,7 +249,7 @@ fn every_control_fails_for_its_own_reason() {
             assert_eq!(found["status"], "failed", "{name}: {tier1}");
             assert!(found["reason"].as_str().unwrap().contains(why), "{name}: {tier1}");
             assert_eq!(report["tier2"]["efficiency"], 0.0, "{name}");
-            // The types are one of the invariants.
+            // The type invariant is one of the invariants.
             let beside = if criterion == "type_ok" { "invariants" } else { "" };
             let others = ["parse", "pluscal", "check", "type_ok", "invariants"].into_iter();
             for other in others.filter(|o| ![criterion, beside].contains(o)) {
@@ -256,7 +260,7 @@ fn every_control_fails_for_its_own_reason() {
 }
 
 #[test]
-fn a_check_that_was_stopped_before_its_end_is_undecided() {
+fn an_incomplete_check_is_undecided() {
     let endless = counter("Spec", "n' = n + 1", "TypeOK == n \\in Int\nBounded == n >= 0");
     let cfg = "SPECIFICATION Spec\nCONSTANT N = 3\nINVARIANTS TypeOK Bounded\n";
     let mut case = CounterCase::with_a_bug();
@@ -266,11 +270,11 @@ fn a_check_that_was_stopped_before_its_end_is_undecided() {
     let report = eval(&bench, "specs", "case", 3);
     assert_eq!(report["tier1"]["check"]["status"], "undecided");
     assert!(report["tier1"]["check"]["reason"].as_str().unwrap().contains("did not end within 2 s"), "{report}");
-    // More states than the case allows are no complete check either.
+    // A check with more states than the case allows is incomplete too.
     case.checklist["tlc_constraints"] = serde_json::json!({"max_states": 3});
     let bench = with(&case);
     let report = eval(&bench, "specs", "case", 3);
-    assert_eq!(report["tier1"]["check"]["reason"], "4 distinct states are more than the case's 3");
+    assert_eq!(report["tier1"]["check"]["reason"], "4 distinct states exceed the case's limit of 3");
     assert_eq!(mutant(&report, "too_far")["outcome"], "killed", "a violation needs no complete check");
 }
 
@@ -288,7 +292,7 @@ fn the_empty_specification_scores_nothing_whatever_the_case() {
 }
 
 #[test]
-fn only_what_violates_a_carried_property_is_killed() {
+fn only_bugs_that_violate_a_carried_property_are_killed() {
     let module = |name: &str, body: &str| format!("---- MODULE {name} ----\nEXTENDS Integers, TLC\n{body}\n====\n");
     let strange = module("other_names", "CONSTANT N\nVARIABLE k\nStart == k = 0\nGo == k' = 0");
     let case = CounterCase::with_a_bug()
@@ -321,21 +325,21 @@ fn only_what_violates_a_carried_property_is_killed() {
         assert_eq!((&found["outcome"], names(&found["killed_by"])), (&outcome.into(), by.to_vec()), "{found}");
     }
     assert_eq!(report["tier3"]["detected"], 2);
-    assert_eq!(mutant(&report, "too_far")["by_named"], true);
+    assert_eq!(mutant(&report, "too_far")["killed_by_expected"], true);
     assert!(mutant(&report, "deadlocks")["remark"].as_str().unwrap().contains("deadlock"));
     let reason = mutant(&report, "breaks")["inconclusive"][0]["reason"].as_str().unwrap();
     assert!(!reason.is_empty());
-    // A specification that does not care about deadlocks finds none.
+    // A specification with CHECK_DEADLOCK FALSE detects no deadlock.
     specs(&bench, "specs", &counter("Spec", STEP, PROPERTIES), &(CFG.to_owned() + "CHECK_DEADLOCK FALSE\n"));
     assert_eq!(mutant(&eval(&bench, "specs", "case", 0), "deadlocks_as_named")["outcome"], "survived");
 }
 
 #[test]
-fn kills_by_the_types_alone_are_shown_apart() {
+fn kills_by_type_invariants_only_are_counted_separately() {
     let bench = with(&CounterCase::new().bug("far_out", "IF n < N THEN n' = n + 1 ELSE n' = 99", "Bounded"));
     let report = eval(&bench, "specs", "case", 0);
     assert_eq!(names(&mutant(&report, "far_out")["killed_by"]), ["TypeOK", "Bounded", "BySteps"]);
-    assert_eq!(report["tier3"]["by_types_alone"], 0);
+    assert_eq!(report["tier3"]["detected_by_types_only"], 0);
     specs(
         &bench,
         "specs",
@@ -344,25 +348,25 @@ fn kills_by_the_types_alone_are_shown_apart() {
     );
     let report = eval(&bench, "specs", "case", 0);
     let found = mutant(&report, "far_out");
-    assert_eq!((&found["by_types_alone"], &found["by_named"]), (&true.into(), &Value::Null));
-    assert_eq!((&report["tier3"]["by_types_alone"], &report["tier3"]["detected"]), (&1.into(), &1.into()));
+    assert_eq!((&found["killed_by_types_only"], &found["killed_by_expected"]), (&true.into(), &Value::Null));
+    assert_eq!((&report["tier3"]["detected_by_types_only"], &report["tier3"]["detected"]), (&1.into(), &1.into()));
 }
 
 #[test]
 fn a_property_that_the_reference_violates_is_wrong_and_its_kills_do_not_count() {
-    // Of the generated specification it holds, for that never reaches N.
+    // It holds in the generated specification, which never reaches N.
     let bench = with(&CounterCase::with_a_bug());
     let step = "IF n < N - 1 THEN n' = n + 1 ELSE n' = 0";
     let properties = PROPERTIES.replace("n <= N", "n < N").replace("n = N", "n = N - 1");
     specs(&bench, "specs", &counter("Spec", step, &properties), CFG);
     let report = eval(&bench, "specs", "case", 0);
-    let wrong = &report["tier3"]["wrong"];
+    let wrong = &report["tier3"]["wrong_properties"];
     assert_eq!((&wrong[0]["property"], &wrong[0]["reference"]), (&"Bounded".into(), &"expected/Counter.tla".into()));
     assert_eq!((&report["tier3"]["detected"], &mutant(&report, "too_far")["outcome"]), (&0.into(), &"survived".into()));
 }
 
 #[test]
-fn a_lack_of_fairness_is_a_bug_only_where_the_case_says_so() {
+fn a_lack_of_fairness_is_a_bug_only_if_the_case_says_so() {
     let fair = |name: &str, fairness: &str| {
         counter(name, STEP, "").replace("[][Next]_n\n", &format!("[][Next]_n{fairness}\n"))
     };
@@ -382,7 +386,7 @@ fn a_lack_of_fairness_is_a_bug_only_where_the_case_says_so() {
 }
 
 #[test]
-fn a_case_of_a_flawed_protocol_wants_a_violation_and_no_other_does() {
+fn only_a_case_with_a_flawed_protocol_expects_a_violation() {
     let mut case = CounterCase::with_a_bug().without("expected/Counter.tla");
     case.checklist["expected_outcome"] = serde_json::json!({"outcome": "flaw_found", "violates": "Bounded"});
     let bench = with(&case);
@@ -392,19 +396,19 @@ fn a_case_of_a_flawed_protocol_wants_a_violation_and_no_other_does() {
     specs(&bench, "specs", &flawed, CFG);
     let report = eval(&bench, "specs", "case", 0);
     assert_eq!((&report["score"], &report["tier1"]["type_ok"]["status"]), (&1.0.into(), &"passed".into()));
-    // The types of a flawed protocol hold all the same.
+    // The type invariant of a flawed protocol must still hold.
     specs(&bench, "specs", &flawed.replace("0..N + 9", "0..N"), CFG);
     eval(&bench, "specs", "case", 1);
 }
 
 #[test]
-fn without_known_bugs_there_are_tiers_and_no_score() {
+fn without_known_bugs_there_are_tiers_but_no_score() {
     let bench = with(&CounterCase::new());
     let report = eval(&bench, "specs", "case", 0);
     assert_eq!((&report["score"], &report["tier3"]["rate"]), (&Value::Null, &Value::Null));
     assert_eq!(report["tier1"]["check"]["status"], "passed");
     let remark = report["remarks"][0].as_str().unwrap();
-    assert!(remark.contains("case/checklist.json") && remark.contains("add mutants"), "{remark}");
+    assert!(remark.contains("case/checklist.json") && remark.contains("add modules"), "{remark}");
     let args = ["eval", "specs", "case", "--checker", "embedded", "--fail-under", "0.5"];
     bench.run(&args).expect(1).prints(&["no overall score", "note: case/checklist.json: no known bugs are listed"]);
 }
@@ -428,7 +432,7 @@ fn a_specification_of_another_protocol_has_no_score() {
         "the case's interface: n",
     ]);
     bench.run(&[&args[..], &["--fail-under", "0"]].concat()).expect(1);
-    // In a suite the others do not hide it.
+    // A suite reports it although other cases have a score.
     case.write(&bench, "evals/other");
     CounterCase::with_a_bug().write(&bench, "evals/right");
     specs(&bench, "runs/other", other, "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
@@ -437,21 +441,21 @@ fn a_specification_of_another_protocol_has_no_score() {
     let done = bench.run(&suite).expect(3);
     done.prints(&["note: other: no property could be carried over", "Score of the suite: 1.00"]);
     bench.run(&[&suite[..], &["--fail-under", "0.5"]].concat()).expect(3);
-    // What says nothing at all scores 0, whatever the case is of.
+    // A vacuous specification scores 0 in every case.
     specs(&bench, "specs", &other.replace("lamp < 2", "TRUE"), "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
     assert_eq!(eval(&bench, "specs", "case", 1)["score"], 0.0);
 }
 
 #[test]
-fn a_threshold_is_met_or_not() {
+fn the_threshold_decides_the_exit_status() {
     let bench = with(&CounterCase::with_a_bug().bug("harmless", STEP, "Bounded"));
     let run = |least: &str| bench.run(&["eval", "specs", "case", "--checker", "embedded", "--fail-under", least]);
     run("0.8").expect(0);
     run("0.81").expect(1);
-    run("80").expect(2).says(&["a score is from 0 to 1"]);
+    run("80").expect(2).says(&["it must be from 0 to 1"]);
 }
 
-/// A message that names the file and what to do.
+/// Expects an error that names the file and what to do.
 fn refused(bench: &Bench, words: &[&str]) {
     let done: Done = bench.run(&["eval", "specs", "case", "--checker", "embedded"]);
     done.expect(2).says(words).says(&["hint: "]);
@@ -459,13 +463,16 @@ fn refused(bench: &Bench, words: &[&str]) {
 }
 
 #[test]
-fn a_case_that_is_not_whole_is_told_by_its_file_with_what_to_do() {
+fn an_invalid_case_is_reported_with_its_file_and_a_remedy() {
     let bad = || CounterCase::with_a_bug();
-    refused(&with(&bad().without("docs/counter.md")), &["case/docs: holds no document", "put the documents"]);
+    refused(&with(&bad().without("docs/counter.md")), &["case/docs: contains no document", "add the documents"]);
     let missing = bad().without("known_bugs/too_far.tla");
     refused(
         &with(&missing),
-        &["case/known_bugs/too_far.tla: is named as a known bug", "correct \"file\" in case/checklist.json"],
+        &[
+            "case/known_bugs/too_far.tla: does not exist, but is listed as a known bug",
+            "correct \"file\" in case/checklist.json",
+        ],
     );
     let unknown = bad().file("known_bugs/too_far.cfg", &(PLAIN.to_owned() + "CONSTANT Max = 3\n"));
     refused(&with(&unknown), &["case/known_bugs/too_far.cfg", "Max", "it configures module too_far"]);
@@ -490,16 +497,16 @@ fn a_case_that_is_not_whole_is_told_by_its_file_with_what_to_do() {
     bench.write("case/checklist.json", "{\"name\": ");
     refused(&bench, &["case/checklist.json: EOF", "evals/README.md"]);
     std::fs::remove_file(bench.path("case/checklist.json")).unwrap();
-    refused(&bench, &["case/checklist.json: cannot be read", "give a folder with docs/ and checklist.json"]);
+    refused(&bench, &["case/checklist.json: cannot be read", "name a folder with docs/ and checklist.json"]);
     let bench = with(&bad());
     std::fs::remove_file(bench.path("specs/Spec.cfg")).unwrap();
-    refused(&bench, &["specs/Spec.cfg: cannot be read", "give a run folder"]);
-    bench.run(&["eval", "specs", "nowhere"]).expect(2).says(&["nowhere: there is no such folder"]);
+    refused(&bench, &["specs/Spec.cfg: cannot be read", "name a run folder"]);
+    bench.run(&["eval", "specs", "nowhere"]).expect(2).says(&["nowhere: the folder does not exist"]);
     bench.run(&["eval", "specs"]).expect(2);
 }
 
 #[test]
-fn what_is_violated_is_not_called_true() {
+fn a_violated_property_is_not_reported_as_constantly_true() {
     let bench = with(&CounterCase::with_a_bug());
     let module = counter("Spec", STEP, &format!("{PROPERTIES}\nBad == FALSE"));
     specs(&bench, "specs", &module, &CFG.replace("TypeOK Bounded", "Bad TypeOK Bounded"));
@@ -509,7 +516,7 @@ fn what_is_violated_is_not_called_true() {
 }
 
 #[test]
-fn a_target_that_is_rejected_is_named_once_with_its_line() {
+fn a_rejected_target_is_reported_once_with_its_line() {
     let broken = counter("too_far", STEP, "").replace("n = 0", "n = )");
     let case = CounterCase::with_a_bug().file("known_bugs/too_far.tla", &broken);
     let bench = with(&case.file("expected/Counter.tla", &counter("Counter", STEP, "").replace("n = 0", "n = )")));
@@ -522,5 +529,5 @@ fn a_target_that_is_rejected_is_named_once_with_its_line() {
     for file in ["known_bugs/too_far.tla: ", "expected/Counter.tla: "] {
         assert!(once(file).contains("line 6, column"), "{}", done.stdout);
     }
-    assert!(once("tried on no reference: ").contains("TypeOK, Bounded, BySteps"), "{}", done.stdout);
+    assert!(once("not decided on any reference: ").contains("TypeOK, Bounded, BySteps"), "{}", done.stdout);
 }

@@ -1,4 +1,4 @@
-//! `tlaforge eval --suite`: every case that has a recording or a run, one table, compared with the results of before.
+//! `tlaforge eval --suite`: evaluates every case with a run or a recording, and compares with earlier results.
 
 use crate::support::case::{CFG, CounterCase, PROPERTIES, STEP, counter, specs};
 use crate::support::waiting::wait_until;
@@ -21,7 +21,7 @@ fn eval(bench: &Bench, more: &[&str]) -> Done {
 }
 
 #[test]
-fn a_suite_is_one_table_and_its_results_are_a_file_without_times() {
+fn a_suite_prints_a_table_and_writes_results_without_times() {
     let bench = suite();
     let done = eval(&bench, &["--results", "results.csv"]).expect(0);
     done.prints(&[
@@ -42,26 +42,26 @@ fn a_suite_is_one_table_and_its_results_are_a_file_without_times() {
 }
 
 #[test]
-fn a_drop_is_named_and_so_is_a_gain() {
+fn regressions_and_improvements_are_reported() {
     let bench = suite();
     eval(&bench, &["--results", "results.csv"]).expect(0);
     eval(&bench, &["--compare", "results.csv"]).expect(0);
     specs(&bench, "runs/a", &counter("Spec", STEP, PROPERTIES), &CFG.replace(" Bounded", ""));
     let dropped = eval(&bench, &["--compare", "results.csv"]).expect(1);
-    dropped.prints(&["DROPPED: a: the score was 1.000 and is", "DROPPED: a: too_far is no longer detected"]);
+    dropped.prints(&["REGRESSION: a: the score was 1.000 and is", "REGRESSION: a: too_far is no longer detected"]);
     eval(&bench, &["--results", "less.csv"]).expect(0);
     specs(&bench, "runs/a", &counter("Spec", STEP, PROPERTIES), CFG);
     eval(&bench, &["--compare", "less.csv"]).expect(0).prints(&["changed: a: too_far is detected now"]);
     std::fs::remove_dir_all(bench.path("runs/b")).unwrap();
     let gone = eval(&bench, &["--compare", "results.csv"]).expect(1);
-    gone.prints(&["skipped: b: it has no recording", "DROPPED: b: it was not evaluated"]);
+    gone.prints(&["skipped: b: it has no recording", "REGRESSION: b: not evaluated"]);
     bench.write("odd.csv", "case\n");
     eval(&bench, &["--compare", "odd.csv"]).expect(2).says(&["odd.csv: its first line must be"]);
     eval(&bench, &["--compare", "none.csv"]).expect(2).says(&["cannot read none.csv"]);
 }
 
 #[test]
-fn a_threshold_is_one_for_the_mean() {
+fn the_threshold_applies_to_the_mean() {
     let bench = suite();
     eval(&bench, &["--fail-under", "0.89"]).expect(0);
     eval(&bench, &["--fail-under", "0.91"]).expect(1);
@@ -74,11 +74,11 @@ fn one_case_is_shown_in_full() {
     let done = eval(&bench, &["--show-one", "b", "--compare", "results.csv"]).expect(0);
     assert!(!done.stdout.contains("evals/a") && !done.stdout.contains("\na "), "{}", done.stdout);
     done.prints(&["Case b: score 0.80", "known_bugs/harmless.tla  survived        breaks Bounded"]);
-    eval(&bench, &["--show-one", "c"]).expect(2).says(&["evals holds no case c", "its cases are a, b"]);
+    eval(&bench, &["--show-one", "c"]).expect(2).says(&["evals has no case c", "its cases are a, b"]);
 }
 
 #[test]
-fn a_bad_case_is_told_with_what_to_do_and_the_others_still_run() {
+fn an_invalid_case_is_reported_and_the_others_still_run() {
     let bench = suite();
     CounterCase::with_a_bug().without("docs/counter.md").write(&bench, "evals/no_docs");
     CounterCase::new().write(&bench, "evals/no_bugs");
@@ -91,12 +91,12 @@ fn a_bad_case_is_told_with_what_to_do_and_the_others_still_run() {
     specs(&bench, "runs/no_bugs", &counter("Spec", STEP, PROPERTIES), CFG);
     let done = eval(&bench, &["--junit", "junit.xml", "--results", "results.csv"]).expect(2);
     done.prints(&[
-        "FAILED: no_docs: evals/no_docs/docs: holds no document",
+        "FAILED: no_docs: evals/no_docs/docs: contains no document",
         "FAILED: no_json: evals/no_json/checklist.json: EOF",
         "FAILED: bad_cfg: evals/bad_cfg/known_bugs/too_far.cfg: ",
-        "FAILED: no_file: evals/no_file/known_bugs/too_far.tla: is named as a known bug",
-        "put the documents that the case is forged from there",
-        "skipped: no_run: it has no recording, and runs no run of it",
+        "FAILED: no_file: evals/no_file/known_bugs/too_far.tla: does not exist, but is listed as a known bug",
+        "add the documents of the protocol there",
+        "skipped: no_run: it has no recording, and runs has no run of it",
         "Score of the suite: 0.90",
         "note: no_bugs: evals/no_bugs/checklist.json: no known bugs are listed",
     ]);
@@ -111,19 +111,19 @@ fn a_bad_case_is_told_with_what_to_do_and_the_others_still_run() {
 }
 
 #[test]
-fn an_empty_suite_is_told() {
+fn an_empty_suite_is_an_error() {
     let bench = Bench::without_tools();
     std::fs::create_dir(bench.path("evals")).unwrap();
-    eval(&bench, &[]).expect(2).says(&["there is no folder runs"]);
+    eval(&bench, &[]).expect(2).says(&["the folder runs does not exist"]);
     std::fs::create_dir(bench.path("runs")).unwrap();
-    eval(&bench, &[]).expect(2).says(&["evals: holds no case", "give a folder of cases"]);
+    eval(&bench, &[]).expect(2).says(&["evals: contains no case", "name a folder of cases"]);
     bench.run(&["eval", "--suite", "nowhere"]).expect(2).says(&["nowhere: cannot be read"]);
     bench.run(&["eval", "--suite", "evals", "specs", "case"]).expect(2);
     bench.run(&["eval", "specs", "case", "--compare", "x.csv"]).expect(2);
 }
 
 #[test]
-fn a_recording_is_replayed_quietly_into_a_folder_of_its_own() {
+fn a_recording_is_replayed_silently_in_a_temporary_folder() {
     let bench = Bench::without_tools();
     let suite = project().join("evals");
     let args = ["eval", "--suite", suite.to_str().unwrap(), "--show-one", "cache_aside", "--checker", "embedded"];
@@ -138,7 +138,7 @@ fn a_recording_is_replayed_quietly_into_a_folder_of_its_own() {
 }
 
 #[test]
-fn a_recording_that_does_not_reach_its_end_is_told() {
+fn an_incomplete_recording_is_reported() {
     let bench = suite();
     bench.write("evals/c/recording/run.jsonl", "");
     CounterCase::with_a_bug().write(&bench, "evals/c");

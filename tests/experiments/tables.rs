@@ -173,7 +173,7 @@ fn a_recording_reproduces_the_tables() {
     // No question is repeated, whatever the concurrency.
     let again = bench.run(&small(&url, &["--record", "answers.jsonl", "--parallel", "1"])).expect(0);
     assert_eq!((again.stdout.as_str(), server.posts().len()), (asked.stdout.as_str(), questions));
-    again.says(&["which are not asked for again"]);
+    again.says(&["which are not requested again"]);
     let replayed = bench.run(&["experiments", "--small", "--recording", "answers.jsonl"]).expect(0);
     assert_eq!(replayed.stdout, asked.stdout);
     // The recording can answer a part of the questions.
@@ -227,7 +227,7 @@ fn answers_before_a_failure_are_kept() {
     });
     let url = server.url();
     let failed = bench.run(&small(&url, &["--parallel", "3"])).expect(5);
-    failed.says(&["every answer so far is in", "answers.jsonl", "goes on from there"]);
+    failed.says(&["every answer so far is in", "answers.jsonl", "run the same command again to continue"]);
     let answered = server.posts().len() - 1;
     let kept = bench.read("experiments/answers.jsonl").lines().filter(|l| l.starts_with('{')).count();
     assert_eq!(kept, answered, "what was under way is waited for");
@@ -286,7 +286,7 @@ fn reports_invalid_settings_before_the_first_question() {
         (&["--ahead", "2", "--futures", "0"], &["--futures is 0"]),
         (&["--threshold", "0"], &["--threshold is 0"]),
         (&["--parallel", "0"], &["--parallel"]),
-        (&["--max-cost", "1"], &["--max-cost cannot be kept", "played"]),
+        (&["--max-cost", "1"], &["--max-cost cannot be enforced", "played"]),
         (&["--record", "no/such/folder/a.jsonl"], &["cannot open the recording no/such/folder/a.jsonl"]),
         (&["--record", "notes.txt"], &["notes.txt", "new file"]),
     ] {
@@ -298,7 +298,7 @@ fn reports_invalid_settings_before_the_first_question() {
     bench.run(&["experiments", "--small"]).expect(2).says(&["no provider was chosen"]);
     bench.run(&["experiments", "--provider", "replay"]).expect(2).says(&["add --recording FILE"]);
     let both = ["experiments", "--recording", "notes.txt", "--record", "b.jsonl"];
-    bench.run(&both).expect(2).says(&["a replay asks nobody"]);
+    bench.run(&both).expect(2).says(&["--provider replay sends no requests"]);
     assert!(server.posts().is_empty());
     // Answers of two models are not mixed.
     bench.run(&small(&url, &["--only", "judge", "--record", "a.jsonl"])).expect(0);

@@ -71,7 +71,7 @@ fn rules_over_labels_are_decided_and_marked_untrusted() {
         "greets-first: satisfied\n    !model:refuses W model:polite\n    rests on labels by ",
         "untrusted (model:polite, model:refuses)",
         "4 states labelled, 1 with nothing to judge",
-        "3 different steps asked now (3 requests, 330 tokens, price unknown), 0 kept from before",
+        "3 different steps requested (3 requests, 330 tokens, price unknown), 0 from the cache",
     ]);
     let xml = bench.read("j.xml");
     assert_eq!(xml.matches("name=\"untrusted\"").count(), 1, "{xml}");
@@ -88,7 +88,7 @@ fn rules_over_labels_are_decided_and_marked_untrusted() {
     let told = object(&asked(&bench, &server, &["--format", "json"]).expect(0));
     assert_eq!(told["rules"][0]["untrusted"], json!(["polite", "refuses"]));
     assert_eq!(told["rules"][1]["untrusted"], json!([]));
-    assert_eq!((&told["labels"]["trusted"], &told["labels"]["cached"]), (&json!(false), &json!(3)));
+    assert_eq!((&told["labels"]["trusted"], &told["labels"]["steps_cached"]), (&json!(false), &json!(3)));
     assert_eq!((&told["labels"]["requests"], &told["labels"]["tokens"]), (&json!(0), &json!(0)));
     assert_eq!(server.posts().len(), 3, "nobody is asked twice");
 
@@ -97,7 +97,7 @@ fn rules_over_labels_are_decided_and_marked_untrusted() {
     asked(&bench, &server, &[]).expect(1).prints(&[
         "greets-first: VIOLATED",
         "at 2 `model:refuses` holds",
-        "1 of 2 rules broken.",
+        "1 of 2 rules violated.",
     ]);
     asked(&bench, &server, &["--reset", "--junit", "j.xml"]).expect(1).prints(&["it was violated once"]);
     let xml = bench.read("j.xml");
@@ -141,7 +141,7 @@ fn an_invalid_answer_is_asked_once_more_and_then_is_an_error() {
             (_, _) => Reply::text(judged(&step(seen))),
         }),
     );
-    asked(&bench, &server, &[]).expect(0).prints(&["3 different steps asked now (4 requests"]);
+    asked(&bench, &server, &[]).expect(0).prints(&["3 different steps requested (4 requests"]);
     assert!(server.posts()[2].prompt().contains("it does not label `refuses`"), "it is told why");
 
     for garbage in [
@@ -154,15 +154,16 @@ fn an_invalid_answer_is_asked_once_more_and_then_is_an_error() {
             Reply::text(if step(seen).contains("cannot") { garbage.to_owned() } else { judged(&step(seen)) })
         });
         let done = asked(&bench, &never, &[]).expect(5);
-        let done = done.says(&["state 2 has no labels: two answers could not be used", "to ask again, remove "]);
+        let done = done.says(&["state 2 has no labels: two answers were unusable", "to request new answers, remove "]);
         assert_eq!(done.stdout, "", "no verdict is made up");
         assert_eq!(never.posts().len(), 3);
         // The answers are paid for, so they are used until the user removes them.
         asked(&bench, &never, &[]).expect(5);
         assert_eq!(never.posts().len(), 3);
-        let remove = done.stderr.lines().find_map(|line| line.strip_prefix("hint: to ask again, remove ")).unwrap();
+        let remove =
+            done.stderr.lines().find_map(|line| line.strip_prefix("hint: to request new answers, remove ")).unwrap();
         remove.split(" and ").for_each(|path| std::fs::remove_file(path).unwrap());
-        asked(&bench, &labeler(), &[]).expect(0).prints(&["2 different steps asked now", "1 kept from before"]);
+        asked(&bench, &labeler(), &[]).expect(0).prints(&["2 different steps requested", "1 from the cache"]);
     }
 }
 
@@ -172,14 +173,22 @@ fn a_budget_stops_labelling_and_keeps_earlier_labels() {
     let tokens = Tokens { input: 3_000, output: 10, cache_read: 0, cache_write: 0 };
     let server = ModelServer::start(move |seen| Reply::text(judged(&step(seen))).tokens(tokens));
     let done = asked(&bench, &server, &["--max-tokens", "9000"]).expect(3);
-    done.says(&["the limit is 9000", "2 of 3 steps are labelled, and kept in", "the same command goes on"]);
+    done.says(&[
+        "the limit is 9000",
+        "2 of 3 steps are labelled and cached in",
+        "run the same command again to continue",
+    ]);
     assert_eq!(server.posts().len(), 2);
-    asked(&bench, &server, &["--max-tokens", "9000"]).expect(0).prints(&["1 different step asked now", "2 kept"]);
+    asked(&bench, &server, &["--max-tokens", "9000"])
+        .expect(0)
+        .prints(&["1 different step requested", "2 from the cache"]);
     assert_eq!(server.posts().len(), 3);
 
     let prices = "[m-1]\ninput = 1000.0\noutput = 1.0\n";
     bench.write("prices.toml", prices);
-    asked(&bench, &server, &["--max-cost", "1", "--label-cache", "new"]).expect(2).says(&["--max-cost cannot be kept"]);
+    asked(&bench, &server, &["--max-cost", "1", "--label-cache", "new"])
+        .expect(2)
+        .says(&["--max-cost cannot be enforced"]);
     for wrong in ["0", "-1"] {
         asked(&bench, &server, &["--max-cost", wrong, "--label-cache", "new"]).expect(2).says(&["--max-cost is"]);
     }
@@ -202,8 +211,8 @@ fn answers_are_durable_and_not_asked_again_after_a_crash() {
     });
     asked(&bench, &broken, &[]).expect(5).says(&["2 of 3 steps are labelled"]);
     let server = labeler();
-    asked(&bench, &server, &[]).expect(0).prints(&["1 different step asked now", "2 kept from before"]);
-    // A damaged cache file is an error.
+    asked(&bench, &server, &[]).expect(0).prints(&["1 different step requested", "2 from the cache"]);
+    // A file that was damaged is named, and decides nothing.
     let kept = std::fs::read_dir(bench.path("log.jsonl.labels")).unwrap().map(|e| e.unwrap().path());
     let kept = kept.into_iter().find(|path| path.extension().is_some_and(|e| e == "json")).unwrap();
     std::fs::write(&kept, "{\"v\":1").unwrap();
@@ -237,7 +246,7 @@ fn compares_labels_with_a_reference_field_or_file() {
     let posts = server.posts().len();
     bench.write("log.jsonl", LOG.replace("Hello", "Hi"));
     for (reference, words) in [
-        ("nothing", "no record has such a field, and there is no such file"),
+        ("nothing", "no record has this field, and there is no file with this name"),
         ("content", "labels must be an object of truth values or a list of names"),
         ("short.jsonl", "has 1 line, and the log 5 states"),
         ("null.jsonl", "line 1: `polite`: a label must be true or false, found null"),
@@ -292,15 +301,15 @@ fn labels_can_be_recorded_replayed_and_given_by_handoff() {
     asked(&bench, &server, &["--record", "made.jsonl"]).expect(0);
     std::fs::remove_dir_all(bench.path("log.jsonl.labels")).unwrap();
     let replay = ["audit", "log.jsonl", "--policy", "p.toml", "--recording", "made.jsonl"];
-    bench.run(&replay).expect(0).prints(&["greets-first: satisfied", "3 different steps asked now"]);
+    bench.run(&replay).expect(0).prints(&["greets-first: satisfied", "3 different steps requested"]);
     assert!(!bench.path("log.jsonl.labels").join("0").exists());
     // Another step, another wording, and a step that is not recorded.
     bench.write("log.jsonl", LOG.replace("That I cannot", "Neither can I"));
-    let another = "label of label, pass 0, attempt 3 is about another step or other propositions";
+    let another = "label of label, pass 0, attempt 3 is for another step or other propositions";
     bench.run(&replay).expect(5).says(&[another, "record again"]);
     bench.write("log.jsonl", LOG);
     bench.write("p.toml", POLICY.replace("greets", "thanks"));
-    bench.run(&replay).expect(5).says(&["attempt 1 is about another step or other propositions"]);
+    bench.run(&replay).expect(5).says(&["attempt 1 is for another step or other propositions"]);
     bench.write("p.toml", POLICY);
     bench.write("log.jsonl", format!("{LOG}{{\"content\":\"more\"}}\n"));
     let missed = bench.run(&replay).expect(5);
@@ -330,14 +339,14 @@ fn labels_can_be_recorded_replayed_and_given_by_handoff() {
 fn reports_invalid_settings_before_the_first_request() {
     let (bench, server) = (bench(), labeler());
     let plain = ["audit", "log.jsonl", "--policy", "p.toml"];
-    bench.run(&plain).expect(2).says(&["model:polite, model:refuses", "nobody is named", "--provider handoff"]);
-    bench.run(&[&plain[..], &["--follow", "--provider", "handoff"]].concat()).expect(2).says(&["leave out --follow"]);
+    bench.run(&plain).expect(2).says(&["model:polite, model:refuses", "no provider is chosen", "--provider handoff"]);
+    bench.run(&[&plain[..], &["--follow", "--provider", "handoff"]].concat()).expect(2).says(&["remove --follow"]);
     bench.run(&["audit", "-", "--policy", "p.toml", "--provider", "handoff", "--shape", "jsonl"]).expect(3);
     bench.write("elsewhere.jsonl", "{\"said\":\"Hello\"}\n");
     bench
         .run(&["audit", "elsewhere.jsonl", "--policy", "p.toml"])
         .expect(0)
-        .says(&["no state has a text or a tool call to judge, so every proposition is false", "--map"]);
+        .says(&["no state has a text or a tool call, so every proposition is false", "--map"]);
     for (was, is, words) in [
         (
             "!model:refuses W",
@@ -366,7 +375,7 @@ fn reports_invalid_settings_before_the_first_request() {
     bench
         .run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm", "--reference", "truth"])
         .expect(2)
-        .says(&["--reference is given, and no rule speaks of what a model has to judge"]);
+        .says(&["--reference has no effect: no rule uses labels by a model"]);
     let secret = "sk-ant-api03-0123456789abcdefghij";
     bench.write("log.jsonl", format!("{{\"content\":\"my key is {secret}\"}}\n"));
     let mut command =

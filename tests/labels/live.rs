@@ -49,7 +49,7 @@ fn answers_are_labelled_before_acceptance_and_an_audit_asks_no_model() {
     let bench = bench();
     under(&bench, &policy(""), &labelled()).expect(0).prints(&[
         "Outcome: approved",
-        "rest on labels by ",
+        "depend on labels by ",
         "untrusted: sure",
         "1 of 1 rule kept",
     ]);
@@ -86,7 +86,7 @@ fn answers_are_labelled_before_acceptance_and_an_audit_asks_no_model() {
     bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["finds true (untrusted): nothing"]);
     // Labels for another wording are unknown.
     bench.write("other.toml", policy("").replace("guesses", "is sure"));
-    bench.run(&["audit", "specs", "--policy", "other.toml"]).expect(2).says(&["nobody is named"]);
+    bench.run(&["audit", "specs", "--policy", "other.toml"]).expect(2).says(&["no provider is chosen"]);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn an_intervention_sees_the_labels_of_each_answer() {
         .sample("informal_spec", 0, 1, ("label draft", 1), &unsure(false));
     under(&bench, &policy("intervention = \"inject\"\n"), &script)
         .expect(0)
-        .prints(&["prevented that sure is violated; answer 2 was taken"]);
+        .prints(&["prevented a violation of sure; answer 2 was taken"]);
     let journal = bench.journal("specs");
     let again = of(&journal, "request_sent").into_iter().find(|e| e["data"]["candidate"] == 1).unwrap();
     let again = bench.read(&format!("specs/artifacts/{}", again["data"]["prompt"].as_str().unwrap()));
@@ -256,7 +256,10 @@ fn labels_count_against_the_budget_and_can_have_their_own_model() {
     let folder = bench.path("specs/workspace/label");
     assert!(!folder.exists() || std::fs::read_dir(folder).unwrap().next().is_none(), "there is nothing to read");
     bench.write("tlaforge.toml", "[nodes.labels]\nmodel = \"small-1\"\n");
-    bench.run(&[&args[..], &["--out", "other"]].concat()).expect(2).says(&["no such node", "`label` for labels"]);
+    bench
+        .run(&[&args[..], &["--out", "other"]].concat())
+        .expect(2)
+        .says(&["no node with that name", "`label` for labels"]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn how_the_rules_of_the_policy_stand_is_asked_again() {
     bench
         .run(&["audit", "alone", "--policy", "default", "--junit", "alone.xml"])
         .expect(0)
-        .says(&["not computed again: the rules of the run's policy", "artifacts/, which is not beside the journal"]);
+        .says(&["not verified: the rules of the run's policy", "artifacts/, which is not beside the journal"]);
     assert!(bench.read("alone.xml").contains("skipped=\"1\""));
 }
 
@@ -81,7 +81,7 @@ fn whether_the_policy_forbade_an_approval_is_decided_again() {
     bench.run(&["audit", "forged", "--policy", "default"]).expect(1).prints(&[
         "`row` of routed is \"approved\"; it follows that it is \"policy_violated\"",
         "`outcome` of run_finished is \"approved\"; it follows that it is \"not_approved\"",
-        "none of them broken",
+        "none of them violated",
     ]);
 
     // Where no rule is broken, nothing forbids.
@@ -194,7 +194,7 @@ fn what_the_nodes_say_and_are_routed_by_follows_from_the_events_before() {
     forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("answered"))
         .expect(1)
         .prints(&["model_check cannot come to this where it is"])
-        .says(&["not computed again: what stands behind event"]);
+        .says(&["not verified: what stands behind event"]);
     // An event that the schema does not allow is no event of this format.
     forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("guessed"))
         .expect(2)
@@ -241,7 +241,7 @@ fn what_is_written_together_begins_where_it_begins_and_ends_where_it_ends() {
         .expect(2)
         .says(&["damaged", &format!("{more} more events of its group follow, where there are {}", more - 1)]);
     // What was never written to its end is told as that.
-    changed(&bench, |all| _ = all.pop()).says(&["not computed again", "a group that was not written to its end"]);
+    changed(&bench, |all| _ = all.pop()).says(&["not verified", "a group that was not written to its end"]);
 }
 
 #[test]

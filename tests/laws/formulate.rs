@@ -40,8 +40,8 @@ fn a_formula_is_shown_with_what_it_says_and_used_only_when_it_is_confirmed() {
     bench.run(&formulate).expect(1).prints(&[
         "words:    every request is answered",
         ANSWERED,
-        "it says:  whenever `name = \"request_sent\"` holds, `name = \"answer_received\"` must hold",
-        "asked at: each event of review where name = \"routed\"",
+        "meaning:  whenever `name = \"request_sent\"` holds, `name = \"answer_received\"` must hold",
+        "evaluated at: each event of review with name = \"routed\"",
     ]);
     let text = bench.read("p.toml");
     assert!(text.starts_with("# what we want\n[[rule]]\nid = \"answered\"\n"), "{text}");
@@ -61,7 +61,7 @@ fn a_formula_is_shown_with_what_it_says_and_used_only_when_it_is_confirmed() {
     assert_eq!(confirmed, text.replace("confirmed = false", "confirmed = true"));
     bench.write("log.jsonl", &String::from_utf8(with_checksums(EVENT.as_bytes())).unwrap());
     bench.run(&["audit", "log.jsonl", "--policy", "p.toml", "--shape", "journal"]).expect(0).prints(&[ANSWERED]);
-    bench.run(&["policy", "formulate", "p.toml"]).expect(0).prints(&["2 rules in words, all of them confirmed"]);
+    bench.run(&["policy", "formulate", "p.toml"]).expect(0).prints(&["2 rules in words, all confirmed"]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_person_answers_through_files_and_the_prompt_holds_what_has_to_be_known() {
 #[test]
 fn what_cannot_be_formulated_is_told() {
     let bench = Bench::without_tools();
-    bench.run(&["policy", "formulate", "missing.toml"]).expect(2).says(&["missing.toml", "hint: give a policy file"]);
+    bench.run(&["policy", "formulate", "missing.toml"]).expect(2).says(&["missing.toml", "hint: name a policy file"]);
     bench.write("p.toml", "[[rule]\n");
     bench.run(&["policy", "formulate", "p.toml"]).expect(2).says(&["p.toml: line 1"]);
     bench.write("p.toml", "[[rule]]\nid = \"a\"\nwords = \"w\"\nformula = 'F nam'\n");

@@ -62,7 +62,7 @@ fn resample_takes_the_first_sample_that_breaks_nothing_and_the_rules_see_that_on
     let script = drafts(&["TODO: everything", INFORMAL, "never asked for"]);
     under(&bench, &policy("resample", ""), &script)
         .expect(0)
-        .prints(&["Outcome: approved", "informal_spec: draft: resample for no-todo prevented that no-todo is violated; answer 3 was taken; 2 further answers"])
+        .prints(&["Outcome: approved", "informal_spec: draft: resample for no-todo prevented a violation of no-todo; answer 3 was taken; 2 further answers"])
         .says(&["resample for no-todo prevented"]);
     let told = intervened(&bench);
     assert_eq!((&told["intervention"], &told["candidate"], &told["calls"]), (&json!("resample"), &json!(2), &json!(2)));
@@ -90,7 +90,7 @@ fn where_no_sample_keeps_the_rule_the_one_that_owes_least_is_taken_and_the_viola
     under(&bench, &policy("resample", limit), &drafts(&[&worse, &worse])).expect(1).prints(&[
         "Outcome: not approved",
         "no-todo [error]: violated by event",
-        "could not prevent that no-todo is violated; the first answer was taken; 2 further answers",
+        "could not prevent a violation of no-todo; the first answer was taken; 2 further answers",
     ]);
     assert_eq!(intervened(&bench)["candidate"], 0);
     assert_eq!(asked(&bench)[2].2, 0.5);

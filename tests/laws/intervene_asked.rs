@@ -123,9 +123,9 @@ fn a_bare_table_foresees_with_the_defaults_and_the_report_says_what_that_cost() 
 
     // At 3 and 15 dollars for a million tokens an answer is 4.5 cents.
     let lines = [
-        "  informal_spec: draft: resample for no-todo prevented that no-todo is violated; answer 2 was taken; \
+        "  informal_spec: draft: resample for no-todo prevented a violation of no-todo; answer 2 was taken; \
          1 further answer, 11000 tokens, 0.04 USD\n",
-        "  prediction: where 5 answers would lead; 25 further answers, 275000 tokens, 1.12 USD\n",
+        "  prediction: for 5 answers; 25 further answers, 275000 tokens, 1.12 USD\n",
     ];
     done.prints(&lines);
     bench.run(&["report", "specs"]).expect(0).prints(&lines);

@@ -80,10 +80,10 @@ fn the_best_revision_by_the_objective_is_not_the_last_one_and_stands_at_the_top(
     let report = bench.run(&["report", "specs", "--format", "json"]).expect(0);
     let report: Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!(
-        (&report["objective"]["best"], &report["objective"]["set"]["goal"]),
+        (&report["objective"]["best"], &report["objective"]["objective"]["goal"]),
         (&json!(0), &json!("F (states <= 4)"))
     );
-    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them violated"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn an_objective_that_cannot_be_reached_any_more_ends_the_run_with_that_reason() 
         (&json!("objective_lost"), &json!(true))
     );
     assert!(bench.read("specs/Spec.cfg").contains("Max = 2"));
-    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them violated"]);
     // One major is not fewer than one.
     assert_eq!(steps(&journal)[0]["predicates"]["settled"], json!({"holds": false, "robustness": 0.0}));
     let ended = answers(&journal);
@@ -135,7 +135,7 @@ fn what_only_grows_or_too_few_revisions_lose_an_objective() {
         let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
         assert_eq!((&routed["data"]["row"], answers(&journal)), (&json!("objective_lost"), answers_until), "{goal}");
         let last = steps(&journal).pop().unwrap();
-        bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+        bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them violated"]);
         forget(&bench);
         last
     };
@@ -202,16 +202,12 @@ fn what_a_branch_cannot_reach_is_told_before_it_begins() {
         bench.run(&[&base[..], more].concat())
     };
     // Eight answers are in, and the next revision is the third.
-    branch("F (states < 4 & answers < 6)", &[])
-        .expect(2)
-        .says(&["behind rev_1 nothing that can follow", "answers is 8"]);
-    branch("F (revision = 2 & majors < 1)", &[])
-        .expect(2)
-        .says(&["behind rev_1 nothing that can follow", "revision is 2"]);
+    branch("F (states < 4 & answers < 6)", &[]).expect(2).says(&["after rev_1 no continuation", "answers is 8"]);
+    branch("F (revision = 2 & majors < 1)", &[]).expect(2).says(&["after rev_1 no continuation", "revision is 2"]);
     branch("X X X holds", &["--max-revisions", "0"])
         .expect(2)
-        .says(&["behind rev_1 it takes at least 2 revisions", "at most 1"]);
-    branch("F (majors < 1 & revision > 3)", &["--max-revisions", "0"]).expect(2).says(&["closes revisions 3 to 3"]);
+        .says(&["after rev_1 it takes at least 2 revisions", "at most 1"]);
+    branch("F (majors < 1 & revision > 3)", &["--max-revisions", "0"]).expect(2).says(&["has revisions 3 to 3"]);
     assert_eq!(bench.journal("specs").len(), before, "nothing has begun");
     // What rev_1 brought along counts: one revision is enough.
     branch("F (states = 7 & X (states = 3))", &["--max-revisions", "0"]).expect(1);
@@ -226,9 +222,9 @@ fn a_resumed_run_is_held_against_what_it_can_still_close() {
     let run = ["run", "docs", "--recording", "script.jsonl", "--max-revisions", "2"];
     bench.run_with(&run, &[("TLAFORGE_CRASH", "before:4")]);
     for (goal, said) in [
-        ("F (revision > 9)", "this run closes revisions 0 to 2"),
-        ("F (approved & X holds)", "ends with the revision that is approved"),
-        ("X X X holds", "at least 4 revisions, and this run closes at most 3"),
+        ("F (revision > 9)", "this run has revisions 0 to 2"),
+        ("F (approved & X holds)", "ends with its approved revision"),
+        ("X X X holds", "at least 4 revisions, and this run has at most 3"),
     ] {
         bench.write("o.toml", format!("goal = \"{goal}\"\n"));
         bench.run(&["resume", "specs", "--objective", "o.toml"]).expect(2).says(&[said, "hint: "]);
@@ -239,7 +235,7 @@ fn a_resumed_run_is_held_against_what_it_can_still_close() {
     bench.run_with(&[&run[..], &["--objective", "o.toml"]].concat(), &[("TLAFORGE_CRASH", "before:4")]);
     bench
         .run(&["resume", "specs", "--max-revisions", "1"])
-        .says(&["it takes at least 3 revisions, and this run closes at most 2", "--max-revisions 2"]);
+        .says(&["it takes at least 3 revisions, and this run has at most 2", "--max-revisions 2"]);
 }
 
 #[test]
@@ -424,7 +420,7 @@ const WRONG: [(&str, &str, &[&str], &[&str]); 32] = [
     (
         "o.toml",
         "goal = \"F (approved & X approved)\"\n",
-        &["can never be reached", "ends with the revision that is approved"],
+        &["can never be reached", "ends with its approved revision"],
         &[],
     ),
     (

@@ -28,7 +28,7 @@ fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
     ]);
     let shown = bench.run(&["policy", "show", "--format", "json"]).expect(0);
     let laws: Value = serde_json::from_str(&shown.stdout).unwrap();
-    let laws = laws["laws"].as_array().unwrap();
+    let laws = laws["rules"].as_array().unwrap();
     let of = |guard: &str| laws.iter().filter(|law| law["guard"] == guard).count();
     assert_eq!((of("approval"), of("flaw"), of("routing")), (20, 10, 29));
     bench.run(&["policy", "show", "--format", "yaml"]).expect(2);
@@ -39,7 +39,7 @@ fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
 fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
-    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them violated"]);
     let printed = bench.run(&["policy", "show", "--format", "toml"]).expect(0).stdout;
     bench.write("laws.toml", &printed);
     bench.run(&["audit", "specs", "--policy", "laws.toml"]).expect(0).prints(&["Every rule holds"]);
@@ -50,13 +50,13 @@ fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
         "approval/nothing_violated: VIOLATED",
         "@model_check.claims.verdict",
         "\"violated\"",
-        "1 of them broken",
+        "1 of them violated",
     ]);
     changed(&bench, "attempt_finished", "review", |event| event["data"]["claims"]["module"] = json!("0".repeat(64)));
     bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&[
         "approval/merged_accepted: VIOLATED",
         "approval/check_is_fresh: VIOLATED",
-        "2 of them broken",
+        "2 of them violated",
     ]);
     changed(&bench, "routed", "validate", |event| event["data"]["routing"]["accepted"] = json!(false));
     bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&["routing/validated: VIOLATED"]);
@@ -80,7 +80,7 @@ fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
         .run(&["audit", "changed", "--policy", "default"])
         .expect(1)
         .prints(&["approval/informal_spec_exists: VIOLATED"]);
-    bench.run(&["audit", "specs", "--policy", "default", "--follow"]).expect(2).says(&["leave out --follow"]);
+    bench.run(&["audit", "specs", "--policy", "default", "--follow"]).expect(2).says(&["remove --follow"]);
 
     let without = bench.journal("specs").into_iter().map(|mut event| {
         event["data"].as_object_mut().unwrap().remove("on");

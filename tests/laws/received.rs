@@ -23,7 +23,7 @@ fn recorded() -> Bench {
         .answer("review", 0, 1, "draft", &review("approved"))
         .having_read_all();
     let bench = bench();
-    bench.forge(&script, &["--candidates", "2"]).expect(0).prints(&["Outcome: approved", "came too late"]);
+    bench.forge(&script, &["--candidates", "2"]).expect(0).prints(&["Outcome: approved", "too late"]);
     bench
 }
 
@@ -138,7 +138,7 @@ fn of_two_branches_that_differ_in_whether_the_newer_draft_was_handed_to_the_revi
     without.run(&["report", "specs"]).expect(0).prints(&[
         "Outcome: approved\n",
         &format!("rev_1, from rev_0: approved\n      why: {approval}\n"),
-        "candidate 2: accepted, quick check holds, 5 states, came too late",
+        "candidate 2: accepted, quick check holds, 5 states, too late",
     ]);
     with.run(&["report", "specs"]).expect(0).prints(&[
         "Outcome: not approved\n",

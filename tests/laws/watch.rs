@@ -127,7 +127,7 @@ fn every_kind_of_rule_is_watched_and_an_audit_says_the_same() {
     // The texts of the answers are kept beside the journal: where they are missing, nothing is said of the rules.
     std::fs::remove_dir_all(bench.path("specs/artifacts")).unwrap();
     let done = bench.run(&["audit", "specs", "--policy", POLICY]).expect(2);
-    assert_eq!(done.says(&["rules speak of texts", "artifacts/"]).stdout, "");
+    assert_eq!(done.says(&["rules use texts", "artifacts/"]).stdout, "");
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn what_the_approval_itself_would_break_forbids_it() {
         (text, "still owed"),
         (
             "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.outcome.statistics.distinct > 1000'",
-            "forbade the approval",
+            "prevented the approval",
         ),
         (
             "owner = \"run\"\nwhen = 'name = \"run_finished\"'\nformula = 'outcome != \"approved\" | @review.rev > 0'",
-            "forbade the approval",
+            "prevented the approval",
         ),
         ("formula = 'G (name = \"run_finished\" -> rev > 0)'", "rev > 0"),
     ] {
@@ -379,10 +379,21 @@ fn an_approval_on_a_branch_is_lawful_after_one_that_was_forbidden() {
 }
 
 #[test]
+fn a_run_that_is_over_is_not_refused_what_it_never_needed() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let seen = "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'Seen@mutants'";
+    bench.write(POLICY, rule("judged", seen));
+    bench.run(&["resume", "specs", "--policy", POLICY]).expect(0).says(&["the policy is not applied"]);
+    let branch = ["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", POLICY];
+    bench.run(&branch).expect(2).says(&["does nothing without --strengthen"]);
+}
+
+#[test]
 fn a_rule_that_was_never_asked_is_not_told_as_kept() {
     let bench = bench();
     let never = "owner = \"review\"\nwhen = 'name = \"read_refused\"'\nformula = 'seq > 0'";
-    under(&bench, &rule("never", never), &good()).expect(0).prints(&["never asked", "0 of 1 rule kept"]);
+    under(&bench, &rule("never", never), &good()).expect(0).prints(&["never evaluated", "0 of 1 rule kept"]);
     let typo = "owner = \"review\"\nwhen = 'row = \"aproved\"'\nformula = 'seq > 0'";
     bench.write("typo.toml", rule("typo", typo));
     bench

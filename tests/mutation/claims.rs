@@ -297,7 +297,7 @@ fn an_empty_selection_differs_from_nothing_to_mutate() {
     let bench = bench("W", LADDER, LADDER_CFG);
     let list = |more: &[&str]| bench.run(&[&["mutate", "W.tla", "--list"], more].concat()).expect(0);
     let count = list(&[]).stdout.lines().count();
-    let none = format!("none of {count} mutants is in this selection");
+    let none = format!("none of {count} mutants is selected");
     let empty = list(&["--operator", "weaken-fairness"]).says(&[&none]);
     assert!(!empty.stderr.contains("nothing to mutate"), "{}", empty.stderr);
     // A line that is gone is on no line; what stands beside it has changed its company.

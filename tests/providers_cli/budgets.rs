@@ -40,7 +40,7 @@ fn a_budget_stops_before_the_next_call_and_a_larger_one_continues() {
             let url = server.url();
             let args = [&["run", "docs", "--base-url", &url, flag, small][..], &who[..]].concat();
             let done = bench.run(&args).expect(3);
-            let done = done.says(&["the limit is", flag, "go on with: tlaforge resume"]);
+            let done = done.says(&["the limit is", flag, "continue with: tlaforge resume"]);
             assert!(done.stdout.contains("stopped, can be resumed"), "{}", done.stdout);
             let asked = conversations(&server);
             assert!((1..4).contains(&asked), "{asked}");
@@ -97,7 +97,7 @@ fn the_time_limit_ends_a_slow_call() {
         let url = server.url();
         let begin = Instant::now();
         let args = [&["run", "docs", "--base-url", &url, "--max-time", "1"][..], &who[..]].concat();
-        let done = bench.run(&args).expect(3).says(&["--max-time", "go on with: tlaforge resume"]);
+        let done = bench.run(&args).expect(3).says(&["--max-time", "continue with: tlaforge resume"]);
         assert!(begin.elapsed() < Duration::from_secs(4), "{:?}\n{}", begin.elapsed(), done.stderr);
         bench.run(&["resume", "specs", "--max-time", "10m"]).expect(0);
         nothing_twice(&bench);
@@ -137,7 +137,7 @@ fn the_time_limit_ends_a_running_checker() {
     // From here on the checker is what takes the time.
     let begin = Instant::now();
     let done = bench.run(&["resume", "specs", "--max-time", "4"]).expect(3);
-    done.says(&["--max-time", "go on with: tlaforge resume"]);
+    done.says(&["--max-time", "continue with: tlaforge resume"]);
     assert!(begin.elapsed() < Duration::from_secs(7), "{:?}", begin.elapsed());
     let pid = bench.read("jre/bin/pid");
     assert!(ends(pid.trim()), "the checker was left behind");
@@ -164,7 +164,7 @@ fn a_requested_wait_is_kept_and_reported() {
         let begin = Instant::now();
         let done = bench.run(&[&["run", "docs", "--base-url", &url][..], &who[..]].concat()).expect(0);
         assert!(begin.elapsed() >= Duration::from_secs(1));
-        let done = done.says(&["informal_spec       call 1 failed: ", "slow down", "; again in "]);
+        let done = done.says(&["informal_spec       call 1 failed: ", "slow down", "; retry in "]);
         assert!(done.stdout.contains("4 answers, 1 failed call, "), "{}", done.stdout);
         let failed = events(&bench, "call_failed");
         assert_eq!(failed.len(), 1);

@@ -66,7 +66,11 @@ fn settings_from_a_journal_must_be_given_again() {
         let bench = stopped(&server, &settings);
         for more in [&[][..], &["--from", "rev_0", "--at", "formalize"]] {
             let args = [&["resume", "specs", "--max-tokens", "1000000"][..], more].concat();
-            bench.run_with(&args, &KEY).expect(2).says(&["the journal names", "name it again: add"]).says(&words);
+            bench
+                .run_with(&args, &KEY)
+                .expect(2)
+                .says(&["the journal names", "name it on the command line: add"])
+                .says(&words);
         }
         assert!(server.posts().is_empty(), "{settings}");
     }
@@ -147,7 +151,7 @@ fn only_a_recording_is_overwritten_by_a_recording() {
     bench.write("mine.txt", "my notes\n");
     std::fs::create_dir(bench.path("folder")).unwrap();
     for (path, word) in [("mine.txt", "no recording"), ("folder", "no file")] {
-        forge(&bench, &server, &["--record", path]).expect(2).says(&[path, word, "--record writes a file anew"]);
+        forge(&bench, &server, &["--record", path]).expect(2).says(&[path, word, "--record overwrites its file"]);
     }
     assert_eq!(bench.read("mine.txt"), "my notes\n");
     assert!(server.posts().is_empty());

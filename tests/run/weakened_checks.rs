@@ -309,7 +309,7 @@ fn a_folder_with_user_files_named_like_run_files_is_rejected_before_the_first_ca
         bench.write(&format!("specs/{name}"), "mine");
         bench.write("rec.jsonl", good().text());
         let run = ["run", "docs", "--recording", "rec.jsonl"];
-        bench.run(&run).expect(2).says(&[name, "no run of tlaforge put there", "--out DIR"]);
+        bench.run(&run).expect(2).says(&[name, "no run of tlaforge wrote", "--out DIR"]);
         // An empty journal is no run, either.
         bench.write("specs/journal.jsonl", "");
         bench.run(&run).expect(2).says(&[name]);

@@ -173,7 +173,7 @@ impl Bench {
     /// The events of a run. Asserts that they obey the default policy.
     pub fn journal(&self, folder: &str) -> Vec<Value> {
         let audit = self.run(&["audit", folder, "--policy", "default"]);
-        let nothing_to_ask = audit.stderr.contains("the run has made no decision yet");
+        let nothing_to_ask = audit.stderr.contains("the run has not made any decision yet");
         assert!(audit.status == Some(0) || nothing_to_ask, "{}\n{}", audit.stdout, audit.stderr);
         assert_metrics_are_consistent(&self.path(&format!("{folder}/journal.jsonl")));
         let events = self.events(folder);

@@ -1,10 +1,10 @@
-//! A chart in the language of Mermaid.
+//! Renders a chart as a Mermaid sequence diagram.
 
 use std::fmt::Write as _;
 
-use super::{BESIDE, BESIDE_MEANS, Chart, Drawn, Line, folded};
+use super::rows::{BESIDE, BESIDE_MEANS, Chart, Drawn, Line, wrap};
 
-/// Characters of a line, and lines of a text.
+/// Maximum characters of a line, and lines of a text.
 const WIDTH: usize = 44;
 const LINES: usize = 3;
 
@@ -12,7 +12,7 @@ const LINES: usize = 3;
 pub fn chart_mermaid(chart: &Chart) -> String {
     let mut text = String::from("sequenceDiagram\n");
     for (at, name) in chart.lifelines.iter().enumerate() {
-        let _ = writeln!(text, "    participant L{at} as {}", told(name));
+        let _ = writeln!(text, "    participant L{at} as {}", mermaid_text(name));
     }
     let whole = match chart.lifelines.len() {
         0 => return text,
@@ -20,7 +20,7 @@ pub fn chart_mermaid(chart: &Chart) -> String {
         n => format!("L0,L{}", n - 1),
     };
     for row in &chart.rows {
-        let words = told(&format!("{} {}", row.seq, row.told()));
+        let words = mermaid_text(&format!("{} {}", row.seq, row.text()));
         let _ = match row.drawn {
             Drawn::Separator => writeln!(text, "    Note over {whole}: {words}"),
             Drawn::Note { at } => writeln!(text, "    Note over L{at}: {words}"),
@@ -34,22 +34,22 @@ pub fn chart_mermaid(chart: &Chart) -> String {
             }
         };
     }
-    if chart.overlaps() {
-        let _ = writeln!(text, "    Note over {whole}: {}", told(&format!("{BESIDE} {BESIDE_MEANS}")));
+    if chart.has_concurrent_events() {
+        let _ = writeln!(text, "    Note over {whole}: {}", mermaid_text(&format!("{BESIDE} {BESIDE_MEANS}")));
     }
     text
 }
 
-/// Lines that hold nothing which means something to Mermaid, or to the page that it writes.
-fn told(text: &str) -> String {
-    let lines: Vec<String> = folded(text, WIDTH, LINES).iter().map(|line| escaped(line)).collect();
+/// Wraps a text and escapes what has a meaning in Mermaid or HTML.
+fn mermaid_text(text: &str) -> String {
+    let lines: Vec<String> = wrap(text, WIDTH, LINES).iter().map(|line| escaped(line)).collect();
     lines.join("<br/>")
 }
 
 fn escaped(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for c in line.chars() {
-        // Letters as they are, but for those with which Mermaid marks its own entities.
+        // U+FB02 is excluded, because Mermaid uses it to mark its own entities.
         if c == ' ' || "_.,-+=*/()!?'".contains(c) || (c.is_alphanumeric() && c != '\u{fb02}') {
             text.push(c);
         } else if c.is_control() {

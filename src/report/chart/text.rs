@@ -1,51 +1,56 @@
-//! A chart for a terminal: lifelines on the left, words beside them.
+//! Renders a chart for a terminal: lifelines on the left, words on the right.
 
 use std::fmt::Write as _;
 
-use super::{BESIDE, BESIDE_MEANS, Chart, Drawn, Line, folded};
+use super::rows::{BESIDE, BESIDE_MEANS, Chart, Drawn, Line, Row, wrap};
 
-/// Columns that the words have at least.
-const WORDS: usize = 44;
+/// Minimum number of columns for the words.
+const MIN_WORDS: usize = 44;
 
-/// Lines that the words of a row may take.
+/// Maximum number of lines for the words of a row.
 const LINES: usize = 2;
 
-/// The chart as text, no line wider than `width` where that is 80 or more.
+/// Renders the chart; no line is longer than `width` if `width` is at least 80.
 pub fn chart_text(chart: &Chart, width: usize) -> String {
     let canvas = Canvas::new(chart, width);
     let mut text = String::new();
     for (at, name) in chart.lifelines.iter().take(canvas.columns).enumerate() {
         let more = chart.lifelines.len() - canvas.columns;
         let more = if at + 1 == canvas.columns && more > 0 { format!(" and {more} more") } else { String::new() };
-        let names = folded(&format!("{name}{more}"), width.saturating_sub(canvas.number + 1 + at * canvas.gap), 1);
+        let names = wrap(&format!("{name}{more}"), width.saturating_sub(canvas.number + 1 + at * canvas.gap), 1);
         let bars = canvas.bars()[..at * canvas.gap].iter().collect::<String>();
         let _ = writeln!(text, "{:>1$} {bars}{2}", "", canvas.number, names.concat());
     }
     for row in &chart.rows {
         match row.drawn {
             Drawn::Separator => {
-                let words = folded(&row.told(), width.saturating_sub(canvas.number + 10), 1).concat();
+                let words = wrap(&row.text(), width.saturating_sub(canvas.number + 10), 1).concat();
                 let line = format!("{:>1$} \u{2500}\u{2500}\u{2500} {words} ", row.seq, canvas.number);
                 let rest = width.saturating_sub(line.chars().count());
                 let _ = writeln!(text, "{line}{}", "\u{2500}".repeat(rest));
             }
-            Drawn::Note { at } => canvas.row(&mut text, row.seq, &canvas.note(at), &canvas.told(chart, row, at)),
+            Drawn::Note { at } => canvas.row(&mut text, row.seq, &canvas.note(at), &canvas.row_text(chart, row, at)),
             Drawn::Arrow { from, to, line } => {
-                canvas.row(&mut text, row.seq, &canvas.arrow(from, to, line), &canvas.told(chart, row, from.max(to)));
+                canvas.row(
+                    &mut text,
+                    row.seq,
+                    &canvas.arrow(from, to, line),
+                    &canvas.row_text(chart, row, from.max(to)),
+                );
             }
         }
     }
-    if chart.overlaps() {
+    if chart.has_concurrent_events() {
         let _ = writeln!(text, "\n{BESIDE} {BESIDE_MEANS}.");
     }
     text
 }
 
 struct Canvas {
-    /// Columns of an event's number.
+    /// Number of columns for event numbers.
     number: usize,
     columns: usize,
-    /// From one lifeline to the next.
+    /// Number of columns from one lifeline to the next.
     gap: usize,
     words: usize,
 }
@@ -53,22 +58,22 @@ struct Canvas {
 impl Canvas {
     fn new(chart: &Chart, width: usize) -> Self {
         let number = chart.rows.last().map_or(1, |row| row.seq.to_string().len()).max(3);
-        let room = width.saturating_sub(number + 1 + 2 + WORDS + 1);
+        let room = width.saturating_sub(number + 1 + 2 + MIN_WORDS + 1);
         let columns = chart.lifelines.len().min(room / 2 + 1);
         let gap = (room / columns.saturating_sub(1).max(1)).clamp(2, 6);
         let area = gap * columns.saturating_sub(1) + 1;
-        Self { number, columns, gap, words: width.saturating_sub(number + 1 + area + 2).max(WORDS) }
+        Self { number, columns, gap, words: width.saturating_sub(number + 1 + area + 2).max(MIN_WORDS) }
     }
 
-    /// The last column stands for all that have no room.
+    /// The column of a lifeline. Lifelines without a column of their own share the last one.
     fn place(&self, at: usize) -> usize {
         at.min(self.columns.saturating_sub(1)) * self.gap
     }
 
-    /// The words of a row; where a lifeline has no column of its own, with its name.
-    fn told(&self, chart: &Chart, row: &super::Row, at: usize) -> String {
-        let told = row.told();
-        if at < self.columns { told } else { format!("{}: {told}", chart.lifelines[at]) }
+    /// The words of a row; with the name of the lifeline, if it has no column of its own.
+    fn row_text(&self, chart: &Chart, row: &Row, at: usize) -> String {
+        let text = row.text();
+        if at < self.columns { text } else { format!("{}: {text}", chart.lifelines[at]) }
     }
 
     fn bars(&self) -> Vec<char> {
@@ -101,7 +106,7 @@ impl Canvas {
 
     fn row(&self, text: &mut String, seq: u64, cells: &[char], words: &str) {
         let bars = self.bars();
-        for (at, line) in folded(words, self.words, LINES).iter().enumerate() {
+        for (at, line) in wrap(words, self.words, LINES).iter().enumerate() {
             let (number, cells) = if at == 0 { (seq.to_string(), cells) } else { (String::new(), &bars[..]) };
             let cells: String = cells.iter().collect();
             let _ = writeln!(text, "{number:>0$} {cells}  {line}", self.number);

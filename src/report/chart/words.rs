@@ -1,20 +1,20 @@
-//! An event of a run in words, for charts.
+//! Describes an event of a run in words, for charts.
 
 use crate::pipeline::{
     AnswerReceived, CallFailed, Entry, GuardEvaluated, ModelSwitched, RequestPartOmitted, Routed, RunEvent,
     ToolFinished,
 };
 use crate::report::candidates::chosen_words;
+use crate::report::count::counted;
 use crate::report::labelling::labels_words;
 use crate::report::policy::intervened_words;
-use crate::report::{counted, mutants_sentence};
+use crate::report::strengthen::mutants_sentence;
 use crate::tla::verdict_sentence;
 
-/// The event in words, of any length.
-pub(super) fn of(entry: &Entry) -> String {
+pub(super) fn describe(entry: &Entry) -> String {
     match &entry.event {
         RunEvent::RunStarted(settings) => format!("starts with {}", counted(settings.docs.len(), "document")),
-        RunEvent::RunResumed(_) => "goes on".to_owned(),
+        RunEvent::RunResumed(_) => "continues".to_owned(),
         RunEvent::BranchStarted(branch) => {
             let edited = &branch.edited;
             let with = if edited.is_empty() { String::new() } else { format!(", with your {}", edited.join(", ")) };
@@ -24,11 +24,11 @@ pub(super) fn of(entry: &Entry) -> String {
         RunEvent::RequestSent(sent) => {
             format!("{}: asks {}", sent.purpose, sent.choice.model.as_ref().unwrap_or(&sent.provider))
         }
-        RunEvent::AnswerReceived(received) => answer(received),
+        RunEvent::AnswerReceived(received) => describe_answer(received),
         RunEvent::CallFailed(CallFailed { failure, .. }) => {
             let then = match failure.wait_seconds {
-                Some(wait) => format!("again in {wait:.0} s"),
-                None => "not tried again".to_owned(),
+                Some(wait) => format!("retry in {wait:.0} s"),
+                None => "no retry".to_owned(),
             };
             format!("call {} failed, {then}: {}", failure.attempt, failure.message)
         }
@@ -40,10 +40,10 @@ pub(super) fn of(entry: &Entry) -> String {
         RunEvent::AnswerUnreadable(unreadable) => format!("unreadable: {}", unreadable.why),
         RunEvent::PartMissing(missing) => format!("its part of one answer for all is missing: {}", missing.why),
         RunEvent::PartTaken(_) => "takes its part of one answer for all".to_owned(),
-        RunEvent::AnswerNormalised(_) => "answer mended before it was read".to_owned(),
+        RunEvent::AnswerNormalised(_) => "answer repaired before it was parsed".to_owned(),
         RunEvent::AttemptFinished(_) => "finishes".to_owned(),
-        RunEvent::ClaimsRestored(_) => "what stood before is taken up again".to_owned(),
-        RunEvent::ToolFinished(finished) => tool(finished),
+        RunEvent::Restored(_) => "earlier state restored".to_owned(),
+        RunEvent::ToolFinished(finished) => describe_tool(finished),
         RunEvent::CheckFinished(check) => {
             let distinct =
                 check.outcome.statistics.distinct.map_or_else(String::new, |n| format!(", {n} distinct states"));
@@ -56,8 +56,8 @@ pub(super) fn of(entry: &Entry) -> String {
         RunEvent::CandidateReceived(received) => {
             format!("receives candidate {} ({} points)", received.candidate, received.points)
         }
-        RunEvent::CandidateAbandoned(one) => format!("nothing comes of candidate {}: {}", one.candidate, one.why),
-        RunEvent::LeadersSelected(named) => {
+        RunEvent::CandidateGivenUp(one) => format!("candidate {} is given up: {}", one.candidate, one.why),
+        RunEvent::LeadersNamed(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
             format!("properties for candidates {}", leaders.join(", "))
         }
@@ -66,8 +66,8 @@ pub(super) fn of(entry: &Entry) -> String {
             Some(why) => format!("mutants not judged: {why}"),
             None => mutants_sentence(&mutants.judged),
         },
-        RunEvent::GuardEvaluated(evaluated) => guard(evaluated),
-        RunEvent::Routed(routed) => because(&routed.row.name(), &routed.why),
+        RunEvent::GuardEvaluated(evaluated) => describe_guard(evaluated),
+        RunEvent::Routed(routed) => with_reason(&routed.row.name(), &routed.why),
         RunEvent::Predicted(predicted) => {
             let estimate = |(rule, estimate): (&String, &f64)| format!("{rule} {estimate:.2}");
             let estimates: Vec<String> = predicted.estimates.iter().map(estimate).collect();
@@ -81,22 +81,22 @@ pub(super) fn of(entry: &Entry) -> String {
             format!("rule {} is violated by event {}", violation.rule, violation.culprit)
         }
         RunEvent::RevisionClosed(revision) => format!("rev_{} ends: {}", entry.rev, revision.outcome),
-        RunEvent::RunFinished(finished) => format!("ends: {}", because(finished.outcome.name(), &finished.why)),
+        RunEvent::RunFinished(finished) => format!("ends: {}", with_reason(finished.outcome.name(), &finished.why)),
     }
 }
 
-/// The row of the routing table that was taken.
-pub(super) fn row(routed: &Routed) -> String {
+/// The name of the chosen row of the routing table.
+pub(super) fn row_name(routed: &Routed) -> String {
     routed.row.name()
 }
 
-/// Which attempt of a node begins, from the second on.
-pub(super) fn attempt(entry: &Entry) -> String {
+/// The number of the attempt, from the second on.
+pub(super) fn attempt_suffix(entry: &Entry) -> String {
     if entry.attempt > 1 { format!(" (attempt {})", entry.attempt) } else { String::new() }
 }
 
-/// Without saying the same twice.
-fn because(what: &str, why: &str) -> String {
+/// Joins a name and a reason, unless the reason begins with the name.
+fn with_reason(what: &str, why: &str) -> String {
     match why {
         "" => what.to_owned(),
         why if why.starts_with(what) => why.to_owned(),
@@ -104,7 +104,7 @@ fn because(what: &str, why: &str) -> String {
     }
 }
 
-fn answer(received: &AnswerReceived) -> String {
+fn describe_answer(received: &AnswerReceived) -> String {
     let mut words = format!("{} answers", received.model.as_ref().unwrap_or(&received.provider));
     if let Some(usage) = &received.usage {
         words = format!("{words}, {}", counted(usage.total(), "token"));
@@ -113,7 +113,7 @@ fn answer(received: &AnswerReceived) -> String {
     format!("{words}, {:.1} s{stale}", received.seconds)
 }
 
-fn tool(ToolFinished { tool, accepted, diagnostics, .. }: &ToolFinished) -> String {
+fn describe_tool(ToolFinished { tool, accepted, diagnostics, .. }: &ToolFinished) -> String {
     match (accepted, diagnostics.first()) {
         (true, _) => format!("{tool}: accepted"),
         (false, Some(first)) => format!("{tool}: rejected, line {}: {}", first.line, first.message),
@@ -121,10 +121,10 @@ fn tool(ToolFinished { tool, accepted, diagnostics, .. }: &ToolFinished) -> Stri
     }
 }
 
-fn guard(evaluated: &GuardEvaluated) -> String {
+fn describe_guard(evaluated: &GuardEvaluated) -> String {
     let guard = evaluated.guard();
     match evaluated.failing() {
-        Some((clause, why)) => because(&format!("{guard} guard: {clause} fails"), why),
+        Some((clause, why)) => with_reason(&format!("{guard} guard: {clause} fails"), why),
         None => format!("{guard} guard: every clause holds"),
     }
 }

@@ -1,52 +1,43 @@
-//! The message sequence chart of a run, from its journal: a column for each lifeline and one for the model, an arrow for
-//! each message, a note for what happened at one place. Rows stand in the journal's order, which respects causality;
-//! where the clocks do not order two events, the later row says so.
+//! The rows of a message sequence chart, computed from the journal of a run. Rows are in the order of the journal, which
+//! respects causality; if the vector clocks do not order two events, the later row says so.
 
-mod mermaid;
-mod text;
-mod words;
-
+use super::words;
 use std::collections::BTreeMap;
 
 use crate::pipeline::{Entry, Routed, RunEvent, is_lifeline, lifelines as run_lifelines};
 
-pub use mermaid::chart_mermaid;
-pub use text::chart_text;
-
-/// The lifeline that the journal has no events of: whoever answers.
+/// The lifeline of the model, which has no events in the journal.
 const MODEL: &str = "model";
 const RUN: &str = "run";
 
-/// Why a journal has no chart.
+/// A journal has an invalid vector clock.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("event {seq} of the journal has a vector clock that {what}")]
 pub struct ChartError {
-    /// The event's number.
     pub seq: u64,
-    /// What is wrong with its clock.
     pub what: &'static str,
 }
 
 /// A run as columns and rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
-    lifelines: Vec<String>,
-    rows: Vec<Row>,
+    pub(super) lifelines: Vec<String>,
+    pub(super) rows: Vec<Row>,
 }
 
-/// What is drawn of one event.
+/// How one event is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Row {
-    seq: u64,
-    /// Events further up that this one did not know of.
+pub(super) struct Row {
+    pub(super) seq: u64,
+    /// Earlier rows with events that are concurrent with this one.
     beside: Vec<u64>,
-    drawn: Drawn,
+    pub(super) drawn: Drawn,
     words: String,
 }
 
-/// Places are those of lifelines.
+/// `from`, `to` and `at` are indices of lifelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Drawn {
+pub(super) enum Drawn {
     Arrow {
         from: usize,
         to: usize,
@@ -60,28 +51,28 @@ enum Drawn {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
+pub(super) enum Line {
     Solid,
     /// An answer.
     Dashed,
-    /// A call that brought none.
+    /// A failed call.
     Broken,
 }
 
-/// How many events of each lifeline an event could know of, by place.
+/// The number of events on each lifeline that an event could know of, by index of the lifeline.
 type Counts = Vec<usize>;
 
 impl Chart {
-    /// The chart of a journal.
+    /// Computes the chart of a journal.
     ///
     /// # Errors
-    /// A clock that does not follow from the events before it.
-    pub fn of(events: &[Entry]) -> Result<Self, ChartError> {
+    /// A vector clock that contradicts the events before it.
+    pub fn new(events: &[Entry]) -> Result<Self, ChartError> {
         let lifelines = lifelines(events);
         let places: BTreeMap<&str, usize> =
             lifelines.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
-        let clocks = clocks(events, &places)?;
-        let journal = Journal { messages: messages(events, &places, &clocks), events, places: &places };
+        let clocks = read_clocks(events, &places)?;
+        let journal = Journal { messages: find_messages(events, &places, &clocks), events, places: &places };
         let mut of_lifeline: Vec<Vec<u64>> = vec![Vec::new(); lifelines.len()];
         let mut rows = Vec::new();
         for (at, event) in events.iter().enumerate() {
@@ -94,20 +85,20 @@ impl Chart {
             beside.sort_unstable();
             of_lifeline[places[event.lifeline.as_str()]].push(event.seq);
             let row = |(drawn, words)| Row { seq: event.seq, beside: beside.clone(), drawn, words };
-            rows.extend(journal.drawn(at).into_iter().map(row));
+            rows.extend(journal.draw_event(at).into_iter().map(row));
         }
         Ok(Self { lifelines, rows })
     }
 
     /// Whether some events are not ordered by their clocks.
-    fn overlaps(&self) -> bool {
+    pub(super) fn has_concurrent_events(&self) -> bool {
         self.rows.iter().any(|row| !row.beside.is_empty())
     }
 }
 
 impl Row {
-    /// The words, with what the clocks leave open.
-    fn told(&self) -> String {
+    /// The words, with the numbers of concurrent events.
+    pub(super) fn text(&self) -> String {
         if self.beside.is_empty() {
             self.words.clone()
         } else {
@@ -116,14 +107,13 @@ impl Row {
     }
 }
 
-/// Stands before the numbers of events with which one is not ordered.
-const BESIDE: char = '\u{2225}';
+/// The mark of concurrent events.
+pub(super) const BESIDE: char = '\u{2225}';
 
 /// What [`BESIDE`] means.
-const BESIDE_MEANS: &str =
-    "before numbers: neither knew of the other, and the order of the rows says nothing of theirs";
+pub(super) const BESIDE_MEANS: &str = "before numbers: concurrent events; the order of their rows has no meaning";
 
-/// `3, 5-7`, at most three of them.
+/// Formats `3, 5-7`, with at most three ranges.
 fn ranges(seqs: &[u64]) -> String {
     const SHOWN: usize = 3;
     let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -141,8 +131,8 @@ fn ranges(seqs: &[u64]) -> String {
     shown.join(", ")
 }
 
-/// Lifelines with events, or to which a message was sent: those that every run has in their order, then others, then
-/// the model.
+/// Lifelines with events or received messages: first those of every run in their usual order, then others, then the
+/// model.
 fn lifelines(events: &[Entry]) -> Vec<String> {
     let mut seen: Vec<&str> = Vec::new();
     for event in events {
@@ -169,8 +159,8 @@ fn lifelines(events: &[Entry]) -> Vec<String> {
     seen.into_iter().map(str::to_owned).collect()
 }
 
-/// What each event could know.
-fn clocks(events: &[Entry], places: &BTreeMap<&str, usize>) -> Result<Vec<Counts>, ChartError> {
+/// Converts the vector clocks, and validates them.
+fn read_clocks(events: &[Entry], places: &BTreeMap<&str, usize>) -> Result<Vec<Counts>, ChartError> {
     let mut counts = vec![0; places.len()];
     let mut all = Vec::with_capacity(events.len());
     for event in events {
@@ -182,7 +172,7 @@ fn clocks(events: &[Entry], places: &BTreeMap<&str, usize>) -> Result<Vec<Counts
             let count = usize::try_from(*count).unwrap_or(usize::MAX);
             match places.get(name.as_str()) {
                 Some(&at) if count <= counts[at] => clock[at] = count,
-                _ => return Err(wrong("counts events that do not stand before it")),
+                _ => return Err(wrong("counts events that are not before it")),
             }
         }
         if clock[own] != counts[own] {
@@ -193,15 +183,15 @@ fn clocks(events: &[Entry], places: &BTreeMap<&str, usize>) -> Result<Vec<Counts
     Ok(all)
 }
 
-/// From a decision to the attempt, or the end of the run, that rests on it.
+/// A message from a routing decision to the attempt, or end of the run, that it leads to.
 struct Message {
     sent: usize,
     to: usize,
     arrived: Option<usize>,
 }
 
-/// The decisions of the run, each with the first event of its receiver that knows of it.
-fn messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Counts]) -> Vec<Message> {
+/// The routing decisions, each with the first event of the receiver that knows of it.
+fn find_messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Counts]) -> Vec<Message> {
     let mut all: Vec<Message> = Vec::new();
     let mut under_way: Vec<usize> = Vec::new();
     for (at, event) in events.iter().enumerate() {
@@ -224,7 +214,7 @@ fn messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Counts])
                 }
                 !arrives
             }),
-            // What had been decided before is left behind.
+            // A branch abandons earlier decisions.
             RunEvent::BranchStarted(_) => under_way.retain(|&n| !knows(all[n].sent)),
             _ => {}
         }
@@ -239,7 +229,7 @@ struct Journal<'a> {
 }
 
 impl Journal<'_> {
-    fn drawn(&self, at: usize) -> Vec<(Drawn, String)> {
+    fn draw_event(&self, at: usize) -> Vec<(Drawn, String)> {
         let entry = &self.events[at];
         let here = self.places[entry.lifeline.as_str()];
         let model = self.places.get(MODEL).copied().unwrap_or(here);
@@ -248,9 +238,9 @@ impl Journal<'_> {
             RunEvent::AttemptFinished(_) => return Vec::new(),
             RunEvent::Routed(routed) => {
                 let sent = self.messages.iter().filter(|m| m.sent == at);
-                return sent.map(|m| self.sent(m, here, routed)).collect();
+                return sent.map(|m| self.draw_sent(m, here, routed)).collect();
             }
-            RunEvent::AttemptStarted(_) | RunEvent::RunFinished(_) => return self.arrivals(at, here),
+            RunEvent::AttemptStarted(_) | RunEvent::RunFinished(_) => return self.draw_arrivals(at, here),
             RunEvent::RequestSent(_) => (Drawn::Arrow { from: here, to: model, line: Line::Solid }, None),
             RunEvent::AnswerReceived(answer) => {
                 (Drawn::Arrow { from: model, to: here, line: Line::Dashed }, Some(answer.request))
@@ -288,7 +278,7 @@ impl Journal<'_> {
             | RunEvent::ClaimsRestored(_)
             | RunEvent::RuleViolated(_) => (note, None),
         };
-        let mut words = words::of(entry);
+        let mut words = words::describe(entry);
         if let Some(request) = request
             && at.checked_sub(1).is_some_and(|before| self.events[before].seq != request)
         {
@@ -297,55 +287,55 @@ impl Journal<'_> {
         vec![(drawn, words)]
     }
 
-    /// An arrow, if only the closing of a revision lies between the decision and the event that knows of it. Otherwise
-    /// the arrow is drawn at that event, and this is a note.
-    fn sent(&self, message: &Message, from: usize, routed: &Routed) -> (Drawn, String) {
-        let words = words::of(&self.events[message.sent]);
+    /// An arrow, if at most the closing of a revision lies between the decision and the receiving event. Otherwise this is a
+    /// note, and the arrow is drawn at the receiving event.
+    fn draw_sent(&self, message: &Message, from: usize, routed: &Routed) -> (Drawn, String) {
+        let words = words::describe(&self.events[message.sent]);
         let to = &routed.to;
         match message.arrived {
-            Some(arrived) if self.at_once(message) => {
-                let again = words::attempt(&self.events[arrived]);
-                (Drawn::Arrow { from, to: message.to, line: Line::Solid }, format!("{words}{again}"))
+            Some(arrived) if self.is_immediate(message) => {
+                let attempt = words::attempt_suffix(&self.events[arrived]);
+                (Drawn::Arrow { from, to: message.to, line: Line::Solid }, format!("{words}{attempt}"))
             }
             Some(arrived) => {
                 let heard = self.events[arrived].seq;
-                (Drawn::Note { at: from }, format!("to {to}, which hears of it at {heard}: {words}"))
+                (Drawn::Note { at: from }, format!("to {to}, which receives it at {heard}: {words}"))
             }
-            None => (Drawn::Note { at: from }, format!("to {to}, which has not heard of it: {words}")),
+            None => (Drawn::Note { at: from }, format!("to {to}, which has not received it: {words}")),
         }
     }
 
-    fn at_once(&self, message: &Message) -> bool {
+    fn is_immediate(&self, message: &Message) -> bool {
         let between = message.sent + 1..message.arrived.unwrap_or(message.sent + 1);
         self.events[between].iter().all(|entry| entry.event.is_revision_closed())
     }
 
-    fn arrivals(&self, at: usize, here: usize) -> Vec<(Drawn, String)> {
+    fn draw_arrivals(&self, at: usize, here: usize) -> Vec<(Drawn, String)> {
         let event = &self.events[at];
-        let again = words::attempt(event);
+        let attempt = words::attempt_suffix(event);
         let arrived: Vec<&Message> = self.messages.iter().filter(|m| m.arrived == Some(at)).collect();
-        let late = arrived.iter().filter(|message| !self.at_once(message));
+        let late = arrived.iter().filter(|message| !self.is_immediate(message));
         let mut drawn: Vec<(Drawn, String)> = late
             .map(|message| {
                 let sent = &self.events[message.sent];
                 let from = self.places[sent.lifeline.as_str()];
-                let row = sent.event.try_as_routed_ref().map(|routed| words::row(routed)).unwrap_or_default();
-                let words = format!("sent at {}: {row}{again}", sent.seq);
+                let row = sent.event.try_as_routed_ref().map(|routed| words::row_name(routed)).unwrap_or_default();
+                let words = format!("sent at {}: {row}{attempt}", sent.seq);
                 (Drawn::Arrow { from, to: here, line: Line::Solid }, words)
             })
             .collect();
         if event.event.is_run_finished() {
-            drawn.push((Drawn::Note { at: here }, words::of(event)));
+            drawn.push((Drawn::Note { at: here }, words::describe(event)));
         } else if arrived.is_empty() {
             let from = self.places.get(RUN).copied().unwrap_or(here);
-            drawn.push((Drawn::Arrow { from, to: here, line: Line::Solid }, format!("begins{again}")));
+            drawn.push((Drawn::Arrow { from, to: here, line: Line::Solid }, format!("begins{attempt}")));
         }
         drawn
     }
 }
 
-/// A text as at most so many lines of a width; what does not fit is cut.
-fn folded(text: &str, width: usize, most: usize) -> Vec<String> {
+/// Wraps a text to at most `most` lines of `width` characters, and cuts off the rest.
+pub(super) fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     let mut length = 0;

@@ -1,0 +1,364 @@
+//! Checks one target module (a known bug or a reference) with the generated properties, in as few checker runs as
+//! possible.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use super::carry::Carrier;
+use super::case::Case;
+use super::outcome::Undecided;
+use super::tiers::{exceeds_case_limit, is_property};
+use crate::tla::{Cfg, CheckOutcome, Checker, DEADLOCK, Diagnostic, Trace, Verdict, Violation, ViolationKind};
+use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain};
+
+/// The verdict on a generated property in a target module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PropertyVerdict {
+    Violated,
+    Holds,
+    Unknown(String),
+    /// These names are missing in the target.
+    NotApplicable(Vec<String>),
+}
+
+/// The verdicts on all properties in a target.
+pub(super) struct TargetResult {
+    pub(super) verdicts: Vec<(String, PropertyVerdict)>,
+    pub(super) checkers: BTreeSet<Checker>,
+    pub(super) remark: Option<String>,
+    /// Time of the run with all properties.
+    pub(super) took: Duration,
+    /// Properties of a run that reached its time limit.
+    pub(super) timed_out: Vec<String>,
+}
+
+impl TargetResult {
+    pub(super) fn properties_with(&self, wanted: &PropertyVerdict) -> Vec<String> {
+        let same = self.verdicts.iter().filter(|(_, verdict)| verdict == wanted);
+        same.map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(super) fn undecided(&self) -> Vec<Undecided> {
+        let reason = |(property, verdict): &(String, PropertyVerdict)| match verdict {
+            PropertyVerdict::Unknown(reason) => Some(Undecided { property: property.clone(), reason: reason.clone() }),
+            _ => None,
+        };
+        self.verdicts.iter().filter_map(reason).collect()
+    }
+}
+
+/// Whether the absence of deadlock is one of the properties of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DeadlockProperty {
+    Included,
+    Excluded,
+}
+
+/// Judges one target module.
+pub(super) struct TargetJudge<'a> {
+    context: TargetContext<'a>,
+    carrier: Carrier<'a>,
+    spec: SpecText,
+    /// The module's own configuration.
+    cfg: Cfg,
+    /// Whether violations by infinite stuttering or cycles are ignored: the module states no fairness, and its bug is not
+    /// about liveness.
+    ignores_unfair: bool,
+    verdicts: Vec<(String, PropertyVerdict)>,
+    checkers: BTreeSet<Checker>,
+    /// Properties of a run that reached its time limit.
+    timed_out: Vec<String>,
+}
+
+/// What judging needs besides the module.
+pub(super) struct TargetContext<'a> {
+    /// The generated configuration, which lists the properties.
+    pub(super) generated: &'a Cfg,
+    pub(super) case: &'a Case,
+    pub(super) tools: &'a dyn Toolchain,
+    pub(super) cx: ToolContext<'a>,
+}
+
+/// A checker run with some of the properties.
+struct CheckRun {
+    /// The outcome, or why the module could not be checked.
+    outcome: Result<CheckOutcome, String>,
+    /// The name of each property in the target module.
+    names: BTreeMap<String, String>,
+    took: Duration,
+}
+
+/// The result of a run with several properties.
+enum GroupResult {
+    AllHold,
+    /// This property (or the absence of deadlock) is decided; the run says nothing about the others.
+    Decided(String, PropertyVerdict),
+    /// The run ended with a deadlock that is not one of the properties.
+    OtherDeadlock,
+    /// No further run can decide any of them.
+    Unknown(String),
+    TimedOut(String),
+    /// Each property needs a run of its own, because one of them may prevent checking the others.
+    CheckSeparately,
+}
+
+impl<'a> TargetJudge<'a> {
+    pub(super) fn new(
+        context: TargetContext<'a>,
+        carrier: Carrier<'a>,
+        spec: SpecText,
+        cfg: Cfg,
+        ignores_unfair: bool,
+    ) -> Self {
+        Self {
+            context,
+            carrier,
+            spec,
+            cfg,
+            ignores_unfair,
+            verdicts: Vec::new(),
+            checkers: BTreeSet::new(),
+            timed_out: Vec::new(),
+        }
+    }
+
+    /// Checks all properties together and removes a violated one before the next run, so that there are about as many runs
+    /// as violated properties. Checks each property separately only if the common run fails.
+    pub(super) async fn judge(
+        mut self,
+        properties: &[String],
+        deadlocks: DeadlockProperty,
+    ) -> Result<TargetResult, ToolError> {
+        let mut open: Vec<&str> = Vec::new();
+        for property in properties {
+            match self.carrier.needed_definitions(property) {
+                Ok(_) => open.push(property),
+                Err(missing) => self.record(property, PropertyVerdict::NotApplicable(missing)),
+            }
+        }
+        let mut check_deadlock = self.cfg.check_deadlock;
+        if deadlocks == DeadlockProperty::Included {
+            open.push(DEADLOCK);
+            check_deadlock = Some(true);
+        }
+        let (mut remark, mut took) = (None, Duration::ZERO);
+        while !open.is_empty() {
+            let ran = self.check(&open, check_deadlock).await?;
+            took = took.max(ran.took);
+            match self.interpret_group(&ran, &open, check_deadlock) {
+                GroupResult::AllHold => self.record_all(&mut open, &PropertyVerdict::Holds),
+                GroupResult::Unknown(why) => {
+                    if let Ok(CheckOutcome { verdict: Verdict::Violated { violated }, .. }) = &ran.outcome {
+                        remark.get_or_insert(other_violation(violated));
+                    }
+                    self.record_all(&mut open, &PropertyVerdict::Unknown(why));
+                }
+                GroupResult::Decided(name, verdict) => {
+                    open.retain(|known| *known != name);
+                    if name == DEADLOCK {
+                        check_deadlock = Some(false);
+                    }
+                    self.record(&name, verdict);
+                }
+                GroupResult::OtherDeadlock => {
+                    if let Ok(CheckOutcome { verdict: Verdict::Violated { violated }, .. }) = &ran.outcome {
+                        remark.get_or_insert(other_violation(violated));
+                    }
+                    check_deadlock = Some(false);
+                }
+                GroupResult::TimedOut(why) => self.check_in_parts(std::mem::take(&mut open), &why).await?,
+                GroupResult::CheckSeparately => {
+                    for name in std::mem::take(&mut open) {
+                        let verdict = self.check_alone(name).await?;
+                        self.record(name, verdict);
+                    }
+                }
+            }
+        }
+        let place = |name: &str| properties.iter().position(|p| p == name).unwrap_or(properties.len());
+        self.verdicts.sort_by_key(|(name, _)| place(name));
+        let Self { verdicts, checkers, timed_out, .. } = self;
+        Ok(TargetResult { verdicts, checkers, remark, took, timed_out })
+    }
+
+    fn record(&mut self, name: &str, verdict: PropertyVerdict) {
+        self.verdicts.push((name.to_owned(), verdict));
+    }
+
+    fn record_all(&mut self, names: &mut Vec<&str>, verdict: &PropertyVerdict) {
+        for name in names.drain(..) {
+            self.record(name, verdict.clone());
+        }
+    }
+
+    /// Splits the properties after a common run that timed out, because a temporal property may be what takes the time:
+    /// checks the invariants together, then each temporal property alone. Stops at the first violation.
+    async fn check_in_parts(&mut self, open: Vec<&str>, why: &str) -> Result<(), ToolError> {
+        self.timed_out.extend(open.iter().map(|name| (*name).to_owned()));
+        let temporal = |name: &&str| self.context.generated.properties.iter().any(|known| known == name);
+        let (alone, together): (Vec<&str>, Vec<&str>) = open.iter().partition(|name| temporal(name));
+        let mut parts: Vec<Vec<&str>> = Vec::new();
+        if open.len() > 1 && !alone.is_empty() {
+            parts.extend((!together.is_empty()).then_some(together));
+            parts.extend(alone.into_iter().map(|name| vec![name]));
+        } else {
+            self.record_all(&mut open.clone(), &PropertyVerdict::Unknown(why.to_owned()));
+        }
+        for mut part in parts {
+            if self.verdicts.iter().any(|(_, verdict)| *verdict == PropertyVerdict::Violated) {
+                self.record_all(&mut part, &PropertyVerdict::Unknown(why.to_owned()));
+                continue;
+            }
+            let ran = self.check(&part, Some(part.contains(&DEADLOCK))).await?;
+            match self.interpret_group(&ran, &part, Some(false)) {
+                GroupResult::AllHold => self.record_all(&mut part, &PropertyVerdict::Holds),
+                GroupResult::Decided(name, verdict) => {
+                    part.retain(|known| *known != name);
+                    self.record(&name, verdict);
+                    self.record_all(&mut part, &PropertyVerdict::Unknown(why.to_owned()));
+                }
+                GroupResult::Unknown(why) | GroupResult::TimedOut(why) => {
+                    self.record_all(&mut part, &PropertyVerdict::Unknown(why))
+                }
+                GroupResult::OtherDeadlock | GroupResult::CheckSeparately => {
+                    self.record_all(&mut part, &PropertyVerdict::Unknown(why.to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks one property in a run of its own.
+    async fn check_alone(&mut self, name: &str) -> Result<PropertyVerdict, ToolError> {
+        let ran = self.check(&[name], Some(name == DEADLOCK)).await?;
+        let outcome = match &ran.outcome {
+            Ok(outcome) => outcome,
+            Err(why) => return Ok(PropertyVerdict::Unknown(why.clone())),
+        };
+        if self.is_timed_out(&ran) {
+            self.timed_out.push(name.to_owned());
+        }
+        Ok(match &outcome.verdict {
+            Verdict::Violated { violated } if name == DEADLOCK && violated.kind == ViolationKind::Deadlock => {
+                PropertyVerdict::Violated
+            }
+            Verdict::Violated { violated } if name == DEADLOCK || !is_property(violated) => {
+                PropertyVerdict::Unknown(format!("the run ends with another violation: {}", violated.words()))
+            }
+            Verdict::Violated { .. } => self.verdict_of_violation(outcome),
+            Verdict::Holds => match exceeds_case_limit(outcome, self.context.case) {
+                Some(why) => PropertyVerdict::Unknown(why),
+                None => PropertyVerdict::Holds,
+            },
+            Verdict::Invalid { reason, .. } => {
+                PropertyVerdict::Unknown(format!("it cannot be evaluated: {}", first_line(reason)))
+            }
+            Verdict::Inconclusive { reason, .. } => PropertyVerdict::Unknown(first_line(reason)),
+        })
+    }
+
+    /// The verdict on a property that a run found violated.
+    fn verdict_of_violation(&self, outcome: &CheckOutcome) -> PropertyVerdict {
+        let is_infinite = outcome.trace.as_ref().is_some_and(|Trace { lasso, .. }| lasso.is_some());
+        if is_infinite && self.ignores_unfair {
+            let why = "violated only by a behaviour that stops or cycles, and the module states no fairness";
+            return PropertyVerdict::Unknown(why.to_owned());
+        }
+        PropertyVerdict::Violated
+    }
+
+    fn is_timed_out(&self, ran: &CheckRun) -> bool {
+        let undecided = ran.outcome.as_ref().is_ok_and(|o| matches!(o.verdict, Verdict::Inconclusive { .. }));
+        undecided && ran.took >= self.context.cx.limits.check
+    }
+
+    /// Interprets a run with several properties.
+    fn interpret_group(&self, ran: &CheckRun, open: &[&str], check_deadlock: Option<bool>) -> GroupResult {
+        let Ok(outcome) = &ran.outcome else { return GroupResult::CheckSeparately };
+        match &outcome.verdict {
+            Verdict::Holds => match exceeds_case_limit(outcome, self.context.case) {
+                Some(why) => GroupResult::Unknown(why),
+                None => GroupResult::AllHold,
+            },
+            Verdict::Violated { violated } if is_property(violated) => {
+                let is_it = |known: &&&str| {
+                    ran.names.get(**known).is_some_and(|called| Some(called.as_str()) == violated.property())
+                };
+                match open.iter().find(is_it) {
+                    Some(name) => GroupResult::Decided((*name).to_owned(), self.verdict_of_violation(outcome)),
+                    None => GroupResult::CheckSeparately,
+                }
+            }
+            Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock => {
+                if open.contains(&DEADLOCK) {
+                    GroupResult::Decided(DEADLOCK.to_owned(), PropertyVerdict::Violated)
+                } else if check_deadlock == Some(false) {
+                    GroupResult::Unknown(format!("the run ends with another violation: {}", violated.words()))
+                } else {
+                    GroupResult::OtherDeadlock
+                }
+            }
+            Verdict::Violated { violated } => {
+                GroupResult::Unknown(format!("the run ends with another violation: {}", violated.words()))
+            }
+            Verdict::Inconclusive { reason, .. } if self.is_timed_out(ran) => GroupResult::TimedOut(first_line(reason)),
+            Verdict::Invalid { .. } | Verdict::Inconclusive { .. } => GroupResult::CheckSeparately,
+        }
+    }
+
+    /// Parses and checks the module with these properties. A failure to do so is not a verdict.
+    async fn check(&mut self, properties: &[&str], check_deadlock: Option<bool>) -> Result<CheckRun, ToolError> {
+        let began = Instant::now();
+        let properties: Vec<&str> = properties.iter().copied().filter(|name| *name != DEADLOCK).collect();
+        let failed = |why: String| CheckRun { outcome: Err(why), names: BTreeMap::new(), took: began.elapsed() };
+        let Some(inserted) = self.carrier.insert_properties(&properties) else {
+            return Ok(failed("it cannot be inserted: the module has no end, or no name is free".to_owned()));
+        };
+        let called = |listed: &[String]| -> Vec<String> {
+            let wanted = listed.iter().filter(|name| properties.contains(&name.as_str()));
+            wanted.filter_map(|name| inserted.names.get(name).cloned()).collect()
+        };
+        let (invariants, temporal) =
+            (called(&self.context.generated.invariants), called(&self.context.generated.properties));
+        let cfg = Cfg { invariants, properties: temporal, check_deadlock, ..self.cfg.clone() };
+        let spec = SpecText { text: inserted.text, ..self.spec.clone() };
+        match self.context.tools.parse(&spec, &self.context.cx).await {
+            Ok(ParseOutcome::Accepted { .. }) => {}
+            Ok(ParseOutcome::Rejected(diagnostics)) => {
+                return Ok(failed(format!("the module does not parse with it: {}", first_diagnostic(&diagnostics))));
+            }
+            Err(error) => return Ok(failed(reason_or_fatal(error)?)),
+        }
+        let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
+        let began = Instant::now();
+        let outcome = match self.context.tools.decide(&request, &self.context.cx).await {
+            Ok(checked) => {
+                self.checkers.insert(checked.outcome.checker);
+                self.checkers.extend(checked.second.map(|second| second.checker));
+                Ok(checked.outcome)
+            }
+            Err(error) => Err(reason_or_fatal(error)?),
+        };
+        Ok(CheckRun { outcome, names: inserted.names, took: began.elapsed() })
+    }
+}
+
+fn other_violation(violated: &Violation) -> String {
+    format!("the run ends with a violation that the case does not name: {}", violated.words())
+}
+
+/// The reason for a missing verdict, if a tool failed on this module only; the error if the tool cannot be used at all.
+pub(super) fn reason_or_fatal(error: ToolError) -> Result<String, ToolError> {
+    match error {
+        ended if ended.is_fatal() => Err(ended),
+        error => Ok(first_line(&error.to_string())),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.trim().lines().next().unwrap_or_default().to_owned()
+}
+
+pub(super) fn first_diagnostic(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.first().map_or_else(|| "it is rejected".to_owned(), ToString::to_string)
+}
