@@ -30,9 +30,8 @@ use crate::monitor::{
 use crate::pipeline::{
     Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::pipeline::{Again, Objection, RunView, again, changed_files, default_policy, journal_mapping, kept_texts};
 use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, objections_text};
-use crate::temporal::{FinalVerdict, Formulas, Refused};
+use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
 const DEFAULT_POLICY: &str = "default";
@@ -80,12 +79,12 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         shape,
         user_mapping: &user_mapping,
         beginning: &beginning,
-        records: audited.map_or(0, |audited| audited.found.records),
-        states: audited.map_or(0, |audited| audited.found.places.states()),
-        found_kinds: audited.map(|audited| audited.found.told().collect()).unwrap_or_default(),
-        missed: audited.map(|audited| audited.found.missed.clone()).unwrap_or_default(),
-        is_list: audited.is_some_and(|audited| audited.found.places.listed_names()),
-        wanted_kinds: auditor.asked_kinds(),
+        records: audited.map_or(0, |audited| audited.log.records),
+        states: audited.map_or(0, |audited| audited.log.places.states()),
+        found_kinds: audited.map(|audited| audited.log.observations().collect()).unwrap_or_default(),
+        missed: audited.map(|audited| audited.log.missed_calls.clone()).unwrap_or_default(),
+        is_list: audited.is_some_and(|audited| audited.log.places.is_list()),
+        wanted_kinds: auditor.kinds_read(),
     };
     let options = ScanOptions {
         skip_invalid: args.skip_invalid,
@@ -121,10 +120,10 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     if let Some(failure) = read(Some(&audited)).explain_no_verdict() {
         return Err(failure);
     }
-    let again = if is_default(args) { verify_journal(args)? } else { Again::default() };
-    write_junit(args, &audited, &again)?;
+    let verification = if is_default(args) { verify_journal(args)? } else { Verification::default() };
+    write_junit(args, &audited, &verification)?;
     if is_default(args) {
-        print_default_audit(args, shape, &audited, &again)?;
+        print_default_audit(args, shape, &audited, &verification)?;
     } else {
         print_audit(args, shape, &audited);
     }
@@ -134,7 +133,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
 }
 
 /// Writes the file of `--junit`.
-fn write_junit(args: &AuditArgs, audited: &AuditReport, again: &Again) -> Result<(), Failure> {
+fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
     if let Some(path) = &args.junit {
         if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
             return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
@@ -186,7 +185,7 @@ fn is_default(args: &AuditArgs) -> bool {
 
 /// Prints the audit of a run by the default policy. Missing fields are not warnings here, because some guards were never
 /// evaluated; only a run without any decision is an error.
-fn print_default_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport, again: &Again) -> Result<(), Failure> {
+fn print_default_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
     if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {
@@ -197,17 +196,17 @@ fn print_default_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport, ag
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }
-    for what in &again.open {
+    for what in &verification.unverified {
         print_message(&format!("warning: {log}: not verified: {what}"));
     }
     match args.format {
         Format::Text => {
-            print_result(&(objections_text(again) + &default_audit_text(&log, audited)));
+            print_result(&(objections_text(verification) + &default_audit_text(&log, audited)));
         }
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
-            object["objections"] = json!(again.objections);
-            object["unverified"] = json!(again.open);
+            object["objections"] = json!(verification.objections);
+            object["unverified"] = json!(verification.unverified);
             print_json_line(&object);
         }
     }
@@ -215,15 +214,15 @@ fn print_default_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport, ag
 }
 
 /// Recomputes what the run must have decided, and compares. An unreadable journal is an error.
-fn verify_journal(args: &AuditArgs) -> Result<Again, Failure> {
+fn verify_journal(args: &AuditArgs) -> Result<Verification, Failure> {
     let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
     if !journal.is_file() {
-        return Ok(Again { open: vec!["the whole journal, because it is not a file".to_owned()], ..Again::default() });
+        return Ok(Verification { unverified: vec!["the whole journal, because it is not a file".to_owned()], ..Verification::default() });
     }
     let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
     let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
     let (events, rest) = crate::journal::read_with_incomplete(&journal).map_err(|e| Failure::usage(e.to_string()))?;
-    let mut again = again(&events, store.as_ref());
+    let mut verification = verify(&events, store.as_ref());
     // A journal outside of a run folder has no files to compare.
     let root = journal.parent().filter(|root| root.join("history").is_dir() || root.join("artifacts").is_dir());
     if let Some(root) = root {
@@ -234,7 +233,7 @@ fn verify_journal(args: &AuditArgs) -> Result<Again, Failure> {
     }
     if rest > 0 {
         let last = events.len();
-        again.open.push(format!("events {} to {}, an incomplete group at the end", last + 1, last + rest));
+        verification.unverified.push(format!("events {} to {}, an incomplete group at the end", last + 1, last + rest));
     }
     Ok(verification)
 }
@@ -312,10 +311,10 @@ async fn follow(
         beginning: &beginning,
         records,
         states: follower.states(),
-        found_kinds: follower.found().told().collect(),
-        missed: follower.found().missed.clone(),
+        found_kinds: follower.log().observations().collect(),
+        missed: follower.log().missed_calls.clone(),
         is_list: false,
-        wanted_kinds: auditor.asked_kinds(),
+        wanted_kinds: auditor.kinds_read(),
     };
     if let Some(failure) = read.explain_no_verdict() {
         return Err(failure);
@@ -356,21 +355,21 @@ fn event_is(line: &[u8], name: &str) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == name)
 }
 
-fn print_verdict(format: Format, fallen: &Fallen) {
-    let verdict = match fallen.decision {
+fn print_verdict(format: Format, settled: &SettledVerdict) {
+    let verdict = match settled.decision {
         Decision::Violated => "violated",
         Decision::Satisfied => "satisfied",
     };
     match format {
         Format::Text => {
-            let why = fallen.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            let why = settled.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
             print_result(&format!(
                 "{}: {verdict} at state {} (line {}){why}\n",
-                fallen.rule, fallen.state, fallen.line
+                settled.rule, settled.state, settled.line
             ));
         }
         Format::Json => print_json_line(&json!({
-            "rule": fallen.rule, "verdict": verdict, "state": fallen.state, "line": fallen.line, "why": fallen.why,
+            "rule": settled.rule, "verdict": verdict, "state": settled.state, "line": settled.line, "why": settled.why,
         })),
     }
 }
@@ -424,7 +423,7 @@ fn load_rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<LoadedRules, 
     }
     for (number, text) in (1..).zip(&args.formula) {
         let formula = formulas.parse(text).map_err(|e| {
-            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.at).0))
+            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.offset).0))
                 .hint("to test a formula: tlaforge formula 'F'")
         })?;
         if let Some(name) = model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name)) {

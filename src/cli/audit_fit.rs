@@ -19,7 +19,7 @@ pub(super) struct ReadLog<'a> {
     /// Kinds of data that some state has.
     pub found_kinds: BTreeSet<&'static str>,
     /// Records with tool calls in places that the shape does not read.
-    pub missed: Missed,
+    pub missed: MissedCalls,
     /// Whether records are messages of a list instead of lines.
     pub is_list: bool,
     /// Kinds of data that rules use.
@@ -41,7 +41,7 @@ impl ReadLog<'_> {
             self.shape,
             if self.is_list { "message" } else { "line" },
         );
-        let hint = format!("to read them too: {}", self.missed.advice(self.shape));
+        let hint = format!("to read them too: {}", self.missed.flags(self.shape));
         Some(self.failure(&what).hint(hint))
     }
 
@@ -74,9 +74,9 @@ impl ReadLog<'_> {
         }
         // Every JSON lines file fits `jsonl`, but another shape may find data that `jsonl` does not.
         let missing: BTreeSet<&str> = self.wanted_kinds.difference(&self.found_kinds).copied().collect();
-        let finds = |fit: &&Fit| fit.shape != self.shape && fit.told.iter().any(|kind| missing.contains(kind));
-        let best = all.iter().filter(finds).max_by_key(|fit| (fit.alike, fit.told.len()))?;
-        let kinds: Vec<&str> = best.told.iter().copied().filter(|kind| missing.contains(kind)).collect();
+        let finds = |fit: &&ShapeFit| fit.shape != self.shape && fit.observations.iter().any(|kind| missing.contains(kind));
+        let best = all.iter().filter(finds).max_by_key(|fit| (fit.matching_records, fit.observations.len()))?;
+        let kinds: Vec<&str> = best.observations.iter().copied().filter(|kind| missing.contains(kind)).collect();
         let what = format!(
             "rules use {}, which no record has in the place of the shape `{}`, but some have in the place of `{}`",
             kinds.join(" and "),
@@ -89,7 +89,7 @@ impl ReadLog<'_> {
 
     /// The failure for a log that cannot be read as this shape but fits another one.
     pub(super) fn explain_unreadable(&self, why: &str) -> Option<Failure> {
-        let best = best_fit(&fits(self.beginning)).filter(|best| *best != self.shape)?;
+        let best = best_shape(&fit_shapes(self.beginning)).filter(|best| *best != self.shape)?;
         let what = format!("the log does not have the shape `{}`, but `{best}`: {why}", self.shape);
         Some(self.with_best(self.failure(&what)))
     }
@@ -99,7 +99,7 @@ impl ReadLog<'_> {
     }
 
     fn with_best(&self, failure: Failure) -> Failure {
-        match best_fit(&fits(self.beginning)).filter(|best| *best != self.shape) {
+        match best_shape(&fit_shapes(self.beginning)).filter(|best| *best != self.shape) {
             Some(best) => failure.hint(format!("use the shape that fits best: --shape {best}")),
             None => failure.hint("set the paths of the log in the [log] table of the policy, or with --map"),
         }

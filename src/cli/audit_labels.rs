@@ -174,7 +174,7 @@ fn labelling_failure(error: LabellingError<Failure>, state: u32) -> Failure {
                 Exit::Provider,
                 format!("state {state} has no labels: two answers were unusable, the second because {problem}"),
             );
-            let kept: Vec<String> = kept.iter().map(|path| path.display().to_string()).collect();
+            let kept: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
             let failure = failure.hint("use another model, or word the propositions more clearly");
             if kept.is_empty() {
                 failure
@@ -189,17 +189,17 @@ fn labelling_failure(error: LabellingError<Failure>, state: u32) -> Failure {
 
 /// Reference labels by state; `None` for states without reference.
 struct Reference {
-    states: Vec<Option<MetricDomain>>,
+    states: Vec<Option<ReferenceLabels>>,
 }
 
 /// The reference labels of a state.
-struct MetricDomain {
+struct ReferenceLabels {
     labels: Labels,
     /// The propositions with a value; `None` for a list of true propositions, which gives every proposition a value.
     valued: Option<BTreeSet<String>>,
 }
 
-impl MetricDomain {
+impl ReferenceLabels {
     fn has_value(&self, name: &str) -> bool {
         self.valued.as_ref().is_none_or(|valued| valued.contains(name))
     }
@@ -207,7 +207,7 @@ impl MetricDomain {
 
 impl Reference {
     /// Reads the file `source` if it exists, otherwise the field `source` of the records.
-    fn read(source: &str, log: &WholeLog<'_>, judged: &Judged, propositions: &Propositions) -> Result<Self, Failure> {
+    fn read(source: &str, log: &WholeLog<'_>, judged: &LabelPlan, propositions: &Propositions) -> Result<Self, Failure> {
         let file = Path::new(source);
         let all = if file.exists() { Self::read_lines(file, judged)? } else { Self::read_fields(source, log, judged)? };
         let mut named = BTreeSet::new();
@@ -240,7 +240,7 @@ impl Reference {
                 Some(told) => told.keys().cloned().collect::<Vec<_>>(),
                 None => labels.truths().map(str::to_owned).collect(),
             });
-            states.push(Some(MetricDomain { labels, valued: told.map(|told| told.into_keys().collect()) }));
+            states.push(Some(ReferenceLabels { labels, valued: told.map(|told| told.into_keys().collect()) }));
         }
         let asked: BTreeSet<&str> = propositions.names().map(|name| &**name).collect();
         let unknown: Vec<&str> =
@@ -262,7 +262,7 @@ impl Reference {
         Ok(Self { states })
     }
 
-    fn read_lines(file: &Path, judged: &Judged) -> Result<Vec<(String, Option<Value>)>, Failure> {
+    fn read_lines(file: &Path, judged: &LabelPlan) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let shown = file.display();
         let text = files::read_text(file, files::LARGE)
             .map_err(|e| Failure::usage(format!("cannot read the reference {shown}: {e}")).hint(REFERENCE_FORMAT))?;
@@ -281,7 +281,7 @@ impl Reference {
             .hint("a reference has one line per state, in the order of the log; `null` for a state without reference"))
     }
 
-    fn read_fields(field: &str, log: &WholeLog<'_>, judged: &Judged) -> Result<Vec<(String, Option<Value>)>, Failure> {
+    fn read_fields(field: &str, log: &WholeLog<'_>, judged: &LabelPlan) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let bytes = log.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(log.bytes);
         let records: Vec<Value> = if log.is_list {
             // The audit has parsed it already.

@@ -99,7 +99,7 @@ pub(super) async fn start_branch(
         artifacts,
         edited,
         // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
-        feedback: parent.open.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
+        feedback: parent.open_feedback.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;

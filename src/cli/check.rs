@@ -49,7 +49,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
 
-    let algorithm = if args.keep_translation { TranslationMode::KeptAsItIs } else { TranslationMode::Translated };
+    let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
     let checked = match check_module_name(&args.spec, &spec) {
         Some(diagnostic) => {

@@ -221,7 +221,7 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
             let (name, delivered) = (method.name(), episode.delivered);
             progress(format!("episode {}, {name}: {violations}, {delivered} delivered", number + 1));
         };
-        let rows = steer(plan, tasks, &asker, &each).await?;
+        let rows = compare_interventions(plan, tasks, &asker, &each).await?;
         Ok(Some((describe_steer_plan(plan), rows)))
     };
     // Both run at the same time, so that a person who answers by handoff sees all requests at once.
@@ -252,8 +252,8 @@ fn combine_results<A, B>(a: Result<A, AskError>, b: Result<B, AskError>) -> Resu
     }
 }
 
-fn describe_steer_plan(plan: &SteerPlan) -> String {
-    let look = plan.terms.look.map_or(String::new(), |look| {
+fn describe_steer_plan(plan: &InterventionPlan) -> String {
+    let look = plan.settings.lookahead.map_or(String::new(), |look| {
         format!(", and {} foreseen {}", counted(look.steps, "action"), counted(look.futures as usize, "time"))
     });
     format!(
@@ -327,11 +327,11 @@ impl ExperimentsArgs {
             given.as_ref().map_or_else(|| preset(usual, small), |given| given.0.clone())
         };
         let ways = self.judges.iter().map(|way| match way {
-            JudgeChoice::ZeroShot => Way::ZeroShot,
-            JudgeChoice::FewShot => Way::FewShot,
-            JudgeChoice::FewShotLabels => Way::FewShotLabels,
-            JudgeChoice::Labeler => Way::Labeler,
-            JudgeChoice::Monitor => Way::Monitor,
+            JudgeChoice::ZeroShot => JudgeKind::ZeroShot,
+            JudgeChoice::FewShot => JudgeKind::FewShot,
+            JudgeChoice::FewShotLabels => JudgeKind::FewShotLabels,
+            JudgeChoice::Labeler => JudgeKind::Labeler,
+            JudgeChoice::Monitor => JudgeKind::Monitor,
         });
         let formulas = self.formulas.iter().map(|choice| match choice {
             ComplexityChoice::Simple => Complexity::Simple,
@@ -345,7 +345,7 @@ impl ExperimentsArgs {
             entities: sizes(&self.entities, &[1, 5, 20], 2),
             formulas: deduplicate_or_default(formulas, &[Complexity::Simple]),
             length: self.length.or(self.small.then_some(32)),
-            ways: deduplicate_or_default(ways, &Way::ALL),
+            judges: deduplicate_or_default(ways, &JudgeKind::ALL),
             label_steps: self.label_steps,
         }
     }
@@ -385,7 +385,7 @@ impl ExperimentsArgs {
             places: self.places.unwrap_or(if self.small { 3 } else { 5 }),
             areas: self.areas.unwrap_or(if self.small { 2 } else { 3 }),
             methods: deduplicate_or_default(methods, &Method::ALL),
-            terms: Terms {
+            settings: EpisodeSettings {
                 limit: self.limit.map_or(usual, NonZeroU32::get),
                 samples: self.candidates.map_or(if self.small { 3 } else { 5 }, NonZeroU32::get),
                 lookahead: (self.ahead > 0).then_some(look),

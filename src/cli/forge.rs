@@ -74,8 +74,8 @@ pub(super) async fn prepare(
         limits: tool_limits(settings),
         cancel,
         progress: Box::new(move |p| watcher.show_check_progress(&p)),
-        record: settings.given.record.clone(),
-        shelf: ModuleCache::default(),
+        recording_path: settings.given.record.clone(),
+        modules: ModuleCache::default(),
     };
     Ok(Preparation { context, checker: choice, contradictions })
 }

@@ -189,13 +189,13 @@ impl Evaluation {
             let mut after_states = Vec::new();
             let mut letter = Letter::new();
             for state in states {
-                letter.read_again(progression.formulas(), state);
+                letter.assign_from_record(progression.formulas(), state);
                 residual = progression.step(residual, &letter);
                 // `text` is bounded: a residual shares subformulas, and expanded it can be a million times as long.
                 after_states.push((progression.text(residual), status_name(progression.prefix_verdict(residual))));
             }
             steps = Some(after_states);
-            ending = Some(match progression.ending(residual) {
+            ending = Some(match progression.final_verdict(residual) {
                 FinalVerdict::Satisfied => "satisfied",
                 FinalVerdict::Violated => "violated",
                 FinalVerdict::PresumablySatisfied => "presumably satisfied",

@@ -57,7 +57,7 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     for (number, rule) in (1..).zip(open) {
         let formula = match &rule.formula {
             Some(formula) => {
-                admit(&rule.as_policy(formula), &Idle::default())
+                admit(&rule.as_policy(formula))
                     .map_err(|e| cannot(&e).hint("correct the formula, or remove it"))?;
                 formula.clone()
             }
@@ -95,12 +95,12 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
 
 /// The rule in the current text of the file.
 fn find_rule(text: &str, id: &str) -> Result<WordedRule, Failure> {
-    let found = in_words(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
+    let found = find_worded_rules(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
     found.ok_or_else(|| Failure::usage(format!("the rule `{id}` is no longer in the file")))
 }
 
 fn write_policy(path: &Path, text: &str) -> Result<String, Failure> {
-    in_words(text).map_err(|e| {
+    find_worded_rules(text).map_err(|e| {
         Failure::usage(format!("{}: {e}", path.display()))
             .hint("write each rule in its own [[rule]] table, so that its formula can be inserted there")
     })?;

@@ -90,7 +90,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
-    let chosen = selection(&args, &file)?.of(all, &text);
+    let chosen = selection(&args, &file)?.select(all, &text);
     for line in missing_mutants_notes(&module, made, chosen.len()) {
         print_message(&line);
     }
@@ -118,7 +118,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
     let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version };
-    let limits = limits_of_one(&limits, deadline);
+    let limits = limits_per_mutant(&limits, deadline);
     let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
     let mut report = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
@@ -141,7 +141,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     if contradictions.any() {
         return Ok(Exit::Defect);
     }
-    let Some(why) = args.fail_under.and_then(|least| explain_low_score(least, &Summary::of(&judgements, &subject.cfg)))
+    let Some(why) = args.fail_under.and_then(|least| explain_low_score(least, &Summary::from_judgements(&judgements, &subject.cfg)))
     else {
         return Ok(Exit::Ok);
     };
@@ -294,7 +294,7 @@ async fn judge_mutants(
 ) -> Result<Vec<Judgement>, Failure> {
     let bar = progress_bar(chosen.len());
     // A mutant that timed out is judged again only if --timeout now gives it more time, not if the baseline got slower.
-    let is_stale = |old: &Judgement| args.timeout.is_some() && old.would_get_more(limits.check);
+    let is_stale = |old: &Judgement| args.timeout.is_some() && old.would_get_more_time(limits.check);
     let mut all: Vec<Option<Judgement>> = Vec::new();
     for mutant in chosen {
         all.push(results.known(&judge.key(mutant)).filter(|old| !is_stale(old)).cloned());

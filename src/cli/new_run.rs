@@ -166,7 +166,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         // The process was killed within the first line, so no run has begun.
         return refuse_foreign_files(out);
     }
-    let view = RunView::of(&events);
+    let view = RunView::from_entries(&events);
     Err(occupied_failure(out, &view))
 }
 

@@ -68,7 +68,7 @@ fn metrics_hint(which: fn(&Metric) -> bool) -> String {
 /// Refuses an objective that uses a metric which a run with these settings never has.
 pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, provider: &str) -> Result<(), Failure> {
     let never = |name: &str, why: String| Failure::usage(format!("the objective uses `{name}`: {why}"));
-    for name in objective.quantities(&known_metrics()) {
+    for name in objective.metrics_read(&known_metrics()) {
         match name.as_str() {
             "mutation_score" if settings.strengthen == 0 => {
                 return Err(never(&name, "this run judges no mutants".to_owned())

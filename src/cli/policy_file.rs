@@ -21,7 +21,7 @@ pub(super) struct PolicyFile {
 impl PolicyFile {
     /// Reads and checks the file, before the run creates or pays for anything. `idle` are the nodes that never work in
     /// this run: a rule must not depend on them.
-    pub(super) fn read(path: &Path, idle: &Idle) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
         let text = read_policy_text(path).map_err(|e| cannot(&e).hint("--policy takes a policy file"))?;
@@ -61,9 +61,6 @@ fn hint_for(error: &AdmissionError) -> &'static str {
         }
         AdmissionError::Contradicts { .. } => {
             "`tlaforge policy show` prints the default policy; a rule with `severity = \"warning\"` may contradict it, and is only reported"
-        }
-        AdmissionError::Idle { .. } => {
-            "run with the option that it needs, or give the rule `severity = \"warning\"`: then it is reported and does not prevent an approval"
         }
         AdmissionError::Together { .. } => {
             "remove one of them, or give it `severity = \"warning\"`: then it is reported and does not prevent an approval"

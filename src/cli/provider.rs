@@ -281,7 +281,7 @@ fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices)
 fn unpriced_model<'a>(models: &'a Models, prices: &Prices) -> Option<&'a String> {
     let mut callable: Vec<&String> = models.all.model.iter().collect();
     callable.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
-    callable.into_iter().find(|model| prices.of(model).is_none())
+    callable.into_iter().find(|model| prices.price_of(model).is_none())
 }
 
 /// The name of a model that these settings can call and that has no known price.
@@ -304,7 +304,7 @@ impl CallTimer for SystemPace {
         fastrand::f64()
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 }

@@ -58,16 +58,13 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("remove its journal.jsonl and start again: tlaforge run DOCS --out DIR"));
     }
     let objective = read_objective(args.forge.objective.as_deref())?;
-    let (recorded, flags) = (parse_recorded_settings(&view.settings.surroundings)?, args.forge.layer());
+    let (recorded, flags) = (parse_recorded_settings(&view.settings.command_line)?, args.forge.layer());
     let mut settings = merge_settings(&recorded, &flags)?;
     check_provider_name(&settings.provider)?;
     make_paths_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
-    // A finished run calls no node, so no rule can depend on an idle one.
-    let is_over = args.from.is_none() && view.finished.as_ref().is_some_and(|f| f.outcome != Outcome::Stopped);
-    let idle = if is_over { Idle::default() } else { Idle::from(&view, strengthen, settings.candidates) };
-    let policy = args.forge.policy.as_deref().map(|path| PolicyFile::read(path, &idle)).transpose()?;
+    let policy = args.forge.policy.as_deref().map(|path| PolicyFile::read(path)).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(
@@ -98,7 +95,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     };
     if let Some(from) = &args.from {
         refuse_untrusted_journal(&recorded, &flags, &settings)?;
-        let answers = answer_source(&settings, &view.settings.surroundings)?;
+        let answers = answer_source(&settings, &view.settings.command_line)?;
         let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let mut changed = describe_changes(&prepared)?;
         changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
@@ -134,7 +131,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Ok(exit_status(finished.outcome, finished.reason));
     }
     refuse_untrusted_journal(&recorded, &flags, &settings)?;
-    let answers = answer_source(&settings, &view.settings.surroundings)?;
+    let answers = answer_source(&settings, &view.settings.command_line)?;
     let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
     let mut changed = describe_changes(&prepared)?;
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
@@ -158,7 +155,7 @@ fn find_continuation<'a>(
             view,
             parent: view.parent,
             next: view.rev,
-            revisions: budget.saturating_sub(view.state.place),
+            revisions: budget.saturating_sub(view.state.branch_index),
         },
     })
 }

@@ -68,7 +68,7 @@ const RESTORE: &str = "a file of the run was changed or damaged: restore it, or 
 /// Updates the visible files from the journal, and reports those that were edited by hand.
 pub(super) fn update_visible_files(run: &Run, display: &Display) -> Result<(), Failure> {
     let approved =
-        run.view().finished.is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
+        run.view().finished.as_ref().is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
     let not_approved = if approved { "; it is not the approved version" } else { "" };
     for path in pipeline::reconcile(run).map_err(|e| run_failure(&e))? {
         display.note(&format!("{} was edited by hand and is left unchanged{not_approved}", path.display()));

@@ -17,7 +17,7 @@ pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
         let Some(secret) = nonempty_variable(name).and_then(|value| Secret::new(name, value.trim()).ok()) else {
             continue;
         };
-        if secret.is_in(text) {
+        if secret.occurs_in(text) {
             return Err(Failure::usage(format!(
                 "{place} contains the value of {name}, which would be written to files"
             ))

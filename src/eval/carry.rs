@@ -41,14 +41,14 @@ pub struct ModuleWithProperties {
 }
 
 impl<'a> Carrier<'a> {
-    /// Both modules must contain their translations. `beside` are the modules that the target builds on, `interface` the
+    /// Both modules must contain their translations. `local_modules` are the modules that the target builds on, `interface` the
     /// variables of the case's interface.
     pub fn new(from: &'a Module, to: &'a Module, local_modules: &[Module], interface: &'a [String]) -> Self {
         let own = from.definitions_by_name();
         let theirs = to.definitions_by_name();
         let mut taken = BTreeSet::new();
         let (mut variables, mut constants) = (BTreeSet::new(), BTreeMap::new());
-        for module in std::iter::once(to).chain(beside) {
+        for module in std::iter::once(to).chain(local_modules) {
             taken.extend(module.definitions_by_name().keys().map(|name| (*name).to_owned()));
             variables.extend(module.variables.iter().map(|v| v.name.clone()));
             constants.extend(module.constants.iter().map(|c| (c.name.clone(), c.arity)));

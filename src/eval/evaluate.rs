@@ -40,7 +40,7 @@ pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_
     let tier3 = match &checked.parsed {
         Some((module, cfg)) => {
             // Several checkers run in parallel, so each gets a part of the memory.
-            let limits = Limits { heap_mib: Some(memory_mib(&limits, context.checker_runs)), ..limits.clone() };
+            let limits = Limits { heap_mib: Some(memory_per_run_mib(&limits, context.checker_runs)), ..limits.clone() };
             let cx = ToolContext { limits: &limits, ..cx };
             let EvaluationContext { quick_tools: tools, jobs, on_progress, .. } = *context;
             let own_time = checked.tier2.complete.then(|| Duration::from_secs_f64(checked.tier2.seconds));

@@ -203,10 +203,10 @@ impl KnownBugJudge<'_> {
             }
         }
         let Ok(module) = Module::parse(&spec.text) else { return all(&format!("{}: no module", target.file)) };
-        let beside: Vec<Module> = spec.beside.iter().filter_map(|(_, text)| Module::parse(text).ok()).collect();
+        let local_modules: Vec<Module> = spec.local_modules.iter().filter_map(|(_, text)| Module::parse(text).ok()).collect();
         let interface: Vec<String> =
             self.case.checklist.interface.variables.iter().map(|name| Name::name(name).to_owned()).collect();
-        let carrier = Carrier::new(self.module, &module, &beside, &interface);
+        let carrier = Carrier::new(self.module, &module, &local_modules, &interface);
         let cfg = target.cfg.clone().unwrap_or_else(|| self.default_cfg(&module));
         let states_fairness = states_fairness(&module, &cfg);
         let cx = ToolContext { limits, ..*self.cx };

@@ -69,7 +69,7 @@ fn read_run_info(root: &Path) -> Result<Option<RunInfo>, SpecsError> {
         remedy: "restore the journal, or copy Spec.tla and Spec.cfg into another folder",
     };
     let entries = journal::read(&file).map_err(|e| journal_error(e.to_string()))?;
-    let view = RunView::of(&entries);
+    let view = RunView::from_entries(&entries);
     Ok(Some(RunInfo {
         outcome: view.finished.as_ref().map(|finished| finished.outcome),
         revisions: view.revisions.len(),

@@ -243,7 +243,7 @@ impl<'a> TargetJudge<'a> {
                 PropertyVerdict::Violated
             }
             Verdict::Violated { violated } if name == DEADLOCK || !is_property(violated) => {
-                PropertyVerdict::Unknown(format!("the run ends with another violation: {}", violated.words()))
+                PropertyVerdict::Unknown(format!("the run ends with another violation: {}", violated.description()))
             }
             Verdict::Violated { .. } => self.verdict_of_violation(outcome),
             Verdict::Holds => match exceeds_case_limit(outcome, self.context.case) {
@@ -293,13 +293,13 @@ impl<'a> TargetJudge<'a> {
                 if open.contains(&DEADLOCK) {
                     GroupResult::Decided(DEADLOCK.to_owned(), PropertyVerdict::Violated)
                 } else if check_deadlock == Some(false) {
-                    GroupResult::Unknown(format!("the run ends with another violation: {}", violated.words()))
+                    GroupResult::Unknown(format!("the run ends with another violation: {}", violated.description()))
                 } else {
                     GroupResult::OtherDeadlock
                 }
             }
             Verdict::Violated { violated } => {
-                GroupResult::Unknown(format!("the run ends with another violation: {}", violated.words()))
+                GroupResult::Unknown(format!("the run ends with another violation: {}", violated.description()))
             }
             Verdict::Inconclusive { reason, .. } if self.is_timed_out(ran) => GroupResult::TimedOut(first_line(reason)),
             Verdict::Invalid { .. } | Verdict::Inconclusive { .. } => GroupResult::CheckSeparately,
@@ -334,7 +334,7 @@ impl<'a> TargetJudge<'a> {
         let outcome = match self.context.tools.decide(&request, &self.context.cx).await {
             Ok(checked) => {
                 self.checkers.insert(checked.outcome.checker);
-                self.checkers.extend(checked.second.map(|second| second.checker));
+                self.checkers.extend(checked.second_outcome.map(|second| second.checker));
                 Ok(checked.outcome)
             }
             Err(error) => Err(reason_or_fatal(error)?),
@@ -344,7 +344,7 @@ impl<'a> TargetJudge<'a> {
 }
 
 fn other_violation(violated: &Violation) -> String {
-    format!("the run ends with a violation that the case does not name: {}", violated.words())
+    format!("the run ends with a violation that the case does not name: {}", violated.description())
 }
 
 /// The reason for a missing verdict, if a tool failed on this module only; the error if the tool cannot be used at all.

@@ -29,7 +29,7 @@ pub(super) async fn check_specification(
     tools: &dyn Toolchain,
     cx: &ToolContext<'_>,
 ) -> Result<SpecificationResult, ToolError> {
-    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), TranslationMode::Translated, cx).await?;
+    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), TranslationMode::Translate, cx).await?;
     let outcome = &examined.checked.outcome;
     let cfg = Cfg::parse(&specs.cfg_text).ok();
     let module = Module::parse(&examined.spec.text).ok();
@@ -72,7 +72,7 @@ pub(super) async fn check_specification(
     };
     // Properties of a rejected specification are not carried over.
     let read = read.filter(|_| examined.last_stage >= LastStage::Names);
-    let (version, second) = (outcome.version.clone(), examined.checked.second.as_ref().map(|second| second.checker));
+    let (version, second) = (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
     Ok(SpecificationResult { tier1, tier2, version, second, parsed: read })
 }
 

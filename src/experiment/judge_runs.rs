@@ -10,7 +10,7 @@ use crate::monitor::labels::Labels;
 use crate::monitor::score::Score;
 use crate::monitor::synthetic::{Constraint, Synthetic};
 use crate::monitor::trac::{Monitor, Reset};
-use crate::temporal::{Ending, Formulas, Record};
+use crate::temporal::{FinalVerdict, Formulas, Record};
 
 /// The temperature of judges and labelers in the paper.
 const TEMPERATURE: f64 = 0.2;
@@ -187,7 +187,7 @@ fn is_satisfied(formula: &str, steps: impl Iterator<Item = impl Record>) -> bool
     for step in steps {
         monitor.step_record(&step);
     }
-    monitor.ending(RULE).is_some_and(Ending::holds)
+    monitor.ending(RULE).is_some_and(FinalVerdict::holds)
 }
 
 fn summarize(setting: Setting, judge: JudgeKind, runs: &[&CaseRun]) -> JudgeRow {

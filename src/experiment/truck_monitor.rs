@@ -3,7 +3,7 @@
 use super::truck::Action;
 use super::truck_task::Task;
 use crate::monitor::trac::{Decision, Monitor, Reset};
-use crate::temporal::{Debt, Formulas, Record, Value};
+use crate::temporal::{ResidualCost, Formulas, Record, Value};
 
 /// Monitors the rules of a task. A broken rule is reset (TRAC with reset). A satisfied rule is removed: what it required
 /// once must not be required a second time.
@@ -46,7 +46,7 @@ impl<'a> RuleMonitor<'a> {
     }
 
     /// The debt of all rules together.
-    pub fn debt(&mut self) -> (usize, Debt) {
+    pub fn debt(&mut self) -> (usize, ResidualCost) {
         self.monitor.debt()
     }
 

@@ -21,7 +21,7 @@ fn verdict_words(verdict: Verdict) -> &'static str {
 
 /// The verdict on each rule with its reasons, and a summary.
 pub fn audit_text(log: &str, audited: &AuditReport) -> String {
-    let states = audited.found.places.states();
+    let states = audited.log.places.states();
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{log}: {}, {}\n", counted(states, "state"), counted(audited.findings.len() as u64, "rule"));
@@ -53,8 +53,8 @@ pub fn default_audit_text(log: &str, audited: &AuditReport) -> String {
     for finding in &broken {
         rule_text(&mut out, finding, audited);
     }
-    let evaluated = audited.findings.iter().filter(|f| f.asked.is_some_and(|times| times > 0)).count();
-    let decisions: u64 = audited.findings.iter().filter_map(|f| f.asked).sum();
+    let evaluated = audited.findings.iter().filter(|f| f.evaluated.is_some_and(|times| times > 0)).count();
+    let decisions: u64 = audited.findings.iter().filter_map(|f| f.evaluated).sum();
     let rules = audited.findings.len();
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -69,7 +69,7 @@ pub fn default_audit_text(log: &str, audited: &AuditReport) -> String {
 }
 
 /// Statements of a journal that its own events contradict.
-pub fn objections_text(again: &Again) -> String {
+pub fn objections_text(verification: &Verification) -> String {
     let text = |o: &Objection| format!("{}: VIOLATED\n    event {}: {}\n\n", o.about, o.event, o.text);
     verification.objections.iter().map(text).collect()
 }
@@ -135,10 +135,10 @@ pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
                 "severity": finding.rule.severity.name(),
                 "verdict": finding.verdict.name(),
                 "decided_at": finding.culprit,
-                "decided_at_line": finding.culprit.and_then(|state| audited.found.places.line(state)),
+                "decided_at_line": finding.culprit.and_then(|state| audited.log.places.line(state)),
                 "failing_positions": finding.failing,
                 "failing_position_count": finding.failing_count,
-                "evaluations": finding.asked,
+                "evaluations": finding.evaluated,
                 "violations": finding.violations,
                 "explanation": finding.witness,
                 "note": finding.note,

@@ -8,7 +8,7 @@ use super::labelling::untrusted_text;
 use crate::monitor::{AuditReport, RuleFinding, Severity};
 use crate::pipeline::{Objection, Verification};
 
-pub fn audit_junit(log: &str, audited: &AuditReport, again: &Again) -> String {
+pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification) -> String {
     let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
     let case = escaped(log);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");

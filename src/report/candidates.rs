@@ -11,7 +11,7 @@ pub(super) fn candidates_text(candidates: &Candidates) -> String {
     for one in &candidates.all {
         let number = one.candidate;
         let mark = if chosen.is_some_and(|chosen| chosen.chosen == number) { ", chosen" } else { "" };
-        let given_up = candidates.given_up.get(&number);
+        let given_up = candidates.abandoned.get(&number);
         let late = match given_up {
             Some(given_up) => format!("; no properties: {}", first_line(&given_up.why)),
             None if chosen.is_some_and(|chosen| chosen.missing.contains(&number)) => ", too late".to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn candidates_text(candidates: &Candidates) -> String {
             let _ = writeln!(text, "      candidate {number}: given up: {}", first_line(&given_up.why));
         }
     }
-    for number in &candidates.open {
+    for number in &candidates.unfinished {
         let _ = writeln!(text, "      candidate {number}: in progress");
     }
     text

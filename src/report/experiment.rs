@@ -26,7 +26,7 @@ pub struct Experiments {
     /// Results of the judge experiment, if it ran.
     pub judge: Option<Vec<JudgeRow>>,
     /// Description of the task and results of the intervention experiment, if it ran.
-    pub interventions: Option<(String, Vec<SteerRow>)>,
+    pub interventions: Option<(String, Vec<InterventionRow>)>,
     /// Calls of this process; answers from a recording are not counted.
     pub times: Vec<Timed>,
 }

@@ -15,7 +15,7 @@ pub(super) fn names(propositions: &[Arc<str>]) -> Vec<&str> {
 
 /// The models that labelled.
 fn labeler_names(labelling: Option<&Labelling>) -> String {
-    let by: Vec<&str> = labelling.iter().flat_map(|l| l.by.iter().map(String::as_str)).collect();
+    let by: Vec<&str> = labelling.iter().flat_map(|l| l.models.iter().map(String::as_str)).collect();
     if by.is_empty() { "a model".to_owned() } else { by.join(", ") }
 }
 
@@ -81,7 +81,7 @@ fn accuracy_text(out: &mut String, accuracy: &LabelAccuracy) {
 
 pub(super) fn labelling_json(labelling: &Labelling) -> Value {
     json!({
-        "trusted": false, "by": labelling.by, "states_labelled": labelling.labelled, "states_with_logged_labels": labelling.recorded,
+        "trusted": false, "models": labelling.models, "states_labelled": labelling.labelled, "states_with_logged_labels": labelling.recorded,
         "states_without_content": labelling.empty, "steps_requested": labelling.asked, "steps_cached": labelling.cached, "requests": labelling.requests,
         "tokens": labelling.tokens, "cost_usd": labelling.cost_usd,
         "accuracy": labelling.accuracy.as_ref().map(accuracy_json),

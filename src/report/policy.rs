@@ -31,7 +31,7 @@ pub(super) fn policy_text(view: &RunView) -> String {
     }
     let ends = view.finished.as_ref().map(|finished| finished.rules.as_slice()).unwrap_or_default();
     for end in ends.iter().filter(|end| end.is_broken() && !now.iter().any(|v| v.rule == end.rule)) {
-        let _ = writeln!(text, "  {} [{}]: not satisfied at the end of the run: {}", end.rule, end.severity, end.means);
+        let _ = writeln!(text, "  {} [{}]: not satisfied at the end of the run: {}", end.rule, end.severity, end.meaning);
         if let Some(owed) = &end.owed {
             let _ = writeln!(text, "      residual: {owed}");
         }
@@ -39,8 +39,8 @@ pub(super) fn policy_text(view: &RunView) -> String {
             let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
-    for end in ends.iter().filter(|end| end.forbade && !end.is_broken()) {
-        let _ = writeln!(text, "  {} [{}]: prevented the approval: {}", end.rule, end.severity, end.means);
+    for end in ends.iter().filter(|end| end.forbade_approval && !end.is_broken()) {
+        let _ = writeln!(text, "  {} [{}]: prevented the approval: {}", end.rule, end.severity, end.meaning);
     }
     if ends.is_empty() && now.is_empty() {
         text.push_str("  no rule is violated so far\n");
@@ -58,10 +58,10 @@ pub(super) fn policy_text(view: &RunView) -> String {
             .map(|end| end.rule.as_str())
             .collect();
         if let Some(untrusted) = ends.iter().find_map(|end| end.untrusted.as_ref().filter(|_| !rest.is_empty())) {
-            let by = if untrusted.by.is_empty() { "a model".to_owned() } else { untrusted.by.join(", ") };
+            let by = if untrusted.models.is_empty() { "a model".to_owned() } else { untrusted.models.join(", ") };
             let _ = writeln!(text, "  depend on labels by {by}, untrusted: {}", rest.join(", "));
         }
-        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_asked && !end.forbade).count();
+        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_evaluated && !end.forbade_approval).count();
         let _ = writeln!(text, "  {kept} of {} kept", counted(ends.len(), "rule"));
     }
     text

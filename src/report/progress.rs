@@ -60,7 +60,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             format!("{node}{verdict}\n{:<20}{}", "", statistics_sentence(&check.outcome.statistics))
         }
         RunEvent::CandidateFinished(finished) => format!("{node}{}", cut(&finished.candidate.words(), LINE)),
-        RunEvent::CandidateGivenUp(one) => {
+        RunEvent::CandidateAbandoned(one) => {
             format!("{node}{}", cut(&format!("candidate {} is given up: {}", one.candidate, one.why), LINE))
         }
         RunEvent::LeadersSelected(named) => {
@@ -129,7 +129,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
 fn is_plain_progress(row: Row) -> bool {
     matches!(
         row,
-        Row::InformalAnswered | Row::FormalizeAnswered | Row::Validated | Row::Merged | Row::CheckReport | Row::MutantsDue
+        Row::InformalAnswered | Row::FormalizeAnswered | Row::Validated | Row::Merged | Row::Checked | Row::MutantsDue
     )
 }
 

@@ -22,7 +22,7 @@ pub fn heading(view: &RunView) -> String {
     let status = status(view);
     let by_embedded =
         decisive_revision(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
-    if by_embedded || view.settings.surroundings["checker"] == "embedded" {
+    if by_embedded || view.settings.command_line["checker"] == "embedded" {
         format!("{status} ({WITHOUT_JAVA})")
     } else {
         status
@@ -114,9 +114,9 @@ pub fn summary(view: &RunView, width: usize) -> String {
         text.push_str(&policy_text(view));
         flaw(&mut text, view, revision, width);
     }
-    if !view.other_concerns.is_empty() {
+    if !view.specification.other_concerns.is_empty() {
         text.push_str("\nOther concerns in the documents, for further runs with --concern:\n");
-        for concern in &view.other_concerns {
+        for concern in &view.specification.other_concerns {
             let _ = writeln!(text, "  - {concern}");
         }
     }
@@ -251,7 +251,7 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     if !probes.is_empty() {
         probes.insert_str(0, "\nThe violation, checked again:\n");
     }
-    let reviewed = view.reviews.get(&revision.revision).and_then(|all| all.last());
+    let reviewed = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last());
     let flaw_review = reviewed.filter(|_| revision.outcome == "flaw_found");
     let Some((flaw, quotes)) = flaw_review.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
         let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());

@@ -42,7 +42,7 @@ pub(super) fn describe(entry: &Entry) -> String {
         RunEvent::PartTaken(_) => "takes its part of one answer for all".to_owned(),
         RunEvent::AnswerNormalised(_) => "answer repaired before it was parsed".to_owned(),
         RunEvent::AttemptFinished(_) => "finishes".to_owned(),
-        RunEvent::Restored(_) => "earlier state restored".to_owned(),
+        RunEvent::ClaimsRestored(_) => "earlier state restored".to_owned(),
         RunEvent::ToolFinished(finished) => describe_tool(finished),
         RunEvent::CheckFinished(check) => {
             let distinct =
@@ -56,8 +56,8 @@ pub(super) fn describe(entry: &Entry) -> String {
         RunEvent::CandidateReceived(received) => {
             format!("receives candidate {} ({} points)", received.candidate, received.points)
         }
-        RunEvent::CandidateGivenUp(one) => format!("candidate {} is given up: {}", one.candidate, one.why),
-        RunEvent::LeadersNamed(named) => {
+        RunEvent::CandidateAbandoned(one) => format!("candidate {} is given up: {}", one.candidate, one.why),
+        RunEvent::LeadersSelected(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
             format!("properties for candidates {}", leaders.join(", "))
         }
