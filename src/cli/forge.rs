@@ -18,7 +18,7 @@ use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::Recording;
 use crate::nodes::{Crew, Desk, Shelf};
 use crate::pipeline::{
-    self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunEnvironment, RunError, StopReason, WatchError, drive,
+    self, MAX_CANDIDATES, Outcome, PromptInUse, RuleMonitorError, Run, RunEnvironment, RunError, StopReason, drive,
 };
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -137,7 +137,7 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         RunError::Lock(LockError::Held { .. })
         | RunError::NoRun { .. }
         | RunError::Journal(JournalError::Damaged { .. } | JournalError::Version { .. })
-        | RunError::Watch(WatchError::Unlabelled { .. }) => failure,
+        | RunError::RuleMonitor(RuleMonitorError::Unlabelled { .. }) => failure,
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
         _ if no_room(error) => Failure { exit: Exit::Tool, ..failure }.hint(

@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::forge::run_failure;
 use super::provider::refuse_secrets;
 use crate::files;
-use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
+use crate::pipeline::{AdmissionError, Admitted, Run, StoredFile, admit};
 use crate::report::counted;
 
 /// A policy that can govern a run.
@@ -35,9 +35,9 @@ impl OwnPolicy {
     }
 
     /// Puts a run under it; how it is kept, for the journal.
-    pub(super) fn govern(self, run: &Run) -> Result<Stored, Failure> {
+    pub(super) fn govern(self, run: &Run) -> Result<StoredFile, Failure> {
         let stored = run.keep(&self.name, &self.text).map_err(|e| run_failure(&e))?;
-        run.put_under(&stored, *self.rules).map_err(|e| run_failure(&e))?;
+        run.set_policy(&stored, *self.rules).map_err(|e| run_failure(&e))?;
         Ok(stored)
     }
 }

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::formulate::{FormulateArgs, formulate};
 use super::progress::{json_line, result};
 use crate::exit::Exit;
-use crate::pipeline::{Law, default_policy, laws};
+use crate::pipeline::{DefaultRule, default_policy, default_rules};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct PolicyArgs {
@@ -48,20 +48,22 @@ pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
         PolicyCommand::Formulate(args) => return formulate(args).await,
     };
     match format {
-        PolicyFormat::Text => result(&text(&laws())),
-        PolicyFormat::Json => json_line(&json!({"schema": 1, "laws": laws().iter().map(object).collect::<Vec<_>>()})),
+        PolicyFormat::Text => result(&text(&default_rules())),
+        PolicyFormat::Json => {
+            json_line(&json!({"schema": 1, "laws": default_rules().iter().map(object).collect::<Vec<_>>()}))
+        }
         PolicyFormat::Toml => result(&default_policy()),
     }
     Ok(Exit::Ok)
 }
 
-fn object(law: &Law) -> Value {
+fn object(law: &DefaultRule) -> Value {
     json!({
         "guard": law.guard, "name": law.name, "owners": law.owners, "formula": law.formula, "words": law.words,
     })
 }
 
-fn text(laws: &[Law]) -> String {
+fn text(laws: &[DefaultRule]) -> String {
     let mut out = String::new();
     let mut guard = "";
     for law in laws {

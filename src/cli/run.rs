@@ -216,7 +216,7 @@ fn is_folder_of(out: &Path, docs: &Path) -> bool {
 /// Refuses a folder that holds files of the user's own under the names that a run uses. A run clears its `workspace/`, and
 /// a `Spec.tla` that is not the run's would look approved in the end.
 fn refuse_strangers(out: &Path) -> Result<(), Failure> {
-    // Stored artifacts alone are left by a run that was killed before its first event.
+    // StoredFile artifacts alone are left by a run that was killed before its first event.
     let is_there =
         |name: &&str| std::fs::symlink_metadata(out.join(name)).is_ok_and(|meta| meta.is_dir() || meta.len() > 0);
     let own: Vec<&str> = pipeline::file::VISIBLE.into_iter().filter(is_there).collect();

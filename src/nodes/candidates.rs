@@ -17,7 +17,8 @@ use crate::llm::LlmError;
 use crate::pipeline::{
     AbandonedCandidate, Acceptance, Attempt, BackgroundTasks, Candidate, CandidateFinished, CandidateReceived,
     CandidateStarted, Chosen, Entry, Event, Facts, Feedback, Halt, LeadersSelected, NodeError, NodeName, Product,
-    QuickCheck, RevisionRank, RunError, RunEvent, RunView, Stage, StopReason, best, file, leaders, lifeline_of,
+    QuickCheck, RevisionRank, RunError, RunEvent, RunView, Stage, StopReason, candidate_lifeline, file, select_best,
+    select_leaders,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -94,7 +95,7 @@ pub(super) async fn perform<'run>(
         }
         None => contest.gather(&drafts, Stage::Formalization, &[]).await?,
     };
-    let leaders = leaders(&all);
+    let leaders = select_leaders(&all);
     if leaders.len() > 1 {
         if named.is_none() {
             let received = all.iter().map(|one| one.candidate).collect();
@@ -109,7 +110,7 @@ pub(super) async fn perform<'run>(
     all.sort_by_key(|one| one.candidate);
     let leading: Vec<Candidate> = all.iter().filter(|one| one.stage == Stage::Properties).cloned().collect();
     let compared = if leading.is_empty() { &all } else { &leading };
-    let (winner, by) = best(compared).ok_or_else(|| unknown(0))?;
+    let (winner, by) = select_best(compared).ok_or_else(|| unknown(0))?;
     let chosen = Chosen {
         chosen: winner.candidate,
         criterion: by,
@@ -149,7 +150,7 @@ fn unknown(candidate: u32) -> NodeError {
 
 /// What a candidate came to, in the words of an earlier start of this attempt; at this stage, or at its last.
 fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Option<Candidate> {
-    let own = attempt.apart(candidate, None);
+    let own = attempt.for_candidate(candidate, None);
     own.recall(|event| {
         let one = &event.try_as_candidate_finished_ref()?.candidate;
         stage.is_none_or(|stage| one.stage == stage).then(|| one.clone())
@@ -182,7 +183,7 @@ impl Contest<'_, '_> {
         let (tell, mut words) = mpsc::unbounded_channel();
         let (over, is_over) = watch::channel(false);
         let node = node_of(stage);
-        let late = |number: &u32| self.desk.comes_late(&self.attempt.apart(*number, Some(stage)), node);
+        let late = |number: &u32| self.desk.comes_late(&self.attempt.for_candidate(*number, Some(stage)), node);
         // Where a recording was made with more of them, those that were in time there may not be among these.
         let in_time = candidates.iter().any(|number| !late(number));
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
@@ -248,7 +249,7 @@ impl Contest<'_, '_> {
         };
         if !self.attempt.has(is_this) {
             let record = self.attempt.event(Kind::Recv, RunEvent::CandidateReceived(received));
-            self.attempt.run.append(vec![record.received_from(lifeline_of(one.candidate))])?;
+            self.attempt.run.append(vec![record.received_from(candidate_lifeline(one.candidate))])?;
         }
         Ok(())
     }
@@ -262,10 +263,10 @@ impl Contest<'_, '_> {
         (over, is_late): (watch::Receiver<bool>, bool),
     ) -> Result<(), NodeError> {
         let stage = if drafted.is_none() { Stage::Formalization } else { Stage::Properties };
-        let mut own = self.attempt.apart(number, Some(stage));
-        own.over = Some(over);
+        let mut own = self.attempt.for_candidate(number, Some(stage));
+        own.decided = Some(over);
         if let Some(one) = &drafted {
-            own.taken_before.extend(taken_of(self.attempt, number, &one.answer)?);
+            own.accepted_before.extend(taken_of(self.attempt, number, &one.answer)?);
         }
         let here = self.attempt.run.view();
         if here.candidates.get(&here.rev).is_none_or(|all| !all.unfinished.contains(&number)) {
@@ -300,7 +301,7 @@ impl<'run> Way<'run> {
         let left = self.desk.caller.left();
         if self.is_late && !attempt.has(RunEvent::is_answer_received) {
             let _ = tell.send(Word::Late(number));
-            let over = attempt.over.take();
+            let over = attempt.decided.take();
             if let Some(mut over) = over
                 && over.wait_for(|over| *over).await.is_err()
             {
@@ -444,7 +445,7 @@ impl<'run> Way<'run> {
         self.view.set_check(record);
         self.view.reviews.rank = rank(&self.view, &outcome);
         one.rank = Some(self.view.reviews.rank);
-        one.step = self.view.step_here();
+        one.step = self.view.step_if_closed();
         Ok(one)
     }
 }

@@ -147,7 +147,7 @@ impl Desk {
             return self.recalled(artifact, provider, reads, attempt);
         }
         let request = self.request(view, ask)?;
-        match attempt.run.intervening() {
+        match attempt.run.intervention_settings() {
             // Whether it is taken is seen when the choice is made.
             None if attempt.candidate > 0 => Ok(self.sample(request, attempt, Seen::IfTaken).await?.reply),
             None => {
@@ -299,7 +299,7 @@ impl Desk {
             Used { cost_usd, tokens, before, ..Used::default() }
         };
         let place = self.caller.place(request, &used, &self.cancel);
-        let place = match attempt.over.clone() {
+        let place = match attempt.decided.clone() {
             None => place.await,
             Some(mut over) => tokio::select! {
                 biased;

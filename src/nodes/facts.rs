@@ -173,7 +173,7 @@ impl<'a> Subject<'a> {
                 .collect(),
             unnamed_changes: self
                 .view
-                .changes()
+                .changes_since_baseline()
                 .into_iter()
                 .map(|c| c.name)
                 .filter(|name| !review.is_some_and(|r| r.accepts_change(name)))
@@ -269,7 +269,7 @@ impl<'a> Subject<'a> {
         let _ =
             writeln!(text, "- merged with its properties and accepted again: {}", yes(self.view.state.merged_accepted));
         let _ = writeln!(text, "- checked as it stands: {}", yes(self.fresh_check().is_some()));
-        if let Some(flaw) = self.view.confirmed_before().filter(|_| !self.view.state.repaired) {
+        if let Some(flaw) = self.view.inherited_flaw().filter(|_| !self.view.state.repaired) {
             let _ = writeln!(
                 text,
                 "- this branch comes from rev_{}, which ended in a confirmed flaw of the documented protocol: {} breaks, \
@@ -304,7 +304,7 @@ impl<'a> Subject<'a> {
         text.push_str(
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
-        list(&mut text, self.view.changes().iter().map(describe));
+        list(&mut text, self.view.changes_since_baseline().iter().map(describe));
         if let Some(strengthened) = self.view.strengthened() {
             let _ = write!(text, "\n{}", mutants_facts(&strengthened));
         }

@@ -27,7 +27,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
-    let flaw_open = view.state.repaired && view.open_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
+    let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
     let as_whole = previous.is_none() && whole::is_due(view, attempt);
     let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
@@ -36,7 +36,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), numbered(&previous)));
-        let open = feedback_file(view.open_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
+        let open =
+            feedback_file(view.feedback_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {

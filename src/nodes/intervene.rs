@@ -10,8 +10,8 @@ use crate::journal::{Kind, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
 use crate::pipeline::{
-    AnswerAccepted, AnswerReceived, Attempt, Forecast, Foreseen, Halt, Intervened, NodeError, Record, RunEvent,
-    Sampled, StopReason, lifeline_of,
+    AnswerAccepted, AnswerReceived, Attempt, Forecast, ForeseenViolation, Halt, Intervened, NodeError, Record,
+    RunEvent, Sampled, StopReason, candidate_lifeline,
 };
 
 /// A sample, and what taking it would come to.
@@ -25,7 +25,7 @@ struct Tried {
 
 impl Tried {
     /// The first rule that it would violate and that asks for an intervention, and which.
-    fn met(&self) -> Option<(&Foreseen, Intervention)> {
+    fn met(&self) -> Option<(&ForeseenViolation, Intervention)> {
         self.forecast.violated.iter().find_map(|rule| Some((rule, rule.intervention?)))
     }
 
@@ -53,7 +53,7 @@ impl Desk {
         let mut tried = vec![first];
         for number in 1..=more {
             // Candidates that are asked for side by side count their samples apart.
-            let candidate = request.key.candidate + number * attempt.of();
+            let candidate = request.key.candidate + number * attempt.sample_stride();
             let next = self.instead(&request, candidate, which, intervening, (&before, attempt))?;
             let sample = self.try_out(next, intervening, attempt).await?;
             let is_good = sample.met().is_none();
@@ -83,11 +83,11 @@ impl Desk {
         let mut sample = self.sample(request.clone(), attempt, Seen::IfTaken).await?;
         self.label(&request, &mut sample, attempt).await?;
         let mut forecast = attempt.run.forecast(as_if_taken(&sample, attempt))?;
-        let asks = |rule: &Foreseen| rule.intervention.is_some();
+        let asks = |rule: &ForeseenViolation| rule.intervention.is_some();
         let mut predicted = Vec::new();
         if let Some(prediction) = intervening.prediction.as_ref().filter(|_| !forecast.violated.iter().any(asks)) {
             let estimates = self.predict(&request, &sample, prediction, attempt).await?;
-            predicted = attempt.run.undecided();
+            predicted = attempt.run.undecided_rules();
             predicted.retain(|rule| estimates.contains_key(&rule.rule));
         }
         let told = forecast.sampled(request.key.candidate, predicted.iter().map(|rule| rule.rule.clone()).collect());
@@ -102,7 +102,7 @@ impl Desk {
         candidate: u32,
         which: Intervention,
         intervening: &Intervening,
-        (violated, attempt): (&[Foreseen], &Attempt<'_>),
+        (violated, attempt): (&[ForeseenViolation], &Attempt<'_>),
     ) -> Result<Request, NodeError> {
         let mut request = first.clone();
         request.key.candidate = candidate;
@@ -135,12 +135,12 @@ pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
 /// That the taker of the attempt's answers takes one.
 pub(super) fn taken_record(taken: AnswerAccepted, attempt: &Attempt<'_>) -> Record {
     let record = attempt.event(Kind::Act, RunEvent::AnswerAccepted(taken));
-    Record { lifeline: attempt.taker.to_owned(), ..record }
+    Record { lifeline: attempt.accepting_lifeline.to_owned(), ..record }
 }
 
 /// What would come with an answer if it were taken now.
 pub(super) fn as_if_taken(sample: &Sample, attempt: &Attempt<'_>) -> Vec<Record> {
-    attempt.taken_before.iter().cloned().chain(taken(sample, attempt)).collect()
+    attempt.accepted_before.iter().cloned().chain(taken(sample, attempt)).collect()
 }
 
 /// That an answer is taken. A candidate's is offered: rules see it when the candidate was chosen.
@@ -154,7 +154,7 @@ fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
 
 /// That a candidate's answer is taken, now that it was chosen; nothing if it was no answer of its own.
 pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, NodeError> {
-    let lifeline = lifeline_of(candidate);
+    let lifeline = candidate_lifeline(candidate);
     let offered = attempt.run.find_last(lifeline, |entry| match &entry.event {
         RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerAccepted::from(offered.clone())),
         _ => None,
@@ -166,7 +166,7 @@ pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> R
         })
     };
     let Some(taken) = offered.or_else(received) else { return Ok(None) };
-    let asked = attempt.run.labels();
+    let asked = attempt.run.label_propositions();
     if !asked.is_empty() && taken.answer.labels.as_ref().is_none_or(|labels| labels.propositions != asked.sha()) {
         let message = format!(
             "an answer of candidate {candidate} was not labelled with what the policy's rules speak of; go on under the \
@@ -179,10 +179,10 @@ pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> R
 
 /// What an intervention was for.
 struct Told<'a> {
-    rule: &'a Foreseen,
+    rule: &'a ForeseenViolation,
     which: Intervention,
     /// What the first answer would have violated.
-    before: &'a [Foreseen],
+    before: &'a [ForeseenViolation],
     purpose: &'a str,
 }
 

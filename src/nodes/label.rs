@@ -19,7 +19,7 @@ impl Desk {
         sample: &mut Sample,
         attempt: &Attempt<'_>,
     ) -> Result<(), NodeError> {
-        let propositions = attempt.run.labels();
+        let propositions = attempt.run.label_propositions();
         if propositions.is_empty() {
             return Ok(());
         }

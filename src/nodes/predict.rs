@@ -29,7 +29,7 @@ impl Desk {
         prediction: &Prediction,
         attempt: &Attempt<'_>,
     ) -> Result<BTreeMap<String, f64>, NodeError> {
-        let undecided = attempt.run.foresee(as_if_taken(sample, attempt), attempt.taken_before.len())?;
+        let undecided = attempt.run.foresee(as_if_taken(sample, attempt), attempt.accepted_before.len())?;
         if undecided.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -60,7 +60,7 @@ impl Desk {
                         };
                         records.push(taken_record(taken, attempt));
                     }
-                    for (rule, verdicts) in attempt.run.foresee(records, attempt.taken_before.len())? {
+                    for (rule, verdicts) in attempt.run.foresee(records, attempt.accepted_before.len())? {
                         *estimates.entry(rule).or_default() += share(prediction.matches(&verdicts));
                     }
                 }

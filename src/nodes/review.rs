@@ -54,12 +54,12 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let data =
         json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?, "objective": objective(view)});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
-    let again = view.open_for(NodeName::Review).next().is_some();
+    let again = view.feedback_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
     let purpose = match previous {
         Some(previous) if again => {
             files.push(("previous.md".to_owned(), numbered(&previous)));
-            files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::Review), "")));
+            files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::Review), "")));
             "repair"
         }
         _ => "draft",

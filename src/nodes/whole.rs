@@ -25,14 +25,14 @@ pub(super) fn is_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
 
 /// The properties of the candidate that was chosen, where it has some and the module is still its own.
 pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> Result<Option<Reply>, NodeError> {
-    let chosen = view.chosen().filter(|one| one.source.as_ref() == view.artifact(file::SOURCE));
+    let chosen = view.chosen_candidate().filter(|one| one.source.as_ref() == view.artifact(file::SOURCE));
     let Some(sha) = chosen.and_then(|one| one.properties.clone()).filter(|_| view.artifact(own).is_none()) else {
         return Ok(None);
     };
     if !attempt.has(RunEvent::is_part_taken) {
         let part = PartTaken { whole_answer: Some(sha.clone()), artifact: sha.clone() };
         let part = attempt.event(Kind::Act, RunEvent::PartTaken(part));
-        let taken = match view.chosen() {
+        let taken = match view.chosen_candidate() {
             Some(one) => taken_of(attempt, one.candidate, &sha)?,
             None => None,
         };
@@ -50,7 +50,7 @@ pub(super) fn part(
     own: &str,
 ) -> Result<Option<Reply>, NodeError> {
     // What was drafted as a whole is the first candidate; the others are drafted for themselves.
-    let other = attempt.candidate > 1 || view.chosen().is_some_and(|one| one.candidate > 1);
+    let other = attempt.candidate > 1 || view.chosen_candidate().is_some_and(|one| one.candidate > 1);
     if view.rev != 0 || view.artifact(own).is_some() || other {
         return Ok(None);
     }

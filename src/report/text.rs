@@ -210,7 +210,7 @@ fn requirements(text: &mut String, revision: &Revision) {
 
 /// What was accepted by name and what was edited by hand on the way to a revision: no tool answers for it.
 fn rests_on(text: &mut String, view: &RunView, revision: &Revision) {
-    let line = view.line_of(revision.revision);
+    let line = view.lineage(revision.revision);
     let mut accepted = Vec::new();
     for r in &line {
         let reviews = view.reviews.by_revision.get(&r.revision).into_iter().flatten();
