@@ -179,7 +179,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     let mut settings = Settings { docs, command_line: json!({}), ..Settings::default() };
     if watched {
         let stored = run.keep("policy.toml", LIVE).unwrap();
-        run.put_under(&stored, admit(LIVE).unwrap()).unwrap();
+        run.set_policy(&stored, admit(LIVE).unwrap()).unwrap();
         let known = tlaforge::pipeline::known_metrics();
         settings.objective = Some(RunObjective::from_text(OBJECTIVE, Format::Toml, &known).unwrap());
         settings.policy = Some(stored);

@@ -296,7 +296,7 @@ fn assert_acyclic(next: &HashMap<Seen, Vec<Seen>>) {
 }
 
 #[test]
-fn every_reachable_state_of_the_orchestrator_obeys_the_laws_of_routing() {
+fn every_reachable_state_has_the_invariants_of_routing() {
     let mut taken = HashSet::new();
     let mut total = 0;
     for (repair, strengthen) in [(false, 0), (true, 0), (false, 1), (true, 2)] {

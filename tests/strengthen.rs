@@ -120,7 +120,7 @@ fn properties_that_notice_more_are_kept() {
 }
 
 #[test]
-fn what_the_specification_violates_is_dropped_and_told() {
+fn a_new_property_that_the_specification_violates_is_dropped_and_reported() {
     let (bench, done) = forged(&strengthened(2, &wrong()), &[]);
     done.expect(0).prints(&["Outcome: approved", "dropped", "NeverFull", "said to cover R1", "still surviving:"]);
     let plain = support::counter::bench();
@@ -144,7 +144,7 @@ fn what_the_specification_violates_is_dropped_and_told() {
 }
 
 #[test]
-fn what_notices_no_more_is_dropped() {
+fn properties_that_kill_no_more_mutants_are_dropped() {
     let (bench, done) = forged(&strengthened(2, &no_stronger()), &[]);
     done.expect(0).prints(&["Outcome: approved", "dropped", "they notice no more"]);
     let journal = bench.journal("specs");
@@ -155,7 +155,7 @@ fn what_notices_no_more_is_dropped() {
 }
 
 #[test]
-fn answers_that_come_to_nothing_are_dropped_within_their_limits() {
+fn useless_answers_are_dropped_within_their_limits() {
     // Unreadable twice.
     let script = strengthened(2, "I cannot.").answer("generate_invariants", 0, 3, "strengthen", "Sorry.");
     let (bench, done) = forged(&script, &[]);
@@ -173,7 +173,7 @@ fn answers_that_come_to_nothing_are_dropped_within_their_limits() {
 }
 
 #[test]
-fn a_second_round_is_told_what_came_of_the_first() {
+fn a_second_round_sees_the_result_of_the_first() {
     let script = strengthened(2, &wrong()).answer("generate_invariants", 0, 3, "strengthen", &stronger());
     let (bench, done) = forged(&script, &["--strengthen", "2"]);
     done.expect(2).says(&["--strengthen"]);
@@ -196,7 +196,7 @@ fn a_second_round_is_told_what_came_of_the_first() {
 }
 
 #[test]
-fn where_the_check_does_not_hold_or_nothing_survives_nobody_is_asked() {
+fn without_surviving_mutants_or_a_check_that_holds_no_model_is_asked() {
     let bench = support::counter::bench();
     let violated = good().answer("generate_invariants", 0, 1, "draft", &wrong());
     bench.forge(&violated, &["--strengthen", "--max-revisions", "0"]).expect(1).prints(&["Mutants: not judged"]);
@@ -207,7 +207,7 @@ fn where_the_check_does_not_hold_or_nothing_survives_nobody_is_asked() {
 }
 
 #[test]
-fn each_revision_has_its_own_rounds_and_a_dropped_property_leaves_nothing_behind() {
+fn each_revision_has_its_own_rounds_and_a_dropped_property_leaves_no_trace() {
     let script = strengthened(2, &no_stronger())
         .answer("review", 0, 1, "draft", &issue("major", "wrong_invariant", "say more"))
         .having_read_all()
@@ -222,12 +222,12 @@ fn each_revision_has_its_own_rounds_and_a_dropped_property_leaves_nothing_behind
 }
 
 #[test]
-fn killed_where_properties_are_kept_it_resumes_to_the_same_files_and_judges_nothing_twice() {
+fn killed_while_properties_are_kept_it_resumes_to_the_same_files() {
     killed_at_boundaries(&stronger(), "kept");
 }
 
 #[test]
-fn killed_where_properties_are_dropped_it_resumes_to_the_same_files_and_judges_nothing_twice() {
+fn killed_while_properties_are_dropped_it_resumes_to_the_same_files() {
     killed_at_boundaries(&wrong(), "dropped");
 }
 
@@ -268,7 +268,7 @@ fn killed_at_boundaries(answer: &str, what: &str) {
 }
 
 #[test]
-fn what_is_set_is_journaled_and_can_be_changed() {
+fn the_number_of_rounds_is_journaled_and_can_be_changed() {
     // Nothing answers the round: the run stops in the middle of a trial.
     let (bench, done) = forged(&good(), &[]);
     done.expect(5);
@@ -291,7 +291,7 @@ fn what_is_set_is_journaled_and_can_be_changed() {
 
 /// The answers are those of a person who had the request alone.
 #[test]
-fn a_genuine_round_makes_the_properties_of_the_alternating_bit_notice_more() {
+fn a_recorded_round_makes_the_alternating_bit_kill_more_mutants() {
     let bench = Bench::remembering();
     let case = project().join("evals/alternating_bit");
     let recording = case.join("recording/strengthen.jsonl");

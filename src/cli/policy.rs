@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::formulate::{FormulateArgs, formulate};
 use super::terminal::{print_json_line, print_result};
 use crate::exit::Exit;
-use crate::pipeline::{Law, default_policy, laws};
+use crate::pipeline::{DefaultRule, default_policy, default_rules};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct PolicyArgs {
@@ -48,22 +48,22 @@ pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
         PolicyCommand::Formulate(args) => return formulate(args).await,
     };
     match format {
-        PolicyFormat::Text => print_result(&text(&laws())),
+        PolicyFormat::Text => print_result(&text(&default_rules())),
         PolicyFormat::Json => {
-            print_json_line(&json!({"schema": 1, "rules": laws().iter().map(object).collect::<Vec<_>>()}))
+            print_json_line(&json!({"schema": 1, "rules": default_rules().iter().map(object).collect::<Vec<_>>()}))
         }
         PolicyFormat::Toml => print_result(&default_policy()),
     }
     Ok(Exit::Ok)
 }
 
-fn object(law: &Law) -> Value {
+fn object(law: &DefaultRule) -> Value {
     json!({
         "guard": law.guard, "name": law.name, "owners": law.owners, "formula": law.formula, "words": law.words,
     })
 }
 
-fn text(laws: &[Law]) -> String {
+fn text(laws: &[DefaultRule]) -> String {
     let mut out = String::new();
     let mut guard = "";
     for law in laws {

@@ -18,7 +18,8 @@ use crate::llm::LlmError;
 use crate::pipeline::{
     AbandonedCandidate, Acceptance, Attempt, BackgroundTasks, Candidate, CandidateFinished, CandidateReceived,
     CandidateStarted, Chosen, Entry, Event, Facts, Feedback, Halt, LeadersSelected, NodeError, NodeName, Product,
-    QuickCheck, RevisionRank, RunError, RunEvent, RunView, Stage, StopReason, best, file, leaders, lifeline_of,
+    QuickCheck, RevisionRank, RunError, RunEvent, RunView, Stage, StopReason, candidate_lifeline, file, select_best,
+    select_leaders,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -95,7 +96,7 @@ pub(super) async fn perform<'run>(
         }
         None => selection.gather(&drafts, Stage::Formalization, &[]).await?,
     };
-    let leaders = leaders(&all);
+    let leaders = select_leaders(&all);
     if leaders.len() > 1 {
         if named.is_none() {
             let received = all.iter().map(|one| one.candidate).collect();
@@ -150,7 +151,7 @@ fn no_result(candidate: u32) -> NodeError {
 
 /// The result of a candidate from before a crash of this attempt: of this stage, or its last one.
 fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Option<Candidate> {
-    let own = attempt.apart(candidate, None);
+    let own = attempt.for_candidate(candidate, None);
     own.recall(|event| {
         let one = &event.try_as_candidate_finished_ref()?.candidate;
         stage.is_none_or(|stage| one.stage == stage).then(|| one.clone())
@@ -250,7 +251,7 @@ impl CandidateSelection<'_, '_> {
         };
         if !self.attempt.has(is_this) {
             let record = self.attempt.event(Kind::Recv, RunEvent::CandidateReceived(received));
-            self.attempt.run.append(vec![record.received_from(lifeline_of(one.candidate))])?;
+            self.attempt.run.append(vec![record.received_from(candidate_lifeline(one.candidate))])?;
         }
         Ok(())
     }
@@ -264,8 +265,8 @@ impl CandidateSelection<'_, '_> {
         (over, is_late): (watch::Receiver<bool>, bool),
     ) -> Result<(), NodeError> {
         let stage = if drafted.is_none() { Stage::Formalization } else { Stage::Properties };
-        let mut own = self.attempt.apart(number, Some(stage));
-        own.over = Some(over);
+        let mut own = self.attempt.for_candidate(number, Some(stage));
+        own.decided = Some(over);
         if let Some(one) = &drafted {
             own.taken_before.extend(accept_chosen(self.attempt, number, &one.answer)?);
         }
@@ -447,7 +448,7 @@ impl<'run> CandidateRun<'run> {
         self.view.set_check(record);
         self.view.reviews.rank = rank(&self.view, &outcome);
         one.rank = Some(self.view.reviews.rank);
-        one.step = self.view.step_here();
+        one.step = self.view.step_if_closed();
         Ok(one)
     }
 }

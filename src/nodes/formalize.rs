@@ -39,7 +39,7 @@ pub(super) async fn perform(
         } else {
             format!("The module was not accepted:\n\n{}", diagnostics_text(&view.specification.diagnostics))
         };
-        files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::Formalize), &otherwise)));
+        files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::Formalize), &otherwise)));
         offer_check(view, &mut data, &mut files);
         "repair"
     } else {

@@ -25,7 +25,7 @@ pub(super) async fn perform(
 ) -> Result<Product, NodeError> {
     let previous = current(view, attempt, ANSWER)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
-    let has_feedback = view.open_for(NodeName::GenerateInvariants).next().is_some();
+    let has_feedback = view.feedback_for(NodeName::GenerateInvariants).next().is_some();
     let on_trial = view.strengthening.as_ref().filter(|_| view.state.on_trial);
     let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback});
     let mut files = vec![
@@ -33,7 +33,7 @@ pub(super) async fn perform(
         ("Spec.tla".to_owned(), without_translation(&source)),
     ];
     if has_feedback {
-        files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::GenerateInvariants), "")));
+        files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::GenerateInvariants), "")));
     }
     let purpose = match on_trial {
         Some(_) => "strengthen",

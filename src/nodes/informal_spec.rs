@@ -33,7 +33,7 @@ pub(super) async fn perform(
         None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
-    let flaw_open = view.state.repaired && view.open_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
+    let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
     let is_single_call = previous.is_none() && single_call::is_due(view, attempt);
     let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
@@ -42,7 +42,7 @@ pub(super) async fn perform(
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), number_lines(&previous)));
-        let open = feedback_file(view.open_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
+        let open = feedback_file(view.feedback_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {

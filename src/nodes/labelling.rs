@@ -20,7 +20,7 @@ impl NodeContext {
         sample: &mut Sample,
         attempt: &Attempt<'_>,
     ) -> Result<(), NodeError> {
-        let propositions = attempt.run.labels();
+        let propositions = attempt.run.label_propositions();
         if propositions.is_empty() {
             return Ok(());
         }

@@ -46,7 +46,7 @@ pub(super) async fn perform(
             judged
         }
     };
-    let survivors = judged.of(Outcome::Survived).next().is_some();
+    let survivors = judged.with_outcome(Outcome::Survived).next().is_some();
     let kills_more = before.is_some_and(|before| judged.kills_more(before));
     Ok(Product {
         event: Event::Judged { survivors, kills_more },

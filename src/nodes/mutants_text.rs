@@ -12,7 +12,7 @@ const MAX_HINTS: usize = 20;
 /// The text of `survivors.md`: the surviving mutants.
 pub(super) fn survivors_file(mutants: &Strengthening) -> String {
     let now = &mutants.now;
-    let survivors: Vec<&JudgedMutant> = now.of(Outcome::Survived).collect();
+    let survivors: Vec<&JudgedMutant> = now.with_outcome(Outcome::Survived).collect();
     let mut text = format!(
         "# These flaws go unnoticed\n\nOne deliberate flaw at a time was put into the module, and the module checked with \
          the properties that stand. Of those that do something new, {}. For each of the others below, every property \
@@ -22,7 +22,7 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
     );
     text.push_str(&list_by_definition(&survivors));
     let mut hints = |outcome: Outcome, heading: &str| {
-        let all: Vec<&JudgedMutant> = now.of(outcome).filter(|m| m.noticed_by.is_empty()).collect();
+        let all: Vec<&JudgedMutant> = now.with_outcome(outcome).filter(|m| m.noticed_by.is_empty()).collect();
         if all.is_empty() {
             return;
         }

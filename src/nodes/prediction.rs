@@ -63,7 +63,7 @@ impl NodeContext {
                         };
                         records.push(accept_at_taker(taken, attempt));
                     }
-                    for (rule, verdicts) in attempt.run.foresee(records, attempt.taken_before.len())? {
+                    for (rule, verdicts) in attempt.run.foresee(records, attempt.accepted_before.len())? {
                         *estimates.entry(rule).or_default() += share(prediction.matches(&verdicts));
                     }
                 }

@@ -3,7 +3,7 @@
 use crate::journal::{ArtifactStore, StoreError, is_apart};
 use crate::llm::{Recorded, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
-use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, lifeline_of};
+use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, candidate_lifeline};
 
 /// The answers of the revisions that led to the current one. They are number_lines as in a run without branches: a branch
 /// counts its passes from 0, so its own numbers would overwrite the answers of the revision that it started from.
@@ -53,7 +53,7 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
         }
         RunEvent::MutantsJudged(mutants) => {
             let judged = &mutants.judged;
-            let late = judged.of(Outcome::Timeout).map(|mutant| mutant.name.clone());
+            let late = judged.with_outcome(Outcome::Timeout).map(|mutant| mutant.name.clone());
             (judged.out_of_time, late.collect(), judged.unjudged.clone())
         }
         _ => return None,
@@ -75,7 +75,7 @@ fn is_late(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     let was_received = || {
         here().filter_map(|entry| entry.event.try_as_candidate_received_ref()).any(|received| {
             (1..=MAX_CANDIDATES).contains(&received.candidate)
-                && lifeline_of(received.candidate) == answer.lifeline
+                && candidate_lifeline(received.candidate) == answer.lifeline
                 && received.stage == stage
         })
     };

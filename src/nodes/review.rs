@@ -59,12 +59,12 @@ pub(super) async fn perform(
     ];
     let data = json!({"has_output": output.is_some(), "changed": has_marked_changes(view, attempt)?, "objective": objective_data(view)});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
-    let sent_back = view.open_for(NodeName::Review).next().is_some();
+    let sent_back = view.feedback_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
     let purpose = match previous {
         Some(previous) if sent_back => {
             files.push(("previous.md".to_owned(), number_lines(&previous)));
-            files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::Review), "")));
+            files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::Review), "")));
             "repair"
         }
         _ => "draft",

@@ -174,7 +174,7 @@ impl<'a> ReviewSubject<'a> {
                 .collect(),
             unnamed_changes: self
                 .view
-                .changes()
+                .changes_since_baseline()
                 .into_iter()
                 .map(|c| c.name)
                 .filter(|name| !review.is_some_and(|r| r.accepts_change(name)))
@@ -271,7 +271,7 @@ impl<'a> ReviewSubject<'a> {
         let _ =
             writeln!(text, "- merged with its properties and accepted again: {}", yes(self.view.state.merged_accepted));
         let _ = writeln!(text, "- checked as it stands: {}", yes(self.fresh_check().is_some()));
-        if let Some(flaw) = self.view.confirmed_before().filter(|_| !self.view.state.repaired) {
+        if let Some(flaw) = self.view.inherited_flaw().filter(|_| !self.view.state.repaired) {
             let _ = writeln!(
                 text,
                 "- this branch comes from rev_{}, which ended in a confirmed flaw of the documented protocol: {} breaks, \

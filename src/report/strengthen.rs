@@ -12,7 +12,7 @@ const LISTED: usize = 10;
 
 /// One line of progress.
 pub fn mutants_sentence(judged: &Judged) -> String {
-    let classes = Outcome::ALL.into_iter().map(|outcome| (judged.of(outcome).count(), outcome));
+    let classes = Outcome::ALL.into_iter().map(|outcome| (judged.with_outcome(outcome).count(), outcome));
     let classes: Vec<String> =
         classes.filter(|(n, _)| *n > 0).map(|(n, outcome)| format!("{n} {}", outcome.words())).collect();
     let late = if judged.unjudged_count > 0 {

@@ -211,7 +211,7 @@ fn requirements(text: &mut String, revision: &Revision) {
 
 /// What reviews accepted by name and what was edited by hand before a revision, because no tool confirmed it.
 fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision) {
-    let line = view.line_of(revision.revision);
+    let line = view.lineage(revision.revision);
     let mut accepted = Vec::new();
     for r in &line {
         let reviews = view.reviews.by_revision.get(&r.revision).into_iter().flatten();

@@ -184,7 +184,7 @@ fn is_right(refused: &AdmissionError, policy: &str, journal: &[Value]) -> Result
 }
 
 #[test]
-fn what_is_refused_is_so_of_every_run_that_is_there() {
+fn a_refused_rule_fails_on_every_recorded_run() {
     let all = || RUNS.iter();
     assert!(all().filter(|journal| outcome(journal).starts_with("approved")).count() >= 3);
     // How often each kind of refusal came up.

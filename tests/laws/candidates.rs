@@ -46,7 +46,7 @@ fn chosen(journal: &[Value]) -> &Value {
 }
 
 #[test]
-fn of_three_candidates_of_which_two_are_broken_the_good_one_goes_on_and_the_others_stay() {
+fn the_good_one_of_three_candidates_is_chosen_and_the_others_are_kept() {
     let bench = bench();
     let script = approved(drafts(&[&rejected(), "", MODULE]));
     bench.forge(&script, &["--candidates", "3"]).expect(0).prints(&["Outcome: approved", "candidate 3"]);
@@ -89,7 +89,7 @@ fn two_leaders() -> Script {
 }
 
 #[test]
-fn leaders_are_given_properties_and_those_of_the_best_go_on_with_it() {
+fn leaders_get_properties_and_those_of_the_best_are_used() {
     let bench = bench();
     bench.forge(&two_leaders(), &["--candidates", "3"]).expect(0).prints(&[
         "Outcome: approved",
@@ -131,7 +131,7 @@ fn known(path: &str, value: &Value) {
 }
 
 #[test]
-fn an_objective_ranks_the_leaders_before_their_standing_does() {
+fn an_objective_ranks_the_leaders_before_their_points() {
     let bench = bench();
     bench.write("deep.toml", "goal = \"F deep\"\n\n[predicates]\ndeep = \"states >= 6\"\n");
     let deeper = weak_sections().replace("Max = 2", "Max = 5");
@@ -171,7 +171,7 @@ fn an_objective_ranks_the_leaders_before_their_standing_does() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_or_read_goes_on_where_nothing_better_came() {
+fn a_bad_candidate_is_chosen_if_there_is_no_better_one() {
     let bench = bench();
     let script = drafts(&["", &not_evaluated(), &rejected()])
         .answer("generate_invariants", 0, 1, "draft", &good_sections())
@@ -191,7 +191,7 @@ fn what_cannot_be_evaluated_or_read_goes_on_where_nothing_better_came() {
 }
 
 #[test]
-fn side_by_side_the_candidates_are_asked_before_any_of_them_has_answered() {
+fn candidates_are_requested_concurrently() {
     let bench = bench();
     let server = ModelServer::start(|seen| play(seen, &[Duration::from_millis(700); 3]));
     let done = under(&bench, &server, &["--candidates", "3"]).expect(0);
@@ -258,7 +258,7 @@ fn approved_without_knowing(bench: &Bench, late: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_draft_that_comes_after_the_check_of_another_is_kept_and_decides_nothing() {
+fn a_late_draft_is_kept_and_has_no_influence() {
     let bench = bench();
     // The second one is still under way when the others are good and patience is over.
     let wait = [Duration::ZERO, Duration::from_secs(16), Duration::ZERO];
@@ -391,7 +391,7 @@ fn killed_at_any_boundary_the_same_candidate_wins_and_no_answer_is_asked_for_aga
 }
 
 #[test]
-fn what_was_drafted_as_a_whole_is_the_first_candidate_and_its_properties_are_for_no_other() {
+fn a_draft_in_one_answer_is_the_first_candidate_and_keeps_its_properties() {
     let whole = format!("````markdown informal_spec\n{INFORMAL}````\n{}{}", fenced(&rejected()), weak_sections());
     let script = Script::default().answer("informal_spec", 0, 1, "whole", &whole).sample(
         "formalize",
@@ -408,7 +408,7 @@ fn what_was_drafted_as_a_whole_is_the_first_candidate_and_its_properties_are_for
 }
 
 #[test]
-fn an_assumption_that_our_own_small_values_do_not_meet_says_nothing_against_a_candidate() {
+fn an_assumption_that_small_values_do_not_meet_is_no_defect_of_a_candidate() {
     let assuming =
         MODULE.replace("CONSTANT Max", "CONSTANT Max\nASSUME Max > 7").replace("variables", "\\* three\nvariables");
     let stuck = MODULE.replace("n := n + 1;", "await n > 5;");
@@ -423,7 +423,7 @@ fn an_assumption_that_our_own_small_values_do_not_meet_says_nothing_against_a_ca
 }
 
 #[test]
-fn rules_see_the_answers_of_the_candidate_that_was_chosen_and_of_no_other() {
+fn rules_see_only_the_answers_of_the_chosen_candidate() {
     let todo = rejected().replace("variables", "\\* TODO\nvariables");
     let bench = bench();
     bench.write("policy.toml", "[[rule]]\nid = \"no-todo\"\nkind = \"forbidden_text\"\nparams = { text = \"TODO\" }\n");
@@ -445,7 +445,7 @@ fn rules_see_the_answers_of_the_candidate_that_was_chosen_and_of_no_other() {
 }
 
 #[test]
-fn an_intervention_meets_the_answer_of_a_candidate_before_it_is_offered() {
+fn an_intervention_happens_before_the_answer_of_a_candidate_is_offered() {
     let bench = bench();
     let rule = "[[rule]]\nid = \"no-todo\"\nkind = \"forbidden_text\"\nparams = { text = \"TODO\" }\nintervention = \"resample\"\n";
     bench.write("policy.toml", rule);
@@ -462,7 +462,7 @@ fn an_intervention_meets_the_answer_of_a_candidate_before_it_is_offered() {
 }
 
 #[test]
-fn what_was_begun_goes_on_whatever_is_set_since() {
+fn a_resumed_run_keeps_its_number_of_candidates() {
     let whole = bench();
     whole.forge(&two_leaders(), &["--candidates", "3"]).expect(0);
     let received = seq(&whole.journal("specs"), "candidate_received", "formalize");
@@ -489,7 +489,7 @@ fn what_was_begun_goes_on_whatever_is_set_since() {
 }
 
 #[test]
-fn numbers_that_nobody_means_are_refused_before_anything_is_asked() {
+fn wrong_numbers_of_candidates_are_refused_before_any_request() {
     let bench = bench();
     let server = ModelServer::start(|_| Reply::text("never"));
     for number in ["0", "9", "1000", "-1", "two", ""] {
@@ -508,7 +508,7 @@ fn numbers_that_nobody_means_are_refused_before_anything_is_asked() {
 }
 
 #[test]
-fn a_candidate_whose_call_fails_is_done_without_and_where_all_fail_the_run_can_be_resumed() {
+fn a_candidate_with_a_failed_call_is_left_out_and_a_run_without_any_can_be_resumed() {
     let bench = bench();
     let mut failed = 0;
     let server = ModelServer::start(move |seen| {
@@ -536,7 +536,7 @@ fn a_candidate_whose_call_fails_is_done_without_and_where_all_fail_the_run_can_b
 }
 
 #[test]
-fn a_budget_without_room_for_all_at_once_lets_them_come_one_after_the_other() {
+fn a_small_budget_makes_candidates_wait_for_each_other() {
     let bench = bench();
     let server = ModelServer::start(|seen| play(seen, &[Duration::from_millis(100)]));
     // Each call is expected to take some 12,000 tokens, and takes 110.
@@ -556,7 +556,7 @@ fn a_budget_without_room_for_all_at_once_lets_them_come_one_after_the_other() {
 }
 
 #[test]
-fn an_intervention_foresees_an_answer_where_it_will_be_taken_and_behind_its_own_draft() {
+fn an_intervention_evaluates_an_answer_at_the_node_that_will_accept_it_after_its_draft() {
     let bench = bench();
     let rules = [
         r#"G !(lifeline = "formalize" & name = "answer_accepted" & text_contains:"AAA")"#,
@@ -588,7 +588,7 @@ fn an_intervention_foresees_an_answer_where_it_will_be_taken_and_behind_its_own_
 }
 
 #[test]
-fn once_leaders_are_named_nothing_new_is_drafted_and_a_resumed_contest_has_as_many_as_it_began_with() {
+fn after_the_leaders_are_selected_nothing_new_is_drafted_also_after_a_resume() {
     let bench = bench();
     bench.write("tlaforge.toml", "concurrency = 1\n");
     let wait = [Duration::from_millis(100), Duration::from_secs(6), Duration::from_secs(6)];

@@ -33,7 +33,7 @@ fn both() -> Script {
 }
 
 #[test]
-fn a_formula_is_shown_with_what_it_says_and_used_only_when_it_is_confirmed() {
+fn a_formula_is_shown_with_its_meaning_and_used_only_if_confirmed() {
     let bench = written(&both());
     bench.write("docs/a.md", "# A\n");
     let formulate = ["policy", "formulate", "p.toml", "--recording", "answers.jsonl"];
@@ -65,7 +65,7 @@ fn a_formula_is_shown_with_what_it_says_and_used_only_when_it_is_confirmed() {
 }
 
 #[test]
-fn what_no_run_could_be_watched_by_goes_back_once_with_the_reason() {
+fn a_formula_that_a_run_refuses_goes_back_once_with_the_reason() {
     let mended = both()
         .answer("policy", 0, 1, "formulate", &said("G (name = \"request_sent\" -> F name = \"answer\")"))
         .answer("policy", 0, 1, "repair", &said(ANSWERED));
@@ -97,7 +97,7 @@ fn what_no_run_could_be_watched_by_goes_back_once_with_the_reason() {
 }
 
 #[test]
-fn a_person_answers_through_files_and_the_prompt_holds_what_has_to_be_known() {
+fn a_person_can_answer_through_files_with_a_complete_prompt() {
     let bench = written(&Script::default());
     let mut child = bench
         .command(&["policy", "formulate", "p.toml", "--provider", "handoff", "--yes"])
@@ -126,7 +126,7 @@ fn a_person_answers_through_files_and_the_prompt_holds_what_has_to_be_known() {
 }
 
 #[test]
-fn what_cannot_be_formulated_is_told() {
+fn a_rule_that_cannot_be_formulated_is_reported() {
     let bench = Bench::without_tools();
     bench.run(&["policy", "formulate", "missing.toml"]).expect(2).says(&["missing.toml", "hint: name a policy file"]);
     bench.write("p.toml", "[[rule]\n");
@@ -141,7 +141,7 @@ fn what_cannot_be_formulated_is_told() {
 }
 
 #[test]
-fn a_rule_in_words_may_speak_of_what_a_model_has_to_judge() {
+fn a_rule_in_words_can_use_labels() {
     let script = Script::default().answer("policy", 0, 1, "formulate", &said("G (model:unsure -> F model:sure)"));
     let bench = written(&script);
     let label = |name: &str| format!("[[label]]\nname = \"{name}\"\nasks = \"it says that it is {name}\"\n\n");

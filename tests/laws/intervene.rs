@@ -57,7 +57,7 @@ fn kept_by_audit(bench: &Bench) {
 }
 
 #[test]
-fn resample_takes_the_first_sample_that_breaks_nothing_and_the_rules_see_that_one_alone() {
+fn resample_accepts_the_first_sample_without_violation_and_the_rules_see_only_that_one() {
     let bench = bench();
     let script = drafts(&["TODO: everything", INFORMAL, "never asked for"]);
     under(&bench, &policy("resample", ""), &script)
@@ -83,7 +83,7 @@ fn resample_takes_the_first_sample_that_breaks_nothing_and_the_rules_see_that_on
 }
 
 #[test]
-fn where_no_sample_keeps_the_rule_the_one_that_owes_least_is_taken_and_the_violation_stands() {
+fn if_every_sample_violates_the_rule_the_best_one_is_accepted_and_the_violation_remains() {
     let bench = bench();
     let limit = "[[rule]]\nid = \"limit\"\nkind = \"forbidden_text\"\nparams = { text = \"FIXME\" }\nintervention = \"resample\"\n\n[intervening]\nsamples = 3\ntemperature = 0.5\n";
     let worse = format!("{INFORMAL}TODO FIXME\n");
@@ -131,7 +131,7 @@ fn an_audit_recomputes_which_sample_owed_least() {
 }
 
 #[test]
-fn inject_asks_once_more_with_what_is_still_owed_in_words() {
+fn inject_sends_the_request_once_more_with_the_demands_in_words() {
     let bench = bench();
     let described =
         policy("inject", "").replace("intervention", "description = \"nothing is left to do\"\nintervention");
@@ -150,7 +150,7 @@ fn inject_asks_once_more_with_what_is_still_owed_in_words() {
 }
 
 #[test]
-fn switch_changes_the_model_and_nothing_else_or_puts_the_rules_before_the_same_one() {
+fn switch_changes_only_the_model_or_shows_the_rules_to_the_same_one() {
     let bench = bench();
     under(&bench, &policy("switch", "[intervening]\nfallback_model = \"careful-1\"\n"), &drafts(&[INFORMAL])).expect(0);
     let asked_of_both = asked(&bench);
@@ -170,7 +170,7 @@ fn switch_changes_the_model_and_nothing_else_or_puts_the_rules_before_the_same_o
 }
 
 #[test]
-fn who_breaks_nothing_is_asked_once_and_the_same() {
+fn an_answer_without_violation_causes_no_further_request() {
     let (with, without) = (bench(), bench());
     under(&with, &policy("resample", ""), &good()).expect(0);
     without.forge(&good(), &[]).expect(0);
@@ -187,7 +187,7 @@ fn who_breaks_nothing_is_asked_once_and_the_same() {
 }
 
 #[test]
-fn killed_at_any_event_it_takes_the_same_answer_and_asks_for_none_twice() {
+fn killed_at_any_event_it_accepts_the_same_answer_and_requests_none_twice() {
     let whole = bench();
     under(&whole, &policy("resample", ""), &drafts(&["TODO: everything", INFORMAL])).expect(0);
     let journal = whole.journal("specs");
@@ -219,7 +219,7 @@ fn killed_at_any_event_it_takes_the_same_answer_and_asks_for_none_twice() {
 }
 
 #[test]
-fn what_is_wrong_with_an_intervention_is_told_before_anything_is_made() {
+fn a_wrong_intervention_is_refused_before_the_run() {
     let bench = bench();
     for (text, said) in [
         (policy("pray", ""), "line 5: rule `no-todo`: unknown intervention `pray` (known: resample, inject, switch)"),
@@ -245,7 +245,7 @@ fn ahead(answers: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_predicted_from_samples_of_the_next_steps_is_met_before_it_comes() {
+fn a_violation_predicted_from_samples_causes_an_intervention() {
     let bench = bench();
     let table =
         "[prediction]\nsamples = 2\nsteps = 2\nthreshold = 0.5\ntemperature = 0.7\n\n[intervening]\nsamples = 2\n";
@@ -298,7 +298,7 @@ fn what_is_predicted_from_samples_of_the_next_steps_is_met_before_it_comes() {
 }
 
 #[test]
-fn a_probability_that_the_model_is_asked_for_is_met_from_its_threshold_on() {
+fn a_probability_from_the_threshold_on_causes_an_intervention() {
     for (said, met) in [
         (json!({"no-todo": 0.31}), true),
         (json!({"no-todo": 0.29}), false),
@@ -326,7 +326,7 @@ fn a_probability_that_the_model_is_asked_for_is_met_from_its_threshold_on() {
 }
 
 #[test]
-fn a_prediction_that_nothing_would_follow_from_is_refused() {
+fn a_prediction_without_an_intervention_is_refused() {
     let bench = bench();
     for (text, said) in [
         (policy("resample", "[prediction]\nsteps = 0\n"), "line 7: [prediction]: `steps` is 0"),
@@ -342,7 +342,7 @@ fn a_prediction_that_nothing_would_follow_from_is_refused() {
 }
 
 #[test]
-fn an_answer_that_was_held_back_is_seen_by_the_rules_when_no_one_holds_it_any_more() {
+fn a_pending_answer_is_accepted_after_its_policy_was_replaced() {
     let bench = bench();
     under(&bench, &policy("resample", ""), &drafts(&[])).expect(5);
     bench.write("plain.toml", policy("resample", "").replace("intervention = \"resample\"\n", ""));
@@ -352,7 +352,7 @@ fn an_answer_that_was_held_back_is_seen_by_the_rules_when_no_one_holds_it_any_mo
 }
 
 #[test]
-fn where_every_sample_breaks_something_the_one_that_breaks_least_is_taken_whenever_it_came() {
+fn the_sample_with_the_fewest_violations_is_accepted_whenever_it_came() {
     let bench = bench();
     let (both, one) = (format!("{INFORMAL}\nTODO FIXME\n"), format!("{INFORMAL}\nFIXME\n"));
     let script = good()
@@ -373,7 +373,7 @@ fn where_every_sample_breaks_something_the_one_that_breaks_least_is_taken_whenev
 }
 
 #[test]
-fn an_intervention_changes_no_request_of_any_other_node() {
+fn an_intervention_does_not_change_requests_of_other_nodes() {
     let plain = crate::support::counter::bench();
     plain.forge(&good(), &[]).expect(0);
     let requests = |bench: &Bench| -> Vec<Value> {

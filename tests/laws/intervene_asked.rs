@@ -39,7 +39,7 @@ fn without(body: &Value, field: &str) -> Value {
 }
 
 #[test]
-fn switch_asks_the_other_model_the_same_once_and_the_first_one_whatever_follows() {
+fn switch_sends_one_request_to_the_other_model_and_later_ones_to_the_first() {
     let bench = bench();
     let server = ModelServer::start(|seen| match seen.body["model"].as_str() {
         Some("first-1") if is_informal(seen) => Reply::text(format!("{INFORMAL}\nTODO: the rest\n")),
@@ -81,7 +81,7 @@ fn foresees(seen: &Seen) -> bool {
 }
 
 #[test]
-fn a_bare_table_foresees_with_the_defaults_and_the_report_says_what_that_cost() {
+fn an_empty_prediction_table_uses_the_defaults_and_the_report_shows_the_cost() {
     let bench = bench();
     // Of the first answer three in five samples lead to a violation within three steps, of the second two.
     let mut foreseen = 0;
@@ -139,7 +139,7 @@ fn a_bare_table_foresees_with_the_defaults_and_the_report_says_what_that_cost() 
 }
 
 #[test]
-fn where_nothing_is_predicted_no_line_speaks_of_it() {
+fn without_a_prediction_the_report_has_no_line_for_it() {
     let bench = bench();
     let server = ModelServer::start(answers);
     let done = run(&bench, &server, "openai", "first-1", &policy("resample", "")).expect(0);

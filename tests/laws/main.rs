@@ -1,8 +1,7 @@
-//! A run under its own laws: guards, policies, interventions, candidates, objectives, and audits that compute it again.
+//! A run under its default policy: guards, policies, interventions, candidates, objectives, and the verification of a journal.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod admission;
-mod again;
 mod candidates;
 mod formulate;
 mod intervene;
@@ -12,4 +11,5 @@ mod policy;
 mod received;
 #[path = "../support/mod.rs"]
 mod support;
+mod verification;
 mod watch;

@@ -47,7 +47,7 @@ fn prompts(bench: &Bench, node: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_best_revision_by_the_objective_is_not_the_last_one_and_stands_at_the_top() {
+fn the_best_revision_by_the_objective_is_shown_at_the_top() {
     let without = bench();
     without.forge(&growing(), &["--max-revisions", "2"]).expect(1).prints(&["Best revision: rev_2"]);
     assert!(without.read("specs/Spec.cfg").contains("Max = 3"));
@@ -87,7 +87,7 @@ fn the_best_revision_by_the_objective_is_not_the_last_one_and_stands_at_the_top(
 }
 
 #[test]
-fn an_objective_that_cannot_be_reached_any_more_ends_the_run_with_that_reason() {
+fn a_lost_objective_ends_the_run_with_that_reason() {
     let bench = bench();
     bench.write(
         "lost.toml",
@@ -125,7 +125,7 @@ fn an_objective_that_cannot_be_reached_any_more_ends_the_run_with_that_reason() 
 }
 
 #[test]
-fn what_only_grows_or_too_few_revisions_lose_an_objective() {
+fn growing_metrics_or_too_few_revisions_lose_an_objective() {
     let (bench, limit) = (bench(), ["--max-revisions", "2", "--objective", "o.toml"]);
     let ends = |goal: &str, answers_until: usize, said: &[&str]| {
         bench.write("o.toml", format!("goal = \"{goal}\"\n"));
@@ -175,7 +175,7 @@ fn rejected_later() -> Script {
 }
 
 #[test]
-fn a_check_of_what_stands_may_hold_where_newer_properties_were_rejected() {
+fn a_check_of_the_current_files_may_hold_after_newer_properties_were_rejected() {
     let bench = bench();
     bench.write("o.toml", "goal = \"F (holds & !parses)\"\n");
     bench.forge(&rejected_later(), &["--max-revisions", "1", "--objective", "o.toml"]);
@@ -191,7 +191,7 @@ fn a_check_of_what_stands_may_hold_where_newer_properties_were_rejected() {
 }
 
 #[test]
-fn what_a_branch_cannot_reach_is_told_before_it_begins() {
+fn an_objective_that_a_branch_cannot_reach_is_refused_before_it_begins() {
     let bench = bench();
     bench.forge(&growing(), &["--max-revisions", "2"]).expect(1);
     branching(&bench);
@@ -216,7 +216,7 @@ fn what_a_branch_cannot_reach_is_told_before_it_begins() {
 }
 
 #[test]
-fn a_resumed_run_is_held_against_what_it_can_still_close() {
+fn a_resumed_run_counts_the_revisions_that_it_can_still_close() {
     let bench = bench();
     bench.write("script.jsonl", growing().text());
     let run = ["run", "docs", "--recording", "script.jsonl", "--max-revisions", "2"];
@@ -254,7 +254,7 @@ fn an_approved_revision_stays_approved_and_a_met_objective_approves_nothing() {
 }
 
 #[test]
-fn the_reviewer_is_told_what_is_still_owed_and_nothing_where_there_is_no_objective() {
+fn the_reviewer_sees_the_objective_only_if_there_is_one() {
     let bench = bench();
     let args = ["--max-revisions", "2"];
     bench.forge(&growing(), &args).expect(1);
@@ -282,7 +282,7 @@ fn the_reviewer_is_told_what_is_still_owed_and_nothing_where_there_is_no_objecti
 }
 
 #[test]
-fn killed_and_resumed_in_between_it_comes_to_the_same() {
+fn killed_and_resumed_a_run_has_the_same_steps() {
     let bench = bench();
     bench.write(
         "o.toml",
@@ -333,7 +333,7 @@ fn killed_and_resumed_in_between_it_comes_to_the_same() {
 }
 
 #[test]
-fn a_branch_goes_on_from_its_own_line_and_a_resume_takes_another_objective() {
+fn a_branch_continues_its_own_line_and_a_resume_can_change_the_objective() {
     let bench = bench();
     bench.write("o.toml", "goal = \"G !large & F settled\"\nearly_end = false\n[predicates]\nlarge = \"states > 6\"\nsettled = \"majors < 1\"\n");
     bench.forge(&growing(), &["--max-revisions", "2", "--objective", "o.toml"]).expect(1);
@@ -365,7 +365,7 @@ fn a_branch_goes_on_from_its_own_line_and_a_resume_takes_another_objective() {
 }
 
 #[test]
-fn a_run_that_began_without_an_objective_takes_one_when_it_is_branched() {
+fn a_branch_can_add_an_objective() {
     let bench = bench();
     bench.forge(&growing(), &["--max-revisions", "2"]).expect(1);
     branching(&bench);
@@ -452,7 +452,7 @@ const WRONG: [(&str, &str, &[&str], &[&str]); 32] = [
 ];
 
 #[test]
-fn what_is_wrong_with_an_objective_is_said_before_anything_is_asked() {
+fn a_wrong_objective_is_refused_before_any_request() {
     let bench = bench();
     bench.write("script.jsonl", good().text());
     let base = ["run", "docs", "--recording", "script.jsonl"];
@@ -480,7 +480,7 @@ fn what_is_wrong_with_an_objective_is_said_before_anything_is_asked() {
 }
 
 #[test]
-fn a_resumed_run_refuses_an_objective_that_its_settings_do_not_serve() {
+fn a_resumed_run_refuses_an_objective_that_its_settings_exclude() {
     let bench = bench();
     bench.forge(&growing(), &["--max-revisions", "2"]).expect(1);
     bench.write("o.toml", "goal = \"F (mutation_score > 0.5)\"\n");
@@ -513,7 +513,7 @@ fn a_metric_that_a_revision_does_not_have_makes_its_predicate_false() {
 }
 
 #[test]
-fn the_shipped_examples_are_taken_and_the_page_lists_every_metric() {
+fn the_shipped_examples_are_accepted_and_the_page_lists_every_metric() {
     let bench = bench();
     let path = |name: &str| project().join("docs/objectives").join(name).display().to_string();
     bench.forge(&good(), &["--objective", &path("settled.toml")]).expect(0).prints(&["the goal is reached"]);
@@ -544,7 +544,7 @@ fn the_shipped_examples_are_taken_and_the_page_lists_every_metric() {
 }
 
 #[test]
-fn an_audit_computes_again_what_the_objective_comes_to() {
+fn an_audit_recomputes_the_steps_of_the_objective() {
     let bench = bench();
     bench.write("small.toml", "goal = \"F (states <= 4)\"\n");
     bench.forge(&growing(), &["--max-revisions", "2", "--objective", "small.toml"]).expect(1);
@@ -559,7 +559,7 @@ fn an_audit_computes_again_what_the_objective_comes_to() {
     forged("run_finished", 0, &|_| {}).expect(0);
     forged("run_finished", 0, &|data| data["best"] = json!(2))
         .expect(1)
-        .prints(&["objective: VIOLATED", "rev_2 is said to be the best revision; by its metrics it is rev_0"]);
+        .prints(&["objective: VIOLATED", "rev_2 is reported as the best revision; by its metrics it is rev_0"]);
     forged("revision_closed", 1, &|data| data["objective"]["goal"] = json!(false))
         .expect(1)
         .prints(&["the step of rev_1 does not follow from its metrics"]);

@@ -17,7 +17,7 @@ fn changed(bench: &Bench, of: &str, lifeline: &str, change: impl Fn(&mut Value))
 }
 
 #[test]
-fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
+fn the_default_policy_is_shown_as_text_as_json_and_as_a_policy() {
     let bench = Bench::without_tools();
     bench.run(&["policy", "show"]).expect(0).prints(&[
         "check_is_fresh (review)",
@@ -36,7 +36,7 @@ fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
 }
 
 #[test]
-fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
+fn an_audit_takes_the_default_policy_by_name_or_as_the_printed_file() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them violated"]);
@@ -83,20 +83,20 @@ fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
     bench.run(&["audit", "specs", "--policy", "default", "--follow"]).expect(2).says(&["remove --follow"]);
 
     let without = bench.journal("specs").into_iter().map(|mut event| {
-        event["data"].as_object_mut().unwrap().remove("on");
+        event["data"].as_object_mut().unwrap().remove("routing");
         event.to_string() + "\n"
     });
     bench.write("old/journal.jsonl", without.collect::<String>());
     bench
         .run(&["audit", "old", "--policy", "default"])
         .expect(2)
-        .says(&["routed cannot be understood: missing field `on`"]);
+        .says(&["routed cannot be understood: missing field `routing`"]);
     bench.write("log.jsonl", "{\"tool\":\"ls\"}\n");
     bench.run(&["audit", "log.jsonl", "--policy", "default"]).expect(2).says(&["a run's journal"]);
 }
 
 #[test]
-fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_clause_saw() {
+fn an_approval_after_an_edit_is_refused_with_the_values_of_the_clause() {
     let bench = bench();
     bench.forge(&good().answer("review", 0, 1, "draft", &review("approved")).having_read_all(), &[]).expect(0);
     let checked = bench.read("specs/history/rev_0/Spec.tla");
@@ -143,7 +143,7 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
 }
 
 #[test]
-fn a_module_that_was_not_made_from_the_newest_specification_is_not_approved() {
+fn a_module_from_an_older_informal_specification_is_not_approved() {
     let sorry = "I am sorry.";
     // Word for word the same specification, and no module made from it.
     let script = good()

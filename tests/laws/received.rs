@@ -79,8 +79,7 @@ fn knows_nothing_of_candidate_2(journal: &[Value]) {
 }
 
 #[test]
-fn of_two_branches_that_differ_in_whether_the_newer_draft_was_handed_to_the_review_one_is_approved_and_the_other_refused()
- {
+fn a_branch_whose_review_received_the_newer_draft_is_refused_and_the_other_is_approved() {
     let run = recorded();
     let (without, with) = (copied(&run), copied(&run));
     let draft = run.read("specs/history/rev_0/candidates/2.tla");
@@ -150,7 +149,7 @@ fn of_two_branches_that_differ_in_whether_the_newer_draft_was_handed_to_the_revi
 }
 
 #[test]
-fn once_the_newer_draft_is_checked_itself_the_decision_rests_on_that_check() {
+fn after_the_newer_draft_is_checked_the_decision_rests_on_that_check() {
     let run = recorded();
     let draft = run.read("specs/history/rev_0/candidates/2.tla");
     let checked = run.read("specs/history/rev_0/Spec.tla");

@@ -35,7 +35,7 @@ fn verdicts(bench: &Bench, policy: &str) -> (Value, Value) {
 }
 
 #[test]
-fn what_breaks_a_rule_is_journaled_at_once_told_and_forbids_the_approval() {
+fn a_violation_is_journaled_at_once_reported_and_forbids_the_approval() {
     let bench = bench();
     let policy =
         rule("no-worker", "kind = \"forbidden_text\"\nparams = { text = \"a worker adds\" }\nseverity = \"info\"")
@@ -57,7 +57,7 @@ fn what_breaks_a_rule_is_journaled_at_once_told_and_forbids_the_approval() {
 }
 
 #[test]
-fn a_violation_names_its_culprit_and_is_of_the_same_group() {
+fn a_violation_names_its_culprit_in_the_same_group() {
     let bench = bench();
     let policy = rule("never-above", "formula = 'G !text_contains:\"never above\"'\nseverity = \"warning\"");
     // A warning is told, and the run is approved all the same.
@@ -92,7 +92,7 @@ fn with_format_json_a_violation_is_a_line() {
 }
 
 #[test]
-fn every_kind_of_rule_is_watched_and_an_audit_says_the_same() {
+fn every_kind_of_rule_is_evaluated_and_an_audit_agrees() {
     let bench = bench();
     let policy = [
         rule("a", "kind = \"no_call\"\nparams = { tool = \"Read\" }\nseverity = \"warning\""),
@@ -131,7 +131,7 @@ fn every_kind_of_rule_is_watched_and_an_audit_says_the_same() {
 }
 
 #[test]
-fn what_the_approval_itself_would_break_forbids_it() {
+fn a_rule_that_the_approval_itself_would_violate_forbids_it() {
     let text = "formula = 'F text_contains:\"no such words\"'";
     for (more, told) in [
         (text, "still owed"),
@@ -168,7 +168,7 @@ fn what_the_approval_itself_would_break_forbids_it() {
 }
 
 #[test]
-fn a_policy_that_nobody_breaks_changes_nothing_else_and_prompts_stay_as_they_are() {
+fn a_satisfied_policy_changes_nothing_else_and_no_prompt() {
     let (with, without) = (bench(), bench());
     under(&with, &rule("fine", "formula = 'G !text_contains:\"no such words\"'"), &good()).expect(0);
     without.forge(&good(), &[]).expect(0);
@@ -186,7 +186,7 @@ fn a_policy_that_nobody_breaks_changes_nothing_else_and_prompts_stay_as_they_are
 }
 
 #[test]
-fn killed_at_any_event_and_resumed_it_says_the_same_once() {
+fn killed_at_any_event_and_resumed_it_journals_each_violation_once() {
     let whole = bench();
     let policy = rule("never-above", "formula = 'G !text_contains:\"never above\"'")
         + &rule("after", "formula = 'G name != \"rule_violated\"'\nseverity = \"info\"");
@@ -220,7 +220,7 @@ fn killed_at_any_event_and_resumed_it_says_the_same_once() {
 }
 
 #[test]
-fn a_resume_keeps_the_policy_or_takes_another_and_holds_the_past_against_it() {
+fn a_resume_keeps_the_policy_or_evaluates_another_on_all_events() {
     let bench = bench();
     let stops = Script::default().answer("informal_spec", 0, 1, "draft", INFORMAL);
     bench.write(POLICY, rule("kept", "formula = 'G !text_contains:\"no such words\"'"));
@@ -241,7 +241,7 @@ fn a_resume_keeps_the_policy_or_takes_another_and_holds_the_past_against_it() {
 }
 
 #[test]
-fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
+fn a_wrong_policy_is_refused_before_the_run() {
     let bench = bench();
     bench.write("script.jsonl", good().text());
     let of = |policy: &str, said: &[&str]| {
@@ -326,7 +326,7 @@ fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
 }
 
 #[test]
-fn every_field_and_event_of_a_journal_is_one_that_a_rule_may_speak_of() {
+fn rules_know_every_event_and_field_of_a_journal() {
     let bench = bench();
     let script = good()
         .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "something is missing"))
@@ -369,7 +369,7 @@ fn the_documents_list_every_event_with_its_fields() {
 }
 
 #[test]
-fn an_approval_on_a_branch_is_lawful_after_one_that_was_forbidden() {
+fn a_branch_can_be_approved_after_a_forbidden_approval() {
     let bench = bench();
     under(&bench, &rule("quiet", "formula = 'G !text_contains:\"limit\"'"), &good()).expect(1);
     bench.write("calm.toml", rule("calm", "formula = 'G !text_contains:\"no such words\"'"));
@@ -379,18 +379,7 @@ fn an_approval_on_a_branch_is_lawful_after_one_that_was_forbidden() {
 }
 
 #[test]
-fn a_run_that_is_over_is_not_refused_what_it_never_needed() {
-    let bench = bench();
-    bench.forge(&good(), &[]).expect(0);
-    let seen = "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'Seen@mutants'";
-    bench.write(POLICY, rule("judged", seen));
-    bench.run(&["resume", "specs", "--policy", POLICY]).expect(0).says(&["the policy is not applied"]);
-    let branch = ["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", POLICY];
-    bench.run(&branch).expect(2).says(&["does nothing without --strengthen"]);
-}
-
-#[test]
-fn a_rule_that_was_never_asked_is_not_told_as_kept() {
+fn a_rule_that_was_never_evaluated_does_not_count_as_kept() {
     let bench = bench();
     let never = "owner = \"review\"\nwhen = 'name = \"read_refused\"'\nformula = 'seq > 0'";
     under(&bench, &rule("never", never), &good()).expect(0).prints(&["never evaluated", "0 of 1 rule kept"]);

@@ -231,9 +231,9 @@ fn assert_event_is_in_vocabulary(event: &Value) {
             }
         }
     }
-    use tlaforge::pipeline::{has_field, is_list, makers};
+    use tlaforge::pipeline::{has_field, is_list, lifelines_with_event};
     let (name, lifeline) = (name(event), event["lifeline"].as_str().unwrap());
-    assert!(makers(name).any(|maker| maker == lifeline), "{name} of {lifeline}");
+    assert!(lifelines_with_event(name).any(|maker| maker == lifeline), "{name} of {lifeline}");
     fields("", &event["data"], &mut |field| assert!(has_field(lifeline, field), "{field} of {lifeline}: {name}"));
 }
 

@@ -8,38 +8,34 @@ use super::node_name::NodeName;
 use super::review::ReviewVerdict;
 use super::state::StopReason;
 
-/// What a parse said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Acceptance {
-    /// Accepted.
     Accepted,
-    /// Rejected, with diagnostics.
     Rejected,
 }
 
-/// What routing needs of a review.
+/// What a routing decision needs of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewFacts {
-    /// The verdict.
     pub verdict: ReviewVerdict,
     /// The earliest node that an issue above minor names.
     pub earliest: Option<NodeName>,
-    /// The first clause of the approval guard that fails.
+    /// The first clause of the approval guard that fails; `None` if all hold.
     pub approval: Option<ApprovalClause>,
-    /// The first clause of the flaw guard that fails.
+    /// The first clause of the flaw guard that fails; `None` if all hold or no flaw is claimed.
     pub flaw: Option<FlawClause>,
     /// Whether the check of the best revision so far is inconclusive.
     pub best_inconclusive: bool,
     /// Whether the objective ends the run if the revision closes now: it cannot be reached any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub objective_lost: bool,
-    /// Whether an approval would leave a rule of the user's policy broken that none may break.
+    /// Whether an approval would violate a rule of severity `error` of the user's policy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub violates_policy: bool,
 }
 
-/// What happened.
+/// What happened at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, strum::EnumDiscriminants)]
 #[serde(rename_all = "snake_case")]
 #[strum_discriminants(
@@ -54,13 +50,13 @@ pub enum Event {
     Answered,
     /// A model's answer could not be read (not at `review`).
     Unreadable,
-    /// `validate` has spoken.
+    /// `validate` has finished.
     Validated(Acceptance),
     /// `generate_invariants` answered readably, and the merge was parsed.
     Merged(Acceptance),
     /// `model_check` has a verdict, whichever it is.
     Checked,
-    /// The mutants were judged, or could not be.
+    /// The mutants were judged, or cannot be judged.
     Judged {
         /// Some of them survive.
         survivors: bool,
@@ -75,23 +71,23 @@ pub enum Event {
         approval: Option<ApprovalClause>,
         /// Whether the check of the best revision so far is inconclusive.
         best_inconclusive: bool,
-        /// As of [`ReviewFacts`].
+        /// See [`ReviewFacts`].
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         objective_lost: bool,
     },
-    /// The second reader has spoken.
+    /// The second reader has answered.
     SecondRead {
         /// Whether it agrees that the documents grant every step and the requirement breaks.
         agrees: bool,
         /// Whether the check of the best revision so far is inconclusive.
         best_inconclusive: bool,
-        /// As of [`ReviewFacts`].
+        /// See [`ReviewFacts`].
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         objective_lost: bool,
     },
     /// Ended from outside.
     Stop(StopReason),
-    /// Goes on after a stop.
+    /// Continues after a stop.
     Resume,
 }
 
@@ -106,7 +102,7 @@ impl Event {
         }
     }
 
-    /// Whether the objective cannot be reached any more, and the run is to end then; `None` where that is not asked.
+    /// Whether the run ends because the objective cannot be reached any more; `None` for events to which this does not apply.
     pub(in crate::pipeline) fn objective_lost(self) -> Option<bool> {
         match self {
             Event::Reviewed(ReviewFacts { objective_lost, .. })
@@ -121,7 +117,7 @@ impl Event {
         if let Event::Reviewed(review) = self { review.earliest } else { None }
     }
 
-    /// The same review, whose approval would leave a rule of the user's policy broken.
+    /// The same review, whose approval would violate a rule of the user's policy.
     #[must_use]
     pub(in crate::pipeline) fn violating_policy(self) -> Self {
         match self {

@@ -1,9 +1,9 @@
-//! The two guards on a positive ending: their clauses as formulas of causal past logic, owned by the lifeline `review`,
-//! and what is told of a clause that fails.
+//! The guards of an approval and of a flaw: their clauses as formulas of causal past logic, owned by the lifeline `review`,
+//! and the message for a clause that fails.
 //!
-//! What the other lifelines did is read off the causal past (`@model_check.claims.module`, see `said`). What only the review
-//! can tell, because it depends on the names that it accepts, are counts of what it leaves open (`claims.uncovered`); the
-//! facts are the lists behind those counts.
+//! Clauses read the claims of the other nodes from the causal past (`@model_check.claims.module`). What depends on the
+//! names that the review accepts is a count in its own claims (`claims.uncovered`); the facts here are the lists behind
+//! those counts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,25 +13,23 @@ use super::node_name::NodeName;
 /// A line of the configuration that makes a check weaker, or a use of randomness in the module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CfgEntry {
-    /// As it must be named to be accepted, e.g. `CONSTRAINT Small` or `CHECK_DEADLOCK FALSE`.
+    /// The text by which a review accepts it, such as `CONSTRAINT Small` or `CHECK_DEADLOCK FALSE`.
     pub line: String,
-    /// Whether the review names it, with a reason.
+    /// Whether the review accepts it, with a reason.
     pub accepted: bool,
 }
 
-/// What is known of one witness.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WitnessState {
-    /// Its name.
     pub name: String,
-    /// Whether a run reached it.
+    /// Whether the check reached it.
     pub reached: bool,
-    /// Whether it took a step: a state predicate that holds from the start shows nothing.
+    /// Whether reaching it took a step. A state predicate that holds in an initial state shows nothing.
     #[serde(default)]
     pub by_a_step: bool,
 }
 
-/// Everything that an approval rests on (design, section 3, "The approval guard").
+/// The lists behind the counts that the approval guard reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalFacts {
     /// Steps that the informal specification marks as changed, in a run that repairs no flaw.
@@ -43,7 +41,7 @@ pub struct ApprovalFacts {
     pub constantly_true: Vec<String>,
     /// All witnesses of the configuration.
     pub witnesses: Vec<WitnessState>,
-    /// Actions never taken that the review does not name as intended; `None` where the checker gave no coverage.
+    /// Actions that are never taken and that the review does not accept; `None` if the checker reported no coverage.
     pub dead_actions: Option<Vec<String>>,
     /// Lines that weaken the check.
     pub weakening_lines: Vec<CfgEntry>,
@@ -51,58 +49,37 @@ pub struct ApprovalFacts {
     pub uncovered: Vec<String>,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: Vec<String>,
-    /// Files that the reviewer had to read in their present wording and did not.
+    /// Files that the reviewer had to read in their current version and did not.
     pub unread: Vec<String>,
 }
 
-/// The clauses of the approval guard, in the order in which they are looked at.
+/// The clauses of the approval guard, in the order in which they are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalClause {
-    /// An informal specification exists.
     InformalSpecExists,
-    /// It changes no step of the documented protocol, unless a confirmed flaw is repaired.
     NotChangedInSilence,
-    /// The module was accepted by translator and parser.
     ModuleAccepted,
-    /// The merged module and the configuration parse.
     MergedAccepted,
-    /// The last check saw this module and configuration.
     CheckIsFresh,
-    /// The module could be evaluated.
     Evaluates,
-    /// Nothing is violated.
     NothingViolated,
-    /// The check came to a verdict.
     Decided,
-    /// The exploration was complete.
     Complete,
-    /// More than the initial states were explored.
     Moved,
-    /// `TypeOK` was checked.
     TypeOkChecked,
-    /// Another property that covers a requirement was checked.
     PropertyCovers,
-    /// No checked property and no witness is constantly TRUE.
     NoTautology,
-    /// At least one witness exists.
     WitnessExists,
-    /// Every witness was reached.
     WitnessesReached,
-    /// Every action was taken, or is named as intended.
     ActionsTaken,
-    /// Every weakening line is accepted by name, with a reason.
     CfgAccepted,
-    /// Every requirement is covered, or accepted as uncovered.
     RequirementsCovered,
-    /// Every change since the baseline is accepted by name.
     ChangesNamed,
-    /// The reviewer read what is approved.
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    /// All clauses, in order.
     pub const ALL: [ApprovalClause; 20] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
@@ -126,12 +103,11 @@ impl ApprovalClause {
         ApprovalClause::ReviewerRead,
     ];
 
-    /// Its name in the journal.
     pub fn name(self) -> String {
         name_of(&self)
     }
 
-    /// Where a run goes when the clause fails under an approval.
+    /// The node that can repair a failing clause.
     pub fn node(self) -> NodeName {
         match self {
             ApprovalClause::InformalSpecExists | ApprovalClause::NotChangedInSilence => NodeName::InformalSpec,
@@ -155,7 +131,7 @@ impl ApprovalClause {
         }
     }
 
-    /// Whether it speaks of what a check of the present module showed, so that it fails where there is none.
+    /// Whether the clause reads the result of a check, so that it fails if there is none.
     pub fn rests_on_the_check(self) -> bool {
         matches!(
             self,
@@ -209,7 +185,7 @@ impl ApprovalClause {
         }
     }
 
-    /// The same in words.
+    /// The meaning of the formula.
     pub fn demands(self) -> &'static str {
         match self {
             ApprovalClause::InformalSpecExists => "there is a readable informal specification",
@@ -241,7 +217,7 @@ impl ApprovalClause {
         }
     }
 
-    /// What is wrong when it fails, for a person and for the next prompt.
+    /// What is wrong if the clause fails, for people and for the next prompt.
     pub fn words(self, facts: &ApprovalFacts) -> String {
         let list = |names: &[String]| names.join(", ");
         match self {
@@ -283,12 +259,12 @@ impl ApprovalClause {
                 None => "the checker gave no coverage, so it is not known whether every action is taken".into(),
             },
             ApprovalClause::CfgAccepted => {
-                let open: Vec<String> =
+                let unaccepted: Vec<String> =
                     facts.weakening_lines.iter().filter(|l| !l.accepted).map(|l| l.line.clone()).collect();
                 format!(
                     "the check is bounded by what no review accepted: {} (each is accepted word for word and with a \
                      reason, as `LINE: reason`)",
-                    list(&open)
+                    list(&unaccepted)
                 )
             }
             ApprovalClause::RequirementsCovered => {
@@ -307,36 +283,36 @@ impl ApprovalClause {
     }
 }
 
-/// Everything that a claim of a flaw rests on (design, section 3, "The flaw guard").
+/// What the flaw guard rests on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FlawFacts {
-    /// The review gives the flaw's details.
+    /// The review names requirement, property and steps.
     pub described: bool,
     /// The property that the review names, as the checker spells it.
     #[serde(default)]
     pub property: String,
     /// It covers the named requirement, and the requirement exists.
     pub covers_requirement: bool,
-    /// It stood before its violation was known, and neither it, nor what it covers, nor the wording of that has changed
-    /// since without an earlier review accepting it by name.
+    /// Since its violation was first known, neither its text, nor its coverage, nor the wording of the covered
+    /// requirements has changed, except for changes that an earlier review accepted by name.
     pub property_unchanged: bool,
-    /// What has changed.
     #[serde(default)]
     pub changed_since: Vec<String>,
-    /// Bounds that alone could cause the trace: constraints and views; a constant with whose next value the violation
-    /// vanishes, or a deadlock comes later and no document is cited for the bound.
+    /// Bounds that could be the only cause of the trace: constraints and views; a constant whose next larger value makes
+    /// the violation vanish; a constant that delays a deadlock, if no document is cited for the bound.
     pub only_bounds: Vec<String>,
-    /// Larger bounds within which it is not known whether the violation is there: shown to the second reader.
+    /// Larger bounds for which the check did not decide whether the violation remains. The second reader sees them.
     #[serde(default)]
     pub open_bounds: Vec<String>,
-    /// The behaviour was not shown to be possible under weak fairness of every action, and no document is cited for it.
+    /// The check did not show that the behaviour is possible under weak fairness of every action, and no document is cited
+    /// for it.
     pub unfair_lasso: bool,
-    /// What the tool said of it under weak fairness, where the trace is an infinite behaviour.
+    /// The result of the check under weak fairness, if the trace is an infinite behaviour.
     #[serde(default)]
     pub under_fairness: Option<String>,
     /// Steps of the trace that the review maps to no existing line of a document.
     pub unmapped_steps: Vec<usize>,
-    /// The reviewer read the module, configuration and outcome as they stand.
+    /// Files that the reviewer had to read in their current version and did not.
     pub unread: Vec<String>,
 }
 
@@ -344,30 +320,19 @@ pub struct FlawFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlawClause {
-    /// The review describes the flaw.
     Described,
-    /// The last check shows the violation.
     ViolatedNow,
-    /// Of the property that the review names.
     NamesTheViolated,
-    /// Which is not `TypeOK`.
     NotTypeOk,
-    /// And covers the requirement.
     CoversRequirement,
-    /// And has not changed.
     PropertyUnchanged,
-    /// Bounds alone do not cause it.
     NotOnlyBounds,
-    /// Ordinary fairness does not exclude it.
     NotUnfair,
-    /// Every step is mapped to the documents.
     StepsMapped,
-    /// The reviewer read what it speaks of.
     ReviewerRead,
 }
 
 impl FlawClause {
-    /// All clauses, in order.
     pub const ALL: [FlawClause; 10] = [
         FlawClause::Described,
         FlawClause::ViolatedNow,
@@ -381,7 +346,6 @@ impl FlawClause {
         FlawClause::ReviewerRead,
     ];
 
-    /// Its name in the journal.
     pub fn name(self) -> String {
         name_of(&self)
     }
@@ -407,7 +371,7 @@ impl FlawClause {
         }
     }
 
-    /// The same in words.
+    /// The meaning of the formula.
     pub fn demands(self) -> &'static str {
         match self {
             FlawClause::Described => "the review names requirement, property and steps",
@@ -427,7 +391,7 @@ impl FlawClause {
         }
     }
 
-    /// What is wrong when it fails.
+    /// What is wrong if the clause fails, for people and for the next prompt.
     pub fn words(self, facts: &FlawFacts) -> String {
         match self {
             FlawClause::Described => "the review claims a flaw without naming requirement, property and steps".into(),

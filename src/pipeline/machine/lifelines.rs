@@ -1,4 +1,4 @@
-//! The lifelines of a run, by which its journal says who did what.
+//! The lifelines of a run: the names of the sources of its events.
 
 /// The lifeline that judges mutants.
 pub(super) const MUTANTS: &str = "mutants";
@@ -23,8 +23,7 @@ pub const NODE_LIFELINES: [&str; 9] = [
     "mutants",
 ];
 
-/// Formalizations that are drafted side by side, by their number from 1. The others learn what they did only from their
-/// messages.
+/// The candidates, by their number from 1. Other lifelines know of their events only from messages.
 pub const CANDIDATE_LIFELINES: [&str; 8] = [
     "formalize_1",
     "formalize_2",
@@ -40,11 +39,11 @@ pub const CANDIDATE_LIFELINES: [&str; 8] = [
 ///
 /// # Panics
 /// If there is no such candidate: numbers are checked when settings are read.
-pub fn lifeline_of(candidate: u32) -> &'static str {
+pub fn candidate_lifeline(candidate: u32) -> &'static str {
     CANDIDATE_LIFELINES[candidate as usize - 1]
 }
 
-/// All lifelines, in the order of a chart.
+/// All lifelines, in the order of a sequence chart.
 pub fn lifelines() -> impl DoubleEndedIterator<Item = &'static str> + Clone {
     NODE_LIFELINES.into_iter().chain(CANDIDATE_LIFELINES)
 }
@@ -56,50 +55,48 @@ pub fn is_lifeline(name: &str) -> bool {
 
 /// The lifelines that can have an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pipeline) enum Makers {
-    /// This one.
+pub(in crate::pipeline) enum LifelineGroup {
     One(&'static str),
-    /// All that work: every node, the second reader, the judging of mutants.
-    Jobs,
-    /// The nodes whose work a branch takes over and a trial may undo.
+    /// All nodes, the second reader and the judging of mutants.
+    Activities,
+    /// The nodes whose claims a branch takes over and a dropped trial restores.
     Restored,
-    /// All that ask a model, candidates among them.
+    /// All that send requests to a model, candidates included.
     Asking,
-    /// All that have a module translated and parsed, candidates among them.
+    /// All that run translator and parser, candidates included.
     Inspecting,
-    /// All that have a specification checked, candidates among them.
+    /// All that run the model checker, candidates included.
     Checking,
-    /// The candidates.
     Candidates,
 }
 
-impl Makers {
+impl LifelineGroup {
     pub(in crate::pipeline) fn include(self, lifeline: &str) -> bool {
         let is_candidate = CANDIDATE_LIFELINES.contains(&lifeline);
         match self {
-            Makers::One(one) => lifeline == one,
-            Makers::Jobs => NODE_LIFELINES[1..].contains(&lifeline),
-            Makers::Restored => NODE_LIFELINES[1..6].contains(&lifeline),
-            Makers::Asking => {
+            LifelineGroup::One(one) => lifeline == one,
+            LifelineGroup::Activities => NODE_LIFELINES[1..].contains(&lifeline),
+            LifelineGroup::Restored => NODE_LIFELINES[1..6].contains(&lifeline),
+            LifelineGroup::Asking => {
                 let asking = ["informal_spec", "formalize", "generate_invariants", "review", "second_reading"];
                 is_candidate || asking.contains(&lifeline)
             }
-            Makers::Inspecting => is_candidate || ["validate", "generate_invariants"].contains(&lifeline),
-            Makers::Checking => is_candidate || lifeline == "model_check",
-            Makers::Candidates => is_candidate,
+            LifelineGroup::Inspecting => is_candidate || ["validate", "generate_invariants"].contains(&lifeline),
+            LifelineGroup::Checking => is_candidate || lifeline == "model_check",
+            LifelineGroup::Candidates => is_candidate,
         }
     }
 
     /// For people and models.
     pub(in crate::pipeline) fn words(self) -> &'static str {
         match self {
-            Makers::One(one) => one,
-            Makers::Jobs => "all but run, candidates",
-            Makers::Restored => "informal_spec to model_check",
-            Makers::Asking => "those that ask a model",
-            Makers::Inspecting => "validate, generate_invariants, candidates",
-            Makers::Checking => "model_check, candidates",
-            Makers::Candidates => "candidates",
+            LifelineGroup::One(one) => one,
+            LifelineGroup::Activities => "all but run, candidates",
+            LifelineGroup::Restored => "informal_spec to model_check",
+            LifelineGroup::Asking => "those that ask a model",
+            LifelineGroup::Inspecting => "validate, generate_invariants, candidates",
+            LifelineGroup::Checking => "model_check, candidates",
+            LifelineGroup::Candidates => "candidates",
         }
     }
 }

@@ -12,8 +12,8 @@ mod state;
 
 pub use event::{Acceptance, Event, ReviewFacts};
 pub use guards::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
-pub use lifelines::{CANDIDATE_LIFELINES, MAX_CANDIDATES, NODE_LIFELINES, is_lifeline, lifeline_of, lifelines};
-pub(super) use lifelines::{Makers, SECOND_READING};
+pub use lifelines::{CANDIDATE_LIFELINES, MAX_CANDIDATES, NODE_LIFELINES, candidate_lifeline, is_lifeline, lifelines};
+pub(super) use lifelines::{LifelineGroup, SECOND_READING};
 pub use node_name::NodeName;
 pub use review::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity};
 pub use routes::{Row, Transition, transition};

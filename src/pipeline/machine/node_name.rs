@@ -24,7 +24,6 @@ pub enum NodeName {
 }
 
 impl NodeName {
-    /// All of them, in order.
     pub const ALL: [NodeName; 6] = [
         NodeName::InformalSpec,
         NodeName::Formalize,
@@ -34,7 +33,7 @@ impl NodeName {
         NodeName::Review,
     ];
 
-    /// Its name in the journal, in folders and on the command line.
+    /// The name in the journal, in folders and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             NodeName::InformalSpec => "informal_spec",
@@ -46,7 +45,6 @@ impl NodeName {
         }
     }
 
-    /// The node of that name.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }

@@ -1,4 +1,4 @@
-//! The vocabulary of a review: its verdict, its issues, what it accepts by name, and a flaw that it claims.
+//! A review: its verdict, its issues, what it accepts by name, and a flaw that it claims.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,19 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::node_name::NodeName;
 use crate::tla::requirement_id;
 
-/// How much an issue matters. Only the first two send a run back.
+/// How serious an issue is. Only the first two send a run back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The specification is wrong.
     Blocker,
-    /// The specification misses something that matters.
+    /// The specification misses something important.
     Major,
     /// A remark.
     Minor,
 }
 
-/// The ten review categories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
@@ -28,45 +27,39 @@ pub enum Category {
     MissingInvariant,
     /// A liveness requirement is not stated or not checked.
     LivenessGap,
-    /// Wrong level of abstraction, among it atomicity coarser than documented.
+    /// The level of abstraction is wrong, such as atomicity coarser than documented.
     Abstraction,
     /// The specification allows what the documents forbid.
     ExtraBehavior,
     /// Domains or labels make the state space explode.
     StateExplosionRisk,
-    /// A counterexample must be dealt with.
+    /// A counterexample needs a decision.
     CounterexampleIssue,
     /// A property does not say what its requirement says.
     WrongInvariant,
-    /// `TypeOK` is missing or loose.
+    /// `TypeOK` is missing or too weak.
     MissingTypeInvariant,
     /// The configuration does not fit the module or the requirements.
     CfgMismatch,
 }
 
-/// What an issue blames.
+/// What causes a counterexample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Blame {
-    /// The specification.
     Spec,
     /// The property.
     Invariant,
 }
 
-/// One issue of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Issue {
-    /// How much it matters.
     pub severity: Severity,
-    /// What kind it is.
     pub category: Category,
-    /// What it blames; only `counterexample_issue` needs it.
+    /// Only for `counterexample_issue`.
     #[serde(default)]
     pub blame: Option<Blame>,
-    /// What is wrong.
     pub description: String,
-    /// What to do.
     #[serde(default)]
     pub suggestion: String,
 }
@@ -77,7 +70,7 @@ impl Issue {
         self.severity != Severity::Minor
     }
 
-    /// The node that mends it (design, section 3).
+    /// The node that has to mend it.
     pub fn node(&self) -> NodeName {
         match (self.category, self.blame) {
             (
@@ -95,31 +88,27 @@ impl Issue {
     }
 }
 
-/// The verdict of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ReviewVerdict {
-    /// The specification is what the documents say.
+    /// The specification says what the documents say.
     Approved,
-    /// It is not yet.
     Revise,
     /// The protocol as documented breaks one of its own requirements.
     Flaw,
 }
 
-/// A structured review (design, section 3). Unknown fields are refused, so that a misspelt list is never an empty one.
+/// A structured review. Unknown fields are refused, so that a misspelt list is not taken for an empty one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Review {
-    /// The verdict.
     pub verdict: ReviewVerdict,
-    /// All issues.
     pub issues: Vec<Issue>,
-    /// Actions that are never taken and need not be.
+    /// Actions that are never taken, as intended.
     #[serde(default)]
     pub intended_dead: Vec<String>,
-    /// Properties, constants and settings whose change since their baseline is accepted.
+    /// Properties, constants and settings whose change since the baseline is accepted.
     #[serde(default)]
     pub accepted_changes: Vec<String>,
     /// Requirements that need no property.
@@ -128,10 +117,10 @@ pub struct Review {
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<String>,
-    /// The flaw, where the verdict says so.
+    /// The claimed flaw, with the verdict `flaw`.
     #[serde(default)]
     pub flaw: Option<Flaw>,
-    /// Anything else the reviewer wants a person to read.
+    /// Further remarks for people.
     #[serde(default)]
     pub summary: String,
 }
@@ -140,16 +129,16 @@ pub struct Review {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flaw {
-    /// The requirement that breaks.
+    /// The violated requirement.
     pub requirement: String,
     /// The violated property that covers it.
     pub property: String,
-    /// Every step of the trace with the place in the documents that grants it.
+    /// Every step of the trace with the line of the documents that allows it.
     pub steps: Vec<FlawStep>,
-    /// Where ordinary fairness would exclude the behaviour: where the documents say that it may go on like this.
+    /// If weak fairness excludes the behaviour: the line of the documents that allows it to go on like this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfair: Option<Citation>,
-    /// Where the violation gives way to a larger bound: where the documents grant the bound.
+    /// If the violation vanishes with a larger bound: the line of the documents that sets the bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Citation>,
 }
@@ -160,9 +149,8 @@ pub struct Flaw {
 pub struct Citation {
     /// The document.
     pub file: String,
-    /// The line in it.
+    /// The line, from 1.
     pub line: usize,
-    /// What it says of the matter.
     pub why: String,
 }
 
@@ -174,14 +162,13 @@ pub struct FlawStep {
     pub step: usize,
     /// The document.
     pub file: String,
-    /// The line in it.
+    /// The line, from 1.
     pub line: usize,
-    /// Why the documents grant the step.
     pub why: String,
 }
 
 impl Review {
-    /// The earliest node that an issue above minor names.
+    /// The earliest node that an issue above minor blames.
     pub fn earliest(&self) -> Option<NodeName> {
         self.issues.iter().filter(|i| i.routes()).map(Issue::node).min()
     }
@@ -196,7 +183,7 @@ impl Review {
         self.accepted_changes.iter().any(|entry| remark_on(entry, name).is_some())
     }
 
-    /// Whether it accepts that nothing covers the requirement.
+    /// Whether it accepts that no property covers the requirement.
     pub fn accepts_uncovered(&self, requirement: &str) -> bool {
         self.accepted_uncovered.iter().any(|entry| remark_on(entry, requirement).is_some())
     }
@@ -208,8 +195,8 @@ impl Review {
     }
 }
 
-/// What an acceptance says besides the name that it accepts; `None` where it is of another. `R04` is `R4`, and white
-/// space makes no difference.
+/// The remark after an accepted name; `None` if the entry accepts another name. `R04` is `R4`, and white space makes no
+/// difference.
 fn remark_on<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = entry.trim_start();
     for word in name.split_whitespace() {

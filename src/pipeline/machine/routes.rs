@@ -1,5 +1,5 @@
-//! The routing table of a run (design, section 3). Each row is one [`Route`]: its name, the formula that decides it, its
-//! words and its effect. A decision takes the first row whose formula holds.
+//! The routing table of a run. Each row is one [`Route`]: its name, the formula that decides it, its words and its
+//! effect. A decision takes the first row whose formula holds.
 //!
 //! It knows formulas and the moves of the state machine, but no tool and no file.
 
@@ -81,7 +81,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::Resumed,
         guard: r#"routing.event = "resume" & routing.position = "stopped""#,
-        words: "a stopped run goes on where it was",
+        words: "a stopped run continues where it was",
         take: |d| d.state.resume(),
     },
     Route {
@@ -108,7 +108,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
             r#" | routing.position = "generate_invariants" | routing.position = "second_reading")"#,
             r#" | routing.event = "review_unreadable" & routing.position = "review")"#,
         ),
-        words: "an answer could not be read: the same node once more, told why",
+        words: "an answer could not be read: the same node once more, with the reason",
         take: |d| State { unreadable: true, ..d.state }.perform(),
     },
     Route {
@@ -118,7 +118,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
             r#" | routing.event = "merged" & routing.accepted = false & routing.retries >= routing.retry_limit)"#,
             r#" | routing.position = "mutants" & routing.event = "judged" & routing.kills_more = false)"#,
         ),
-        words: "properties on trial came to nothing or notice no more mutants: those before them stand again",
+        words: "properties on trial were rejected or kill no more mutants: those before them are restored",
         take: |d| d.state.drop_trial(&d.rules),
     },
     Route {
@@ -199,7 +199,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::StrongerKept,
         guard: r#"routing.position = "mutants" & routing.event = "judged" & routing.on_trial"#,
-        words: "the properties on trial notice more mutants: they stay",
+        words: "the properties on trial kill more mutants: they are kept",
         take: |d| {
             let state = State { on_trial: false, ..d.state };
             let survivors = matches!(d.event, Event::Judged { survivors: true, .. });

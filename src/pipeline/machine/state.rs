@@ -16,9 +16,9 @@ pub struct Rules {
     pub validate_retries: u32,
     /// How often a rejected merge goes back to `generate_invariants` within one revision.
     pub invariant_retries: u32,
-    /// Whether a flaw is followed by the smallest change of the protocol instead of ending the run.
+    /// Whether the run repairs the protocol after a confirmed flaw instead of ending.
     pub repair: bool,
-    /// How often within one revision the properties are asked for once more, for the mutants that they let survive.
+    /// How many rounds of stronger properties a revision may have, because of surviving mutants.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub strengthen: u32,
 }
@@ -29,7 +29,7 @@ impl Default for Rules {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks in this way")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
 }
@@ -38,22 +38,20 @@ fn is_zero(n: &u32) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Approved, and everything that approval rests on is on disk.
     Approved,
-    /// Approved after the protocol itself was changed.
+    /// Approved after the protocol was changed because of a confirmed flaw.
     ApprovedRepaired,
     /// The protocol as documented breaks one of its own requirements.
     FlawFound,
-    /// The limit was reached.
+    /// No revision is left, or a rule forbids the approval.
     NotApproved,
-    /// The limit was reached, and the best revision's check was inconclusive.
+    /// No revision is left, and the check of the best one is inconclusive.
     Undecided,
-    /// Ended from outside; resumable.
+    /// Ended from outside; can be resumed.
     Stopped,
 }
 
 impl Outcome {
-    /// Every outcome.
     pub(in crate::pipeline) const ALL: [Outcome; 6] = [
         Outcome::Approved,
         Outcome::ApprovedRepaired,
@@ -63,7 +61,6 @@ impl Outcome {
         Outcome::Stopped,
     ];
 
-    /// Its name in the journal and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Approved => "approved",
@@ -80,17 +77,16 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// Money or tokens.
+    /// The limit of money or tokens is reached.
     Budget,
-    /// Time.
     Deadline,
-    /// A person or a signal.
+    /// By a person or a signal.
     Interrupted,
     /// The model provider failed.
     Provider,
-    /// The settings ask for what the provider does not have: the model.
+    /// The provider does not have the model that the settings name.
     Settings,
-    /// A tool is missing or broke.
+    /// A tool is missing or failed.
     Tool,
 }
 
@@ -153,36 +149,35 @@ impl From<Activity> for Position {
     }
 }
 
-/// The whole state of the orchestrator.
+/// The whole state of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct State {
-    /// Where it is.
     pub position: Position,
-    /// Which pass of the branch this is: 0 is the first.
+    /// How many revisions precede this one on its branch.
     pub branch_index: u32,
-    /// Modules sent back by `validate` in this revision.
+    /// Modules that `validate` has rejected in this revision.
     pub validate_retries: u32,
-    /// Answers sent back by the merge in this revision.
+    /// Merges that the parser has rejected in this revision.
     pub invariant_retries: u32,
-    /// The model at this node has answered unreadably once.
+    /// The last answer at this position was unreadable.
     pub unreadable: bool,
     /// There is an informal specification.
     pub informal: bool,
-    /// The present module was accepted by translator and parser.
+    /// Translator and parser accepted the current module.
     pub module_accepted: bool,
-    /// The present merged module and configuration were accepted.
+    /// The parser accepted the current merged module and configuration.
     pub merged_accepted: bool,
     /// The protocol was changed after a flaw.
     pub repaired: bool,
     /// Rounds of strengthening in this revision.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rounds: u32,
-    /// The properties in work are on trial: those before them are kept aside.
+    /// The current properties are on trial; the view has saved those before them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_trial: bool,
 }
 
-/// What a branch takes over. The caller has parsed what it says is accepted.
+/// What a branch takes over from its parent. The caller has parsed what it calls accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Carried {
     /// There is an informal specification.
@@ -219,7 +214,7 @@ impl State {
         Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() }.moved_to(at)
     }
 
-    /// Moves to a node, or to the one that must come before it.
+    /// Moves to a node, or to the earlier node that has to make its input first.
     pub(super) fn moved_to(self, node: NodeName) -> Self {
         let node = match node {
             NodeName::ModelCheck if !self.merged_accepted => NodeName::GenerateInvariants,
@@ -236,17 +231,17 @@ impl State {
         Self { position: Position::Node(node), unreadable: false, ..self }
     }
 
-    /// Moves to a position for which nothing has to be made first, unlike a node.
+    /// Moves to a position that needs no input.
     pub(super) fn moved_to_position(self, position: Position) -> Self {
         Self { position, unreadable: false, ..self }
     }
 
-    /// The module is new or rejected, so no merge with it is accepted either.
+    /// The state with a new or rejected module: no merge with it is accepted either.
     pub(super) fn without_module(self) -> Self {
         Self { module_accepted: false, merged_accepted: false, ..self }
     }
 
-    /// Lets the job of this position work.
+    /// The effect of being at this position.
     pub(super) fn perform(self) -> Next {
         let effect = match self.position {
             Position::Node(node) => Effect::Perform(node),
@@ -265,14 +260,14 @@ impl State {
         state.moved_to(node).perform().after(&[Effect::CloseRevision, Effect::OpenRevision])
     }
 
-    /// Asks for stronger properties, on trial.
+    /// Begins a trial of stronger properties.
     pub(super) fn strengthen(self) -> Next {
         let state = Self { rounds: self.rounds + 1, on_trial: true, ..self };
         state.moved_to(NodeName::GenerateInvariants).perform().after(&[Effect::SetAside])
     }
 
-    /// Goes back to the properties before the trial. The mutants that they let survive are still known, so the next
-    /// round, if one is left, needs no judging before it.
+    /// Goes back to the properties before the trial. Their surviving mutants are still known, so the next round, if one is
+    /// left, begins without judging mutants again.
     pub(super) fn drop_trial(self, rules: &Rules) -> Next {
         let state = Self { merged_accepted: true, on_trial: false, ..self };
         let is_round_left = state.rounds < rules.strengthen;
@@ -319,31 +314,25 @@ pub(super) struct Next {
 }
 
 impl Next {
-    /// The same after these effects.
+    /// Puts these effects before the others.
     fn after(mut self, first: &[Effect]) -> Self {
         self.effects.splice(0..0, first.iter().copied());
         self
     }
 }
 
-/// What the driver does next, in this order.
+/// What a transition causes, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Write the revision into history.
     CloseRevision,
-    /// Start the next revision.
     OpenRevision,
-    /// Let a node work.
     Perform(NodeName),
-    /// Let the second reader read.
     ReadAgain,
-    /// Judge the mutants.
     JudgeMutants,
-    /// Keep the properties aside while others are on trial.
+    /// Save the specification and its checks before a trial.
     SetAside,
-    /// Put the properties that were kept aside back in their place.
+    /// Restore what was saved before the trial.
     Restore,
-    /// End the run.
     Finish(Outcome),
 }

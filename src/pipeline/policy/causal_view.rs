@@ -1,5 +1,4 @@
-//! What each lifeline of a run can know: the journal as a message sequence chart, and the guards evaluated on the causal
-//! past that its vector clocks tell.
+//! What each lifeline of a run can know: the guards evaluated on the causal past, by the vector clocks of the journal.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,13 +11,13 @@ use crate::pipeline::records::{Claims, Entry, to_value};
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, EmptyRecord, EventAction, VectorClock};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Record, Value};
 
-/// So many digits tell two hashes apart.
+/// Digits of a hash in messages.
 const SHORT: usize = 8;
 
-/// The digits of a whole one.
+/// Digits of a whole SHA-256.
 const DIGEST: usize = 64;
 
-/// The clauses of both guards, compiled: first those of approval, then those of the flaw guard.
+/// The compiled clauses of both guards: first those of the approval guard, then those of the flaw guard.
 struct Clauses {
     formulas: Formulas,
     parsed: Vec<Formula>,
@@ -36,79 +35,79 @@ static CLAUSES: LazyLock<Clauses> = LazyLock::new(|| {
     Clauses { formulas, parsed, guards }
 });
 
-/// Follows a journal.
+/// What each lifeline can know of the others, after the events so far.
 #[derive(Debug, Clone)]
 pub(in crate::pipeline) struct CausalView {
     monitor: Monitor,
 }
 
-/// What the guards' clauses come to at an event of `review` that says this.
+/// The values of all clauses at an event of `review` with these claims.
 #[derive(Debug, Clone)]
 pub struct Judgement {
     holds: Vec<bool>,
-    /// After the event.
+    /// The state after the event.
     monitor: Monitor,
     claims: Json,
 }
 
 impl Judgement {
-    /// The approval guard: the first clause that fails, or `None` where all hold.
+    /// The first failing clause of the approval guard; `None` if all hold.
     pub fn approval(&self) -> Option<ApprovalClause> {
         ApprovalClause::ALL.into_iter().find(|clause| !self.holds(*clause))
     }
 
-    /// The flaw guard: the first clause that fails, or `None` where all hold. The second reading comes after it.
+    /// The first failing clause of the flaw guard; `None` if all hold. The second reading comes after it.
     pub fn flaw(&self) -> Option<FlawClause> {
         let held = self.holds.iter().skip(ApprovalClause::ALL.len());
         FlawClause::ALL.into_iter().zip(held).find(|(_, holds)| !**holds).map(|(clause, _)| clause)
     }
 
-    /// Whether a clause of the approval guard holds.
     pub fn holds(&self, clause: ApprovalClause) -> bool {
         ApprovalClause::ALL.iter().position(|c| *c == clause).is_some_and(|at| self.holds[at])
     }
 
-    /// Why a clause of the approval guard refuses; where it compares what the nodes said of module and configuration,
-    /// with what does not fit.
+    /// Why a clause of the approval guard fails. If it compares hashes of module and configuration, with those that
+    /// differ.
     pub(in crate::pipeline) fn refusal(&self, clause: ApprovalClause, facts: &ApprovalFacts) -> Refusal {
         let compares = [ApprovalClause::ModuleAccepted, ApprovalClause::MergedAccepted, ApprovalClause::CheckIsFresh];
-        let misfits = if compares.contains(&clause) { self.misfits(approval_at(clause)) } else { Vec::new() };
-        Refusal { clause: clause.name(), words: clause.words(facts), misfits }
+        let differing =
+            if compares.contains(&clause) { self.differing_values(approval_at(clause)) } else { Vec::new() };
+        Refusal { clause: clause.name(), words: clause.words(facts), differing }
     }
 
-    /// The same of a clause of the flaw guard.
+    /// The same for a clause of the flaw guard.
     pub(in crate::pipeline) fn flaw_refusal(&self, clause: FlawClause, facts: &FlawFacts) -> Refusal {
         let compares = [FlawClause::ViolatedNow, FlawClause::NamesTheViolated];
-        let misfits = if compares.contains(&clause) { self.misfits(flaw_at(clause)) } else { Vec::new() };
-        Refusal { clause: clause.name(), words: clause.words(facts), misfits }
+        let differing = if compares.contains(&clause) { self.differing_values(flaw_at(clause)) } else { Vec::new() };
+        Refusal { clause: clause.name(), words: clause.words(facts), differing }
     }
 
-    /// The values that a clause of the approval guard saw, by the names that its formula gives them; `null` where
-    /// undefined.
+    /// The values that a clause of the approval guard saw, by the names in its formula; `null` for undefined ones.
     pub fn approval_values(&self, clause: ApprovalClause) -> Map<String, Json> {
         self.values(approval_at(clause))
     }
 
-    /// The same of a clause of the flaw guard.
+    /// The same for a clause of the flaw guard.
     pub fn flaw_values(&self, clause: FlawClause) -> Map<String, Json> {
         self.values(flaw_at(clause))
     }
 
     fn values(&self, clause: Option<usize>) -> Map<String, Json> {
         let all = atoms(clause).into_iter().flat_map(Atom::fields);
-        all.map(|(lifeline, field)| self.look(lifeline, field)).collect()
+        all.map(|(lifeline, field)| self.named_value(lifeline, field)).collect()
     }
 
-    /// What the comparisons of a clause saw that do not hold, a field each.
-    fn misfits(&self, clause: Option<usize>) -> Vec<String> {
+    /// The fields, with their values, in the comparisons of a clause that do not hold.
+    fn differing_values(&self, clause: Option<usize>) -> Vec<String> {
         let seen = Seen { monitor: &self.monitor, claims: updates(Some(&self.claims)) };
         let failing = atoms(clause).into_iter().filter(|atom| !atom.holds(&seen));
-        let seen: Map<String, Json> = failing.flat_map(Atom::fields).map(|(of, field)| self.look(of, field)).collect();
+        let seen: Map<String, Json> =
+            failing.flat_map(Atom::fields).map(|(of, field)| self.named_value(of, field)).collect();
         seen.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect()
     }
 
-    /// A field by the name that a formula gives it, and its value; `null` where it is undefined.
-    fn look(&self, lifeline: Option<&str>, field: &str) -> (String, Json) {
+    /// A field by its name in a formula, and its value; `null` if it is undefined.
+    fn named_value(&self, lifeline: Option<&str>, field: &str) -> (String, Json) {
         let seen = Seen { monitor: &self.monitor, claims: updates(Some(&self.claims)) };
         let (name, value) = match lifeline {
             Some(lifeline) => (format!("@{lifeline}.{field}"), seen.field_at(lifeline, field)),
@@ -119,33 +118,33 @@ impl Judgement {
     }
 }
 
-/// Why a clause refuses.
+/// Why a clause fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::pipeline) struct Refusal {
     clause: String,
     words: String,
-    misfits: Vec<String>,
+    differing: Vec<String>,
 }
 
 impl Refusal {
-    /// In words, with the values that do not fit.
+    /// The message with the values that differ.
     pub(in crate::pipeline) fn in_words(&self) -> String {
-        let Self { words, misfits, .. } = self;
-        if misfits.is_empty() { words.clone() } else { format!("{words} ({})", misfits.join(", ")) }
+        let Self { words, differing, .. } = self;
+        if differing.is_empty() { words.clone() } else { format!("{words} ({})", differing.join(", ")) }
     }
 
-    /// The same with the clause's name, for where that stands nowhere else.
+    /// The message with the name of the clause, for texts that do not show it otherwise.
     pub(in crate::pipeline) fn named(&self) -> String {
-        let Self { clause, words, misfits } = self;
-        if misfits.is_empty() {
+        let Self { clause, words, differing } = self;
+        if differing.is_empty() {
             format!("{words} ({clause})")
         } else {
-            format!("{words} ({clause}: {})", misfits.join(", "))
+            format!("{words} ({clause}: {})", differing.join(", "))
         }
     }
 }
 
-/// What `review` knows when it says something.
+/// What `review` knows at an event with these claims.
 struct Seen<'a> {
     monitor: &'a Monitor,
     claims: Vec<(Arc<str>, Literal)>,
@@ -161,7 +160,7 @@ impl Record for Seen<'_> {
     }
 }
 
-/// Which of the compiled clauses it is.
+/// The index of a compiled clause.
 fn approval_at(clause: ApprovalClause) -> Option<usize> {
     ApprovalClause::ALL.iter().position(|c| *c == clause)
 }
@@ -182,7 +181,7 @@ fn atoms(clause: Option<usize>) -> Vec<&'static Atom> {
     parts.filter_map(atom).collect()
 }
 
-/// A value for a person: of a digest, so much as tells it from another.
+/// A value for people; a hash is shortened.
 fn short(value: &Json) -> String {
     match value {
         Json::Null => "not known".to_owned(),
@@ -198,13 +197,13 @@ impl CausalView {
         Self { monitor: Monitor::new(&CLAUSES.guards) }
     }
 
-    /// Takes the next event of the journal.
+    /// Applies the next event of the journal.
     ///
     /// # Errors
     /// A clock that does not follow from the events before it.
     pub(in crate::pipeline) fn follow(&mut self, entry: &Entry) -> Result<(), CausalError> {
         if !NODE_LIFELINES.contains(&entry.lifeline.as_str()) {
-            // No clause speaks of it.
+            // No clause reads a candidate.
             return Ok(());
         }
         let mut step = causal::Event::new(&entry.lifeline, step_of(entry.kind));
@@ -218,7 +217,7 @@ impl CausalView {
         self.monitor.on_event_with_clock(step, &clock, &EmptyRecord).map(|_| ())
     }
 
-    /// What the guards come to if `review` claims this now.
+    /// The verdicts of the guards if `review` published these claims now.
     pub(in crate::pipeline) fn judge(&self, claims: &Claims) -> Result<Judgement, CausalError> {
         self.judge_json(to_value(claims))
     }
@@ -238,15 +237,15 @@ impl CausalView {
 
 fn step_of(kind: Kind) -> EventAction {
     match kind {
-        Kind::Act => EventAction::Act,
-        Kind::Choice => EventAction::Choice,
-        // The clocks tell who has seen what, so messages need no names.
-        Kind::Send => EventAction::Send { to: None, message: "".into() },
-        Kind::Recv => EventAction::Recv { message: None },
+        Kind::Act => Step::Act,
+        Kind::Choice => Step::Choice,
+        // The clocks say which lifeline has seen which event, so messages need no names.
+        Kind::Send => Step::Send { to: None, message: "".into() },
+        Kind::Recv => Step::Recv { message: None },
     }
 }
 
-/// The fields of `says`, by their full names.
+/// The fields of claims by their full names.
 fn updates(claims: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
     let mut all = Vec::new();
     let mut open = vec![("claims".to_owned(), claims)];
@@ -311,22 +310,22 @@ mod tests {
     }
 
     /// Follows an event of a lifeline that claims this.
-    fn follow(knowledge: &mut CausalView, lifeline: &str, clock: &BTreeMap<&str, u64>, claims: &Json) {
+    fn follow(view: &mut CausalView, lifeline: &str, clock: &BTreeMap<&str, u64>, claims: &Json) {
         let mut step = causal::Event::new(lifeline, step_of(Kind::Send));
         step.updates = updates(Some(claims));
-        knowledge.step(&step, |name| clock.get(name).copied()).unwrap();
+        view.step(&step, |name| clock.get(name).copied()).unwrap();
     }
 
     fn judged(said: &BTreeMap<&'static str, Json>) -> Judgement {
-        let mut knowledge = CausalView::new();
+        let mut view = CausalView::new();
         let mut clock = BTreeMap::new();
         for (lifeline, claims) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
             clock.insert(*lifeline, 1);
-            follow(&mut knowledge, lifeline, &clock, claims);
+            follow(&mut view, lifeline, &clock, claims);
         }
         clock.insert("review", 1);
-        follow(&mut knowledge, "review", &clock, &Json::Null);
-        knowledge.judge_json(said["review"].clone()).unwrap()
+        follow(&mut view, "review", &clock, &Json::Null);
+        view.judge_json(said["review"].clone()).unwrap()
     }
 
     /// One way to break each clause and none that comes before it: a lifeline, a field, a value.
@@ -354,7 +353,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_approval_guard_holds_only_where_every_clause_does() {
+    fn the_approval_guard_holds_only_if_every_clause_does() {
         assert_eq!(judged(&good()).approval(), None);
         // Each alone, and each pair: the earlier clause is the one that is named.
         for (i, (clause, lifeline, field, value)) in APPROVAL.iter().enumerate() {
@@ -377,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_its_clause_and_only_the_values_that_do_not_fit() {
+    fn a_refusal_names_its_clause_and_only_the_values_that_differ() {
         let facts = ApprovalFacts::default();
         let digest = |digit: &str| json!(digit.repeat(DIGEST));
         let mut said = good();
@@ -393,18 +392,21 @@ mod tests {
         let mut said = good();
         said.get_mut("formalize").unwrap().as_object_mut().unwrap().remove("made_from");
         let refusal = judged(&said).refusal(ApprovalClause::ModuleAccepted, &facts);
-        assert_eq!(refusal.misfits, ["@formalize.claims.made_from is not known", "@informal_spec.claims.answer is 1"]);
+        assert_eq!(
+            refusal.differing,
+            ["@formalize.claims.made_from is not known", "@informal_spec.claims.answer is 1"]
+        );
 
         let mut said = flawed();
         said.get_mut("model_check").unwrap()["verdict"] = json!("inconclusive");
         let refusal = judged(&said).flaw_refusal(FlawClause::ViolatedNow, &FlawFacts::default());
-        assert_eq!(refusal.misfits, ["@model_check.claims.verdict is inconclusive"]);
+        assert_eq!(refusal.differing, ["@model_check.claims.verdict is inconclusive"]);
         let refusal = judged(&good()).refusal(ApprovalClause::ReviewerRead, &facts);
         assert_eq!(refusal.named(), format!("{} (reviewer_read)", refusal.words));
     }
 
     #[test]
-    fn what_nobody_said_fails() {
+    fn a_missing_claim_makes_a_guard_fail() {
         let lifelines: Vec<&str> = good().into_keys().collect();
         for lifeline in lifelines {
             let fields: Vec<String> = good()[lifeline].as_object().unwrap().keys().cloned().collect();
@@ -452,23 +454,23 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_that_the_review_can_know_of_counts_and_one_that_it_cannot_does_not() {
+    fn only_a_draft_that_the_review_can_know_of_counts() {
         let newer = |seen: bool| {
-            let mut knowledge = CausalView::new();
+            let mut view = CausalView::new();
             let said = good();
             let mut clock = BTreeMap::new();
             for (lifeline, claims) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
                 clock.insert(*lifeline, 1);
-                follow(&mut knowledge, lifeline, &clock, claims);
+                follow(&mut view, lifeline, &clock, claims);
             }
             // The draft overtakes the check on its way, or is overtaken by it.
             let mut theirs = clock.clone();
             theirs.insert("formalize", 2);
-            follow(&mut knowledge, "formalize", &theirs, &json!({"made_from": 1, "source": "s2"}));
+            follow(&mut view, "formalize", &theirs, &json!({"made_from": 1, "source": "s2"}));
             let mut ours = if seen { theirs } else { clock };
             ours.insert("review", 1);
-            follow(&mut knowledge, "review", &ours, &Json::Null);
-            knowledge.judge_json(said["review"].clone()).unwrap().approval()
+            follow(&mut view, "review", &ours, &Json::Null);
+            view.judge_json(said["review"].clone()).unwrap().approval()
         };
         assert_eq!(newer(true), Some(ApprovalClause::ModuleAccepted));
         assert_eq!(newer(false), None);

@@ -1,41 +1,40 @@
-//! The laws of a run: all guards with their owners, as rules of a policy. They are compiled in; `policy show` prints them,
-//! and an audit of a journal asks them again.
+//! The default policy: the guards and the routing table as rules with owners. `tlaforge policy show` prints them, and an
+//! audit of a journal evaluates them.
 
 use crate::pipeline::machine::{ApprovalClause, CANDIDATE_LIFELINES, FlawClause, NodeName, Row};
 
-/// A formula of causal past logic that a lifeline's decision rests on.
+/// A formula of causal past logic that a decision of a lifeline rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Law {
-    /// Which decision it guards: `approval`, `flaw` or `routing`.
+pub struct DefaultRule {
+    /// The decision: `approval`, `flaw` or `routing`.
     pub guard: &'static str,
-    /// Its name: a clause, or a row of the routing table.
+    /// A clause, or a row of the routing table.
     pub name: String,
     /// The lifelines that decide.
     pub owners: Vec<&'static str>,
-    /// What has to hold.
     pub formula: &'static str,
-    /// The same in words.
+    /// The meaning of the formula.
     pub words: &'static str,
 }
 
-/// The default policy, in the order in which it is looked at.
-pub fn laws() -> Vec<Law> {
+/// The rules of the default policy, in the order in which they are evaluated.
+pub fn default_rules() -> Vec<DefaultRule> {
     let review = || vec![NodeName::Review.name()];
-    let approval = ApprovalClause::ALL.into_iter().map(|clause| Law {
+    let approval = ApprovalClause::ALL.into_iter().map(|clause| DefaultRule {
         guard: "approval",
         name: clause.name(),
         owners: review(),
         formula: clause.formula(),
         words: clause.demands(),
     });
-    let flaw = FlawClause::ALL.into_iter().map(|clause| Law {
+    let flaw = FlawClause::ALL.into_iter().map(|clause| DefaultRule {
         guard: "flaw",
         name: clause.name(),
         owners: review(),
         formula: clause.formula(),
         words: clause.demands(),
     });
-    let routing = Row::ALL.into_iter().map(|row| Law {
+    let routing = Row::ALL.into_iter().map(|row| DefaultRule {
         guard: "routing",
         name: row.name(),
         owners: owners(row),
@@ -45,7 +44,7 @@ pub fn laws() -> Vec<Law> {
     approval.chain(flaw).chain(routing).collect()
 }
 
-/// Whose decision a row is. To stop and to go on is the run's own.
+/// The lifelines that decide a row. The run itself decides to stop and to resume.
 fn owners(row: Row) -> Vec<&'static str> {
     match row {
         Row::Stopped | Row::Resumed => vec!["run"],
@@ -53,16 +52,14 @@ fn owners(row: Row) -> Vec<&'static str> {
     }
 }
 
-/// The default policy as a file that `audit` takes: each decision rests on what it says it does, each row was the first
-/// whose formula held, each guard came out as its clauses do, and the run ended as its last decision says.
-///
-/// What an earlier version journaled tells less, and is not asked.
+/// The default policy as a file for `audit`: each decision is what its formula says, each row is the first whose
+/// formula holds, each guard is the conjunction of its clauses, and the run ended as its last decision says.
 pub fn default_policy() -> String {
     let mut text = String::from(
         "# The laws of a run, as they are compiled into tlaforge. `tlaforge audit RUN --policy default` asks them of a\n\
          # journal; this file does the same.\n",
     );
-    for law in laws() {
+    for law in default_rules() {
         let asked = |owner: &str, when: &str, formula: &str| {
             let id = match law.owners.len() {
                 1 => format!("{}/{}", law.guard, law.name),
@@ -71,18 +68,18 @@ pub fn default_policy() -> String {
             rule(&id, owner, when, formula, law.words)
         };
         match law.guard {
-            // What the run itself decides, to stop and to go on, is no choice of a node and stands in other events.
+            // The run itself decides to stop and to resume. It has no `routed` event for that.
             "routing" => {
                 let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
                 let when = format!("name = \"routed\" & row = \"{}\" & defined(routing.position)", law.name);
                 let owners = law.owners.iter().filter(|owner| **owner != "run");
-                owners.for_each(|owner| text.push_str(&asked(owner, &when, &first(row))));
+                owners.for_each(|owner| text.push_str(&asked(owner, &when, &first_that_holds(row))));
             }
             guard => text.push_str(&asked(NodeName::Review.name(), &evaluated(guard, true), law.formula)),
         }
     }
     for guard in ["approval", "flaw"] {
-        let clauses = laws().into_iter().filter(|law| law.guard == guard);
+        let clauses = default_rules().into_iter().filter(|law| law.guard == guard);
         let all: Vec<String> = clauses.map(|law| format!("({})", law.formula)).collect();
         let id = format!("{guard}/refused");
         let words = "a guard that refused had a clause that fails";
@@ -90,22 +87,22 @@ pub fn default_policy() -> String {
         text.push_str(&rule(&id, NodeName::Review.name(), &evaluated(guard, false), &formula, words));
     }
     for candidate in CANDIDATE_LIFELINES {
-        text.push_str(&best_known(candidate));
+        text.push_str(&choice_rules(candidate));
     }
-    for (id, owner, when, formula, words) in TIES {
+    for (id, owner, when, formula, words) in JOURNAL_RULES {
         text.push_str(&rule(id, owner, when, formula, words));
     }
     text
 }
 
-/// Where a guard was evaluated with this result, by a review that says what its clauses ask for.
+/// At an evaluation of a guard with this result, after the review has published the claims that its clauses read.
 fn evaluated(guard: &str, holds: bool) -> String {
     let claims = if guard == "flaw" { "claims.flaw.described" } else { "claims.changed_steps" };
     format!("name = \"guard_evaluated\" & guard = \"{guard}\" & holds = {holds} & defined({claims})")
 }
 
-/// That a candidate is chosen by its points only where none that had been received had more, and of equals the first.
-fn best_known(candidate: &str) -> String {
+/// A candidate is chosen by its points only if no received candidate has more, and the first of equals.
+fn choice_rules(candidate: &str) -> String {
     let number = candidate.rsplit('_').next().unwrap_or_default();
     let mine = format!("@{candidate}.claims.points");
     let others = CANDIDATE_LIFELINES.iter().enumerate().filter(|(_, other)| **other != candidate);
@@ -124,8 +121,8 @@ fn best_known(candidate: &str) -> String {
     by_points + &rule(&format!("candidates/{number}/objective"), NodeName::Formalize.name(), &when, &formula, words)
 }
 
-/// That the parts of a journal fit each other: name, owner, when, formula, words.
-const TIES: [(&str, &str, &str, &str, &str); 7] = [
+/// Rules that relate the events of a journal to each other: name, owner, when, formula, words.
+const JOURNAL_RULES: [(&str, &str, &str, &str, &str); 7] = [
     (
         "journal/guards",
         "review",
@@ -184,8 +181,8 @@ fn rule(id: &str, owner: &str, when: &str, formula: &str, words: &str) -> String
     )
 }
 
-/// A row's formula, and that none before it holds which one of its owners could have taken.
-fn first(row: Row) -> String {
+/// The formula of a row, and that no earlier row of the same owners holds.
+fn first_that_holds(row: Row) -> String {
     let mine = owners(row);
     let before = Row::ALL.into_iter().take_while(|other| *other != row);
     let rivals = before.filter(|other| owners(*other).iter().any(|owner| mine.contains(owner)));
@@ -201,14 +198,14 @@ mod tests {
     use crate::temporal::Formulas;
 
     #[test]
-    fn the_default_policy_is_one_that_an_audit_takes() {
+    fn an_audit_can_read_the_default_policy() {
         let policy = Policy::read(&default_policy(), &mut Formulas::new()).unwrap();
         assert!(policy.rules.len() > 60);
         for rule in &policy.rules {
             let Scope::Causal { owner, .. } = &rule.scope else { panic!("{} is not causal", rule.id) };
             assert!(is_lifeline(owner), "{owner}");
         }
-        for law in laws() {
+        for law in default_rules() {
             assert!(!law.words.is_empty() && !law.owners.is_empty(), "{law:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Where a run's journal has what formulas speak of.
+//! Where a run's journal holds what formulas can read.
 
 use serde::Deserialize as _;
 use serde_json::json;
@@ -7,22 +7,23 @@ use crate::journal::{ArtifactStore, Sha};
 use crate::monitor::log::{TextStore, Mapping, Shape};
 use crate::pipeline::machine::lifelines;
 
-/// Where a run's journal has what formulas speak of; what `mapping` says counts instead.
+/// The places of tools, texts, labels and lifelines in the journal of a run. Places that `mapping` names take
+/// precedence.
 pub fn journal_mapping(mapping: Mapping) -> Mapping {
-    let mapping = mapping.with_shape_defaults(Shape::Journal);
-    let told = |field: &str| format!("data.answer.{field}");
+    let mapping = mapping.over(Shape::Journal);
+    let answer = |field: &str| format!("data.answer.{field}");
     Mapping {
-        tool_call: mapping.tool_call.or_else(|| Some(vec![told("tools")])),
-        stored_text: Some(told("text")),
-        stop_reason: mapping.stop_reason.or_else(|| Some(vec![told("stop_reason")])),
-        model_labels: Some(told("labels")),
-        model_label_source: Some(["answer.asked".to_owned(), "answer.by".to_owned()]),
+        tool_call: mapping.tool_call.or_else(|| Some(vec![answer("tools")])),
+        text_kept: Some(answer("text")),
+        stop_reason: mapping.stop_reason.or_else(|| Some(vec![answer("stop_reason")])),
+        model_labels: Some(answer("labels")),
+        model_asked: Some(["answer.propositions".to_owned(), "answer.model".to_owned()]),
         lifelines: mapping.lifelines.or_else(|| Some(lifelines().map(str::to_owned).collect())),
         ..mapping
     }
 }
 
-/// The texts that a run keeps: answers of models, by the names that the journal gives them.
+/// Reads the texts of answers from the artifact store, by their hashes.
 pub fn kept_texts(store: ArtifactStore) -> TextStore {
     TextStore::new(move |name| {
         let sha = Sha::deserialize(json!(name)).map_err(|e| e.to_string())?;

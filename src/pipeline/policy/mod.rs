@@ -11,10 +11,10 @@ mod vocabulary;
 pub use admission::{AdmissionError, Admitted, admit};
 pub(super) use causal_view::CausalView;
 pub use causal_view::Judgement;
-pub use default_policy::{Law, default_policy, laws};
+pub use default_policy::{DefaultRule, default_policy, default_rules};
 pub use journal_mapping::{journal_mapping, kept_texts};
-pub(super) use rule_monitor::Watch;
-pub use rule_monitor::{Forecast, Foreseen, WatchError};
+pub(super) use rule_monitor::RuleMonitor;
+pub use rule_monitor::{Forecast, ForeseenViolation, RuleMonitorError};
 pub use vocabulary::{
-    carriers, event_names, field_paths, has_field, is_field, is_list, journal_schema, makers, vocabulary_text,
+    event_names, field_paths, has_field, is_field, is_list, journal_schema, lifelines_with_event, vocabulary_text,
 };

@@ -1,5 +1,5 @@
-//! A policy of the user's own, watched over the journal as it grows. What it finds is journaled in the same group as the
-//! event that broke a rule, so that the journal tells it whatever happens to the process.
+//! The user's policy, evaluated on each event of a run. A violation is journaled in the same group as the event that
+//! caused it, so that a crash cannot lose it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,21 @@ use crate::journal::{ArtifactStore, Kind, Sha};
 use crate::monitor::trac::Decision;
 use crate::monitor::{AuditError, LiveAudit, InterventionSettings, Intervention, PolicyRule, Propositions, Scope, Verdict};
 use crate::pipeline::records::{
-    AnswerLabels, Draft, Entry, Owes, Record, RuleEnd, RunEvent, Sampled, Stored, Untrusted, Violation, record,
+    AnswerLabels, Draft, Entry, Owes, Record, RuleEnd, RunEvent, Sampled, StoredFile, Untrusted, Violation, record,
 };
 use crate::temporal::{PrefixVerdict, ResidualCost};
 
-/// What an event would come to, if it came next.
+/// What the rules would come to after an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forecast {
-    /// The rules that it would violate, in the policy's order.
-    pub violated: Vec<Foreseen>,
-    /// What all rules would owe after it: how many are violated, and what the others owe at most. Less is better.
+    /// The rules that it would violate, in the order of the policy.
+    pub violated: Vec<ForeseenViolation>,
+    /// How many rules are violated, and what the others still demand at most. Less is better.
     pub debt: (usize, ResidualCost),
 }
 
 impl Forecast {
-    /// The same in short, as the journal tells it of an answer after which these rules are predicted to be violated.
+    /// The same for the journal, with the rules that are predicted to be violated after it.
     pub fn sampled(&self, candidate: u32, predicted: Vec<String>) -> Sampled {
         let (violated, ResidualCost { steps, obligations }) = self.debt;
         let with_intervention = self.violated.iter().filter(|rule| rule.intervention.is_some()).count();
@@ -32,37 +32,35 @@ impl Forecast {
     }
 }
 
-/// A rule that would be violated.
+/// A rule that an answer would violate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Foreseen {
-    /// The rule.
+pub struct ForeseenViolation {
     pub rule: String,
-    /// How that is met.
     pub intervention: Option<Intervention>,
-    /// What it asks for, in words.
+    /// The rule in words.
     pub meaning: String,
-    /// What it owes before, in words.
+    /// What it demands before the answer, in words.
     pub owed: String,
 }
 
-/// The rules of a policy on their way through the journal.
+/// The rules of a policy with their state after the events so far.
 #[derive(Clone)]
-pub(in crate::pipeline) struct Watch {
+pub(in crate::pipeline) struct RuleMonitor {
     follower: LiveAudit,
     intervening: InterventionSettings,
     labels: Propositions,
-    /// Who labelled answers so far.
+    /// The models that have labelled answers so far.
     labelled_by: BTreeSet<String>,
     policy: Sha,
     /// The rules whose violation is journaled.
     told: BTreeSet<String>,
-    /// Those whose violation is not journaled yet.
+    /// Violations that are not journaled yet.
     open: Vec<Violation>,
 }
 
-impl Watch {
-    /// A policy that the run was put under, before the first event of the journal.
-    pub(in crate::pipeline) fn of(stored: &Stored, store: &ArtifactStore) -> Result<Self, WatchError> {
+impl RuleMonitor {
+    /// The policy of a run, before the first event of its journal.
+    pub(in crate::pipeline) fn of(stored: &StoredFile, store: &ArtifactStore) -> Result<Self, RuleMonitorError> {
         let policy = admitted(&store.text(&stored.sha)?)?;
         Ok(Self::new(policy, stored.sha.clone(), store))
     }
@@ -80,19 +78,18 @@ impl Watch {
         }
     }
 
-    /// How answers are met before they are taken, where some rule asks for that: one that would violate it, or one that has
-    /// to be labelled first.
+    /// The settings of interventions; `None` if no rule has an intervention and none uses labels.
     pub(in crate::pipeline) fn intervening(&self) -> Option<InterventionSettings> {
         let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
         (asks || !self.labels.is_empty()).then(|| self.intervening.clone())
     }
 
-    /// What a model has to judge of each answer.
+    /// The propositions that a model has to judge for each answer.
     pub(in crate::pipeline) fn labels(&self) -> &Propositions {
         &self.labels
     }
 
-    /// That an answer of the journal is labelled with what the rules speak of.
+    /// Whether an answer has the labels that the rules use.
     fn is_labelled(&self, entry: &Entry) -> bool {
         let answer = match &entry.event {
             RunEvent::AnswerReceived(received) => received.answer.as_ref(),
@@ -103,13 +100,13 @@ impl Watch {
         self.labels.is_empty() || answer.is_none_or(|answer| answer.labels.as_ref().is_some_and(asked))
     }
 
-    /// What the rules about the whole journal ask for, in words.
+    /// The rules about the whole journal with their meaning.
     pub(in crate::pipeline) fn in_words(&self) -> Vec<(String, String)> {
         let of_all = |rule: &&PolicyRule| matches!(rule.scope, Scope::Trace(_));
         self.follower.rules().iter().filter(of_all).map(|rule| (rule.id.clone(), self.means(rule))).collect()
     }
 
-    /// What this event would come to, if it came next.
+    /// What the rules would come to if these events came next.
     pub(in crate::pipeline) fn forecast(
         &self,
         mut draft: Draft,
@@ -124,7 +121,7 @@ impl Watch {
         Ok(Forecast { violated: violated.map(|rule| self.foreseen(rule)).collect(), debt: ahead.follower.debt() })
     }
 
-    /// Takes the next event of the journal.
+    /// Evaluates the rules on the next event.
     pub(in crate::pipeline) fn follow(&mut self, entry: &Entry) -> Result<(), AuditError> {
         match &entry.event {
             RunEvent::RuleViolated(violation) if violation.policy == self.policy => {
@@ -146,15 +143,15 @@ impl Watch {
         Ok(())
     }
 
-    /// Takes what the journal holds already.
-    pub(in crate::pipeline) fn catch_up(&mut self, events: &[Entry]) -> Result<(), WatchError> {
+    /// Evaluates the rules on the events that the journal already holds.
+    pub(in crate::pipeline) fn catch_up(&mut self, events: &[Entry]) -> Result<(), RuleMonitorError> {
         if let Some(event) = events.iter().find(|event| !self.is_labelled(event)) {
-            return Err(WatchError::Unlabelled { seq: event.seq });
+            return Err(RuleMonitorError::Unlabelled { seq: event.seq });
         }
         events.iter().try_for_each(|event| self.follow(event).map_err(|error| (event.seq, error).into()))
     }
 
-    /// Takes the events of a group that is to be written, and puts behind them what they break.
+    /// Evaluates the rules on a group before it is written, and appends a `rule_violated` for each violation.
     pub(in crate::pipeline) fn extend(&mut self, draft: &mut Draft) -> Result<(), (u64, AuditError)> {
         let mut at = 0;
         loop {
@@ -173,24 +170,23 @@ impl Watch {
         }
     }
 
-    /// The policy.
     pub(in crate::pipeline) fn policy(&self) -> &Sha {
         &self.policy
     }
 
-    /// The violations that the journal has not told so far.
+    /// Violations that are not journaled yet.
     pub(in crate::pipeline) fn open(&self) -> &[Violation] {
         &self.open
     }
 
-    /// The same; they count as told.
+    /// The same; they count as journaled from now on.
     pub(in crate::pipeline) fn take_open(&mut self) -> Vec<Violation> {
         self.told.extend(self.open.iter().map(|violation| violation.rule.clone()));
         std::mem::take(&mut self.open)
     }
 
-    fn foreseen(&self, rule: &PolicyRule) -> Foreseen {
-        Foreseen {
+    fn foreseen(&self, rule: &PolicyRule) -> ForeseenViolation {
+        ForeseenViolation {
             rule: rule.id.clone(),
             intervention: rule.intervention,
             meaning: self.means(rule),
@@ -198,7 +194,7 @@ impl Watch {
         }
     }
 
-    /// What the propositions ask of which a rule speaks, for whoever has to keep it.
+    /// The wording of the propositions that a rule uses.
     fn legend(&self, rule: &PolicyRule) -> String {
         let names = rule.model_propositions(self.follower.formulas());
         let asked = self.labels.iter().filter(|p| names.contains(&p.name));
@@ -213,8 +209,8 @@ impl Watch {
         (!propositions.is_empty()).then_some(Untrusted { propositions, models })
     }
 
-    /// The rules that ask for an intervention and are not decided yet.
-    pub(in crate::pipeline) fn undecided(&self) -> Vec<Foreseen> {
+    /// The undecided rules that have an intervention.
+    pub(in crate::pipeline) fn undecided(&self) -> Vec<ForeseenViolation> {
         let open = |rule: &&PolicyRule| {
             let verdict = self.follower.verdict(&rule.id);
             rule.intervention.is_some() && !matches!(verdict, Verdict::Satisfied | Verdict::Violated)
@@ -222,8 +218,7 @@ impl Watch {
         self.follower.rules().iter().filter(open).map(|rule| self.foreseen(rule)).collect()
     }
 
-    /// The verdicts on each rule that asks for an intervention after each of these events, of those rules that the first
-    /// one leaves undecided.
+    /// See [`Run::foresee`](crate::pipeline::Run::foresee).
     pub(in crate::pipeline) fn foresee(
         &self,
         mut draft: Draft,
@@ -252,7 +247,7 @@ impl Watch {
         Ok(verdicts)
     }
 
-    /// How each rule would stand if the journal ended behind these records.
+    /// The verdicts on the rules if the journal ended after these records.
     pub(in crate::pipeline) fn ends(
         &self,
         mut draft: Draft,
@@ -299,36 +294,26 @@ impl Watch {
     }
 }
 
-/// Why a run cannot be watched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum WatchError {
+pub enum RuleMonitorError {
     /// The policy cannot be read any more.
     #[error("the policy of the run: {0}")]
     Policy(#[from] AdmissionError),
-    /// Its text is not to be had.
+    /// Its text is not available.
     #[error(transparent)]
     Store(#[from] crate::journal::StoreError),
-    /// An answer was taken before anybody asked for labels of it.
+    /// An answer was accepted without labels.
     #[error(
         "event {seq} holds an answer that was not labelled with what the policy's rules speak of; take another policy, forge \
          again under this one, or audit the run with it"
     )]
-    Unlabelled {
-        /// Its number.
-        seq: u64,
-    },
-    /// An event cannot be followed.
+    Unlabelled { seq: u64 },
     #[error("event {seq} cannot be held against the policy: {source}")]
-    Event {
-        /// Its number.
-        seq: u64,
-        /// Why not.
-        source: AuditError,
-    },
+    Event { seq: u64, source: AuditError },
 }
 
-impl From<(u64, AuditError)> for WatchError {
+impl From<(u64, AuditError)> for RuleMonitorError {
     fn from((seq, source): (u64, AuditError)) -> Self {
         Self::Event { seq, source }
     }

@@ -1,6 +1,6 @@
-//! The names that rules about a run's journal can use: its events, the lifelines that have them, and their fields. The
-//! fields are read off the JSON Schema of the event types, so an added field is known to rules, to the documents and to
-//! the model that formulates rules.
+//! The names that rules about a journal can use: its events, the lifelines that have them, and their fields. The fields
+//! come from the JSON Schema of the event types, so a new field is known to rules, to the documentation and to the model
+//! that formulates rules.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,16 +10,18 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, schema_for};
 use serde_json::{Map, Value};
 use strum::VariantArray as _;
 
-use crate::pipeline::machine::{CANDIDATE_LIFELINES, Makers, NODE_LIFELINES, NodeName, SECOND_READING, lifelines};
+use crate::pipeline::machine::{
+    CANDIDATE_LIFELINES, LifelineGroup, NODE_LIFELINES, NodeName, SECOND_READING, lifelines,
+};
 use crate::pipeline::records::{
     CandidateClaims, CheckClaims, Entry, EventName, FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims,
     RunEvent, SecondReadingClaims, ValidateClaims,
 };
 
-/// Fields that every event has. Time, clock and the size of its group are not for rules.
+/// Fields of every event. Rules cannot use time, clock and group size.
 const ENVELOPE: [&str; 7] = ["v", "seq", "lifeline", "kind", "name", "rev", "attempt"];
 
-/// Below this many names a path ends in `.*`.
+/// Deeper paths end in `.*`.
 const DEEPEST: usize = 4;
 
 /// The JSON Schema of a line of `journal.jsonl`, without its checksum.
@@ -27,7 +29,7 @@ pub fn journal_schema() -> Schema {
     schema_for!(Entry)
 }
 
-/// A field of an event: its path, with `.*` at its end if it stands for all names below.
+/// A field of an event: its path, with `.*` at the end if it stands for all names below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
     path: String,
@@ -43,7 +45,6 @@ impl Field {
     }
 }
 
-/// The fields of each event, and the claims of each lifeline.
 struct Vocabulary {
     events: Vec<(EventName, Vec<Field>)>,
     claims: BTreeMap<&'static str, Vec<Field>>,
@@ -77,7 +78,7 @@ fn fields_of<T: JsonSchema>() -> Vec<Field> {
     Walk { root: schema.as_value() }.fields(schema.as_value())
 }
 
-/// Collects the paths of a schema's values.
+/// Collects the paths of the values that a schema allows.
 struct Walk<'a> {
     root: &'a Value,
 }
@@ -153,13 +154,12 @@ fn leaf(path: &[&str], end: &str, is_list: bool, all: &mut Vec<Field>) {
     }
 }
 
-/// The names of the events of a run.
 pub fn event_names() -> impl Iterator<Item = &'static str> {
     EventName::VARIANTS.iter().map(<&str>::from)
 }
 
-/// The lifelines that can have an event of this name; none for a name that no event has.
-pub fn makers(event: &str) -> impl Iterator<Item = &'static str> {
+/// The lifelines that can have an event of this name; none for an unknown name.
+pub fn lifelines_with_event(event: &str) -> impl Iterator<Item = &'static str> {
     let makers = EventName::VARIANTS.iter().find(|name| <&str>::from(*name) == event).map(|name| name.makers());
     lifelines().filter(move |lifeline| makers.is_some_and(|makers| makers.include(lifeline)))
 }
@@ -169,28 +169,29 @@ pub fn has_field(lifeline: &str, field: &str) -> bool {
     if let Some(claim) = field.strip_prefix("claims.") {
         return VOCABULARY.claims.get(lifeline).is_some_and(|claims| claims.iter().any(|known| known.is(claim)));
     }
-    carriers(field).is_none_or(|events| events.into_iter().any(|event| makers(event).any(|maker| maker == lifeline)))
+    events_with_field(field)
+        .is_none_or(|events| events.into_iter().any(|event| lifelines_with_event(event).any(|maker| maker == lifeline)))
 }
 
-/// Every field of the events of a run, by its path; one that ends in `.*` stands for all names below it.
+/// Every field of the events of a run, by its path; a path that ends in `.*` stands for all names below it.
 pub fn field_paths() -> impl Iterator<Item = &'static str> {
     let of_events = VOCABULARY.events.iter().flat_map(|(_, fields)| fields).map(|field| field.path.as_str());
     ENVELOPE.into_iter().chain(of_events)
 }
 
-/// Whether an event of a run has a field of this name.
+/// Whether some event of a run has this field.
 pub fn is_field(name: &str) -> bool {
     ENVELOPE.contains(&name) || VOCABULARY.events.iter().flat_map(|(_, fields)| fields).any(|field| field.is(name))
 }
 
-/// Whether a field holds a list, which rules read by `any` and `every`, in every event that has it.
+/// Whether a field holds a list in every event that has it. Rules read lists by `any` and `every`.
 pub fn is_list(name: &str) -> bool {
     let mut fields = VOCABULARY.events.iter().flat_map(|(_, fields)| fields).filter(|field| field.is(name)).peekable();
     fields.peek().is_some() && fields.all(|field| field.is_list)
 }
 
 /// The events that have a field; `None` if every event has it.
-pub fn carriers(field: &str) -> Option<Vec<&'static str>> {
+fn events_with_field(field: &str) -> Option<Vec<&'static str>> {
     if ENVELOPE.contains(&field) {
         return None;
     }
@@ -198,8 +199,8 @@ pub fn carriers(field: &str) -> Option<Vec<&'static str>> {
     Some(VOCABULARY.events.iter().filter(|(_, fields)| has(fields)).map(|(name, _)| name.into()).collect())
 }
 
-/// The events, each with the lifelines that can have it and its fields, for people and models: a line of Markdown each,
-/// and then the claims of each lifeline.
+/// The events, each with its lifelines and fields, as lines of Markdown, followed by the claims of each lifeline. For
+/// people and models.
 pub fn vocabulary_text() -> String {
     let mut text = String::new();
     for (name, fields) in &VOCABULARY.events {
@@ -212,7 +213,7 @@ pub fn vocabulary_text() -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- `{}` ({}){colon}{}", <&str>::from(name), name.makers().words(), paths.join(" "));
     }
-    let asking: Vec<&str> = NODE_LIFELINES.into_iter().filter(|name| Makers::Asking.include(name)).collect();
+    let asking: Vec<&str> = NODE_LIFELINES.into_iter().filter(|name| LifelineGroup::Asking.include(name)).collect();
     let _ = writeln!(text, "\nThose that ask a model are {} and candidates. What each claims:\n", asking.join(", "));
     let nodes = NODE_LIFELINES.into_iter().map(|name| (name, name));
     for (name, lifeline) in nodes.chain([("candidates", CANDIDATE_LIFELINES[0])]) {
@@ -230,7 +231,7 @@ mod tests {
     use crate::monitor::similar_names;
 
     #[test]
-    fn names_are_known_by_themselves_or_by_what_they_stand_below() {
+    fn names_are_known_by_their_path_or_a_prefix_of_it() {
         for name in ["name", "claims.verdict", "outcome.statistics.distinct", "check.verdict", "command_line.model"] {
             assert!(is_field(name), "{name}");
         }
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_told_from_values() {
+    fn lists_differ_from_values() {
         for name in ["reads", "answer.tools", "answer.labels", "outcome.properties", "diagnostics", "prevented"] {
             assert!(is_list(name), "{name}");
         }
@@ -276,8 +277,8 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_name_is_told_the_nearest() {
-        let similar_names = |name: &str| similar_names(name, field_paths());
+    fn a_misspelt_name_has_near_ones() {
+        let near = |name: &str| similar_names(name, field_paths());
         assert_eq!(similar_names("claims.verdikt")[0], "claims.verdict");
         let known = ["check.statistics.distinct", "outcome.statistics.distinct"];
         assert!(known.iter().all(|known| similar_names("statistics.distinct").contains(known)));

@@ -1,4 +1,4 @@
-//! Formalizations that are drafted side by side (`--candidates`): what each came to, and which of them was chosen.
+//! Formalizations that are drafted side by side (`--candidates`): the result of each, and which one was chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,11 @@ use crate::journal::Sha;
 pub enum Stage {
     /// Drafted, translated, parsed and quickly checked.
     Formalization,
-    /// Given properties, and checked with them.
+    /// With properties, and checked with them.
     Properties,
 }
 
-/// What a quick check said.
+/// The result of a check with small constants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuickCheck {
     /// `holds`, `violated`, `invalid` or `inconclusive`.
@@ -28,60 +28,57 @@ pub struct QuickCheck {
     /// What is violated, or why there is no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// It did not end in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub out_of_time: bool,
     /// Distinct states.
     pub distinct: Option<u64>,
     /// Whether more than the initial states was reached.
     pub moved: bool,
-    /// Seconds.
     pub seconds: f64,
-    /// What the constants stood for.
+    /// The value of each constant.
     pub constants: BTreeMap<String, String>,
-    /// What the tool printed.
+    /// The output of the tool.
     pub output: Sha,
 }
 
-/// What a candidate came to (`candidate_finished`).
+/// The result of a candidate (`candidate_finished`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Candidate {
-    /// Its number, from 1.
+    /// The number of the candidate, from 1.
     pub candidate: u32,
-    /// How far it has come.
     pub stage: Stage,
-    /// The answer that holds its module.
+    /// The answer with its module.
     pub answer: Sha,
-    /// The module without its translation, where the answer holds one.
+    /// The module without its translation, if the answer holds one.
     pub source: Option<Sha>,
-    /// The module as the tools accepted it, with its properties where it has some.
+    /// The module that the tools accepted, with its properties if it has some.
     pub module: Option<Sha>,
-    /// The answer that holds its properties.
+    /// The answer with its properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Sha>,
-    /// Their configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cfg: Option<Sha>,
-    /// What a quick check of it said; `None` where none could be made.
+    /// `None` if no quick check was possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quick: Option<QuickCheck>,
-    /// How it compares, where it has properties.
+    /// The rank with its properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<RevisionRank>,
-    /// What it would come to under the run's objective.
+    /// The step of the run's objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<ObjectiveStep>,
     /// How long its answer took.
     #[serde(default)]
     pub seconds: f64,
-    /// What was found against it, or why it was not checked, in words.
+    /// What is wrong with it, or why it was not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl Candidate {
-    /// More is better. Without properties: 0 unreadable, 1 rejected, then by its quick check: 2 it cannot be evaluated,
-    /// 3 it breaks, 4 not known, 5 nothing was found. With properties 100 and more, in the order of [`RevisionRank::sort_key`].
+    /// More is better. Without properties: 0 unreadable, 1 rejected, then by its quick check: 2 cannot be evaluated, 3
+    /// violated, 4 undecided, 5 nothing found. With properties 100 and more, in the order of
+    /// [`RevisionRank::sort_key`].
     pub fn points(&self) -> u64 {
         if let Some(rank) = &self.rank {
             let flag = |holds: bool, weight: u64| if holds { weight } else { 0 };
@@ -103,7 +100,7 @@ impl Candidate {
         }
     }
 
-    /// Whether nothing speaks against it: others are waited for only so long.
+    /// Whether it has no known defect. After a good candidate, the others have limited time.
     pub fn is_good(&self) -> bool {
         match &self.rank {
             Some(rank) => rank.parses && rank.not_vacuous && rank.holds,
@@ -111,7 +108,7 @@ impl Candidate {
         }
     }
 
-    /// What it came to, in a line.
+    /// The result in one line.
     pub fn words(&self) -> String {
         let why = self.why.as_deref().and_then(|why| why.trim_start_matches("- ").lines().next()).unwrap_or_default();
         let checked = |quick: &QuickCheck| {
@@ -132,7 +129,7 @@ impl Candidate {
         }
     }
 
-    /// Its claims, for formulas.
+    /// The claims for formulas.
     pub fn claims(&self) -> CandidateClaims {
         CandidateClaims {
             points: self.points(),
@@ -145,58 +142,54 @@ impl Candidate {
     }
 }
 
-/// What the choice rested on.
+/// What a choice depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenBy {
-    /// What the tools said of each.
+    /// The results of the tools.
     Points,
-    /// The run's objective, and then the points.
+    /// The run's objective, then the points.
     Objective,
 }
 
-/// Which candidate goes on (`candidate_chosen`).
+/// The candidate that goes on (`candidate_chosen`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chosen {
-    /// Its number.
     pub chosen: u32,
-    /// What the choice rested on.
     pub criterion: ChosenBy,
-    /// The candidates whose results had been received, each with its points.
+    /// The points of the received candidates.
     pub received: BTreeMap<u32, u64>,
-    /// Those that had not come, or gave none.
+    /// Candidates that had not finished, or had no result.
     pub missing: Vec<u32>,
-    /// In words.
     pub why: String,
 }
 
 /// The candidates of one revision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Candidates {
-    /// How many were to be drafted when it began.
+    /// How many candidates were to be drafted.
     #[serde(default)]
     pub total: u32,
-    /// What each came to, the last word of each.
+    /// The last result of each candidate.
     pub all: Vec<Candidate>,
-    /// Which one went on.
     pub chosen: Option<Chosen>,
-    /// Those that came to nothing more.
+    /// Candidates without a result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub abandoned: BTreeMap<u32, AbandonedCandidate>,
-    /// Those that have begun and not come to their end.
+    /// Candidates that have begun and not finished.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unfinished: BTreeSet<u32>,
 }
 
 impl Candidates {
-    /// A candidate begins, or is given properties.
+    /// A candidate begins a stage.
     pub(in crate::pipeline) fn begin(&mut self, candidate: u32, total: u32) {
         self.total = self.total.max(total);
         self.abandoned.remove(&candidate);
         self.unfinished.insert(candidate);
     }
 
-    /// A candidate has come to the end of a stage.
+    /// A candidate finishes a stage.
     pub(in crate::pipeline) fn finish(&mut self, one: Candidate) {
         let number = one.candidate;
         self.all.retain(|other| other.candidate != number);
@@ -206,19 +199,18 @@ impl Candidates {
         self.abandoned.remove(&number);
     }
 
-    /// A candidate ends without a result.
     pub(in crate::pipeline) fn abandon(&mut self, one: AbandonedCandidate) {
         self.unfinished.remove(&one.candidate);
         self.abandoned.insert(one.candidate, one);
     }
 
-    /// All that have begun.
+    /// All candidates that have begun.
     pub fn begun(&self) -> BTreeSet<u32> {
         let finished = self.all.iter().map(|one| one.candidate);
         finished.chain(self.unfinished.iter().copied()).chain(self.abandoned.keys().copied()).collect()
     }
 
-    /// What is kept of each in the history, by file name: its module, else its answer, and its configuration.
+    /// The files for the history, by name: the module of each candidate, or else its answer, and its configuration.
     pub(in crate::pipeline) fn files(&self) -> impl Iterator<Item = (String, &Sha)> {
         let kept = self.all.iter().flat_map(|one| {
             let number = one.candidate;
@@ -239,14 +231,12 @@ impl Candidates {
     }
 }
 
-/// That a candidate came to nothing more (`candidate_abandoned`).
+/// A candidate without a result (`candidate_abandoned`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AbandonedCandidate {
-    /// Its number.
     pub candidate: u32,
-    /// In words.
     pub why: String,
-    /// An answer that nobody has looked at.
+    /// An answer that no node has read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Sha>,
 }

@@ -8,26 +8,24 @@ use serde::{Deserialize, Serialize};
 use crate::journal::Sha;
 use crate::tla::{ASSERTION, CheckOutcome, Verdict};
 
-/// What a check saw and said.
+/// A check with what it was made of (`check_finished`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRecord {
-    /// The outcome.
     pub outcome: CheckOutcome,
-    /// The merged module that was checked.
+    /// The merged module.
     pub module: Sha,
-    /// The configuration that was checked.
     pub cfg: Sha,
-    /// What the checker printed.
+    /// The output of the checker.
     pub output: Sha,
-    /// All that the verdict rests on, by name.
+    /// Every text that the verdict depends on, by name.
     pub checked: BTreeMap<String, String>,
-    /// Definitions under which an assertion stands that can fail: labels, actions.
+    /// Labels or actions with an assertion that can fail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asserting_definitions: Vec<String>,
 }
 
 impl CheckRecord {
-    /// Whether an assertion that can fail stood where this check came: a taken action, or the violation itself.
+    /// Whether the check reached an assertion that can fail: its action was taken, or it is the violation.
     pub fn asserts(&self) -> bool {
         let violated =
             matches!(&self.outcome.verdict, Verdict::Violated { violated } if violated.property() == Some(ASSERTION));

@@ -1,4 +1,4 @@
-//! What a lifeline claims when it has worked: the field `claims` of `attempt_finished` and `claims_restored`. The guards
+//! What a lifeline publishes about its result: the field `claims` of `attempt_finished` and `claims_restored`. The guards
 //! read it as `@model_check.claims.module`.
 
 use schemars::JsonSchema;
@@ -6,37 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::Sha;
 
-/// The claims of a node. The variants have different fields, by which they are told apart.
+/// The claims of a node. The variants differ in their fields, so JSON needs no tag.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Claims {
-    /// Of `informal_spec`.
     InformalSpec(InformalClaims),
-    /// Of `formalize`.
     Formalize(FormalizeClaims),
-    /// Of `validate`.
     Validate(ValidateClaims),
-    /// Of `generate_invariants`.
     GenerateInvariants(MergeClaims),
-    /// Of `model_check`.
     ModelCheck(CheckClaims),
-    /// Of `review`.
     Review(ReviewClaims),
-    /// Of the second reader.
     SecondReading(SecondReadingClaims),
 }
 
-/// Claims of `informal_spec`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InformalClaims {
     /// The informal specification could be read.
     pub readable: bool,
-    /// Its number among those of the run.
+    /// The number of the informal specification in the run.
     pub answer: u32,
 }
 
-/// Claims of `formalize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FormalizeClaims {
@@ -46,7 +37,6 @@ pub struct FormalizeClaims {
     pub source: Option<Sha>,
 }
 
-/// Claims of `validate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValidateClaims {
@@ -94,7 +84,7 @@ pub struct CheckClaims {
     pub violated: Option<String>,
 }
 
-/// Claims of `review`: the module and configuration that it was given, and how much it leaves open.
+/// Claims of `review`: the files that it was given, and how much it leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewClaims {
@@ -145,7 +135,6 @@ pub struct FlawClaims {
     pub unmapped_steps: usize,
 }
 
-/// Claims of the second reader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecondReadingClaims {
@@ -153,10 +142,9 @@ pub struct SecondReadingClaims {
     pub agrees: bool,
 }
 
-/// Claims of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CandidateClaims {
-    /// Its points.
+    /// See [`Candidate::points`](super::candidates::Candidate::points).
     pub points: u64,
     /// The module without properties and translation.
     pub source: Option<Sha>,

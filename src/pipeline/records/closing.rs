@@ -6,7 +6,7 @@ use super::spending::Spent;
 use super::view::RunView;
 use crate::pipeline::machine::{Position, Transition};
 
-/// What a revision leaves behind, with where the run goes.
+/// The revision that closes, with its outcome or the node that the run goes to.
 pub(in crate::pipeline) fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revision {
     let closed = Revision { why: why.to_owned(), ..closed(before, after) };
     match t.state.position {
@@ -16,7 +16,7 @@ pub(in crate::pipeline) fn close(before: &RunView, after: &RunView, t: &Transiti
     }
 }
 
-/// What it leaves behind if it is to be revised.
+/// The revision that closes if it is to be revised.
 pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision {
     let attempts = before
         .attempts
@@ -49,7 +49,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
 
 impl RunView {
     /// The step of the objective if the revision in work closed now; `None` without an objective.
-    pub fn step_here(&self) -> Option<ObjectiveStep> {
+    pub fn step_if_closed(&self) -> Option<ObjectiveStep> {
         self.objective()?;
         let mut with_this = self.clone();
         with_this.close_revision(closed(self, self));

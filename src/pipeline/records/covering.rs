@@ -24,7 +24,7 @@ impl RunView {
     }
 
     /// The confirmed flaw that the revision in work descends from, the nearest one first.
-    pub fn confirmed_before(&self) -> Option<&ConfirmedFlaw> {
+    pub fn inherited_flaw(&self) -> Option<&ConfirmedFlaw> {
         let mut ancestor = self.parent;
         while let Some(revision) = ancestor {
             if let Some(flaw) = self.reviews.confirmed_flaw(revision) {
@@ -41,7 +41,7 @@ impl RunView {
     }
 
     /// What differs from what was first checked: in the last check, and in the current requirements.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes_since_baseline(&self) -> Vec<Change> {
         self.checks.changes(self.rev, &self.specification)
     }
 }

@@ -20,7 +20,7 @@ use super::policy_events::{Intervened, Predicted, Violation};
 use super::revision::{Finished, Revision};
 use super::settings::{Branch, Changed, Settings};
 use crate::journal::{self, Kind, Past};
-use crate::pipeline::machine::Makers;
+use crate::pipeline::machine::LifelineGroup;
 
 /// A durable event of a run, with its envelope.
 pub type Entry = journal::Entry<RunEvent>;
@@ -55,7 +55,7 @@ pub type Draft = journal::Draft<RunEvent>;
 pub enum RunEvent {
     /// The run begins.
     RunStarted(Box<Settings>),
-    /// A stopped run goes on, with these settings changed.
+    /// A stopped run continues, with these settings changed.
     RunResumed(Box<Changed>),
     /// A branch begins from an earlier revision.
     BranchStarted(Box<Branch>),
@@ -65,27 +65,27 @@ pub enum RunEvent {
     RequestSent(RequestSent),
     /// A model has answered.
     AnswerReceived(AnswerReceived),
-    /// An answer is taken: rules see it from here on.
+    /// An answer is accepted: rules see it from here on.
     AnswerAccepted(AnswerAccepted),
-    /// A candidate's answer would be taken if the candidate is chosen.
+    /// The answer of a candidate that will be accepted if the candidate is chosen.
     AnswerOffered(AnswerOffered),
     /// A model has labelled an answer.
     Labelled(Labelled),
-    /// An answer that would have violated a rule was met with an intervention.
+    /// An intervention happened because an answer would have violated a rule.
     Intervened(Intervened),
-    /// It was predicted which rules an answer leads to a violation of.
+    /// A model predicted which rules will be violated after an answer.
     Predicted(Predicted),
     /// Something was removed from an answer before it was read.
     AnswerNormalised(AnswerNormalised),
-    /// A node has taken its part of an answer that drafts everything at once.
+    /// A node uses its part of one answer that drafts everything.
     PartTaken(PartTaken),
-    /// Such an answer lacks the part of this node.
+    /// One answer that drafts everything lacks the part of this node.
     PartMissing(PartMissing),
     /// A call has failed.
     CallFailed(CallFailed),
-    /// Another model is asked from here on.
+    /// Requests go to another model from here on.
     ModelSwitched(ModelSwitched),
-    /// A part of the request is left out from here on, because the server refuses it.
+    /// A part of requests is omitted from here on, because the server refuses it.
     RequestPartOmitted(RequestPartOmitted),
     /// A model has tried to read a file outside the workspace.
     ReadRefused(ReadRefused),
@@ -97,19 +97,19 @@ pub enum RunEvent {
     CheckFinished(Box<CheckRecord>),
     /// A candidate begins.
     CandidateStarted(CandidateStarted),
-    /// A candidate's module was checked with small constants and without properties.
+    /// A candidate's module was checked with small constants.
     QuickCheckFinished(QuickCheck),
-    /// A candidate has come to the end of a stage.
+    /// A candidate has finished a stage.
     CandidateFinished(Box<CandidateFinished>),
     /// `formalize` has received a candidate's result.
     CandidateReceived(CandidateReceived),
     /// A candidate ends without a result.
     CandidateAbandoned(AbandonedCandidate),
-    /// The candidates that are given properties.
+    /// `formalize` has selected the candidates that get properties.
     LeadersSelected(LeadersSelected),
-    /// A candidate learns that it is one of them.
+    /// A candidate begins with properties, because it was selected.
     LeaderNotified(CandidateStarted),
-    /// The candidate that goes on.
+    /// `formalize` has chosen the candidate that goes on.
     CandidateChosen(Chosen),
     /// The mutants of the specification are judged.
     MutantsJudged(MutantsJudged),
@@ -117,7 +117,7 @@ pub enum RunEvent {
     AttemptFinished(Box<AttemptFinished>),
     /// A guard was evaluated.
     GuardEvaluated(Box<GuardEvaluated>),
-    /// The run goes on to a node, or ends.
+    /// The state machine has moved: the run goes on to a node, or ends.
     Routed(Box<Routed>),
     /// The claims of a node hold again, after a branch or a dropped trial.
     ClaimsRestored(ClaimsRestored),
@@ -130,7 +130,6 @@ pub enum RunEvent {
 }
 
 impl RunEvent {
-    /// Its name in the journal.
     pub fn name(&self) -> &'static str {
         self.into()
     }
@@ -141,7 +140,7 @@ impl RunEvent {
         event["data"].take()
     }
 
-    /// The claims that it publishes for the guards.
+    /// The claims that the event publishes for the guards.
     pub fn claims(&self) -> Option<&Claims> {
         match self {
             RunEvent::AttemptFinished(finished) => finished.claims.as_ref(),
@@ -153,15 +152,15 @@ impl RunEvent {
 
 impl EventName {
     /// The lifelines that can have an event of this name.
-    pub(in crate::pipeline) fn makers(self) -> Makers {
+    pub(in crate::pipeline) fn makers(self) -> LifelineGroup {
         match self {
             EventName::RunStarted
             | EventName::RunResumed
             | EventName::BranchStarted
             | EventName::RunFinished
-            | EventName::RuleViolated => Makers::One("run"),
+            | EventName::RuleViolated => LifelineGroup::One("run"),
             EventName::AttemptStarted | EventName::AttemptFinished | EventName::Routed | EventName::RevisionClosed => {
-                Makers::Jobs
+                LifelineGroup::Activities
             }
             EventName::RequestSent
             | EventName::AnswerReceived
@@ -177,30 +176,30 @@ impl EventName {
             | EventName::ModelSwitched
             | EventName::RequestPartOmitted
             | EventName::ReadRefused
-            | EventName::AnswerUnreadable => Makers::Asking,
-            EventName::ToolFinished => Makers::Inspecting,
-            EventName::CheckFinished => Makers::Checking,
+            | EventName::AnswerUnreadable => LifelineGroup::Asking,
+            EventName::ToolFinished => LifelineGroup::Inspecting,
+            EventName::CheckFinished => LifelineGroup::Checking,
             EventName::CandidateStarted
             | EventName::QuickCheckFinished
             | EventName::CandidateFinished
             | EventName::CandidateAbandoned
-            | EventName::LeaderNotified => Makers::Candidates,
+            | EventName::LeaderNotified => LifelineGroup::Candidates,
             EventName::CandidateReceived | EventName::LeadersSelected | EventName::CandidateChosen => {
-                Makers::One("formalize")
+                LifelineGroup::One("formalize")
             }
-            EventName::MutantsJudged => Makers::One("mutants"),
-            EventName::GuardEvaluated => Makers::One("review"),
-            EventName::ClaimsRestored => Makers::Restored,
+            EventName::MutantsJudged => LifelineGroup::One("mutants"),
+            EventName::GuardEvaluated => LifelineGroup::One("review"),
+            EventName::ClaimsRestored => LifelineGroup::Restored,
         }
     }
 }
 
-/// A record that follows from the events of its own lifeline; see [`journal::Record::after_all`].
+/// A record whose causal past is that of its own lifeline; [`journal::Record::after_all`] widens it to the whole journal.
 pub(in crate::pipeline) fn record(lifeline: &str, kind: Kind, rev: u32, attempt: u32, event: RunEvent) -> Record {
     Record { lifeline: lifeline.to_owned(), kind, rev, attempt, past: Past::Lifeline, event }
 }
 
-/// Our own types always serialise: string keys, no failing implementations.
+/// The JSON of a value of our own types. They always serialise: string keys, no failing implementations.
 pub(in crate::pipeline) fn to_value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).expect("plain data with string keys")
 }

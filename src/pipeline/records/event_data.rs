@@ -25,13 +25,12 @@ pub struct AttemptStarted {}
 /// Data of `request_sent`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestSent {
-    /// What is asked for: `draft`, `repair`, `second_reading`, …
+    /// Why the request is sent: `draft`, `repair`, `second_reading`, …
     pub purpose: String,
     /// Which of several requests for the same purpose; 0 is the first.
     pub candidate: u32,
     /// The request's key in recordings.
     pub key: RequestKey,
-    /// The provider that is asked.
     pub provider: String,
     /// Model, temperature and effort.
     pub choice: ModelChoice,
@@ -64,7 +63,7 @@ pub struct AnswerFacts {
 pub struct AnswerLabels {
     /// The propositions that are true of it.
     pub labels: Vec<String>,
-    /// The hash of the propositions that were asked about.
+    /// The hash of the propositions that the model judged.
     pub propositions: Sha,
     /// The model that gave them.
     pub model: String,
@@ -73,7 +72,6 @@ pub struct AnswerLabels {
 /// Data of `answer_received`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerReceived {
-    /// What was asked for.
     pub purpose: String,
     /// Which of several requests for the same purpose; 0 is the first.
     pub candidate: u32,
@@ -91,19 +89,19 @@ pub struct AnswerReceived {
     pub cost_usd: Option<f64>,
     /// An estimate of what the provider did not count.
     pub estimated: Option<Estimate>,
-    /// The recording is of another wording of the prompt.
+    /// The answer was recorded for another wording of the prompt.
     pub stale: bool,
     /// The files that the model has read.
     pub reads: Vec<FileRead>,
-    /// What rules can read of it, if it is taken as it comes.
+    /// What rules can read of it, if it is accepted as it comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerFacts>,
-    /// The same while it is not decided whether it is taken: rules do not read this field.
+    /// The same for an answer that is not accepted yet: rules do not read this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_answer: Option<AnswerFacts>,
     /// Seconds from request to answer, retries included.
     pub seconds: f64,
-    /// The server's names of the requests.
+    /// The request ids of the server.
     pub request_ids: Vec<String>,
 }
 
@@ -124,7 +122,6 @@ impl AnswerReceived {
 /// Data of `answer_accepted`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerAccepted {
-    /// What was asked for.
     pub purpose: String,
     /// Which of several answers for the same purpose; 0 is the first.
     pub candidate: u32,
@@ -141,7 +138,6 @@ pub struct AnswerAccepted {
 /// Data of `answer_offered`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerOffered {
-    /// What was asked for.
     pub purpose: String,
     /// Which of several answers for the same purpose; 0 is the first.
     pub candidate: u32,
@@ -151,12 +147,12 @@ pub struct AnswerOffered {
     pub provider: String,
     /// The files that the model has read.
     pub reads: Vec<FileRead>,
-    /// What rules will read of it if it is taken.
+    /// What rules will read of it if it is accepted.
     pub pending_answer: AnswerFacts,
 }
 
 impl AnswerAccepted {
-    /// What rules read of an answer that was pending_answer, with these labels; `None` if it was taken as it came.
+    /// A pending answer as accepted, with these labels; `None` if it was accepted as it came.
     pub fn of(received: &AnswerReceived, labels: Option<AnswerLabels>) -> Option<Self> {
         let AnswerReceived { purpose, candidate, artifact, provider, reads, .. } = received.clone();
         let pending_answer = received.pending_answer.clone()?;
@@ -182,7 +178,7 @@ impl From<AnswerOffered> for AnswerAccepted {
 /// Data of `labelled`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Labelled {
-    /// What the labelled answer was asked for.
+    /// The purpose of the labelled answer.
     pub purpose: String,
     /// Which of several answers for the same purpose; 0 is the first.
     pub candidate: u32,
@@ -211,7 +207,7 @@ pub struct AnswerNormalised {
 /// Data of `part_taken`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartTaken {
-    /// The whole answer.
+    /// The answer with all parts.
     pub whole_answer: Option<Sha>,
     /// The part.
     pub artifact: Sha,
@@ -220,7 +216,7 @@ pub struct PartTaken {
 /// Data of `part_missing`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartMissing {
-    /// The whole answer.
+    /// The answer with all parts.
     pub whole_answer: Option<Sha>,
     /// The reason in words.
     pub why: String,
@@ -229,7 +225,6 @@ pub struct PartMissing {
 /// Data of `call_failed`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallFailed {
-    /// What was asked for.
     pub purpose: String,
     /// The number of its `request_sent`.
     pub request: u64,
@@ -241,7 +236,6 @@ pub struct CallFailed {
 /// Data of `model_switched`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelSwitched {
-    /// What is asked for.
     pub purpose: String,
     /// The number of its `request_sent`.
     pub request: u64,
@@ -253,7 +247,6 @@ pub struct ModelSwitched {
 /// Data of `left_out`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestPartOmitted {
-    /// What is asked for.
     pub purpose: String,
     /// The number of its `request_sent`.
     pub request: u64,
@@ -265,7 +258,6 @@ pub struct RequestPartOmitted {
 /// Data of `read_refused`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadRefused {
-    /// The path that the model asked for.
     pub path: String,
     /// The reason in words.
     pub why: String,
@@ -281,13 +273,12 @@ pub struct AnswerUnreadable {
 /// Data of `tool_finished`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolFinished {
-    /// What was done.
+    /// The name of the tool.
     pub tool: String,
     /// Translator and parser accept the module.
     pub accepted: bool,
     /// The accepted module.
     pub module: Option<Sha>,
-    /// What they object to.
     pub diagnostics: Vec<Diagnostic>,
     /// Definitions that were added to the module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -350,7 +341,7 @@ pub struct MutantsJudged {
 
 impl From<Judged> for MutantsJudged {
     fn from(judged: Judged) -> Self {
-        let count = |class: MutantOutcome| (class.words().replace(' ', "_"), judged.of(class).count());
+        let count = |class: MutantOutcome| (class.words().replace(' ', "_"), judged.with_outcome(class).count());
         let counts = MutantOutcome::ALL.into_iter().map(count).collect();
         Self { tally: judged.tally(), counts, judged }
     }
@@ -359,10 +350,9 @@ impl From<Judged> for MutantsJudged {
 /// Data of `attempt_finished`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttemptFinished {
-    /// What the node has made.
     #[serde(flatten)]
     pub product: Product,
-    /// What it claims of it, for the guards; `None` if its answer could not be read, so that its earlier claims stand.
+    /// The claims of the node, for the guards; `None` if its answer was unreadable: then its earlier claims remain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<Claims>,
 }
@@ -403,7 +393,7 @@ impl GuardEvaluated {
         }
     }
 
-    /// Whether every clause holds, else the first clause that fails, with the reason.
+    /// The first clause that fails, with the reason; `None` if all hold.
     pub fn failing(&self) -> Option<(String, &str)> {
         match self {
             GuardEvaluated::Approval(e) => e.clause.map(|c| (c.name(), e.why.as_deref().unwrap_or_default())),
@@ -423,7 +413,7 @@ pub struct Routed {
     pub row: Row,
     /// What happened, for the machine.
     pub event: Step,
-    /// The facts that the row was chosen by; none in journals of early versions.
+    /// The facts that the row was chosen by.
     pub routing: RoutingFacts,
     /// The reason in words.
     pub why: String,

@@ -1,4 +1,4 @@
-//! The names that a specification must use, so that what is said about it can be said about others.
+//! The names that a specification must declare, so that the same properties can be checked on several specifications.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,32 +8,26 @@ use crate::tla::{Diagnostic, Module, Stage};
 /// Constants and variables that the specification must declare.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interface {
-    /// CONSTANTS.
     #[serde(default)]
     pub constants: Vec<Name>,
-    /// VARIABLES.
     #[serde(default)]
     pub variables: Vec<Name>,
 }
 
-/// A name, with what it stands for or without.
+/// A name, with or without a description.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Name {
-    /// The name alone.
     Bare(String),
-    /// With what it stands for.
     Described {
-        /// The name.
         name: String,
-        /// What it stands for.
+        /// What the name means.
         #[serde(default)]
         description: Option<String>,
     },
 }
 
 impl Name {
-    /// The name.
     pub fn name(&self) -> &str {
         match self {
             Self::Bare(name) | Self::Described { name, .. } => name,
@@ -49,12 +43,11 @@ impl Name {
 }
 
 impl Interface {
-    /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
         self.constants.is_empty() && self.variables.is_empty()
     }
 
-    /// In words, for prompts; `None` where it asks for nothing.
+    /// The interface in words, for prompts; `None` if it is empty.
     pub fn words(&self) -> Option<String> {
         let list = |names: &[Name]| names.iter().map(Name::words).collect::<Vec<_>>().join(", ");
         let part = |what: &str, names: &[Name]| (!names.is_empty()).then(|| format!("{what} {}", list(names)));
@@ -63,7 +56,7 @@ impl Interface {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// What a translated module does not declare of it.
+    /// The names that a translated module does not declare as the interface says.
     pub fn missing(&self, module: &Module) -> Vec<Diagnostic> {
         let declared = |name: &str| {
             let constant = module.constants.iter().any(|constant| constant.name == name);

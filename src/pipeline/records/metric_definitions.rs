@@ -9,23 +9,20 @@ use crate::monitor::{Trend, MetricDomain, Range};
 use crate::pipeline::machine::{Review, ReviewVerdict, Severity};
 use crate::tla::Verdict;
 
-/// Who says it.
+/// Where a metric comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Translator, parser and checker.
     Tools,
-    /// What `--strengthen` does.
+    /// The judged mutants (`--strengthen`).
     Mutants,
-    /// The last readable review of the revision.
     Review,
-    /// What the run has spent.
+    /// The spending of the run.
     Ledger,
-    /// The run itself.
     Run,
 }
 
 impl Source {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Source::Tools => "tools",
@@ -37,30 +34,26 @@ impl Source {
     }
 }
 
-/// The definition of a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
-    /// As predicates call it.
+    /// The name in predicates.
     pub name: &'static str,
-    /// What one of it is; `yes or no` of a truth value.
+    /// The unit; `yes or no` for a truth value.
     pub unit: &'static str,
-    /// Which values it may have.
     pub range: Range,
-    /// What else is so where it is true.
+    /// The values of other metrics that follow if it is true.
     pub implies: &'static [(&'static str, bool)],
-    /// How its values follow one another.
-    pub trend: Trend,
-    /// Who says it.
+    /// How its values follow each other.
+    pub along: Trend,
     pub source: Source,
-    /// What it is, and when it is undefined.
+    /// The definition, and when it is undefined.
     pub words: &'static str,
     of: fn(&Measured<'_>) -> Option<Quantity>,
 }
 
-/// The unit of a truth value.
 const TRUTH: &str = "yes or no";
 
-/// What metrics are read off.
+/// What metrics are computed from.
 struct Measured<'a> {
     revision: &'a Revision,
     review: Option<&'a Review>,
@@ -143,7 +136,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[("violated", false), ("inconclusive", false)],
         trend: Trend::Free,
         source: Source::Tools,
-        words: "the check of what stands holds; undefined without one",
+        words: "the check of the current files holds; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Holds)),
     },
     Metric {
@@ -153,7 +146,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[("holds", false), ("inconclusive", false)],
         trend: Trend::Free,
         source: Source::Tools,
-        words: "the check of what stands found a violation; undefined without one",
+        words: "the check of the current files found a violation; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Violated { .. })),
     },
     Metric {
@@ -163,7 +156,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[("holds", false), ("violated", false)],
         trend: Trend::Free,
         source: Source::Tools,
-        words: "the check of what stands came to no verdict; undefined without one",
+        words: "the check of the current files came to no verdict; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Inconclusive { .. })),
     },
     Metric {
@@ -184,7 +177,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[],
         trend: Trend::Free,
         source: Source::Tools,
-        words: "what the check of what stands found; undefined without one",
+        words: "what the check of the current files found; undefined without one",
         of: |m| m.revision.check.as_ref()?.statistics.distinct.map(count),
     },
     Metric {
@@ -214,7 +207,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[],
         trend: Trend::Free,
         source: Source::Tools,
-        words: "those that a property covers which the check of what stands decided; undefined without requirements",
+        words: "those covered by a property that the check of the current files decided; undefined without requirements",
         of: |m| m.requirements(true),
     },
     Metric {
@@ -310,7 +303,6 @@ pub const METRICS: [Metric; 20] = [
 ];
 
 impl Metric {
-    /// Whether it is a truth value.
     pub fn is_truth(&self) -> bool {
         self.range == Range::Truth
     }

@@ -8,15 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::monitor::GoalStep;
 use crate::temporal::{Record, Value};
 
-/// One value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Quantity {
-    /// Yes or no.
     Truth(bool),
-    /// So many.
     Count(u64),
-    /// So much.
     Number(f64),
 }
 
@@ -54,13 +50,12 @@ impl Record for Metrics {
     }
 }
 
-/// What a closed revision came to under the objective (`objective` in `revision_closed`).
+/// The step of the objective at a closed revision (`objective` in `revision_closed`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectiveStep {
-    /// What was measured of it.
     #[serde(default)]
     pub metrics: Metrics,
-    /// What the automaton made of that.
+    /// The step of the automaton.
     #[serde(flatten)]
     pub step: GoalStep,
 }

@@ -28,7 +28,7 @@ mod spending;
 mod trial;
 mod view;
 
-pub use artifacts::{Stored, file};
+pub use artifacts::{StoredFile, file};
 pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
 pub use check::CheckRecord;
 pub use check_history::CheckHistory;

@@ -14,28 +14,29 @@ impl RunView {
     /// The steps of the objective over the line of closed revisions that ends in this one.
     pub fn objective_line(&self, revision: u32) -> Vec<(u32, GoalStep)> {
         let step = |r: &Revision| Some((r.revision, self.objective_progress.step(r.revision)?.clone()));
-        self.line_of(revision).into_iter().filter_map(step).collect()
+        self.lineage(revision).into_iter().filter_map(step).collect()
     }
 
-    /// What a closed revision came to.
+    /// The metrics and the step of a closed revision.
     pub fn objective_step(&self, revision: u32) -> Option<ObjectiveStep> {
         self.objective_progress.step_with_metrics(revision)
     }
 
-    /// What a revision that is not closed yet would come to behind that line, if this is what is measured of it.
+    /// The step of a revision with these metrics that is not closed yet.
     pub(in crate::pipeline) fn objective_after(&self, parent: Option<u32>, metrics: &Metrics) -> Option<GoalStep> {
-        let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
+        let line = parent.map(|n| self.lineage(n)).unwrap_or_default();
         self.objective_progress.step_after(self.objective()?, &line, metrics)
     }
 
-    /// What is still owed after the line that ends in this revision, or before the first; `None` without an objective.
+    /// What is still to be reached after the line that ends in this revision, or before the first; `None` without an
+    /// objective.
     pub fn owed_after(&self, revision: Option<u32>) -> Option<String> {
         let steps: Vec<GoalStep> =
             revision.map(|n| self.objective_line(n)).unwrap_or_default().into_iter().map(|(_, step)| step).collect();
         self.objective().map(|objective| objective.owed(&steps))
     }
 
-    /// How many revisions it takes at least to reach the goal after that line; `None` where it cannot be reached.
+    /// The least number of revisions to the goal after that line; `None` if it cannot be reached.
     pub fn distance_after(&self, revision: Option<u32>) -> Option<u32> {
         match revision.and_then(|n| self.objective_progress.step(n)) {
             Some(step) => step.distance,
@@ -43,9 +44,9 @@ impl RunView {
         }
     }
 
-    /// The best closed revision: an approved one before all others; then the one that is nearer to the objective, where
-    /// there is one; then by its rank; then the later one. `here` stands for the revision in work, of which the
-    /// objective knows nothing yet.
+    /// The best closed revision: an approved one before all others, then the one nearer to the objective, then the
+    /// larger rank, then the later one. `here` is the rank of the revision in work, for which the objective has no step
+    /// yet.
     pub fn best(&self, here: Option<RevisionRank>) -> Option<(u32, RevisionRank)> {
         let nearer = |a: Option<&GoalStep>, b: Option<&GoalStep>| match (a, b) {
             (Some(a), Some(b)) => a.compare(b),
@@ -61,8 +62,8 @@ impl RunView {
             .map(|(_, _, revision, rank)| (revision, rank))
     }
 
-    /// Where the objective was lost on the line that ends in this revision, and why, in words. With the number of revisions
-    /// that the run has left, also where they are too few; where none is left, that alone is no reason.
+    /// Since when the objective cannot be reached on the line that ends in this revision, and why, in words. `left` is
+    /// the number of revisions that may still follow: too few of them are a reason, too, except for none.
     pub fn lost(&self, revision: u32, left: Option<u32>) -> Option<String> {
         let objective = self.objective()?;
         let line = self.objective_line(revision);
@@ -93,9 +94,8 @@ impl RunView {
         }
     }
 
-    /// The least number of further revisions after which an objective is met, behind the line that ends with `parent`, of a
-    /// run or branch that goes on with the revision of number `next` and closes so many of them, that one included. 0 where
-    /// it is met, `None` where it cannot be.
+    /// The least number of further revisions that reach an objective after the line that ends with `parent`, if the
+    /// next revision has the number `next` and at most `revisions` follow. 0 if it is reached; `None` if it cannot be.
     pub fn objective_ahead(
         &self,
         objective: &RunObjective,
@@ -106,25 +106,25 @@ impl RunView {
         self.ahead(objective, parent, next, Some(next.saturating_add(revisions).saturating_sub(1)))
     }
 
-    /// The same, with the highest number that a revision may have; without one, branches may follow as well.
+    /// The same, with the highest number that a revision may have; `None` if branches may follow as well.
     pub fn ahead(&self, objective: &RunObjective, parent: Option<u32>, next: u32, highest: Option<u32>) -> Option<u32> {
         let known = known_metrics();
-        let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
+        let line = parent.map(|n| self.lineage(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.objective_progress.metrics_of(r.revision)));
         let now = growing_metrics(next.checked_sub(1), &self.spent_total());
         objective.min_revisions(&known, &Continuation { last_step: steps.last(), current_values: &now, max_revision: highest })
     }
 
-    /// Whether an objective is lost by the line that ends there alone, whatever was spent.
+    /// Whether the line alone excludes the objective, whatever the run has spent.
     pub fn is_lost_behind(&self, objective: &RunObjective, parent: Option<u32>) -> bool {
         let known = known_metrics();
-        let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
+        let line = parent.map(|n| self.lineage(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.objective_progress.metrics_of(r.revision)));
         let anew = Continuation { last_step: steps.last(), current_values: &Metrics::default(), max_revision: None };
         objective.min_revisions(&known, &anew).is_none()
     }
 
-    /// What of an objective only grows, in words; empty where nothing of it does.
+    /// The metrics of an objective that only grow, with their values in words; empty if there are none.
     pub fn grown_words(&self, objective: &RunObjective) -> String {
         let now = growing_metrics(Some(self.rev), &self.spent_total());
         let all: Vec<String> = objective
@@ -151,8 +151,8 @@ impl RunView {
         each.collect::<Vec<_>>().join("; ")
     }
 
-    /// What a node made, told what the objective says of the revision if it closes now, and why where that is lost.
-    /// Approvals and flaws are decided before it is looked at.
+    /// What a node made, with what the objective says of the revision if it closes now, and the reason if it is lost.
+    /// Approvals and flaws are decided before.
     pub(in crate::pipeline) fn steered(
         &self,
         product: Product,
@@ -177,7 +177,7 @@ fn plural(n: u32) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// Whether a run ended for what its best revision is, and not with an approval or a flaw.
+/// Whether a run with this outcome shows its best revision.
 pub(in crate::pipeline) fn ends_with_its_best(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::NotApproved | Outcome::Undecided)
 }

@@ -1,4 +1,4 @@
-//! What events tell of the user's policy: violations, interventions, predictions, and each rule's verdict at the end.
+//! Data of events about the user's policy: violations, interventions, predictions, and the verdicts at the end.
 
 use std::collections::BTreeMap;
 
@@ -8,43 +8,38 @@ use serde::{Deserialize, Serialize};
 use crate::journal::Sha;
 use crate::monitor::{PredictionMethod, Intervention, Severity};
 
-/// A rule that was violated (`rule_violated`).
+/// A violated rule (`rule_violated`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
-    /// The rule.
     pub rule: String,
     /// `info`, `warning` or `error`.
     pub severity: String,
-    /// Its formula.
     pub formula: String,
-    /// What it asks for, in words.
+    /// The formula in words.
     pub meaning: String,
-    /// What it is for, in the words of whoever wrote it.
+    /// The description in the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The number of the event that decided it.
     pub culprit: u64,
-    /// What was true there.
+    /// What was true at that event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The policy that the rule is of.
     pub policy: Sha,
-    /// What it rests on that a model has judged.
+    /// The labels by a model that the verdict depends on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<Untrusted>,
 }
 
-/// Labels that a verdict rests on and a model gave: whoever reads the verdict has to know that.
+/// Labels by a model that a verdict depends on. Readers of the verdict have to know that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Untrusted {
-    /// The propositions.
     pub propositions: Vec<String>,
-    /// Who labelled the answers so far.
+    /// The models that have labelled answers so far.
     pub models: Vec<String>,
 }
 
 impl Untrusted {
-    /// In words.
     pub fn words(&self) -> String {
         let all: Vec<String> = self.propositions.iter().map(|name| format!("model:{name}")).collect();
         let by = if self.models.is_empty() { "a model".to_owned() } else { self.models.join(", ") };
@@ -52,134 +47,127 @@ impl Untrusted {
     }
 }
 
-/// An answer that would have violated a rule was met (`intervened`).
+/// An intervention, because an answer would have violated a rule (`intervened`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Intervened {
-    /// The rule that asked for it.
+    /// The rule whose intervention was used.
     pub rule: String,
-    /// How.
     pub intervention: Intervention,
-    /// What was asked for.
     pub purpose: String,
-    /// Further answers.
+    /// The number of further answers.
     pub calls: u32,
-    /// The one that was taken; 0 is the first.
+    /// The number of the accepted answer; 0 is the first.
     pub candidate: u32,
-    /// The rules that the first answer would have violated and the taken one did not.
+    /// The rules that the first answer would have violated and the accepted one did not.
     pub prevented: Vec<String>,
-    /// The rules that the taken one violated.
+    /// The rules that the accepted answer violated.
     pub violated: Vec<String>,
-    /// What the rule owed before the first answer, in words.
+    /// What the rule demanded before the first answer, in words.
     pub owed: String,
-    /// US dollars of the further answers, where all their prices are known.
+    /// US dollars of the further answers, if all their prices are known.
     pub cost_usd: Option<f64>,
-    /// Their tokens.
+    /// Tokens of the further answers.
     pub tokens: u64,
-    /// What each answer that came would have come to, the first one first.
+    /// What each answer would have led to, the first one first.
     #[serde(default)]
     pub samples: Vec<Sampled>,
 }
 
-/// What an answer would come to, were it taken (`samples` of `intervened`).
+/// What an answer would lead to if it were accepted (`samples` of `intervened`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sampled {
-    /// Its number.
     pub candidate: u32,
     /// The rules that it would violate.
     pub violated: Vec<String>,
-    /// Those with an intervention that it leaves open, and that are predicted to be violated after it.
+    /// Rules with an intervention that it leaves undecided and that are predicted to be violated after it.
     pub predicted: Vec<String>,
-    /// What the rules would owe.
     pub owes: Owes,
 }
 
-/// What rules would owe; less is better, the first number before all others.
+/// How bad an answer is for the rules. Smaller is better, compared in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Owes {
-    /// Rules with an intervention that are violated by the answer.
+    /// Violated rules with an intervention.
     pub with_intervention: usize,
-    /// Those that are predicted to be violated.
+    /// Rules that are predicted to be violated.
     pub predicted: usize,
-    /// Rules about the whole journal that are violated in all.
+    /// All violated rules about the whole journal.
     pub violated: usize,
-    /// As of [`Debt`].
+    /// See [`ResidualCost`](crate::temporal::ResidualCost).
     pub steps: u32,
-    /// As of [`Debt`].
+    /// See [`ResidualCost`](crate::temporal::ResidualCost).
     pub obligations: u32,
 }
 
 impl Sampled {
-    /// Which of several is taken: the one that owes least, the earlier of equals.
+    /// The index of the answer to accept: the smallest `owes`, the earliest of equals.
     pub fn best(all: &[Sampled]) -> Option<usize> {
         (0..all.len()).min_by_key(|at| all[*at].owes)
     }
 }
 
-/// What was asked to foresee where an answer leads (`predicted`).
+/// A prediction of violations after an answer (`predicted`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Predicted {
-    /// What the answer had been asked for.
+    /// The purpose of the answer.
     pub purpose: String,
-    /// Which answer to that; 0 is the first.
+    /// The number of the answer; 0 is the first.
     pub candidate: u32,
-    /// How it was predicted.
-    pub how: PredictionMethod,
-    /// What counts as a violation.
+    pub how: How,
+    /// The pattern that counts as a violation.
     pub pattern: String,
-    /// Steps that are looked ahead.
+    /// The number of predicted steps.
     pub steps: u32,
-    /// The probability from which on a rule counts as violated.
+    /// From this probability on, a rule counts as violated.
     pub threshold: f64,
-    /// How probable it is of each rule.
+    /// The probability for each rule.
     pub estimates: BTreeMap<String, f64>,
-    /// Further answers that it took.
+    /// The number of further answers.
     pub calls: u32,
-    /// US dollars of these, where all their prices are known.
+    /// US dollars of the further answers, if all their prices are known.
     pub cost_usd: Option<f64>,
-    /// Their tokens.
+    /// Tokens of the further answers.
     pub tokens: u64,
 }
 
-/// How a rule stands where a run has ended (`rules` of `run_finished`).
+/// The verdict on a rule at the end of a run (`rules` of `run_finished`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleEnd {
-    /// The rule.
     pub rule: String,
     /// `info`, `warning` or `error`.
     pub severity: String,
-    /// `satisfied`, `violated`, `presumably_satisfied` or `presumably_violated`, as an audit of the journal says it.
+    /// `satisfied`, `violated`, `presumably_satisfied` or `presumably_violated`, as in an audit of the journal.
     pub verdict: String,
-    /// What it asks for, in words.
+    /// The rule in words.
     pub meaning: String,
-    /// What would still have to come, in words, where the journal ends before it.
+    /// What would still have to happen, if the journal ends before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owed: Option<String>,
-    /// Of a causal rule, what was false where it failed first.
+    /// What was false where a causal rule failed first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// It would have been broken by the approval, which it has forbidden.
+    /// The approval would have violated this rule, so the run was not approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forbade_approval: bool,
-    /// Of a causal rule: the journal has no event to ask it at.
+    /// The journal has no event at which this causal rule is evaluated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_evaluated: bool,
-    /// What it rests on that a model has judged.
+    /// The labels by a model that the verdict depends on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<Untrusted>,
 }
 
 impl RuleEnd {
-    /// Whether the journal breaks the rule as it ends.
+    /// Whether the rule is violated or not satisfied at the end.
     pub fn is_broken(&self) -> bool {
         self.verdict.ends_with("violated")
     }
 
-    /// Whether that forbids an approval.
+    /// Whether this verdict forbids an approval.
     pub(in crate::pipeline) fn forbids(&self) -> bool {
         self.is_broken() && self.severity == Severity::Error.name()
     }
 
-    /// Why, in words.
     pub fn words(&self) -> String {
         let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; still owed: {owed}"));
         let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));

@@ -14,36 +14,32 @@ use crate::tla::Diagnostic;
 /// Something that a node has to mend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Feedback {
-    /// The node.
     pub node: NodeName,
-    /// Where it comes from: `diagnostics`, `review`, `guard`, `unreadable`, `second reading`.
+    /// The source: `diagnostics`, `review`, `guard`, `unreadable`, `second reading`.
     pub from: String,
-    /// In words.
     pub text: String,
 }
 
 impl Feedback {
-    /// Where a flaw comes from with which the second reader agreed.
+    /// The source of a flaw that the second reader confirmed.
     pub const CONFIRMED_FLAW: &str = "a flaw of the documented protocol, confirmed";
 
-    /// Whether this is a flaw with which the second reader agreed.
     pub fn is_confirmed_flaw(&self) -> bool {
         self.from == Self::CONFIRMED_FLAW
     }
 }
 
-/// Lines of the documents, trimmed, by the place that a review gives for them: `docs/swap.md, line 12`.
+/// Lines of the documents, trimmed, by the place that a review cites: `docs/swap.md, line 12`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Quotes(pub BTreeMap<String, String>);
 
 impl Quotes {
-    /// Whether nothing is quoted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The place, with what stands there where that is known.
+    /// The place, with the text of the line if it is known.
     pub fn cite(&self, file: &str, line: usize) -> String {
         let place = Self::place(file, line);
         match self.0.get(&place) {
@@ -52,74 +48,62 @@ impl Quotes {
         }
     }
 
-    /// How a place is written.
     pub fn place(file: &str, line: usize) -> String {
         format!("{file}, line {line}")
     }
 }
 
-/// What a node found out, for those who come after it.
+/// What a node found out, for later nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Facts {
-    /// Nothing that is not in the artifacts.
+    /// The artifacts say everything.
     Nothing,
-    /// Of an informal specification.
     Informal {
-        /// Its requirements.
         requirements: Vec<Requirement>,
-        /// The concerns that were left out.
+        /// Concerns that the informal specification leaves out.
         other_concerns: Vec<String>,
     },
-    /// Of a parse that failed.
+    /// A parse failed.
     Rejected {
-        /// What the tools said.
         diagnostics: Vec<Diagnostic>,
     },
-    /// Of properties merged and parsed.
+    /// Properties were merged and parsed.
     Merged {
         /// Requirements by property.
         covers: BTreeMap<String, Vec<String>>,
     },
-    /// Of a review.
     Reviewed {
-        /// The review.
         review: Box<Review>,
-        /// What the approval guard saw.
+        /// The facts of the approval guard.
         approval: Box<ApprovalFacts>,
-        /// What the flaw guard saw, where a flaw was claimed.
+        /// The facts of the flaw guard, if a flaw was claimed.
         flaw: Option<Box<FlawFacts>>,
-        /// How this revision compares.
+        /// The rank of this revision.
         rank: RevisionRank,
-        /// The lines of the documents that it cites, as they stand there.
+        /// The lines of the documents that the review cites.
         #[serde(default, skip_serializing_if = "Quotes::is_empty")]
         quotes: Quotes,
     },
-    /// Of a review that could not be read.
     ReviewUnreadable {
-        /// What the approval guard saw.
+        /// The facts of the approval guard.
         approval: Box<ApprovalFacts>,
-        /// How this revision compares.
+        /// The rank of this revision.
         rank: RevisionRank,
     },
-    /// Of the second reading.
     SecondRead {
-        /// Whether it agrees.
         agrees: bool,
-        /// Its reason.
         why: String,
     },
 }
 
-/// What a node made.
+/// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Product {
-    /// What happened, for the machine.
+    /// The event for the state machine.
     pub event: Step,
-    /// Artifacts that are now the current ones, by file name.
+    /// New artifacts by file name.
     pub artifacts: BTreeMap<String, Sha>,
-    /// What is to be mended, by whom.
     pub feedback: Vec<Feedback>,
-    /// What was found out.
     pub facts: Facts,
 }

@@ -14,7 +14,7 @@ use crate::journal::Kind;
 use crate::pipeline::machine::{Acceptance, Activity, ApprovalFacts, Event as Step, FlawFacts, NodeName};
 use crate::tla::{Reached, Verdict};
 
-/// The nodes whose work a branch takes over and a trial may undo.
+/// The nodes whose claims a branch takes over and a dropped trial restores.
 const RESTORED: [NodeName; 5] = [
     NodeName::InformalSpec,
     NodeName::Formalize,
@@ -23,8 +23,8 @@ const RESTORED: [NodeName; 5] = [
     NodeName::ModelCheck,
 ];
 
-/// The claims of a lifeline that has made this; `after` is the run with it. `None` if its answer could not be read: its
-/// earlier claims stand.
+/// The claims after an attempt with this product; `after` is the run with it. `None` if the answer was unreadable: then
+/// the earlier claims remain.
 pub(in crate::pipeline) fn claims_of(activity: Activity, product: &Product, after: &RunView) -> Option<Claims> {
     match (activity, &product.facts) {
         (_, Facts::Reviewed { approval, flaw, .. }) => Some(reviewed(after, approval, flaw.as_deref())),
@@ -39,7 +39,7 @@ pub(in crate::pipeline) fn claims_of(activity: Activity, product: &Product, afte
     }
 }
 
-/// The claims that hold again if a run goes on from an earlier state: on a branch, or at the end of a trial.
+/// The claims that hold again when a run continues from an earlier state: on a branch, or at the end of a trial.
 pub(in crate::pipeline) fn restorations(view: &RunView) -> impl Iterator<Item = Record> {
     RESTORED.into_iter().filter_map(|node| {
         let holds = match node {
@@ -53,7 +53,7 @@ pub(in crate::pipeline) fn restorations(view: &RunView) -> impl Iterator<Item = 
     })
 }
 
-/// What a node claims of the artifacts that the run holds; `holds` is its own verdict on them.
+/// The claims of a node about the current artifacts; `holds` is its own verdict on them.
 fn node_claims(node: NodeName, view: &RunView, holds: bool) -> Option<Claims> {
     let artifact = |name| view.artifact(name).cloned();
     Some(match node {
@@ -82,7 +82,7 @@ fn check_claims(check: &CheckRecord) -> CheckClaims {
         _ => None,
     };
     let noted = |reached: &Reached| match reached {
-        // A state predicate that holds from the start shows nothing.
+        // A state predicate that holds in an initial state shows nothing.
         Reached::Yes { depth } => *depth > 1,
         _ => true,
     };

@@ -3,22 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a revision compares with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionRank {
-    /// Module and configuration were accepted.
+    /// The tools accepted module and configuration together.
     pub parses: bool,
-    /// Properties were checked that can fail, over more than the initial states, with every witness reached.
+    /// Properties that can fail were checked, over more than the initial states, and every witness was reached.
     pub not_vacuous: bool,
-    /// The check holds.
     pub holds: bool,
-    /// The check is inconclusive.
     pub inconclusive: bool,
     /// Requirements covered by properties that the check decided.
     pub covered: usize,
-    /// Issues of the review.
+    /// Issues of this severity.
     pub blockers: usize,
-    /// Issues of the review.
+    /// Issues of this severity.
     pub majors: usize,
 }
 

@@ -19,45 +19,40 @@ use crate::tla::CheckOutcome;
 /// A closed revision, as in its `meta.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Revision {
-    /// Its number, unique in the run.
+    /// The number, unique in the run.
     pub revision: u32,
-    /// The revision it was made from.
+    /// The revision that it was made from.
     pub parent: Option<u32>,
-    /// Its place on its branch, from 0.
+    /// How many revisions precede it on its branch.
     pub branch_index: u32,
-    /// `approved`, `flaw_found`, …, or `revised`.
+    /// An outcome of the run, or `revised`.
     pub outcome: String,
-    /// The node that the review sent the run to.
+    /// The node that the run went to.
     pub routed_to: Option<NodeName>,
-    /// Why, in words.
     pub why: String,
-    /// Requirements, with the properties that cover them or claim to.
     pub requirements: Vec<CoveredRequirement>,
-    /// The last check, `None` where none was made.
+    /// The check of its files; `None` without one.
     pub check: Option<CheckOutcome>,
-    /// How it compares.
     pub rank: RevisionRank,
     /// Attempts by node.
     pub attempts: BTreeMap<String, u32>,
     /// Models that answered.
     pub models: Vec<String>,
-    /// Tokens and money of this revision.
     pub spent: Spent,
-    /// The same by node.
     #[serde(default)]
     pub spent_by_node: BTreeMap<String, Spent>,
     /// What the review left open.
     pub open_feedback: Vec<Feedback>,
     /// Files that a person edited before the branch began.
     pub edited: Vec<String>,
-    /// The files in `history/rev_N/`, and the internal ones, by name.
+    /// Its artifacts by name: the files in `history/rev_N/`, and internal ones.
     pub hashes: BTreeMap<String, Sha>,
     /// The protocol was changed after a flaw.
     pub repaired: bool,
-    /// What became of its mutants, where the run strengthens its properties.
+    /// Its mutants, if the run strengthens its properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strengthened: Option<Strengthened>,
-    /// What it came to under the objective, where the run has one.
+    /// Its step of the objective, if the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<ObjectiveStep>,
 }
@@ -76,13 +71,11 @@ pub(in crate::pipeline) fn lineage_of(revisions: &[Revision], revision: u32) -> 
     line
 }
 
-/// A requirement and what covers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoveredRequirement {
-    /// The requirement.
     #[serde(flatten)]
     pub requirement: Requirement,
-    /// Properties that say they cover it and that the last check, of exactly this module and configuration, decided.
+    /// Properties that say they cover it and that the last check of exactly these files decided.
     pub covered_by: Vec<String>,
     /// Properties that say they cover it and that no such check decided.
     #[serde(default)]
@@ -95,7 +88,6 @@ impl CoveredRequirement {
         self.covered_by.iter().chain(&self.claimed_by)
     }
 
-    /// What covers it, in words.
     pub fn words(&self) -> String {
         let claimed = format!("claimed by {}, not decided by a check of what stands now", self.claimed_by.join(", "));
         match (self.covered_by.is_empty(), self.claimed_by.is_empty()) {
@@ -110,17 +102,15 @@ impl CoveredRequirement {
 /// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finished {
-    /// How.
     pub outcome: Outcome,
-    /// Why it was stopped.
+    /// Why the run was stopped.
     #[serde(default)]
     pub reason: Option<StopReason>,
-    /// In words.
     pub why: String,
-    /// The revision whose files stand at the top.
+    /// The revision whose files are at the top of the run folder.
     #[serde(default)]
     pub best: Option<u32>,
-    /// How the rules of the user's policy stand.
+    /// The verdicts on the rules of the user's policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleEnd>,
 }

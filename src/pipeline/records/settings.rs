@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::artifacts::Stored;
+use super::artifacts::StoredFile;
 use super::interface::Interface;
 use super::product::Feedback;
 use crate::config::Draft;
@@ -14,40 +14,37 @@ use crate::monitor::RunObjective;
 use crate::pipeline::machine::{Rules, State};
 use crate::prompt::{Requirement, Skipped};
 
-/// What a run was started with.
+/// Settings of a run (`run_started`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
-    /// Limits and options of routing.
     pub rules: Rules,
-    /// How the first pass is drafted.
+    /// How the first revision is drafted.
     #[serde(default)]
     pub draft: Draft,
-    /// How many formalizations are drafted side by side; 0 and 1 are both one.
+    /// How many formalizations are drafted side by side; 0 and 1 both mean one.
     #[serde(default, skip_serializing_if = "is_one")]
     pub candidates: u32,
-    /// What its revisions are measured by.
+    /// What revisions are measured by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<RunObjective>,
-    /// The single concern, where the user fixes it.
+    /// The single concern, if the user fixes it.
     pub concern: Option<String>,
-    /// Variables and constants that the specification must expose, in words.
+    /// Variables and constants that the specification must declare, in words.
     pub interface: Option<String>,
-    /// Their names.
+    /// The names in `interface`.
     #[serde(default, skip_serializing_if = "Interface::is_empty")]
     pub interface_names: Interface,
-    /// The documents.
-    pub docs: Vec<Stored>,
-    /// Files that were not taken as documents.
+    pub docs: Vec<StoredFile>,
+    /// Files that are not used as documents.
     pub skipped: Vec<Skipped>,
-    /// The exemplars.
-    pub exemplars: Vec<Stored>,
-    /// The prompt templates, by name.
+    pub exemplars: Vec<StoredFile>,
+    /// Prompt templates by name.
     #[serde(default)]
     pub prompts: BTreeMap<String, PromptInUse>,
-    /// The user's own policy, as it was read.
+    /// The user's policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<Stored>,
-    /// What the command line needs to go on: provider, model, limits.
+    pub policy: Option<StoredFile>,
+    /// What the command line needs to continue the run: provider, model, limits.
     pub command_line: serde_json::Value,
 }
 
@@ -56,65 +53,58 @@ fn is_one(n: &u32) -> bool {
     *n <= 1
 }
 
-/// A prompt template as a run used it.
+/// A prompt template that a run uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptInUse {
-    /// Its text.
+    /// The hash of its text.
     pub sha: Sha,
-    /// Whether it was the user's own, and not the built-in one.
+    /// Whether it is the user's template and not the built-in one.
     pub own: bool,
 }
 
-/// What a branch begins with (`branch_started`).
+/// The start of a branch (`branch_started`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Branch {
-    /// The revision it is made from.
+    /// The revision that the branch starts from.
     pub from: u32,
-    /// The machine's state at its start.
+    /// The state of the machine at the start.
     pub state: State,
-    /// Artifacts taken over, edited ones included.
+    /// Artifacts that the branch takes over, edited ones included.
     pub artifacts: BTreeMap<String, Sha>,
-    /// The names of the edited ones.
+    /// The names of the artifacts that a person edited.
     pub edited: Vec<String>,
-    /// Requirements of the informal specification.
     pub requirements: Vec<Requirement>,
     /// Requirements by property.
     pub covers: BTreeMap<String, Vec<String>>,
-    /// What that revision's review left open.
+    /// What the review of that revision left open.
     pub feedback: Vec<Feedback>,
-    /// What is set otherwise than before.
     #[serde(default, flatten)]
     pub changed: Changed,
 }
 
-/// Settings that flags of a `resume` changed; absent where they stayed.
+/// Settings that the flags of a `resume` change; `None` for unchanged ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
-    /// Limits and options of routing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
-    /// How the first pass is drafted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
-    /// How many formalizations are drafted side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u32>,
-    /// What revisions are measured by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<RunObjective>,
-    /// What the command line needs to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_line: Option<serde_json::Value>,
-    /// Prompt templates that are no longer as the run has used them.
+    /// Prompt templates that differ from those that the run has used.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, PromptInUse>,
-    /// The user's own policy, where it is another one.
+    /// Another policy of the user's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<Stored>,
+    pub policy: Option<StoredFile>,
 }
 
 impl Settings {
-    /// What these are set to otherwise than they were.
+    /// The difference between these settings and new ones.
     pub fn changed(
         &self,
         rules: Rules,

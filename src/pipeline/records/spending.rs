@@ -10,39 +10,38 @@ use crate::llm::{Estimate, Usage};
 /// Tokens and money.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// Answers received.
     pub answers: u32,
-    /// Calls that brought none.
+    /// Calls without an answer.
     #[serde(default)]
     pub failed: u32,
     /// Answers that were recorded for another wording of the prompt.
     pub stale: u32,
-    /// Tokens, all kinds together, of those calls whose provider counts them.
+    /// All kinds of tokens, of calls whose provider counts them.
     pub tokens: u64,
-    /// Of these, input that the provider had in its cache.
+    /// Input tokens that the provider had in its cache, also counted in `tokens`.
     #[serde(default)]
     pub cached: u64,
-    /// Seconds from question to answer, retries included.
+    /// Seconds from request to answer, retries included.
     #[serde(default)]
     pub seconds: f64,
-    /// US dollars, of those calls whose price is known.
+    /// US dollars of calls whose price is known.
     pub cost_usd: f64,
-    /// Calls that used tokens, or may have, at no known price.
+    /// Calls that used tokens, or may have, at an unknown price.
     pub unpriced: u32,
-    /// Tokens, by an estimate, of those answers whose provider counts none. They count against a budget.
+    /// Estimated tokens of answers whose provider counts none. They count against a budget.
     #[serde(default)]
     pub estimated_tokens: u64,
-    /// US dollars of these, where the price is known.
+    /// US dollars of `estimated_tokens`, if the price is known.
     #[serde(default)]
     pub estimated_usd: f64,
-    /// Files outside the workspace that a model asked for.
+    /// Files outside the workspace that a model tried to read.
     #[serde(default)]
     pub refused_reads: u32,
 }
 
 impl Spent {
-    /// Of a call that used these tokens at this price; what nobody counted is estimated. A call without a known price is
-    /// unpriced, unless it `failed` before the model began, which costs nothing.
+    /// The spending of one call. A call without a known price is unpriced, unless it `failed` before the model began,
+    /// which costs nothing.
     pub fn of_call(usage: Option<Usage>, cost_usd: Option<f64>, estimated: Option<Estimate>, failed: bool) -> Self {
         let unpriced = cost_usd.is_none() && !(failed && usage.is_none());
         Self {
@@ -58,7 +57,6 @@ impl Spent {
         }
     }
 
-    /// Both together.
     #[must_use]
     pub fn plus(&self, more: &Spent) -> Spent {
         Spent {
@@ -76,7 +74,6 @@ impl Spent {
         }
     }
 
-    /// What all nodes spent.
     pub fn total(by_node: &BTreeMap<String, Spent>) -> Spent {
         by_node.values().fold(Spent::default(), |all, one| all.plus(one))
     }

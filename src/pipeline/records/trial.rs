@@ -53,7 +53,7 @@ impl Strengthening {
             before: first.tally(),
             after: now.tally(),
             rounds: rounds.clone(),
-            surviving: now.of(Outcome::Survived).cloned().collect(),
+            surviving: now.with_outcome(Outcome::Survived).cloned().collect(),
         }
     }
 
@@ -64,11 +64,11 @@ impl Strengthening {
             Some(trial) => trial.judged.as_ref()?,
             None => &self.now,
         };
-        let survivors = judged.of(Outcome::Survived).next().is_some();
+        let survivors = judged.with_outcome(Outcome::Survived).next().is_some();
         Some(Event::Judged { survivors, kills_more: on_trial.is_some() && judged.kills_more(&self.now) })
     }
 
-    /// Why a run goes where it goes because of mutants, in words; `None` for other rows.
+    /// The reason of a routing decision about mutants, in words; `None` for other rows.
     pub(super) fn routing_reason(
         &self,
         t: &Transition,

@@ -113,7 +113,7 @@ impl RunView {
     }
 
     /// The feedback for a node.
-    pub fn open_for(&self, node: NodeName) -> impl Iterator<Item = &Feedback> {
+    pub fn feedback_for(&self, node: NodeName) -> impl Iterator<Item = &Feedback> {
         self.specification.feedback.iter().filter(move |f| f.node == node)
     }
 
@@ -132,12 +132,12 @@ impl RunView {
     }
 
     /// The closed revisions that led to this one, the oldest first and itself last.
-    pub fn line_of(&self, revision: u32) -> Vec<&Revision> {
+    pub fn lineage(&self, revision: u32) -> Vec<&Revision> {
         lineage_of(&self.revisions, revision)
     }
 
     /// The candidate that was chosen in the revision in work.
-    pub fn chosen(&self) -> Option<&Candidate> {
+    pub fn chosen_candidate(&self) -> Option<&Candidate> {
         let candidates = self.candidates.get(&self.rev)?;
         let chosen = candidates.chosen.as_ref()?.chosen;
         candidates.all.iter().find(|one| one.candidate == chosen)
@@ -315,7 +315,7 @@ impl RunView {
         self.take_transition(&t);
     }
 
-    /// Why a run goes where it goes because of mutants, in words; `None` for other rows.
+    /// The reason of a routing decision about mutants, in words; `None` for other rows.
     pub(in crate::pipeline) fn strengthening_reason(&self, t: &Transition, product: &Product) -> Option<String> {
         self.strengthening.as_ref()?.routing_reason(t, product, self.fresh_check())
     }
@@ -359,7 +359,7 @@ impl RunView {
         after
     }
 
-    /// The run with what a node made, after the machine has moved. A candidate goes on from it beside the run.
+    /// The run with what a node made, after the machine has moved. A candidate continues from it while the run goes on.
     #[must_use]
     pub fn advanced_by(&self, product: &Product) -> Self {
         let t = transition(&self.settings.rules, &self.state, &product.event);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::journal::{ArtifactStore, Sha, StoreError};
 use crate::pipeline::records::Entry;
 
-/// Texts that are not what they were when an event named them first.
+/// The first event that names each altered text, with the error.
 pub(super) fn altered(events: &[Entry], store: Option<&ArtifactStore>) -> Vec<(u64, String)> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
@@ -33,5 +33,5 @@ pub(super) fn altered(events: &[Entry], store: Option<&ArtifactStore>) -> Vec<(u
     all
 }
 
-/// The digits of a hash.
+/// Digits of a SHA-256.
 const DIGEST: usize = 64;

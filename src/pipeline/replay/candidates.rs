@@ -1,24 +1,24 @@
-//! The choice among candidates computed again: from what each came to, as `formalize` had received it.
+//! The choice among candidates, recomputed from the results that `formalize` had received.
 
 use serde_json::{Value, json};
 
 use super::verification::Verification;
-use crate::pipeline::machine::{MAX_CANDIDATES, lifeline_of};
+use crate::pipeline::machine::{MAX_CANDIDATES, candidate_lifeline};
 use crate::pipeline::records::{
     Candidate, CandidateFinished, CandidateReceived, Entry, RunEvent, RunView, Stage, to_value,
 };
-use crate::pipeline::run::{best, leaders};
+use crate::pipeline::run::{select_best, select_leaders};
 
-/// Compares an event of the candidates with what follows from those before it in the same attempt.
-pub(super) fn hold(again: &mut Verification, view: &RunView, entry: &Entry) {
+/// Compares an event of the candidates with what follows from earlier events of the same attempt.
+pub(super) fn check_event(verification: &mut Verification, view: &RunView, entry: &Entry) {
     let results =
         Results { here: view.in_flight.as_ref().map(|attempt| attempt.events.as_slice()).unwrap_or_default() };
     match &entry.event {
-        RunEvent::CandidateFinished(finished) => check_finished(again, view, entry, finished),
+        RunEvent::CandidateFinished(finished) => check_finished(verification, view, entry, finished),
         RunEvent::CandidateReceived(CandidateReceived { candidate, stage, .. }) => {
             match results.finished(*candidate, *stage) {
-                Some(one) => again.compare("candidates", entry, &["points"], &json!({"points": one.points()})),
-                None => again.object("candidates", entry.seq, "what is received had not been sent"),
+                Some(one) => verification.compare("candidates", entry, &["points"], &json!({"points": one.points()})),
+                None => verification.object("candidates", entry.seq, "the received result had not been sent"),
             }
         }
         RunEvent::LeadersSelected(named) => {
@@ -29,35 +29,35 @@ pub(super) fn hold(again: &mut Verification, view: &RunView, entry: &Entry) {
             told.sort_unstable();
             if told != received {
                 let text = format!("`received` of leaders_selected is {told:?}; it follows that it is {received:?}");
-                again.object("candidates", entry.seq, text);
+                verification.object("candidates", entry.seq, text);
             }
-            again.compare("candidates", entry, &["leaders"], &json!({"leaders": leaders(&drafted)}));
+            verification.compare("candidates", entry, &["leaders"], &json!({"leaders": select_leaders(&drafted)}));
         }
         RunEvent::CandidateChosen(_) => match results.choice() {
-            Some(follows) => again.compare("candidates", entry, &["chosen", "criterion", "received"], &follows),
-            None => again.object("candidates", entry.seq, "a candidate is chosen where none had been received"),
+            Some(follows) => verification.compare("candidates", entry, &["chosen", "criterion", "received"], &follows),
+            None => verification.object("candidates", entry.seq, "a candidate is chosen, but none had been received"),
         },
         _ => {}
     }
 }
 
-/// The claims of a candidate, and its step of the objective by what was measured of it.
+/// Checks the claims of a candidate, and its step of the objective by its metrics.
 fn check_finished(
-    again: &mut Verification,
+    verification: &mut Verification,
     view: &RunView,
     entry: &Entry,
     CandidateFinished { candidate: one, .. }: &CandidateFinished,
 ) {
-    if !(1..=MAX_CANDIDATES).contains(&one.candidate) || lifeline_of(one.candidate) != entry.lifeline {
+    if !(1..=MAX_CANDIDATES).contains(&one.candidate) || candidate_lifeline(one.candidate) != entry.lifeline {
         let text = format!("{} speaks of candidate {}", entry.lifeline, one.candidate);
-        again.object("candidates", entry.seq, text);
+        verification.object("candidates", entry.seq, text);
         return;
     }
-    again.compare("candidates", entry, &["claims"], &json!({"claims": one.claims()}));
+    verification.compare("candidates", entry, &["claims"], &json!({"claims": one.claims()}));
     let Some(step) = &one.step else { return };
     let mut follows = view.objective_after(view.parent, &step.metrics).map_or(json!({}), |step| to_value(&step));
     let mut metrics = to_value(&step.metrics);
-    // What else was measured of it is its own testimony.
+    // Only these metrics follow from the journal; the others are measured by the candidate alone.
     for (name, value) in [
         ("states", one.quick.as_ref().and_then(|quick| quick.distinct).map(|n| json!(n))),
         ("covered", one.rank.map(|rank| json!(rank.covered))),
@@ -67,7 +67,7 @@ fn check_finished(
         }
     }
     follows["metrics"] = metrics;
-    again.compare("objective", entry, &["step"], &json!({"step": follows}));
+    verification.compare("objective", entry, &["step"], &json!({"step": follows}));
 }
 
 /// The events of the attempt so far.
@@ -90,13 +90,13 @@ impl Results<'_> {
         of_stage.filter_map(|received| self.finished(received.candidate, stage)).collect()
     }
 
-    /// Which one goes on, and why it does.
+    /// The candidate that goes on, by which criterion, and the points of all received ones.
     fn choice(&self) -> Option<Value> {
         let mut all = self.received(Stage::Formalization);
         let leading = self.received(Stage::Properties);
         all.retain(|one| leading.iter().all(|leader| leader.candidate != one.candidate));
         all.extend(leading.iter().cloned());
-        let (winner, by) = best(if leading.is_empty() { &all } else { &leading })?;
+        let (winner, by) = select_best(if leading.is_empty() { &all } else { &leading })?;
         let points = all.iter().map(|one| (one.candidate.to_string(), json!(one.points())));
         let received = Value::Object(points.collect());
         Some(json!({"chosen": winner.candidate, "criterion": by, "received": received}))

@@ -1,5 +1,5 @@
 //! Accepted answers: each must be one that was received, and the one that an intervention chose must be the best of its
-//! samples. What each sample would have led to is taken from the journal: it depends on when the run asked its rules.
+//! samples. What each sample would have led to is taken from the journal: it depends on when the run evaluated its rules.
 
 use serde_json::json;
 

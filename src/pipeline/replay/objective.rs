@@ -3,8 +3,7 @@
 use super::verification::Objection;
 use crate::pipeline::records::{Entry, RunView, ends_with_its_best};
 
-/// What the journal says of the one objective that it has, and does not follow from the metrics that it tells: steps,
-/// and which revision is the best.
+/// Objections to the steps of the only objective and to the best revision, which follow from the metrics in the journal.
 pub(super) fn objections(view: &RunView, entries: &[Entry]) -> Vec<Objection> {
     if view.objective().is_none() {
         return Vec::new();
@@ -30,7 +29,7 @@ pub(super) fn objections(view: &RunView, entries: &[Entry]) -> Vec<Objection> {
         if finished.best != best {
             let named = |rev: Option<u32>| rev.map_or_else(|| "none".to_owned(), |rev| format!("rev_{rev}"));
             let text = format!(
-                "{} is said to be the best revision; by its metrics it is {}",
+                "{} is reported as the best revision; by its metrics it is {}",
                 named(finished.best),
                 named(best)
             );

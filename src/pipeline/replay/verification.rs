@@ -1,4 +1,4 @@
-//! What verifying a journal comes to: what does not follow from it, and what could not be verified.
+//! The result of verifying a journal, and the comparison of an event with what follows.
 
 use std::fmt::Display;
 
@@ -7,23 +7,23 @@ use serde_json::{Map, Value};
 
 use crate::pipeline::records::Entry;
 
-/// Something that a journal says and that does not follow from it.
+/// A difference between what a journal says and what follows from its earlier events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Objection {
-    /// What it is about: `attempt`, `routing`, `guard`, `policy`, `objective`, …
+    /// The subject: `attempt`, `routing`, `guard`, `policy`, `objective`, …
     pub about: &'static str,
-    /// The number of the event that says so.
+    /// The number of the event.
     pub event: u64,
     /// What the journal says, and what follows.
     pub text: String,
 }
 
-/// What came of computing a journal again.
+/// The result of verifying a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// What does not follow, in the order of the journal.
+    /// In the order of the journal.
     pub objections: Vec<Objection>,
-    /// What could not be computed again, and why.
+    /// What could not be verified, and why.
     pub unverified: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Verification {
         self.objections.push(Objection { about, event, text: text.to_string() });
     }
 
-    /// Objects to each of these fields of an event's data that is not as it follows.
+    /// Objects to each of these fields of an event that differs from what follows.
     pub(super) fn compare(&mut self, about: &'static str, entry: &Entry, fields: &[&str], follows: &Value) {
         let data = entry.event.data();
         for field in fields {
@@ -50,10 +50,10 @@ impl Verification {
     }
 }
 
-/// So many differences of one field are named.
+/// Maximum number of differences listed per field.
 const SHOWN: usize = 4;
 
-/// Finds where two values differ. What is absent, null or false is all the same: that is how a journal leaves it out.
+/// Collects the differences between two values. Absent, null and false are equal: the journal omits all three.
 fn differ(all: &mut Vec<(String, String, String)>, path: &str, told: &Value, follows: &Value) {
     let nothing = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
     match (told, follows) {
@@ -76,12 +76,12 @@ fn differ(all: &mut Vec<(String, String, String)>, path: &str, told: &Value, fol
     }
 }
 
-/// Sums of prices are the same whatever order they were added in.
+/// Whether two sums are equal up to the order in which their terms were added.
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// A value in a line.
+/// A value in one line.
 pub(super) fn short(value: &Value) -> String {
     let text = if value.is_null() { "undefined".to_owned() } else { value.to_string() };
     match text.char_indices().nth(80) {

@@ -15,38 +15,38 @@ use crate::pipeline::records::{
 };
 use crate::pipeline::run::Finishing;
 
-/// Computes again what a journal says. `store` keeps the texts that it names; without them, what rests on texts is left
-/// open.
+/// Verifies a journal. Without `store`, which holds the texts that it names, whatever depends on texts stays
+/// unverified.
 pub fn verify(events: &[Entry], store: Option<&ArtifactStore>) -> Verification {
     let mut replay = Replay {
         events,
         view: RunView::default(),
         causal_view: CausalView::new(),
         rules: Rules::new(store.cloned()),
-        again: Verification::default(),
+        verification: Verification::default(),
         one_objective: !events.iter().any(sets_another),
     };
     for (seq, why) in altered(events, store) {
-        replay.again.object("artifact", seq, why);
+        replay.verification.object("artifact", seq, why);
     }
     let mut at = 0;
     while let Some(first) = events.get(at) {
         let end = at.saturating_add(first.more as usize + 1).min(events.len());
         if !replay.group(at, end) {
-            let why = "nothing follows from it any more";
-            replay.again.unverified.push(format!("what stands behind event {}: {why}", first.seq));
-            return replay.again;
+            let why = "the state after it is unknown";
+            replay.verification.unverified.push(format!("the events after event {}: {why}", first.seq));
+            return replay.verification;
         }
         at = end;
     }
-    let Replay { view, mut again, one_objective, .. } = replay;
+    let Replay { view, mut verification, one_objective, .. } = replay;
     if one_objective {
-        again.objections.extend(objective::objections(&view, events));
+        verification.objections.extend(objective::objections(&view, events));
     }
-    again
+    verification
 }
 
-/// Whether an event changes the objective on the way.
+/// Whether an event changes the objective.
 fn sets_another(entry: &Entry) -> bool {
     match &entry.event {
         RunEvent::RunResumed(changed) => changed.objective.is_some(),
@@ -55,27 +55,26 @@ fn sets_another(entry: &Entry) -> bool {
     }
 }
 
-/// A journal on its way.
 struct Replay<'a> {
     events: &'a [Entry],
     view: RunView,
     causal_view: CausalView,
     rules: Rules,
-    again: Verification,
-    /// The objective stays as it began: its steps are computed again at the end, from the metrics that the journal tells.
-    /// Of several, each step is held against the one of its time.
+    verification: Verification,
+    /// Whether the objective never changes. Then its steps are recomputed at the end, from the metrics in the journal;
+    /// otherwise each step is compared with the objective in force.
     one_objective: bool,
 }
 
 impl Replay<'_> {
-    /// Takes the next group, which begins and ends there; whether the run can be followed behind it.
+    /// Verifies one group of events. Returns whether the events after it can be verified.
     fn group(&mut self, at: usize, end: usize) -> bool {
         let (before, group) = (&self.events[..at], &self.events[at..end]);
         let first = &group[0];
         self.begins(group);
-        self.rules.begin(before, group, &mut self.again);
-        interventions::check_accepted(&mut self.again, before, group);
-        interventions::check_choice(&mut self.again, group);
+        self.rules.begin(before, group, &mut self.verification);
+        interventions::check_accepted(&mut self.verification, before, group);
+        interventions::check_choice(&mut self.verification, group);
         match &first.event {
             RunEvent::AttemptFinished(finished) => {
                 if !self.finished(before, group, finished) {
@@ -88,7 +87,7 @@ impl Replay<'_> {
                     self.checked(first, check);
                 }
             }
-            _ => candidates::hold(&mut self.again, &self.view, first),
+            _ => candidates::check_event(&mut self.verification, &self.view, first),
         }
         for entry in group {
             if let RunEvent::RunFinished(finished) = &entry.event
@@ -96,18 +95,18 @@ impl Replay<'_> {
             {
                 return false;
             }
-            self.rules.follow(entry, &mut self.again);
+            self.rules.follow(entry, &mut self.verification);
             self.view.apply(entry);
             if let Err(why) = self.causal_view.follow(entry) {
-                self.again.object("clock", entry.seq, format!("its vector clock does not follow: {why}"));
+                self.verification.object("clock", entry.seq, format!("its vector clock does not follow: {why}"));
                 return false;
             }
         }
-        self.rules.end(&group[group.len() - 1], &mut self.again);
+        self.rules.end(&group[group.len() - 1], &mut self.verification);
         true
     }
 
-    /// What is written together begins with what it follows from.
+    /// Checks that a group begins with its cause.
     fn begins(&mut self, group: &[Entry]) {
         for (at, event) in group.iter().enumerate() {
             let name = event.event.name();
@@ -118,35 +117,43 @@ impl Replay<'_> {
             let is_later =
                 matches!(event.event, RunEvent::GuardEvaluated(_) | RunEvent::Routed(_) | RunEvent::RevisionClosed(_));
             if at > 0 && is_first {
-                self.again.object("journal", event.seq, format!("{name} stands within a group, which begins with one"));
-            } else if at == 0 && is_later {
-                self.again.object(
+                self.verification.object(
                     "journal",
                     event.seq,
-                    format!("{name} begins a group, and follows from nothing in it"),
+                    format!("{name} is within a group, but has to begin one"),
+                );
+            } else if at == 0 && is_later {
+                self.verification.object(
+                    "journal",
+                    event.seq,
+                    format!("{name} begins a group, but has to follow another event in it"),
                 );
             }
         }
     }
 
-    /// Whether a run that is ended from outside was under way.
+    /// Checks that a run which is ended from outside was under way.
     fn may_end(&mut self, event: &Entry, finished: &Finished) -> bool {
         let Some(reason) = finished.reason else { return true };
         let goes = transition(&self.view.settings.rules, &self.view.state, &Step::Stop(reason)).row != Row::Ignored;
         if !goes {
-            self.again.object("routing", event.seq, "the run is stopped where nothing was under way");
+            self.verification.object("routing", event.seq, "the run is stopped while nothing was under way");
         }
         goes
     }
 
-    /// Computes again what follows from what a node made.
+    /// Recomputes what follows from the product of an attempt.
     fn finished(&mut self, before: &[Entry], group: &[Entry], finished: &AttemptFinished) -> bool {
-        let Replay { view, causal_view, again, one_objective, .. } = self;
+        let Replay { view, causal_view, verification, one_objective, .. } = self;
         let first = &group[0];
         let Some(activity) = view.state.position.activity().filter(|activity| activity.lifeline() == first.lifeline)
         else {
             let here = view.state.position.activity().map_or("nothing", Activity::lifeline);
-            again.object("routing", first.seq, format!("{} ends an attempt where {here} was at work", first.lifeline));
+            verification.object(
+                "routing",
+                first.seq,
+                format!("{} ends an attempt while {here} was at work", first.lifeline),
+            );
             return false;
         };
         let told = &finished.product;
@@ -156,7 +163,7 @@ impl Replay<'_> {
             _ => None,
         };
         let judgement = claims.and_then(|claims| causal_view.judge(&claims).ok());
-        let (product, mut wrong) = as_it_follows(view, told.clone(), judgement.as_ref());
+        let (product, mut wrong) = recompute_product(view, told.clone(), judgement.as_ref());
         let rules = &mut self.rules;
         let product = if rules.unknown() && is_broken(told.event) {
             Product { event: product.event.violating_policy(), ..product }
@@ -167,29 +174,29 @@ impl Replay<'_> {
         let records = match finishing.group(product, |records| rules.ends(before, records)) {
             Ok(records) => records,
             Err(why) => {
-                again.unverified.push(format!("what follows from event {}: {why}", first.seq));
+                verification.unverified.push(format!("what follows from event {}: {why}", first.seq));
                 return true;
             }
         };
         for text in wrong.drain(..) {
-            again.object("attempt", first.seq, text);
+            verification.object("attempt", first.seq, text);
         }
-        hold(again, group, &records, rules.unknown(), *one_objective && view.objective().is_some());
+        compare_group(verification, group, &records, rules.unknown(), *one_objective && view.objective().is_some());
         let goes = transition(&view.settings.rules, &view.state, &told.event).row != Row::Ignored;
         if !goes {
-            again.object("routing", first.seq, format!("{} cannot come to this where it is", first.lifeline));
+            verification.object("routing", first.seq, format!("{} cannot have this event here", first.lifeline));
         }
         goes
     }
 
-    /// A check is of the current module and configuration.
+    /// Checks that a check is of the current module and configuration.
     fn checked(&mut self, entry: &Entry, check: &CheckRecord) {
         for (what, is, name) in [("module", &check.module, file::MODULE), ("cfg", &check.cfg, file::CFG)] {
             let follows = self.view.artifact(name);
             if follows != Some(is) {
                 let (is, follows) = (short(&json!(is)), short(&json!(follows)));
                 let text = format!("`{what}` of {} is {is}; it follows that it is {follows}", entry.event.name());
-                self.again.object("check", entry.seq, text);
+                self.verification.object("check", entry.seq, text);
             }
         }
     }
@@ -198,17 +205,17 @@ impl Replay<'_> {
         let next = self.view.next_revision();
         if group[0].rev != next {
             let text = format!("the branch is revision {}; it follows that it is {next}", group[0].rev);
-            self.again.object("revision", group[0].seq, text);
+            self.verification.object("revision", group[0].seq, text);
         }
         let mut view = self.view.clone();
         view.begin_branch(branch.clone(), group[0].rev);
         let records: Vec<Record> = restorations(&view).collect();
-        hold(&mut self.again, &group[1..], &records, true, true);
+        compare_group(&mut self.verification, &group[1..], &records, true, true);
     }
 }
 
-/// What a node made, with what the machine is told of it as it follows from the rest, and what else does not follow.
-fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>) -> (Product, Vec<String>) {
+/// The product of an attempt with the machine event that follows from the rest of it, and what else does not follow.
+fn recompute_product(before: &RunView, told: Product, judgement: Option<&Judgement>) -> (Product, Vec<String>) {
     let mut wrong = Vec::new();
     let inspected = || {
         let events = before.in_flight.iter().flat_map(|attempt| &attempt.events);
@@ -224,7 +231,7 @@ fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>)
         }
         if tool.accepted { Acceptance::Accepted } else { Acceptance::Rejected }
     };
-    // Where there is an objective, that is decided behind this.
+    // With an objective, `Finishing` decides this.
     let inconclusive =
         |here| before.objective().is_none() && before.best(Some(here)).is_some_and(|(_, best)| best.inconclusive);
     let event = match (told.event, &told.facts) {
@@ -247,7 +254,7 @@ fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>)
             best_inconclusive: inconclusive(before.reviews.rank),
             objective_lost: false,
         },
-        // What is accepted may lack the names of the interface.
+        // An accepted module may still lack names of the interface, which makes it rejected.
         (Step::Validated(_), Facts::Rejected { .. }) => Step::Validated(Acceptance::Rejected),
         (Step::Validated(_), _) => Step::Validated(accepted(file::VALIDATED)),
         (Step::Merged(_), Facts::Rejected { .. }) => Step::Merged(Acceptance::Rejected),
@@ -258,9 +265,15 @@ fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>)
     (Product { event, ..told }, wrong)
 }
 
-/// Holds the events of a group against what follows. Rules that nobody could ask are left out, and so are the steps of an
-/// objective that is asked `by_itself`.
-fn hold(again: &mut Verification, group: &[Entry], records: &[Record], no_rules: bool, by_itself: bool) {
+/// Compares the events of a group with what follows. `no_rules`: verdicts on rules are unknown. `by_itself`: the steps
+/// of the objective are recomputed at the end.
+fn compare_group(
+    verification: &mut Verification,
+    group: &[Entry],
+    records: &[Record],
+    no_rules: bool,
+    by_itself: bool,
+) {
     let told: Vec<&Entry> = group.iter().filter(|entry| !entry.event.is_rule_violated()).collect();
     let names = |all: &mut dyn Iterator<Item = (&str, &str)>| {
         all.map(|(name, lifeline)| format!("{name} of {lifeline}")).collect::<Vec<_>>().join(", ")
@@ -269,7 +282,11 @@ fn hold(again: &mut Verification, group: &[Entry], records: &[Record], no_rules:
     let follows = names(&mut records.iter().map(|r| (r.event.name(), r.lifeline.as_str())));
     if is != follows {
         let seq = group.first().map_or(0, |event| event.seq);
-        again.object("routing", seq, format!("the events from here on are {is}; it follows that they are {follows}"));
+        verification.object(
+            "routing",
+            seq,
+            format!("the events from here on are {is}; it follows that they are {follows}"),
+        );
     }
     for record in records {
         // A lifeline has one event of each name in a group, except for the guards.
@@ -283,42 +300,42 @@ fn hold(again: &mut Verification, group: &[Entry], records: &[Record], no_rules:
         let Some(entry) = told.iter().find(same) else {
             let seq = group.first().map_or(0, |event| event.seq);
             let of = guard(&record.event).map_or_else(String::new, |guard| format!(" of the guard `{guard}`"));
-            again.object("routing", seq, format!("no event from here on is the {name}{of} that follows"));
+            verification.object("routing", seq, format!("no event from here on is the {name}{of} that follows"));
             continue;
         };
         let envelope = json!({"kind": entry.kind, "rev": entry.rev, "attempt": entry.attempt});
         let follows = json!({"kind": record.kind, "rev": record.rev, "attempt": record.attempt});
         if envelope != follows {
             let text = format!("{name} is {envelope}; it follows that it is {follows}");
-            again.object("journal", entry.seq, text);
+            verification.object("journal", entry.seq, text);
         }
         let follows = record.event.data();
         match (&entry.event, &record.event) {
-            (RunEvent::AttemptFinished(_), _) => again.compare("attempt", entry, &["event", "claims"], &follows),
+            (RunEvent::AttemptFinished(_), _) => verification.compare("attempt", entry, &["event", "claims"], &follows),
             (RunEvent::GuardEvaluated(_), _) => {
-                again.compare("guard", entry, &["holds", "clause", "values"], &follows);
+                verification.compare("guard", entry, &["holds", "clause", "values"], &follows);
             }
             (RunEvent::Routed(_), _) => {
-                again.compare("routing", entry, &["from", "to", "row", "event", "routing"], &follows);
+                verification.compare("routing", entry, &["from", "to", "row", "event", "routing"], &follows);
             }
-            (RunEvent::ClaimsRestored(_), _) => again.compare("attempt", entry, &["claims"], &follows),
+            (RunEvent::ClaimsRestored(_), _) => verification.compare("attempt", entry, &["claims"], &follows),
             (RunEvent::RevisionClosed(closed), _) => {
-                again.compare("revision", entry, &CLOSED, &follows);
+                verification.compare("revision", entry, &CLOSED, &follows);
                 let mut objective = follows["objective"].clone();
                 if let Some(step) = closed.objective.as_ref().filter(|_| by_itself) {
                     let measured = objective["metrics"].take();
                     objective = to_value(step);
                     objective["metrics"] = measured;
                 }
-                again.compare("objective", entry, &["objective"], &json!({"objective": objective}));
+                verification.compare("objective", entry, &["objective"], &json!({"objective": objective}));
             }
             (RunEvent::RunFinished(told), RunEvent::RunFinished(end)) => {
-                again.compare("routing", entry, &["outcome", "reason"], &follows);
+                verification.compare("routing", entry, &["outcome", "reason"], &follows);
                 if !(by_itself && ends_with_its_best(end.outcome)) {
-                    again.compare("routing", entry, &["best"], &follows);
+                    verification.compare("routing", entry, &["best"], &follows);
                 }
                 if !no_rules {
-                    rules::compare_ends(again, entry.seq, &told.rules, &end.rules);
+                    rules::compare_ends(verification, entry.seq, &told.rules, &end.rules);
                 }
             }
             _ => {}
@@ -326,7 +343,8 @@ fn hold(again: &mut Verification, group: &[Entry], records: &[Record], no_rules:
     }
 }
 
-/// What of a closed revision follows from the events before: all but the reason in words. Its objective is asked by itself.
+/// The fields of a closed revision that follow from earlier events: all but the reason in words. The objective is
+/// compared separately.
 const CLOSED: [&str; 17] = [
     "revision",
     "parent",

@@ -6,34 +6,33 @@ use tokio::sync::watch;
 
 use super::open_run::{Run, RunError};
 use crate::journal::{Kind, Sha};
-use crate::pipeline::machine::{MAX_CANDIDATES, NodeName, lifeline_of};
+use crate::pipeline::machine::{MAX_CANDIDATES, NodeName, candidate_lifeline};
 use crate::pipeline::records::{AttemptStarted, Entry, Record, RunEvent, Stage, record};
 
-/// One attempt at a node. Steps that are durable are recalled, not done again.
+/// One attempt at a node. Durable steps are recalled after a crash, not done again.
 pub struct Attempt<'a> {
-    /// The run.
     pub run: &'a Run,
-    /// The lifeline: the node's name.
+    /// The lifeline of its events: the name of the node, or of a candidate.
     pub lifeline: &'static str,
-    /// The revision.
     pub rev: u32,
-    /// Its place on the branch.
+    /// How many revisions precede this one on its branch. A part of the request keys in recordings.
     pub place: u32,
-    /// The attempt's number, from 1.
+    /// The number, from 1.
     pub attempt: u32,
-    /// The number of the candidate that it is about, from 1; 0 where there are none beside it.
+    /// The number of the candidate, from 1; 0 for the node itself.
     pub candidate: u32,
-    /// The lifeline at which an answer is taken: of a candidate, the node's for which it drafts.
-    pub taker: &'static str,
-    /// What is taken before an answer of this attempt, if that is: a candidate's draft, before its properties.
-    pub taken_before: Vec<Record>,
-    /// Of a candidate: told when what it is asked for has been decided, and closed when the run stops.
-    pub over: Option<watch::Receiver<bool>>,
+    /// The lifeline that accepts an answer: for a candidate, the node that it drafts for.
+    pub accepting_lifeline: &'static str,
+    /// Events before the acceptance of an answer of this attempt: for a candidate's properties, the acceptance of its
+    /// draft.
+    pub accepted_before: Vec<Record>,
+    /// For a candidate: `true` once its result is no longer needed; closed when the run stops.
+    pub decided: Option<watch::Receiver<bool>>,
     recalled: Vec<Entry>,
 }
 
 impl<'a> Attempt<'a> {
-    /// Begins an attempt, or takes up the one in flight.
+    /// Begins an attempt, or continues the one in flight.
     pub(in crate::pipeline) fn begin(run: &'a Run, lifeline: &'static str) -> Result<Self, RunError> {
         let view = run.view();
         let (rev, place) = (view.rev, view.state.branch_index);
@@ -48,15 +47,26 @@ impl<'a> Attempt<'a> {
     }
 
     fn own(run: &'a Run, lifeline: &'static str, at: (u32, u32, u32), recalled: Vec<Entry>) -> Self {
-        let ((rev, place, attempt), taker) = (at, lifeline);
-        Self { run, lifeline, rev, place, attempt, candidate: 0, taker, taken_before: Vec::new(), over: None, recalled }
+        let ((rev, place, attempt), accepting_lifeline) = (at, lifeline);
+        Self {
+            run,
+            lifeline,
+            rev,
+            place,
+            attempt,
+            candidate: 0,
+            accepting_lifeline,
+            accepted_before: Vec::new(),
+            decided: None,
+            recalled,
+        }
     }
 
-    /// The part of a candidate in this attempt; what it recalls is of one stage, or of all.
+    /// The part of a candidate in this attempt. It recalls the events of one stage, or of all.
     #[must_use]
-    pub fn apart(&self, candidate: u32, stage: Option<Stage>) -> Self {
+    pub fn for_candidate(&self, candidate: u32, stage: Option<Stage>) -> Self {
         let Self { run, rev, place, attempt, .. } = *self;
-        let lifeline = lifeline_of(candidate);
+        let lifeline = candidate_lifeline(candidate);
         let own = || self.recalled.iter().filter(|entry| entry.lifeline == lifeline);
         let drafted = own().position(|entry| entry.event.is_candidate_finished()).map_or(usize::MAX, |at| at + 1);
         let recalled = match stage {
@@ -64,19 +74,19 @@ impl<'a> Attempt<'a> {
             Some(Stage::Formalization) => own().take(drafted).cloned().collect(),
             Some(Stage::Properties) => own().skip(drafted).cloned().collect(),
         };
-        let taker = match stage {
+        let accepting_lifeline = match stage {
             Some(Stage::Properties) => NodeName::GenerateInvariants.name(),
             _ => NodeName::Formalize.name(),
         };
-        Self { candidate, taker, ..Self::own(run, lifeline, (rev, place, attempt), recalled) }
+        Self { candidate, accepting_lifeline, ..Self::own(run, lifeline, (rev, place, attempt), recalled) }
     }
 
-    /// How many requests for one purpose there can be side by side: the numbers of further samples keep that distance.
-    pub fn of(&self) -> u32 {
+    /// The distance between the numbers of further samples: each candidate has its own number for the same purpose.
+    pub fn sample_stride(&self) -> u32 {
         if self.candidate == 0 { 1 } else { MAX_CANDIDATES }
     }
 
-    /// The only folder that a model may read: candidates do not share theirs.
+    /// The only folder that a model may read. Each candidate has its own.
     pub fn workspace(&self) -> PathBuf {
         match self.candidate {
             0 => self.run.workspace(),
@@ -84,22 +94,21 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The last event of this attempt from before a crash for which `find` gives something.
+    /// The last result of `find` over the events of this attempt from before a crash.
     pub fn recall<'s, T>(&'s self, find: impl Fn(&'s RunEvent) -> Option<T>) -> Option<T> {
         self.recall_entry(|entry| find(&entry.event))
     }
 
-    /// The same, where the envelope counts as well.
+    /// The same for events with their envelopes.
     pub fn recall_entry<'s, T>(&'s self, find: impl Fn(&'s Entry) -> Option<T>) -> Option<T> {
         self.recalled.iter().rev().filter(|entry| entry.lifeline == self.lifeline).find_map(find)
     }
 
-    /// Whether there is such an event of this attempt from before a crash.
+    /// Whether this attempt has such an event from before a crash.
     pub fn has(&self, is_it: impl Fn(&RunEvent) -> bool) -> bool {
         self.recall(|event| is_it(event).then_some(())).is_some()
     }
 
-    /// A record of this attempt.
     pub fn event(&self, kind: Kind, event: RunEvent) -> Record {
         record(self.lifeline, kind, self.rev, self.attempt, event)
     }
@@ -110,7 +119,6 @@ impl<'a> Attempt<'a> {
         Ok(entries.into_iter().next().expect("a record gives an event"))
     }
 
-    /// Keeps a text in the artifact store.
     pub fn keep(&self, text: &str) -> Result<Sha, RunError> {
         Ok(self.run.store().put(text)?)
     }

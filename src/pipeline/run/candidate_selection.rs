@@ -3,18 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::journal::{Kind, Sha};
-use crate::pipeline::machine::lifeline_of;
+use crate::pipeline::machine::candidate_lifeline;
 use crate::pipeline::records::{AbandonedCandidate, Candidate, ChosenBy, Record, RunEvent, RunView, record};
 
-/// How many of the candidates are given properties at most.
-pub const LEADERS: usize = 2;
+/// How many candidates get properties at most.
+pub const MAX_LEADERS: usize = 2;
 
-/// The best of those that were received: by the objective where each has a step of it, then by points, then the one with the
-/// smaller number.
-///
-/// # Errors
-/// `None` where there is none.
-pub fn best(received: &[Candidate]) -> Option<(&Candidate, ChosenBy)> {
+/// The best of the received candidates: by the objective if each has a step of it, then by points, then the smallest
+/// number. `None` if there is none.
+pub fn select_best(received: &[Candidate]) -> Option<(&Candidate, ChosenBy)> {
     let has_steps = received.len() > 1 && received.iter().all(|one| one.step.is_some());
     let by = if has_steps { ChosenBy::Objective } else { ChosenBy::Points };
     let goal = |a: &Candidate, b: &Candidate| match (&a.step, &b.step) {
@@ -27,28 +24,27 @@ pub fn best(received: &[Candidate]) -> Option<(&Candidate, ChosenBy)> {
     received.iter().max_by(better).map(|one| (one, by))
 }
 
-/// Those that are given properties: of the best by what the tools said, where several are equally good.
-pub fn leaders(received: &[Candidate]) -> Vec<u32> {
+/// The candidates that get properties: those with the most points, each module once.
+pub fn select_leaders(received: &[Candidate]) -> Vec<u32> {
     let most = received.iter().map(Candidate::points).max().unwrap_or_default();
     let mut equal: Vec<&Candidate> =
         received.iter().filter(|one| one.module.is_some() && one.points() == most).collect();
     equal.sort_by_key(|one| one.candidate);
-    // Word for word the same module is one.
+    // The same module, word for word, needs properties only once.
     let mut known = BTreeSet::new();
     equal.retain(|one| known.insert(one.source.as_ref().map(Sha::as_str)));
-    equal.into_iter().map(|one| one.candidate).take(LEADERS).collect()
+    equal.into_iter().map(|one| one.candidate).take(MAX_LEADERS).collect()
 }
 
-/// The events with which the candidates that have not finished are abandoned. `answer` gives the last answer of a
-/// lifeline.
+/// The events that abandon unfinished candidates. `answer` gives the last answer of a lifeline.
 pub(super) fn abandon_unfinished(view: &RunView, answer: impl Fn(&str) -> Option<Sha>) -> Vec<Record> {
     let unfinished = view.candidates.get(&view.rev).map(|candidates| candidates.unfinished.clone()).unwrap_or_default();
     let abandon = |candidate| {
-        let lifeline = lifeline_of(candidate);
+        let lifeline = candidate_lifeline(candidate);
         let answer = answer(lifeline);
         let why = match answer {
-            Some(_) => "an answer came, and the run ended before anybody looked at it",
-            None => "its answer was not waited for any longer",
+            Some(_) => "an answer came, but the run ended before it was read",
+            None => "the run no longer waited for its answer",
         };
         let event = RunEvent::CandidateAbandoned(AbandonedCandidate { candidate, why: why.to_owned(), answer });
         record(lifeline, Kind::Act, view.rev, 0, event)
@@ -101,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_points_go_the_way_that_a_candidate_goes() {
+    fn points_grow_with_the_progress_of_a_candidate() {
         let rejected = Candidate { source: Some(Sha::of("source")), ..candidate(1) };
         let unchecked = Candidate { quick: None, ..checked(1, "holds", true) };
         let way = [
@@ -119,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn with_properties_the_order_is_that_of_revisions() {
+    fn candidates_with_properties_are_ordered_like_revisions() {
         let bits = [false, true];
         let mut all = Vec::new();
         for (parses, not_vacuous, holds) in
@@ -140,25 +136,25 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_first_is_the_best_and_two_are_given_properties() {
+    fn the_first_of_equals_is_best_and_two_leaders_get_properties() {
         let all = [candidate(1), checked(4, "holds", true), checked(2, "holds", true), checked(3, "holds", true)];
         let mut all = all;
         all[1].source = Some(Sha::of("another"));
         all[3].source = Some(Sha::of("a third"));
-        assert_eq!(best(&all).map(|(one, by)| (one.candidate, by)), Some((2, ChosenBy::Points)));
-        assert_eq!(leaders(&all), [2, 3]);
+        assert_eq!(select_best(&all).map(|(one, by)| (one.candidate, by)), Some((2, ChosenBy::Points)));
+        assert_eq!(select_leaders(&all), [2, 3]);
         let same = [checked(1, "holds", true), checked(2, "holds", true)];
-        assert_eq!(leaders(&same), [1], "the same module once");
-        assert_eq!(leaders(&[candidate(1), candidate(2)]), [0_u32; 0], "what has no module has no properties");
-        assert_eq!(leaders(&[candidate(1), checked(2, "violated", true)]), [2]);
-        assert_eq!(best(&[]), None);
+        assert_eq!(select_leaders(&same), [1], "the same module once");
+        assert_eq!(select_leaders(&[candidate(1), candidate(2)]), [0_u32; 0], "what has no module has no properties");
+        assert_eq!(select_leaders(&[candidate(1), checked(2, "violated", true)]), [2]);
+        assert_eq!(select_best(&[]), None);
     }
 
     #[test]
-    fn each_candidate_has_a_lifeline_that_stands_apart() {
+    fn each_candidate_has_a_numbered_lifeline() {
         for number in 1..=MAX_CANDIDATES {
-            assert_eq!(lifeline_of(number), format!("formalize_{number}"));
-            assert!(crate::journal::is_apart(lifeline_of(number)));
+            assert_eq!(candidate_lifeline(number), format!("formalize_{number}"));
+            assert!(crate::journal::is_apart(candidate_lifeline(number)));
         }
         assert!(!NODE_LIFELINES.iter().any(|name| crate::journal::is_apart(name)));
     }

@@ -1,5 +1,5 @@
-//! The driver: lets the node work that the machine names, journals what it made together with the routing that
-//! follows from it, and only then acts on it.
+//! The driver: lets the node at the current position work, journals its result together with the routing that follows,
+//! and only then acts on it.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::pipeline::machine::{Activity, NodeName, Outcome};
 use crate::pipeline::policy::Judgement;
 use crate::pipeline::records::{Changed, Facts, Finished, Product, RunEvent, RunView, record};
 
-/// How long a call that nobody waits for may still take when its revision closes: it was paid for.
+/// How long unfinished background tasks may still take before a revision closes. Their calls are paid for.
 const LAST_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Drives a run to its end, or to where it is stopped.
+/// Drives a run to its end, or until it stops.
 pub async fn drive(run: &Run, nodes: &dyn Nodes) -> Result<Finished, RunError> {
     visible_files::reconcile(run)?;
     let (tasks, mut running) = background_tasks();
@@ -51,13 +51,14 @@ pub async fn drive(run: &Run, nodes: &dyn Nodes) -> Result<Finished, RunError> {
     }
 }
 
-/// Before a revision closes, and before a run stops: what was paid for comes into it, or is given up by name.
+/// Before a revision closes or the run stops: waits for the background tasks, and journals which candidates are
+/// abandoned.
 async fn settle(run: &Run, running: &mut RunningTasks<'_>) -> Result<(), RunError> {
     if !running.settle(LAST_PATIENCE).await? {
         running.cancel();
     }
     let view = run.view();
-    visible_files::put_away(run, &view)?;
+    visible_files::remove_candidate_workspaces(run, &view)?;
     let answer = |lifeline: &str| {
         run.find_last(lifeline, |entry| match &entry.event {
             RunEvent::AnswerReceived(answer) => Some((entry.rev == view.rev).then(|| answer.artifact.clone())),
@@ -79,7 +80,7 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
     run.append(vec![record("run", Kind::Act, rev, 0, RunEvent::RunFinished(finished)).after_all()]).map(|_| ())
 }
 
-/// Journals what was made and what follows from it.
+/// Journals what a node made and what follows from it.
 fn finish_attempt(run: &Run, activity: Activity, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
     let before = run.view();
     let judgement = judgement(run, &before, &product)?;
@@ -91,7 +92,7 @@ fn finish_attempt(run: &Run, activity: Activity, attempt: &Attempt<'_>, product:
     run.append(group).map(|_| ())
 }
 
-/// What the guards come to at a review; `None` where nothing was reviewed.
+/// The verdicts of the guards; `None` if nothing was reviewed.
 fn judgement(run: &Run, view: &RunView, product: &Product) -> Result<Option<Judgement>, RunError> {
     match &product.facts {
         Facts::Reviewed { approval, flaw, .. } => run.judge(view, approval, flaw.as_deref()).map(Some),
@@ -100,7 +101,7 @@ fn judgement(run: &Run, view: &RunView, product: &Product) -> Result<Option<Judg
     }
 }
 
-/// The reason in words can quote an answer, so diagnostics show it only at the level that shows answers.
+/// The reason in words can quote an answer, so diagnostics show it only at the level that shows answers (`trace`).
 fn log(event: &RunEvent) {
     match event {
         RunEvent::Routed(routed) => {
@@ -113,7 +114,7 @@ fn log(event: &RunEvent) {
     }
 }
 
-/// Takes up a run that was stopped or killed: journals who goes on, with which settings where they changed.
+/// Journals that a stopped or killed run continues, with the changed settings.
 pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
     let view = run.view();
     let resumed = RunEvent::RunResumed(Box::new(changed.clone()));

@@ -11,28 +11,26 @@ use crate::pipeline::records::{
 };
 use crate::tla::with_checker;
 
-/// The end of an attempt. What follows from what was made is decided here, while a run goes on and when its journal is
-/// computed again.
+/// The end of an attempt.
 pub(in crate::pipeline) struct Finishing<'a> {
-    /// The run before it.
+    /// The run before the end of the attempt.
     pub(in crate::pipeline) before: &'a RunView,
-    /// What the guards came to; `None` where nothing was reviewed.
+    /// The verdicts of the guards; `None` if nothing was reviewed.
     pub(in crate::pipeline) judgement: Option<&'a Judgement>,
-    /// What was done.
     pub(in crate::pipeline) activity: Activity,
     /// The number of the attempt.
     pub(in crate::pipeline) attempt: u32,
 }
 
 impl Finishing<'_> {
-    /// What is journaled. An approval that would leave a rule of the user's policy broken is none: whether it would is
-    /// asked of the journal as the approval would leave it. `ends` says how the rules would stand behind these records.
+    /// The events to journal. An approval that would violate a rule of severity `error` is replaced by `not_approved`;
+    /// this is decided on the journal with the approval. `ends` gives the verdicts on the rules after these records.
     pub(in crate::pipeline) fn group<E>(
         &self,
         product: Product,
         ends: impl Fn(&[Record]) -> Result<Vec<RuleEnd>, E>,
     ) -> Result<Vec<Record>, E> {
-        let (row, mut group) = self.followed(product.clone(), None);
+        let (row, mut group) = self.events(product.clone(), None);
         // Rules are evaluated only if the run ends.
         if !group.iter().any(|record| record.event.is_run_finished()) {
             return Ok(group);
@@ -41,7 +39,7 @@ impl Finishing<'_> {
         let forbidding: Vec<String> = rules.iter().filter(|rule| rule.forbids()).map(RuleEnd::words).collect();
         if row == Row::Approved && !forbidding.is_empty() {
             let product = Product { event: product.event.violating_policy(), ..product };
-            group = self.followed(product, Some(&forbidding.join("; "))).1;
+            group = self.events(product, Some(&forbidding.join("; "))).1;
             let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
             rules =
                 ends(&group)?.into_iter().map(|rule| RuleEnd { forbade_approval: forbade(&rule), ..rule }).collect();
@@ -54,9 +52,9 @@ impl Finishing<'_> {
         Ok(group)
     }
 
-    /// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
-    /// it ends. `forbidden` says which rules of the user's policy forbid an approval.
-    fn followed(&self, product: Product, forbidden: Option<&str>) -> (Row, Vec<Record>) {
+    /// One group: the result of the attempt, the guards, the routing, the revision that it closes, and the end of the
+    /// run. `forbidden` names the rules that forbid an approval.
+    fn events(&self, product: Product, forbidden: Option<&str>) -> (Row, Vec<Record>) {
         let Self { before, judgement, activity, attempt } = *self;
         let after = before.with_product(&product);
         let (product, lost) = after.steered(product, || closed(before, &after));
@@ -119,7 +117,7 @@ fn destination(t: &Transition) -> String {
     name.to_owned()
 }
 
-/// The guards that a review's product was judged by, with the first clause that fails and the values it saw.
+/// The evaluations of the guards for a review, with the first failing clause and the values that it saw.
 fn guards(judgement: &Judgement, product: &Product) -> Vec<GuardEvaluated> {
     let (facts, claimed) = match &product.facts {
         Facts::Reviewed { approval, flaw, .. } => (approval, flaw.as_deref()),

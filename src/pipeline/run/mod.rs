@@ -13,7 +13,7 @@ mod visible_files;
 
 pub use attempt::Attempt;
 pub use background::{BackgroundTask, BackgroundTasks};
-pub use candidate_selection::{LEADERS, best, leaders};
+pub use candidate_selection::{MAX_LEADERS, select_best, select_leaders};
 pub use driver::{drive, resume};
 pub(super) use finishing::Finishing;
 pub use nodes::{Halt, NodeError, NodeFuture, Nodes};

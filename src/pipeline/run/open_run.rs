@@ -11,9 +11,11 @@ use crate::journal::{
 };
 use crate::monitor::{InterventionSettings, Propositions};
 use crate::pipeline::machine::{ApprovalFacts, FlawFacts};
-use crate::pipeline::policy::{Admitted, CausalView, Forecast, Foreseen, Judgement, Watch, WatchError};
+use crate::pipeline::policy::{
+    Admitted, CausalView, Forecast, ForeseenViolation, Judgement, RuleMonitor, RuleMonitorError,
+};
 use crate::pipeline::records::{
-    Branch, Entry, Record, RuleEnd, RunEvent, RunView, Settings, Spent, Stored, record, restorations, reviewed,
+    Branch, Entry, Record, RuleEnd, RunEvent, RunView, Settings, Spent, StoredFile, record, restorations, reviewed,
 };
 use crate::temporal::PrefixVerdict;
 use crate::temporal::causal::CausalError;
@@ -22,42 +24,27 @@ use crate::temporal::causal::CausalError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The artifact store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The lock.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The policy that the run is under.
+    /// The user's policy cannot be evaluated.
     #[error(transparent)]
-    Watch(#[from] WatchError),
-    /// What an event says it could know of.
+    RuleMonitor(#[from] RuleMonitorError),
+    /// The vector clock of an event contradicts the journal.
     #[error("event {seq}: {source}; the journal was changed after it was written")]
-    Clock {
-        /// Its number.
-        seq: u64,
-        /// Why not.
-        source: CausalError,
-    },
-    /// The operating system refused.
+    Clock { seq: u64, source: CausalError },
     #[error("{what} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// The failed operation, such as `write`.
         what: &'static str,
-        /// On what.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
-    /// There is no run in the folder.
     #[error("{folder} holds no run (there is no journal.jsonl in it)")]
-    NoRun {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoRun { folder: PathBuf },
 }
 
 struct Ledger {
@@ -65,7 +52,7 @@ struct Ledger {
     /// Shared with the readers of the run. `Arc::make_mut` copies it only if a reader still holds an earlier state.
     view: Arc<RunView>,
     causal_view: CausalView,
-    watch: Option<Watch>,
+    rules: Option<RuleMonitor>,
 }
 
 impl Ledger {
@@ -75,18 +62,18 @@ impl Ledger {
     }
 }
 
-/// An open run. Cheap to share; appending is serialised.
+/// An open run. Threads can share it; appending is serialised.
 pub struct Run {
     root: PathBuf,
     store: ArtifactStore,
     ledger: Mutex<Ledger>,
     recovery: Recovery,
-    /// Visible files as they were when they were last looked at.
+    /// The visible files when they were last read.
     seen: Mutex<HashMap<PathBuf, (FileState, Sha)>>,
     lock: RunLock,
 }
 
-/// What the system says of a file. Whoever writes it changes this.
+/// Size and time of a file. A write changes at least one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pipeline) struct FileState {
     bytes: u64,
@@ -99,11 +86,10 @@ impl FileState {
     }
 }
 
-/// What the command line adds to a run: the clock, who watches, and where a crash test ends the process.
+/// What a run gets from the program around it.
 pub struct RunEnvironment {
-    /// The time.
     pub clock: Clock,
-    /// Who watches.
+    /// Sees each event after it is durable.
     pub observer: Option<journal::Observer<RunEvent>>,
     /// For crash tests.
     pub crash: Option<Crash>,
@@ -115,7 +101,7 @@ impl Run {
         root.join("journal.jsonl").metadata().is_ok_and(|m| m.len() > 0 || !m.is_file())
     }
 
-    /// Opens the folder, making it where needed, takes its lock and recovers its journal.
+    /// Opens the folder, takes its lock and recovers its journal. Creates the folder if it does not exist.
     pub fn open(root: &Path, environment: RunEnvironment) -> Result<Self, RunError> {
         std::fs::create_dir_all(root).map_err(|source| RunError::Io {
             what: "create the folder",
@@ -135,14 +121,14 @@ impl Run {
         }
         journal.crash_at(environment.crash);
         let store = ArtifactStore::open(&root.join("artifacts"))?;
-        let mut watch = view.settings.policy.as_ref().map(|policy| Watch::of(policy, &store)).transpose()?;
-        if let Some(watch) = &mut watch {
-            watch.catch_up(journal.entries())?;
+        let mut rules = view.settings.policy.as_ref().map(|policy| RuleMonitor::of(policy, &store)).transpose()?;
+        if let Some(rules) = &mut rules {
+            rules.catch_up(journal.entries())?;
         }
         Ok(Self {
             root,
             store,
-            ledger: Mutex::new(Ledger { journal, view: Arc::new(view), causal_view, watch }),
+            ledger: Mutex::new(Ledger { journal, view: Arc::new(view), causal_view, rules }),
             recovery,
             seen: Mutex::default(),
             lock,
@@ -154,7 +140,6 @@ impl Run {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The run folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -164,17 +149,16 @@ impl Run {
         self.root.join("workspace")
     }
 
-    /// Where candidates have folders of their own to read.
+    /// The folder with the workspaces of candidates.
     pub(in crate::pipeline) fn candidates(&self) -> PathBuf {
         self.root.join("candidates")
     }
 
-    /// The artifacts.
     pub fn store(&self) -> &ArtifactStore {
         &self.store
     }
 
-    /// What opening had to mend.
+    /// What was repaired when the run was opened.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
@@ -184,42 +168,40 @@ impl Run {
         Arc::clone(&self.ledger().view)
     }
 
-    /// The name of what a file held when it was last looked at, where nobody has written it since.
+    /// The hash of a file, if nothing has written it since it was last read.
     pub(in crate::pipeline) fn recall(&self, path: &Path) -> Option<Sha> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (state, sha) = seen.get(path)?;
         (FileState::of(&path.metadata().ok()?)? == *state).then(|| sha.clone())
     }
 
-    /// Remembers what a file held in a state.
+    /// Remembers the hash of a file in this state.
     pub(in crate::pipeline) fn remember(&self, path: &Path, state: Option<FileState>, sha: &Sha) {
         if let Some(state) = state {
             self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), (state, sha.clone()));
         }
     }
 
-    /// The number that the next event gets.
+    /// The number of the next event.
     pub fn next_seq(&self) -> u64 {
         self.ledger().journal.next_seq()
     }
 
-    /// All events so far.
     pub fn entries(&self) -> Vec<Entry> {
         self.ledger().journal.entries().to_vec()
     }
 
-    /// Tokens and money so far.
     pub fn spent(&self) -> Spent {
         self.ledger().view.spent_total()
     }
 
-    /// What `find` gives for the last event of a lifeline for which it gives something.
+    /// The first result of `find` over the events of a lifeline, the latest event first.
     pub fn find_last<T>(&self, lifeline: &str, find: impl Fn(&Entry) -> Option<T>) -> Option<T> {
         let ledger = self.ledger();
         ledger.journal.entries().iter().rev().filter(|entry| entry.lifeline == lifeline).find_map(find)
     }
 
-    /// What the guards come to if `review` says now what these facts tell, on the causal past that the journal shows.
+    /// The verdicts of the guards if `review` published these facts now, by the causal past in the journal.
     pub fn judge(
         &self,
         view: &RunView,
@@ -232,73 +214,68 @@ impl Run {
         ledger.causal_view.judge(&claims).map_err(|source| RunError::Clock { seq, source })
     }
 
-    /// Puts the run under a policy whose text is kept: what its journal holds already counts, and is told with the next
+    /// Evaluates a policy from now on. It also sees all earlier events; violations by them are journaled with the next
     /// event.
-    pub fn put_under(&self, policy: &Stored, rules: Admitted) -> Result<(), RunError> {
+    pub fn set_policy(&self, policy: &StoredFile, rules: Admitted) -> Result<(), RunError> {
         let mut ledger = self.ledger();
-        let mut watch = Watch::new(rules, policy.sha.clone(), &self.store);
-        watch.catch_up(ledger.journal.entries())?;
-        ledger.watch = Some(watch);
+        let mut monitor = RuleMonitor::new(rules, policy.sha.clone(), &self.store);
+        monitor.catch_up(ledger.journal.entries())?;
+        ledger.rules = Some(monitor);
         Ok(())
     }
 
-    /// How answers that would violate a rule are met; `None` where no rule asks for that.
-    pub fn intervening(&self) -> Option<InterventionSettings> {
-        self.ledger().watch.as_ref().and_then(Watch::intervening)
+    /// The settings of interventions; `None` if no rule needs answers to be pending.
+    pub fn intervention_settings(&self) -> Option<InterventionSettings> {
+        self.ledger().rules.as_ref().and_then(RuleMonitor::intervening)
     }
 
-    /// What a model has to judge of each answer before the rules see it; nothing where no rule speaks of that.
-    pub fn labels(&self) -> Propositions {
-        self.ledger().watch.as_ref().map(|watch| watch.labels().clone()).unwrap_or_default()
+    /// The propositions that a model has to judge for each answer; empty if no rule uses labels.
+    pub fn label_propositions(&self) -> Propositions {
+        self.ledger().rules.as_ref().map(|rules| rules.labels().clone()).unwrap_or_default()
     }
 
-    /// The rules about the whole journal, each with what it asks for in words.
+    /// The rules about the whole journal, each with its meaning.
     pub fn rules_in_words(&self) -> Vec<(String, String)> {
-        self.ledger().watch.as_ref().map(Watch::in_words).unwrap_or_default()
+        self.ledger().rules.as_ref().map(RuleMonitor::in_words).unwrap_or_default()
     }
 
-    /// What the run's policy would come to with these events next.
+    /// What the rules would come to if these events came next.
     pub fn forecast(&self, records: Vec<Record>) -> Result<Forecast, RunError> {
         let ledger = self.ledger();
-        let Some(watch) = &ledger.watch else { return Ok(Forecast::default()) };
-        Ok(watch.forecast(ledger.journal.draft(), records).map_err(WatchError::from)?)
+        let Some(rules) = &ledger.rules else { return Ok(Forecast::default()) };
+        Ok(rules.forecast(ledger.journal.draft(), records).map_err(RuleMonitorError::from)?)
     }
 
-    /// The rules that ask for an intervention and are not decided yet.
-    pub fn undecided(&self) -> Vec<Foreseen> {
-        self.ledger().watch.as_ref().map(Watch::undecided).unwrap_or_default()
+    /// The undecided rules that have an intervention.
+    pub fn undecided_rules(&self) -> Vec<ForeseenViolation> {
+        self.ledger().rules.as_ref().map(RuleMonitor::undecided).unwrap_or_default()
     }
 
-    /// The verdicts on each rule that asks for an intervention, were these events to come next, after each of them; of
-    /// rules that the first one leaves undecided.
-    ///
-    /// The first `before` of them only lead there.
-    pub fn foresee(
-        &self,
-        records: Vec<Record>,
-        before: usize,
-    ) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, RunError> {
+    /// The verdicts on each rule with an intervention after each of these events, if they came next. Rules that the
+    /// first of them decides are left out.
+    /// The first `before` events only lead there and have no verdict of their own.
+    pub fn foresee(&self, records: Vec<Record>, before: usize) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, RunError> {
         let ledger = self.ledger();
-        let Some(watch) = &ledger.watch else { return Ok(BTreeMap::new()) };
-        Ok(watch.foresee(ledger.journal.draft(), records, before).map_err(WatchError::from)?)
+        let Some(rules) = &ledger.rules else { return Ok(BTreeMap::new()) };
+        Ok(rules.foresee(ledger.journal.draft(), records, before).map_err(RuleMonitorError::from)?)
     }
 
-    /// How the rules of the run's policy would stand if its journal ended behind these records.
+    /// The verdicts on the rules if the journal ended after these records.
     pub(in crate::pipeline) fn rules_at_end(&self, records: &[Record]) -> Result<Vec<RuleEnd>, RunError> {
         let ledger = self.ledger();
-        let Some(watch) = &ledger.watch else { return Ok(Vec::new()) };
-        Ok(watch.ends(ledger.journal.draft(), records).map_err(WatchError::from)?)
+        let Some(rules) = &ledger.rules else { return Ok(Vec::new()) };
+        Ok(rules.ends(ledger.journal.draft(), records).map_err(RuleMonitorError::from)?)
     }
 
-    /// Appends a group of events, durably, and follows them. Where one breaks a rule of the run's policy, that follows
+    /// Appends a group of events durably and applies them. `rule_violated` events for the rules that they violate are
     /// in the same group.
     pub fn append(&self, records: Vec<Record>) -> Result<Vec<Entry>, RunError> {
         let mut ledger = self.ledger();
         self.lock.check()?;
         let mut draft = ledger.journal.draft();
         draft.extend(records);
-        if let Some(watch) = &mut ledger.watch {
-            watch.extend(&mut draft).map_err(WatchError::from)?;
+        if let Some(rules) = &mut ledger.rules {
+            rules.extend(&mut draft).map_err(RuleMonitorError::from)?;
         }
         let entries = ledger.journal.commit(draft)?.to_vec();
         for entry in &entries {
@@ -308,16 +285,16 @@ impl Run {
         Ok(entries)
     }
 
-    /// Writes `run_started`.
+    /// Journals `run_started`.
     pub fn start(&self, settings: &Settings) -> Result<(), RunError> {
         let started = RunEvent::RunStarted(Box::new(settings.clone()));
         self.append(vec![record("run", Kind::Act, 0, 0, started).after_all()]).map(|_| ())
     }
 
-    /// Keeps a text and describes it.
-    pub fn keep(&self, path: &str, text: &str) -> Result<Stored, RunError> {
+    /// Stores a text.
+    pub fn keep(&self, path: &str, text: &str) -> Result<StoredFile, RunError> {
         let sha = self.store.put(text)?;
-        Ok(Stored { path: path.to_owned(), sha, bytes: text.len() as u64 })
+        Ok(StoredFile { path: path.to_owned(), sha, bytes: text.len() as u64 })
     }
 
     /// The text of a current artifact, if there is one.
@@ -326,7 +303,7 @@ impl Run {
     }
 }
 
-/// Journals the start of a branch as the next free revision.
+/// Journals the start of a branch with the next free revision number.
 pub fn begin_branch(run: &Run, branch: &Branch, kind: Kind) -> Result<(), RunError> {
     let mut view = (*run.view()).clone();
     let rev = view.next_revision();

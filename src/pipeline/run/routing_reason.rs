@@ -1,4 +1,4 @@
-//! Why a run goes where it goes, in words for people and for the next prompt.
+//! The reasons of routing decisions, in words for people and for the next prompt.
 
 use crate::pipeline::machine::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts, Row, Transition};
 use crate::pipeline::policy::Judgement;

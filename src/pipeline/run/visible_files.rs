@@ -10,11 +10,11 @@ use crate::files;
 use crate::journal::Sha;
 use crate::pipeline::records::{Candidates, Entry, Revision, RunView, file, to_value};
 
-/// Files at the top that a person edited and that were therefore left as they are.
+/// Files at the top that a person edited and that were therefore not overwritten.
 pub type Kept = Vec<PathBuf>;
 
-/// Brings the folder in line with the journal: missing history is written, the top shows the current artifacts, or the
-/// best revision's once the run has ended.
+/// Brings the folder in line with the journal: writes missing history; the top shows the current artifacts, or those of
+/// the best revision after the run has ended.
 pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     let view = run.view();
     for revision in &view.revisions {
@@ -31,7 +31,7 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
                 let state = write(&path, &run.store().get(sha)?)?;
                 run.remember(&path, state, sha);
             }
-            // Not known by name: an edit, unless it is the very text whose artifact somebody took away.
+            // A text without an artifact is an edit, unless it is the very text whose artifact was removed.
             Holds::Edit if files::read(&path, files::LARGE).is_ok_and(|bytes| Sha::of(&bytes) == *sha) => {
                 run.store().get(sha)?;
             }
@@ -41,8 +41,8 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     Ok(kept)
 }
 
-/// Artifacts of a finished run that are missing, or no longer what the journal says: answers, and the texts of its
-/// revisions. A person may edit the files in `history/` and at the top, for a branch: they are no evidence.
+/// Artifacts of a finished run that are missing, or differ from what the journal says: answers, and the texts of its
+/// revisions. The files in `history/` and at the top are no evidence, since a person may edit them for a branch.
 pub fn changed_files(root: &Path, view: &RunView, entries: &[Entry]) -> Vec<String> {
     if view.finished.is_none() {
         return Vec::new();
@@ -60,8 +60,8 @@ pub fn changed_files(root: &Path, view: &RunView, entries: &[Entry]) -> Vec<Stri
     expected.into_iter().filter_map(what).collect()
 }
 
-/// Removes what the candidates could read: nobody reads there any more.
-pub(in crate::pipeline) fn put_away(run: &Run, view: &RunView) -> Result<(), RunError> {
+/// Removes the workspaces of the candidates.
+pub(in crate::pipeline) fn remove_candidate_workspaces(run: &Run, view: &RunView) -> Result<(), RunError> {
     let Some(candidates) = view.candidates.get(&view.rev) else { return Ok(()) };
     for number in candidates.begun() {
         let dir = run.candidates().join(number.to_string());
@@ -70,7 +70,7 @@ pub(in crate::pipeline) fn put_away(run: &Run, view: &RunView) -> Result<(), Run
             _ => {}
         }
     }
-    // Where somebody else's files are in it, it stays.
+    // Fails if the folder holds other files; then it stays.
     let _ = std::fs::remove_dir(run.candidates());
     Ok(())
 }
@@ -81,12 +81,11 @@ fn shown(view: &RunView) -> &std::collections::BTreeMap<String, Sha> {
         .map_or(&view.specification.artifacts, |r| &r.hashes)
 }
 
-/// The folder of a revision.
 fn folder(run: &Run, revision: u32) -> PathBuf {
     run.root().join("history").join(format!("rev_{revision}"))
 }
 
-/// Writes what is missing of a closed revision; what is there stays as it is.
+/// Writes the missing files of a closed revision; existing files stay as they are.
 fn history(run: &Run, revision: &Revision, candidates: Option<&Candidates>) -> Result<(), RunError> {
     let dir = folder(run, revision.revision);
     std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
@@ -120,18 +119,18 @@ fn history(run: &Run, revision: &Revision, candidates: Option<&Candidates>) -> R
     Ok(())
 }
 
-/// Not there, or left empty by a crash of the machine: these files are not flushed.
+/// Whether a file does not exist, or is empty after a crash of the machine: these files are not synced.
 fn is_missing(path: &Path) -> bool {
     path.metadata().map_or(true, |m| m.len() == 0)
 }
 
-/// What stands in a file.
+/// The content of a file.
 enum Holds {
-    /// Nothing: it is missing, or empty after a crash of the machine.
+    /// The file is missing, or empty after a crash of the machine.
     Nothing,
-    /// An artifact of this run, which is ours to replace.
+    /// An artifact of this run, which may be replaced.
     Artifact(Sha),
-    /// What a person wrote, or what cannot be read.
+    /// Text of a person, or unreadable.
     Edit,
 }
 
@@ -139,7 +138,7 @@ fn holds(run: &Run, path: &Path) -> Holds {
     if let Some(sha) = run.recall(path) {
         return Holds::Artifact(sha);
     }
-    // Looked at before it is read: what is written in between is read again.
+    // Taken before the file is read, so a write in between makes the file be read again.
     let state = path.metadata().ok().as_ref().and_then(FileState::of);
     match files::read(path, files::LARGE) {
         Ok(bytes) if bytes.is_empty() => Holds::Nothing,
@@ -156,7 +155,7 @@ fn holds(run: &Run, path: &Path) -> Holds {
     }
 }
 
-/// Under a temporary name, then renamed. Not flushed: the file can be rebuilt.
+/// Writes under a temporary name, then renames. Not synced: the file can be rebuilt.
 fn write(path: &Path, bytes: &[u8]) -> Result<Option<FileState>, RunError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let go = || {

@@ -1,5 +1,5 @@
-//! Whether a policy of the user's own can govern a run: asked before anything is paid for. Its rules have to speak of
-//! what a journal holds, some run has to satisfy them, and an approved one, too, where they are of severity `error`.
+//! Whether the user's policy can govern a run. Its rules may only use names of a journal, some run has to satisfy them,
+//! and some approved run has to satisfy those of severity `error`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::monitor::{Auditor, LiveAudit, PredictionMethod, InterventionSettings,
 use crate::pipeline::policy::journal_mapping::journal_mapping;
 use crate::temporal::Formulas;
 
-/// Rules ready to follow a journal from its beginning, with nothing asked but that they can be read and followed: a run
-/// that has begun under them goes on under them.
+/// The rules of a policy before the first event, if they can be read and evaluated. A run that has begun under them
+/// continues, so nothing else is checked.
 pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
@@ -22,21 +22,21 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
     Ok(Admitted { follower: LiveAudit::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
 }
 
-/// A policy that a run can be put under.
+/// A policy that can govern a run.
 #[derive(Clone)]
 pub struct Admitted {
-    /// Its rules, before the first event.
+    /// The rules before the first event.
     pub(in crate::pipeline) follower: LiveAudit,
-    /// How its interventions go.
+    /// The settings of interventions.
     pub(in crate::pipeline) intervening: InterventionSettings,
-    /// What a model has to judge of each answer.
+    /// The propositions that a model has to judge for each answer.
     pub(in crate::pipeline) labels: Propositions,
-    /// Pairs of rules with a common atom that were too many to be compared.
+    /// Pairs of rules with a common atom that were not compared because there are too many.
     not_compared: usize,
 }
 
 impl Admitted {
-    /// Pairs of rules that may contradict each other and were too many to be compared.
+    /// Pairs of rules with a common atom that were not compared because there are too many.
     pub fn not_compared(&self) -> usize {
         self.not_compared
     }
@@ -52,12 +52,16 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     }
     for rule in &policy.rules {
         known(&formulas, rule)?;
-        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.method == PredictionMethod::Sampling);
+        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.how == How::Sampling);
         if let Some(name) = rule.model_propositions(&formulas).first().filter(|_| samples && rule.intervention.is_some()) {
-            return Err(AdmissionError::Foreseen { line: rule.line, rule: rule.id.clone(), name: name.to_string() });
+            return Err(AdmissionError::ForeseenViolation {
+                line: rule.line,
+                rule: rule.id.clone(),
+                name: name.to_string(),
+            });
         }
     }
-    // Whether each can be followed is told before what follows from it.
+    // A rule that cannot be evaluated is reported before one that cannot be satisfied.
     let admitted = admitted(text)?;
     for rule in &policy.rules {
         fits(&formulas, rule)?;
@@ -86,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_approved_run_can_keep_is_refused_with_the_law_that_it_contradicts() {
+    fn a_rule_that_no_approved_run_can_satisfy_is_refused_with_the_default_rule() {
         for (rule, law) in [
             ("kind = \"no_call\"\nparams = { tool = \"Read\" }", "approval/reviewer_read"),
             ("formula = 'G name != \"check_finished\"'", "approval/check_is_fresh"),
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_exclude_each_other_are_refused_where_no_approved_run_may_break_them() {
+    fn error_rules_that_exclude_each_other_are_refused() {
         let pair = |a: &str, b: &str, severity: &str| {
             let rule = |id: &str, formula: &str| format!("[[rule]]\nid = \"{id}\"\nformula = '{formula}'\n");
             let text = format!("{}{}severity = \"{severity}\"\n", rule("a", a), rule("b", b));
@@ -134,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_rules_that_share_an_atom_a_bounded_number_of_pairs_is_compared() {
+    fn a_bounded_number_of_pairs_is_compared() {
         let rule =
             |i: usize| format!("[[rule]]\nid = \"r{i}\"\nformula = 'F (name = \"routed\" & attempt < {})'\n", i + 5);
         let text = |rules: usize| (0..rules).map(rule).collect::<String>();
@@ -144,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lifeline_never_tells_is_refused_with_whose_it_is() {
+    fn a_field_of_another_lifeline_is_refused_with_its_lifelines() {
         let of = |rest: &str| refused(&format!("owner = \"review\"\n{rest}"));
         let told = of("formula = '@review.outcome.statistics.distinct > 1'");
         assert!(told.contains("no event of `review` has a field `outcome.statistics.distinct`"), "{told}");
@@ -164,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_a_field_never_has_is_named_with_its_field() {
+    fn an_unknown_value_is_refused_with_its_field() {
         let told = refused("formula = 'F (outcome = \"aproved\")'");
         assert!(told.contains("no run has `outcome = \"aproved\"` (near it: approved"), "{told}");
         let told = refused("formula = 'F (outcome.verdict = \"hold\")'");
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_approved_run_may_keep_or_break_is_taken() {
+    fn rules_that_an_approved_run_may_satisfy_or_violate_are_accepted() {
         for rule in [
             "formula = 'G (name = \"request_sent\" -> F one_of(name, \"answer_received\", \"call_failed\"))'",
             "formula = 'F text_contains:\"R1\"'",

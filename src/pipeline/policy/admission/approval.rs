@@ -1,27 +1,26 @@
-//! That a policy can be satisfied, and leaves a run that can be approved: its rules together with what every approved run
-//! goes through.
+//! Checks that rules can be satisfied, and that some approved run satisfies those of severity `error`: together with the
+//! steps of every approved run.
 
 use super::consistency::{Scene, at_moment, is_possible};
 use super::error::AdmissionError;
 use crate::monitor::{PolicyRule, Scope, Severity};
-use crate::pipeline::policy::default_policy::{Law, laws};
+use crate::pipeline::policy::default_policy::{DefaultRule, default_rules};
 use crate::temporal::{Formula, Formulas, Node, Reading, Unary};
 
-/// What every approved run goes through, in this order: which law says so, in what words, and the event.
+/// A step of every approved run: an event, with the default rule that demands it.
 struct Milestone {
     law: String,
     words: String,
     event: Formula,
-    /// Which event it speaks of, whatever it says of that.
+    /// Which event it is, without what the event says.
     place: String,
 }
 
 const NODES: [&str; 5] = ["informal_spec", "formalize", "validate", "generate_invariants", "model_check"];
 
-/// The way of an approved run from its first event to its last. What the nodes have said by then is read off the
-/// clauses of the approval guard.
+/// The steps of an approved run, in their order. The claims of the nodes come from the clauses of the approval guard.
 fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
-    let clauses: Vec<Law> = laws().into_iter().filter(|law| law.guard == "approval").collect();
+    let clauses: Vec<DefaultRule> = default_rules().into_iter().filter(|law| law.guard == "approval").collect();
     let mut all = Vec::new();
     let mut add = |formulas: &mut Formulas, (law, words): (&str, &str), place: &str, claims: Option<&str>| {
         let text = claims.map_or_else(|| place.to_owned(), |claims| format!("{place} & ({claims})"));
@@ -71,8 +70,8 @@ fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
     all
 }
 
-/// The event with which a node has worked. What a person has mended by hand is told by `restored` where a branch
-/// begins; a check and a review are nobody's but their own.
+/// The event after which a node has worked. A person can repair by hand what `informal_spec` to `generate_invariants`
+/// make: then `claims_restored` at the start of a branch says so. A check and a review cannot be replaced by hand.
 fn worked(node: &str) -> &'static str {
     match node {
         "model_check" | "review" => "name = \"attempt_finished\"",
@@ -80,7 +79,7 @@ fn worked(node: &str) -> &'static str {
     }
 }
 
-/// The parts of a clause that speak of one lifeline alone, as that lifeline itself would say them.
+/// The conjuncts of a clause that read only one lifeline, as that lifeline itself would say them.
 fn local_parts(clause: &str, lifeline: &str) -> Vec<String> {
     let mut formulas = Formulas::new();
     let whole = formulas.parse(clause).expect("a clause's formula is written in this crate");
@@ -104,7 +103,8 @@ fn local_parts(clause: &str, lifeline: &str) -> Vec<String> {
     local.map(|text| text.replace(&format!("@{lifeline}."), "")).collect()
 }
 
-/// A rule about the whole journal: that some run satisfies it and, where it is of severity `error`, an approved one.
+/// Checks that some run satisfies a rule about the whole journal and, if it is of severity `error`, some approved run
+/// does.
 pub(super) fn check_trace_rule(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
     if formulas.check_reading(rule.formula, Reading::Automaton).is_err() {
         return Ok(());
@@ -119,7 +119,7 @@ pub(super) fn check_trace_rule(formulas: &Formulas, rule: &PolicyRule) -> Result
     let way = milestones(&mut all);
     let in_order = way.iter().rev().fold(None, |after: Option<(Formula, &str)>, milestone| {
         let here = match after {
-            // Several things that one event says are one step of the way.
+            // Several claims of one event are one step.
             Some((after, last)) if last == milestone.place => all.and([milestone.event, after]),
             Some((after, _)) => {
                 let later = all.unary(Unary::Finally, after);
@@ -144,7 +144,7 @@ pub(super) fn check_trace_rule(formulas: &Formulas, rule: &PolicyRule) -> Result
     Err(contradicts(rule, "routing", "the order in which an approved run goes through its nodes"))
 }
 
-/// A formula in a table of its own. With a table of all rules, each rule would cost more than the one before.
+/// A formula in a table of its own. In a table of all rules, each rule would cost more than the one before.
 fn alone(formulas: &Formulas, formula: Formula) -> (Formulas, Formula) {
     let mut own = Formulas::new();
     match own.parse(&formulas.text(formula)) {
@@ -153,11 +153,11 @@ fn alone(formulas: &Formulas, formula: Formula) -> (Formulas, Formula) {
     }
 }
 
-/// At most so many pairs of rules are compared. Each comparison builds an automaton.
+/// How many pairs of rules are compared at most. Each comparison builds an automaton.
 const MOST_PAIRS: usize = 1000;
 
-/// Checks that no two rules of severity `error` about the whole journal exclude each other. Only rules with a common atom
-/// are compared. Returns how many pairs were left out.
+/// Checks that no two rules of severity `error` about the whole journal exclude each other. Only rules with a common
+/// atom are compared. Returns how many pairs were left out.
 pub(super) fn check_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<usize, AdmissionError> {
     let strict = |rule: &&PolicyRule| rule.severity == Severity::Error && matches!(rule.scope, Scope::Trace(_));
     let strict: Vec<&PolicyRule> = rules
@@ -191,7 +191,7 @@ pub(super) fn check_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<u
     Ok(pairs.saturating_sub(MOST_PAIRS))
 }
 
-/// The events at which an approval makes its owner decide, as formulas of that owner.
+/// The events of a lifeline at every approval, as formulas of that lifeline.
 fn approving(owner: &str) -> Vec<(&'static str, &'static str)> {
     match owner {
         "review" => vec![
@@ -212,7 +212,7 @@ fn approving(owner: &str) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// A causal rule: that it is asked somewhere, that it can hold, and that it does not forbid what an approval rests on.
+/// Checks that a causal rule is evaluated at some event, can hold, and does not exclude what every approval rests on.
 pub(super) fn check_causal_rule(
     formulas: &Formulas,
     rule: &PolicyRule,
@@ -228,8 +228,8 @@ pub(super) fn check_causal_rule(
     if is_possible(&mut all, &[asked], scene) == Some(false) {
         return Err(AdmissionError::NeverAsked { line: rule.line, rule: rule.id.clone(), owner: owner.to_owned() });
     }
-    // A rule that is asked only sometimes may well forbid its own moment: it says that this never comes. One that is
-    // asked whenever its owner works can be kept only where it does not.
+    // A rule with a `when` may exclude the moments at which it is evaluated: it says that they never come. A rule without
+    // one is evaluated whenever its owner works, so it has to hold at some moment.
     let is_strict = rule.severity == Severity::Error;
     let always_works = owner == "run" || (is_strict && !approving(owner).is_empty());
     if when.is_none() && always_works && is_possible(&mut all, &[holds], scene) == Some(false) {
@@ -240,9 +240,9 @@ pub(super) fn check_causal_rule(
     }
     let mut read = Formulas::new();
     let mut clauses = Vec::new();
-    for law in laws().into_iter().filter(|law| law.guard == "approval") {
+    for law in default_rules().into_iter().filter(|law| law.guard == "approval") {
         let texts = match owner {
-            // Both look back on all that led to the approval.
+            // Both come after everything that led to the approval.
             "review" | "run" => vec![law.formula.to_owned()],
             node => local_parts(law.formula, node),
         };

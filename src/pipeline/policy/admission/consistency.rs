@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::pipeline::policy::vocabulary::{event_names, has_field, makers};
+use crate::pipeline::policy::vocabulary::{event_names, has_field, lifelines_with_event};
 use crate::temporal::{
     Atom, AtomId, Binary, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, ValueTest, Unary, Value,
 };
@@ -88,7 +88,7 @@ fn field_of(atom: &Atom) -> Option<&str> {
 /// Records that hold one field each, with a value for every combination of truth values that the atoms can have.
 fn representatives<'a>(formulas: &Formulas, field: &'a str, atoms: &[AtomId], scene: Scene<'_>) -> Vec<FewFields<'a>> {
     if field == "name" {
-        let events = event_names().flat_map(|event| makers(event).map(move |lifeline| (event, lifeline)));
+        let events = event_names().flat_map(|event| lifelines_with_event(event).map(move |lifeline| (event, lifeline)));
         let events = events.filter(|(_, lifeline)| match scene {
             Scene::Events => true,
             Scene::MomentOf(owner) => *lifeline == owner,
@@ -146,7 +146,7 @@ impl Record for FewFields<'_> {
 }
 
 /// A formula of the causal past as a formula about one moment of its owner. What speaks of the past or of what others
-/// have seen becomes a proposition of its own, and the name of every field tells whose it is.
+/// have seen becomes a proposition of its own, and every field is named together with its lifeline.
 pub(super) fn at_moment(from: &Formulas, formula: Formula, owner: &str, into: &mut Formulas) -> Formula {
     let mut made: HashMap<Formula, Formula> = HashMap::new();
     for part in from.subformulas(formula) {

@@ -1,4 +1,4 @@
-//! That a policy speaks of what a journal holds: its nodes, events, fields, and the values of those that have few.
+//! Checks that a policy uses only names of a journal: its nodes, events and fields, and the values of some fields.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,8 @@ use crate::pipeline::machine::{Outcome, Row, is_lifeline, lifelines};
 use crate::pipeline::policy::vocabulary::{event_names, field_paths, has_field, is_field, is_list};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Term, Unary};
 
-/// That every name is one that a journal knows, and every field one of the lifeline that is asked for it.
+/// Checks that every name in a rule is one that a journal has, and every field one of the lifeline that it is read
+/// from.
 pub(in crate::pipeline) fn known(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
     let mut all = vec![rule.formula];
     if let Scope::Causal { owner, when } = &rule.scope {
@@ -32,7 +33,7 @@ pub(in crate::pipeline) fn known(formulas: &Formulas, rule: &PolicyRule) -> Resu
     Ok(())
 }
 
-/// That the fields which formulas ask of a lifeline are those of its events.
+/// Checks that the fields which formulas read from a lifeline are fields of its events.
 fn has_fields(formulas: &Formulas, rule: &PolicyRule, all: &[Formula], owner: &str) -> Result<(), AdmissionError> {
     let has = |lifeline: &str, field: &str| {
         if has_field(lifeline, field) {
@@ -59,7 +60,7 @@ fn has_fields(formulas: &Formulas, rule: &PolicyRule, all: &[Formula], owner: &s
                 fields.try_for_each(|(at, field)| has(at.unwrap_or(lifeline), field))?;
             }
             Node::Causal(_, at, inner) => left.push((*inner, at)),
-            // Whose moment that is, is open.
+            // An earlier moment may be of any lifeline.
             Node::Unary(Unary::Past, _) => {}
             node => left.extend(node.children().iter().rev().map(|part| (*part, lifeline))),
         }
@@ -111,7 +112,7 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
             field(name)?;
         }
     }
-    // What `name` and `lifeline` are compared with is a name, too.
+    // Texts that `name` and `lifeline` are compared with are names, too.
     let (of, with): (&Term, Vec<&Term>) = match atom {
         Atom::Compare(_, a @ (Term::Field(_) | Term::FieldAt(..)), b) => (a, vec![b]),
         Atom::Compare(_, b, a) => (a, vec![b]),
@@ -144,7 +145,7 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
     Ok(())
 }
 
-/// All values of a field that has few of them, whichever event carries it; none of another.
+/// All values of a field that has few; empty for other fields.
 fn values_of(field: &str) -> Vec<String> {
     let fixed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     match field {

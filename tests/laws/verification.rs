@@ -16,7 +16,7 @@ const POLICY: &str = "[[rule]]\nid = \"no-worker\"\nkind = \"forbidden_text\"\np
     [[rule]]\nid = \"never-above\"\nformula = 'G !text_contains:\"never above\"'\n";
 
 #[test]
-fn how_the_rules_of_the_policy_stand_is_asked_again() {
+fn verdicts_on_the_policy_are_recomputed() {
     let bench = bench();
     under(&bench, POLICY, &good()).expect(1);
     genuine(&bench);
@@ -38,9 +38,9 @@ fn how_the_rules_of_the_policy_stand_is_asked_again() {
         .prints(&["`severity` of rule_violated is \"info\"; it follows that it is \"error\""]);
     forged(&bench, told, "/culprit", &json!(2)).expect(1).prints(&["`culprit` of rule_violated is 2; it follows"]);
     forged(&bench, told, "/rule", &json!("no-worker")).expect(1).prints(&[
-        "`no-worker` is told as violated; by the events before it, it is not, or was told already",
+        "`no-worker` is reported as violated; by the events before it, it is not, or was reported already",
         "`never-above` [error] is violated by event",
-        "and no rule_violated tells it",
+        "and no rule_violated reports it",
     ]);
     forged(&bench, told, "/policy", &json!("0".repeat(64))).expect(1).prints(&["by a policy that was not in force"]);
 
@@ -54,7 +54,7 @@ fn how_the_rules_of_the_policy_stand_is_asked_again() {
 }
 
 #[test]
-fn whether_the_policy_forbade_an_approval_is_decided_again() {
+fn whether_the_policy_forbids_an_approval_is_recomputed() {
     let bench = bench();
     under(&bench, POLICY, &good()).expect(1);
     let routed = ("routed", "review");
@@ -94,7 +94,7 @@ fn whether_the_policy_forbade_an_approval_is_decided_again() {
 }
 
 #[test]
-fn another_policy_is_asked_from_where_it_was_taken() {
+fn a_new_policy_is_verified_from_the_event_that_names_it() {
     let bench = bench();
     bench.write("late.toml", POLICY);
     bench.forge(&good(), &[]).expect(0);
@@ -108,7 +108,7 @@ fn another_policy_is_asked_from_where_it_was_taken() {
 }
 
 #[test]
-fn what_the_nodes_say_and_are_routed_by_follows_from_the_events_before() {
+fn claims_and_routing_follow_from_earlier_events() {
     let bench = bench();
     let script =
         good().answer("formalize", 0, 1, "draft", "I am sorry.").answer("formalize", 0, 2, "repair", &fenced(MODULE));
@@ -193,8 +193,8 @@ fn what_the_nodes_say_and_are_routed_by_follows_from_the_events_before() {
     // What cannot come where the run stands ends the computation, and is told.
     forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("answered"))
         .expect(1)
-        .prints(&["model_check cannot come to this where it is"])
-        .says(&["not verified: what stands behind event"]);
+        .prints(&["model_check cannot have this event here"])
+        .says(&["not computed again: the events after event"]);
     // An event that the schema does not allow is no event of this format.
     forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("guessed"))
         .expect(2)
@@ -202,7 +202,7 @@ fn what_the_nodes_say_and_are_routed_by_follows_from_the_events_before() {
 }
 
 #[test]
-fn what_a_branch_begins_with_is_told_to_the_nodes_as_it_stands() {
+fn claims_restored_on_a_branch_are_recomputed() {
     let bench = bench();
     bench.forge(&good().answer("review", 0, 1, "draft", &review("approved")).having_read_all(), &[]).expect(0);
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]);
@@ -221,7 +221,7 @@ fn changed(bench: &Bench, change: impl FnOnce(&mut Vec<serde_json::Value>)) -> D
 }
 
 #[test]
-fn what_is_written_together_begins_where_it_begins_and_ends_where_it_ends() {
+fn groups_of_events_begin_and_end_as_they_must() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     genuine(&bench);
@@ -232,11 +232,11 @@ fn what_is_written_together_begins_where_it_begins_and_ends_where_it_ends() {
     // A group that swallows the next is one that begins with something else.
     changed(&bench, |all| all[finished - 1]["more"] = json!(more + 1))
         .expect(1)
-        .prints(&["journal: VIOLATED", "attempt_finished stands within a group, which begins with one"]);
+        .prints(&["journal: VIOLATED", "attempt_finished is within a group, but has to begin one"]);
     // The group falls apart.
     changed(&bench, |all| all[finished]["more"] = json!(0))
         .expect(1)
-        .prints(&["guard_evaluated begins a group, and follows from nothing in it"]);
+        .prints(&["guard_evaluated begins a group, but has to follow another event in it"]);
     changed(&bench, |all| all[finished + 1]["more"] = json!(more))
         .expect(2)
         .says(&["damaged", &format!("{more} more events of its group follow, where there are {}", more - 1)]);
@@ -245,7 +245,7 @@ fn what_is_written_together_begins_where_it_begins_and_ends_where_it_ends() {
 }
 
 #[test]
-fn what_cannot_be_understood_or_was_altered_is_never_called_clean() {
+fn an_unreadable_or_altered_journal_never_passes() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let of = |name_of: &str, journal: &[serde_json::Value]| journal.iter().position(|e| name(e) == name_of).unwrap();
