@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tlaforge::journal::{ArtifactStore, Clock, Journal, Past, write_atomically};
 use tlaforge::llm::{Budget, CallTimer, Caller, Models, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::monitor::{Format, RunObjective};
-use tlaforge::nodes::{NodeDispatcher, NodeContext, Inspection, ModuleCache};
+use tlaforge::nodes::{Inspection, ModuleCache, NodeContext, NodeDispatcher};
 use tlaforge::pipeline::{CheckRecord, Metrics, Outcome, Record, Run, RunEnvironment, RunView, Settings, admit, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};

@@ -20,12 +20,14 @@ use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::{ArtifactStore, ChecksumChain, check_lines, check_lines_from, write_atomically, wrong_version_of_line};
+use crate::journal::{
+    ArtifactStore, ChecksumChain, check_lines, check_lines_from, write_atomically, wrong_version_of_line,
+};
 use crate::monitor::log::{LogError, Mapping, ScanOptions, Shape, detect_shape};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
-    AuditError, AuditReport, Auditor, KnownLabels, LabelPlan, LiveAudit, Policy, PolicyRule, SettledVerdict,
-    Propositions, Rule, Scope, Severity, model_propositions,
+    AuditError, AuditReport, Auditor, KnownLabels, LabelPlan, LiveAudit, Policy, PolicyRule, Propositions, Rule, Scope,
+    SettledVerdict, Severity, model_propositions,
 };
 use crate::pipeline::{
     Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
@@ -97,7 +99,11 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         // The log is read twice: to collect the states to label, and to evaluate the rules with their labels.
         let bytes = log.read_all()?;
         let lines = || Cursor::new(&bytes);
-        let judged = if is_list { LabelPlan::of_list(auditor.plan(), &bytes) } else { LabelPlan::of_lines(auditor.plan(), &mut lines(), options) };
+        let judged = if is_list {
+            LabelPlan::of_list(auditor.plan(), &bytes)
+        } else {
+            LabelPlan::of_lines(auditor.plan(), &mut lines(), options)
+        };
         let judged = judged.map_err(|e| failure(&e.into()))?;
         let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
         let (known, labelling) = label_log(&args.labels, &whole, &judged, &labels).await?;
@@ -185,7 +191,12 @@ fn is_default(args: &AuditArgs) -> bool {
 
 /// Prints the audit of a run by the default policy. Missing fields are not warnings here, because some guards were never
 /// evaluated; only a run without any decision is an error.
-fn print_default_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
+fn print_default_audit(
+    args: &AuditArgs,
+    shape: Shape,
+    audited: &AuditReport,
+    verification: &Verification,
+) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
     if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {
@@ -217,7 +228,10 @@ fn print_default_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport, ve
 fn verify_journal(args: &AuditArgs) -> Result<Verification, Failure> {
     let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
     if !journal.is_file() {
-        return Ok(Verification { unverified: vec!["the whole journal, because it is not a file".to_owned()], ..Verification::default() });
+        return Ok(Verification {
+            unverified: vec!["the whole journal, because it is not a file".to_owned()],
+            ..Verification::default()
+        });
     }
     let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
     let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
@@ -426,7 +440,9 @@ fn load_rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<LoadedRules, 
             Failure::usage(format!("--formula {}: {e}", excerpt(text, e.offset).0))
                 .hint("to test a formula: tlaforge formula 'F'")
         })?;
-        if let Some(name) = model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name)) {
+        if let Some(name) =
+            model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name))
+        {
             return Err(Failure::usage(format!("--formula {text}: `model:{name}` is not defined"))
                 .hint("define it in a [[label]] table of a policy file, with a rule that uses it"));
         }

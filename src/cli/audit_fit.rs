@@ -74,7 +74,8 @@ impl ReadLog<'_> {
         }
         // Every JSON lines file fits `jsonl`, but another shape may find data that `jsonl` does not.
         let missing: BTreeSet<&str> = self.wanted_kinds.difference(&self.found_kinds).copied().collect();
-        let finds = |fit: &&ShapeFit| fit.shape != self.shape && fit.observations.iter().any(|kind| missing.contains(kind));
+        let finds =
+            |fit: &&ShapeFit| fit.shape != self.shape && fit.observations.iter().any(|kind| missing.contains(kind));
         let best = all.iter().filter(finds).max_by_key(|fit| (fit.matching_records, fit.observations.len()))?;
         let kinds: Vec<&str> = best.observations.iter().copied().filter(|kind| missing.contains(kind)).collect();
         let what = format!(

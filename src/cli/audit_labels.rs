@@ -207,7 +207,12 @@ impl ReferenceLabels {
 
 impl Reference {
     /// Reads the file `source` if it exists, otherwise the field `source` of the records.
-    fn read(source: &str, log: &WholeLog<'_>, judged: &LabelPlan, propositions: &Propositions) -> Result<Self, Failure> {
+    fn read(
+        source: &str,
+        log: &WholeLog<'_>,
+        judged: &LabelPlan,
+        propositions: &Propositions,
+    ) -> Result<Self, Failure> {
         let file = Path::new(source);
         let all = if file.exists() { Self::read_lines(file, judged)? } else { Self::read_fields(source, log, judged)? };
         let mut named = BTreeSet::new();
@@ -281,7 +286,11 @@ impl Reference {
             .hint("a reference has one line per state, in the order of the log; `null` for a state without reference"))
     }
 
-    fn read_fields(field: &str, log: &WholeLog<'_>, judged: &LabelPlan) -> Result<Vec<(String, Option<Value>)>, Failure> {
+    fn read_fields(
+        field: &str,
+        log: &WholeLog<'_>,
+        judged: &LabelPlan,
+    ) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let bytes = log.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(log.bytes);
         let records: Vec<Value> = if log.is_list {
             // The audit has parsed it already.

@@ -16,7 +16,7 @@ use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
 use crate::exit::Exit;
 use crate::report::check_json;
 use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour, outcome_text};
-use crate::toolchain::{TranslationMode, CheckReport, SpecText, ToolContext, local_modules, examine, second_opinion};
+use crate::toolchain::{CheckReport, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct CheckArgs {

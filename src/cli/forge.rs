@@ -19,7 +19,7 @@ use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
-use crate::nodes::{NodeDispatcher, NodeContext, ModuleCache};
+use crate::nodes::{ModuleCache, NodeContext, NodeDispatcher};
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};

@@ -57,8 +57,7 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     for (number, rule) in (1..).zip(open) {
         let formula = match &rule.formula {
             Some(formula) => {
-                admit(&rule.as_policy(formula))
-                    .map_err(|e| cannot(&e).hint("correct the formula, or remove it"))?;
+                admit(&rule.as_policy(formula)).map_err(|e| cannot(&e).hint("correct the formula, or remove it"))?;
                 formula.clone()
             }
             None => {
@@ -95,7 +94,8 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
 
 /// The rule in the current text of the file.
 fn find_rule(text: &str, id: &str) -> Result<WordedRule, Failure> {
-    let found = find_worded_rules(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
+    let found =
+        find_worded_rules(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
     found.ok_or_else(|| Failure::usage(format!("the rule `{id}` is no longer in the file")))
 }
 

@@ -141,7 +141,9 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     if contradictions.any() {
         return Ok(Exit::Defect);
     }
-    let Some(why) = args.fail_under.and_then(|least| explain_low_score(least, &Summary::from_judgements(&judgements, &subject.cfg)))
+    let Some(why) = args
+        .fail_under
+        .and_then(|least| explain_low_score(least, &Summary::from_judgements(&judgements, &subject.cfg)))
     else {
         return Ok(Exit::Ok);
     };

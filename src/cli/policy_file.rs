@@ -7,7 +7,7 @@ use super::run_folder::run_failure;
 use super::secrets::refuse_secrets;
 use super::terminal::print_message;
 use crate::files;
-use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
+use crate::pipeline::{AdmissionError, Admitted, Run, StoredFile, admit};
 use crate::report::counted;
 
 /// A policy that a run can be monitored with.
@@ -37,9 +37,9 @@ impl PolicyFile {
     }
 
     /// Applies the policy to a run, and returns the stored file for the journal.
-    pub(super) fn apply_to(self, run: &Run) -> Result<Stored, Failure> {
+    pub(super) fn apply_to(self, run: &Run) -> Result<StoredFile, Failure> {
         let stored = run.keep(&self.name, &self.text).map_err(|e| run_failure(&e))?;
-        run.put_under(&stored, *self.rules).map_err(|e| run_failure(&e))?;
+        run.set_policy(&stored, *self.rules).map_err(|e| run_failure(&e))?;
         Ok(stored)
     }
 }

@@ -18,9 +18,9 @@ use super::terminal::print_message;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{
-    Anthropic, Budget, CLAUDE_ENVIRONMENT, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL, RedactingProvider,
-    Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, CallTimer, Prices, Provider, Recording,
-    Replay, RetryPolicy, Secret,
+    Anthropic, Budget, CLAUDE_ENVIRONMENT, CallTimer, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL,
+    Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Prices, Provider, Recording,
+    RedactingProvider, Replay, RetryPolicy, Secret,
 };
 use crate::monitor::LABEL_NODE;
 use crate::pipeline::NodeName;

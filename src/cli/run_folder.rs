@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::progress::Display;
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, StoreError};
-use crate::pipeline::{self, Outcome, Run, RunError, RunEnvironment, WatchError};
+use crate::pipeline::{self, Outcome, RuleMonitorError, Run, RunEnvironment, RunError};
 
 /// Opens the run folder; `display` shows every event that is written.
 pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
@@ -35,7 +35,7 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         RunError::Lock(LockError::Held { .. })
         | RunError::NoRun { .. }
         | RunError::Journal(JournalError::Damaged { .. } | JournalError::Version { .. })
-        | RunError::Watch(WatchError::Unlabelled { .. }) => failure,
+        | RunError::RuleMonitor(RuleMonitorError::Unlabelled { .. }) => failure,
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
         _ if is_out_of_space(error) => Failure { exit: Exit::Tool, ..failure }.hint(
@@ -67,8 +67,11 @@ const RESTORE: &str = "a file of the run was changed or damaged: restore it, or 
 
 /// Updates the visible files from the journal, and reports those that were edited by hand.
 pub(super) fn update_visible_files(run: &Run, display: &Display) -> Result<(), Failure> {
-    let approved =
-        run.view().finished.as_ref().is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
+    let approved = run
+        .view()
+        .finished
+        .as_ref()
+        .is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
     let not_approved = if approved { "; it is not the approved version" } else { "" };
     for path in pipeline::reconcile(run).map_err(|e| run_failure(&e))? {
         display.note(&format!("{} was edited by hand and is left unchanged{not_approved}", path.display()));

@@ -203,7 +203,8 @@ impl KnownBugJudge<'_> {
             }
         }
         let Ok(module) = Module::parse(&spec.text) else { return all(&format!("{}: no module", target.file)) };
-        let local_modules: Vec<Module> = spec.local_modules.iter().filter_map(|(_, text)| Module::parse(text).ok()).collect();
+        let local_modules: Vec<Module> =
+            spec.local_modules.iter().filter_map(|(_, text)| Module::parse(text).ok()).collect();
         let interface: Vec<String> =
             self.case.checklist.interface.variables.iter().map(|name| Name::name(name).to_owned()).collect();
         let carrier = Carrier::new(self.module, &module, &local_modules, &interface);

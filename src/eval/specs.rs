@@ -54,7 +54,12 @@ impl Specs {
         let module = Module::parse(&text).ok();
         let name = module.as_ref().map_or_else(|| "Spec".to_owned(), |module| module.name.clone());
         let beside = module.map(|module| local_modules(&path, &module)).unwrap_or_default();
-        Ok(Self { root: root.to_owned(), spec: SpecText { name, text, local_modules: beside }, cfg_text, run: read_run_info(root)? })
+        Ok(Self {
+            root: root.to_owned(),
+            spec: SpecText { name, text, local_modules: beside },
+            cfg_text,
+            run: read_run_info(root)?,
+        })
     }
 }
 

@@ -72,7 +72,8 @@ pub(super) async fn check_specification(
     };
     // Properties of a rejected specification are not carried over.
     let read = read.filter(|_| examined.last_stage >= LastStage::Names);
-    let (version, second) = (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
+    let (version, second) =
+        (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
     Ok(SpecificationResult { tier1, tier2, version, second, parsed: read })
 }
 

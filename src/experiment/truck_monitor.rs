@@ -3,7 +3,7 @@
 use super::truck::Action;
 use super::truck_task::Task;
 use crate::monitor::trac::{Decision, Monitor, Reset};
-use crate::temporal::{ResidualCost, Formulas, Record, Value};
+use crate::temporal::{Formulas, Record, ResidualCost, Value};
 
 /// Monitors the rules of a task. A broken rule is reset (TRAC with reset). A satisfied rule is removed: what it required
 /// once must not be required a second time.

@@ -144,7 +144,8 @@ impl LiveAudit {
         let mut endings = Vec::new();
         for name in names {
             let ending = self.monitor.ending(&name).expect("the name is one of its rules");
-            let owed = if ending == FinalVerdict::PresumablyViolated { self.monitor.owed_in_words(&name) } else { None };
+            let owed =
+                if ending == FinalVerdict::PresumablyViolated { self.monitor.owed_in_words(&name) } else { None };
             endings.push((name, ending, owed));
         }
         endings

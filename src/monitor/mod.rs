@@ -42,7 +42,7 @@ pub use label_accuracy::{Agreement, LabelAccuracy};
 pub use label_cache::{CacheError, CachedAnswer, LabelCache};
 pub use label_plan::{LabelPlan, LabelSource};
 pub use labelling::{LABEL_NODE, Labelling, LabellingError, ModelLabeler, StepLabels};
-pub use live_audit::{SettledVerdict, LiveAudit};
+pub use live_audit::{LiveAudit, SettledVerdict};
 pub use metric_domain::{MetricDomain, Range, Trend};
 pub use objective_config::{ConfigError, Format, MakeVariables, ObjectiveConfig, RewardSettings};
 pub use policy::{Intervention, InterventionSettings, Policy, PolicyRule, Scope, Severity};

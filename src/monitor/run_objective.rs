@@ -14,8 +14,8 @@ use super::goal_step::{FirstStep, GoalStep, PredicateValue, finite};
 use super::metric_domain::{MetricDomain, Range};
 use super::objective_config::{ConfigError, Format, RewardSettings};
 use crate::temporal::{
-    Atom, Dfa, Formulas, Letter, Limits, Objective, ObjectiveError, Residual, Predicate, Progression, Record, Robustness,
-    RobustnessError, StepResult, Value,
+    Atom, Dfa, Formulas, Letter, Limits, Objective, ObjectiveError, Predicate, Progression, Record, Residual,
+    Robustness, RobustnessError, StepResult, Value,
 };
 
 /// Limits of the automaton: more than a goal over a handful of revisions needs, and built in milliseconds.

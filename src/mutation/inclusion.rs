@@ -50,9 +50,14 @@ pub(super) struct Inclusion<'a> {
 
 impl<'a> Inclusion<'a> {
     /// The error says why inclusion cannot be expressed for these specifications.
-    pub(super) fn new(cfg: &'a Cfg, local_modules: &'a [(String, String)], sides: [&ParsedSpec; 2]) -> Result<Self, String> {
+    pub(super) fn new(
+        cfg: &'a Cfg,
+        local_modules: &'a [(String, String)],
+        sides: [&ParsedSpec; 2],
+    ) -> Result<Self, String> {
         let mut prefix = PREFIX.to_owned();
-        let texts = || sides.iter().map(|s| s.module.source.as_str()).chain(local_modules.iter().map(|(_, t)| t.as_str()));
+        let texts =
+            || sides.iter().map(|s| s.module.source.as_str()).chain(local_modules.iter().map(|(_, t)| t.as_str()));
         while texts().any(|text| text.contains(&prefix)) {
             prefix.push('_');
         }

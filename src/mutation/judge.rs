@@ -80,7 +80,8 @@ impl Subject {
         if let Some(reason) = baseline_problem(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)) });
         }
-        let side = SpecificationFormula::parse(&module, &cfg).map(|behaviour| ParsedSpec { module: module.clone(), behaviour });
+        let side = SpecificationFormula::parse(&module, &cfg)
+            .map(|behaviour| ParsedSpec { module: module.clone(), behaviour });
         Ok((Self { file, source, module, local_modules: spec.local_modules, cfg, cfg_text, side }, outcome))
     }
 
@@ -247,9 +248,7 @@ impl Judge<'_> {
                 _ => Classification::killed(violated, trace),
             },
             Verdict::Invalid { reason, .. } => Classification::with_reason(Outcome::Invalid, reason),
-            Verdict::Inconclusive { reason, timed_out: true } => {
-                Classification::with_reason(Outcome::Timeout, reason)
-            }
+            Verdict::Inconclusive { reason, timed_out: true } => Classification::with_reason(Outcome::Timeout, reason),
             Verdict::Inconclusive { reason, .. } => Classification::with_reason(Outcome::Inconclusive, reason),
             Verdict::Holds => self.classify_unviolated(&request, cx).await?,
         };
@@ -387,7 +386,8 @@ impl Judge<'_> {
         let undecided = "it has the same reachable states and steps; whether its fairness is the same was not decided";
         let actions: Option<Vec<_>> = ours.behaviour.fairness.iter().map(|f| f.actions.clone()).collect();
         let actions = actions.unwrap_or_default().concat();
-        let has_disjunct = |side: &ParsedSpec| actions.iter().all(|fair| side.behaviour.has_disjunct(&side.module, fair));
+        let has_disjunct =
+            |side: &ParsedSpec| actions.iter().all(|fair| side.behaviour.has_disjunct(&side.module, fair));
         if actions.is_empty() || !has_disjunct(ours) || !has_disjunct(theirs) {
             return Ok(Classification::with_reason(Outcome::Inconclusive, undecided));
         }

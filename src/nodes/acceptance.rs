@@ -2,7 +2,7 @@
 
 use super::sample::Sample;
 use crate::journal::{Kind, Sha};
-use crate::pipeline::{AnswerAccepted, Attempt, Halt, NodeError, Record, RunEvent, StopReason, lifeline_of};
+use crate::pipeline::{AnswerAccepted, Attempt, Halt, NodeError, Record, RunEvent, StopReason, candidate_lifeline};
 
 /// The record that accepts an answer; `None` if the rules saw the answer on arrival.
 pub(super) fn acceptance_record(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
@@ -14,12 +14,12 @@ pub(super) fn acceptance_record(sample: &Sample, attempt: &Attempt<'_>) -> Optio
 /// it drafts for.
 pub(super) fn accept_at_taker(taken: AnswerAccepted, attempt: &Attempt<'_>) -> Record {
     let record = attempt.event(Kind::Act, RunEvent::AnswerAccepted(taken));
-    Record { lifeline: attempt.taker.to_owned(), ..record }
+    Record { lifeline: attempt.accepting_lifeline.to_owned(), ..record }
 }
 
 /// The events that would follow if the answer were accepted now.
 pub(super) fn records_if_accepted(sample: &Sample, attempt: &Attempt<'_>) -> Vec<Record> {
-    attempt.taken_before.iter().cloned().chain(acceptance_record(sample, attempt)).collect()
+    attempt.accepted_before.iter().cloned().chain(acceptance_record(sample, attempt)).collect()
 }
 
 /// The record that ends the decision about an answer. A candidate's answer is only offered: rules see it if the
@@ -35,7 +35,7 @@ pub(super) fn accept_or_offer(sample: &Sample, attempt: &Attempt<'_>) -> Option<
 /// The record that accepts an answer of the candidate that was chosen; `None` if the answer is not on its lifeline,
 /// because it is a part of another answer.
 pub(super) fn accept_chosen(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, NodeError> {
-    let lifeline = lifeline_of(candidate);
+    let lifeline = candidate_lifeline(candidate);
     let offered = attempt.run.find_last(lifeline, |entry| match &entry.event {
         RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerAccepted::from(offered.clone())),
         _ => None,
@@ -47,7 +47,7 @@ pub(super) fn accept_chosen(attempt: &Attempt<'_>, candidate: u32, answer: &Sha)
         })
     };
     let Some(taken) = offered.or_else(received) else { return Ok(None) };
-    let required = attempt.run.labels();
+    let required = attempt.run.label_propositions();
     if !required.is_empty() && taken.answer.labels.as_ref().is_none_or(|labels| labels.propositions != required.sha()) {
         let message = format!(
             "an answer of candidate {candidate} lacks labels that the policy's rules refer to; continue with the policy \

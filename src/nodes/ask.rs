@@ -77,7 +77,7 @@ impl NodeContext {
             return self.recall_answer(artifact, provider, reads, attempt);
         }
         let request = self.render_request(view, ask)?;
-        match attempt.run.intervening() {
+        match attempt.run.intervention_settings() {
             // A candidate's answer is accepted when the candidate is chosen.
             None if attempt.candidate > 0 => {
                 Ok(self.sample(request, attempt, RuleVisibility::OnceAccepted).await?.answer)

@@ -111,7 +111,7 @@ pub(super) async fn perform<'run>(
     all.sort_by_key(|one| one.candidate);
     let leading: Vec<Candidate> = all.iter().filter(|one| one.stage == Stage::Properties).cloned().collect();
     let compared = if leading.is_empty() { &all } else { &leading };
-    let (winner, by) = best(compared).ok_or_else(|| no_result(0))?;
+    let (winner, by) = select_best(compared).ok_or_else(|| no_result(0))?;
     let chosen = Chosen {
         chosen: winner.candidate,
         criterion: by,
@@ -184,7 +184,7 @@ impl CandidateSelection<'_, '_> {
         let (sender, mut messages) = mpsc::unbounded_channel();
         let (over, is_over) = watch::channel(false);
         let node = node_of(stage);
-        let late = |number: &u32| self.context.comes_late(&self.attempt.apart(*number, Some(stage)), node);
+        let late = |number: &u32| self.context.comes_late(&self.attempt.for_candidate(*number, Some(stage)), node);
         // A recording of more candidates may call all of these late. Then none is held back, or nothing would arrive.
         let in_time = candidates.iter().any(|number| !late(number));
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
@@ -268,11 +268,11 @@ impl CandidateSelection<'_, '_> {
         let mut own = self.attempt.for_candidate(number, Some(stage));
         own.decided = Some(over);
         if let Some(one) = &drafted {
-            own.taken_before.extend(accept_chosen(self.attempt, number, &one.answer)?);
+            own.accepted_before.extend(accept_chosen(self.attempt, number, &one.answer)?);
         }
         let here = self.attempt.run.view();
         if here.candidates.get(&here.rev).is_none_or(|all| !all.unfinished.contains(&number)) {
-            let started = CandidateStarted { candidate: number  , total: self.total };
+            let started = CandidateStarted { candidate: number, total: self.total };
             let (kind, event) = match stage {
                 Stage::Formalization => (Kind::Act, RunEvent::CandidateStarted(started)),
                 Stage::Properties => (Kind::Recv, RunEvent::LeaderNotified(started)),
@@ -304,7 +304,7 @@ impl<'run> CandidateRun<'run> {
         if self.is_late && !attempt.has(RunEvent::is_answer_received) {
             // It runs all the same, but after the decision: its events then stand in the journal where they were recorded.
             let _ = sender.send(CandidateMessage::Late(number));
-            let over = attempt.over.take();
+            let over = attempt.decided.take();
             if let Some(mut over) = over
                 && over.wait_for(|over| *over).await.is_err()
             {

@@ -5,7 +5,7 @@ use super::{
     candidates, formalize, generate_invariants, informal_spec, model_check, mutants, review, second_reading, validate,
 };
 use crate::llm::LlmError;
-use crate::pipeline::{Attempt, BackgroundTasks, Halt, Activity, NodeName, Nodes, RunView, StopReason, NodeFuture};
+use crate::pipeline::{Activity, Attempt, BackgroundTasks, Halt, NodeFuture, NodeName, Nodes, RunView, StopReason};
 
 /// The implementation of all nodes, sharing one context.
 pub struct NodeDispatcher {
@@ -28,7 +28,9 @@ impl Nodes for NodeDispatcher {
             }
             Activity::Node(NodeName::Formalize) => Box::pin(formalize::perform(context, view, attempt)),
             Activity::Node(NodeName::Validate) => Box::pin(validate::perform(context, view, attempt)),
-            Activity::Node(NodeName::GenerateInvariants) => Box::pin(generate_invariants::perform(context, view, attempt)),
+            Activity::Node(NodeName::GenerateInvariants) => {
+                Box::pin(generate_invariants::perform(context, view, attempt))
+            }
             Activity::Node(NodeName::ModelCheck) => Box::pin(model_check::perform(context, view, attempt)),
             Activity::Node(NodeName::Review) => Box::pin(review::perform(context, view, attempt)),
             Activity::SecondReading => Box::pin(second_reading::perform(context, view, attempt)),

@@ -42,7 +42,8 @@ pub(super) async fn perform(
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), number_lines(&previous)));
-        let open = feedback_file(view.feedback_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
+        let open =
+            feedback_file(view.feedback_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {

@@ -11,8 +11,10 @@ use super::context::{NodeContext, halt_for_template};
 use super::sample::{NodeAnswer, RuleVisibility, Sample};
 use crate::journal::Kind;
 use crate::llm::Request;
-use crate::monitor::{InterventionSettings, Intervention};
-use crate::pipeline::{AnswerReceived, Attempt, Forecast, Foreseen, Intervened, NodeError, Record, RunEvent, Sampled};
+use crate::monitor::{Intervention, InterventionSettings};
+use crate::pipeline::{
+    AnswerReceived, Attempt, Forecast, ForeseenViolation, Intervened, NodeError, Record, RunEvent, Sampled,
+};
 
 /// An answer, and the verdicts of the rules if it were accepted.
 struct ForecastSample {
@@ -25,7 +27,7 @@ struct ForecastSample {
 
 impl ForecastSample {
     /// The first violated rule that asks for an intervention, and which one.
-    fn required_intervention(&self) -> Option<(&Foreseen, Intervention)> {
+    fn required_intervention(&self) -> Option<(&ForeseenViolation, Intervention)> {
         self.forecast.violated.iter().find_map(|rule| Some((rule, rule.intervention?)))
     }
 
@@ -54,7 +56,7 @@ impl NodeContext {
         let mut tried = vec![first];
         for number in 1..=further_calls {
             // Candidates run side by side, so their further samples need disjoint numbers.
-            let candidate = request.key.candidate + number * attempt.of();
+            let candidate = request.key.candidate + number * attempt.sample_stride();
             let next = self.changed_request(&request, candidate, intervention, intervening, (&before, attempt))?;
             let sample = self.sample_and_forecast(next, intervening, attempt).await?;
             let is_good = sample.required_intervention().is_none();
@@ -84,13 +86,13 @@ impl NodeContext {
         let mut sample = self.sample(request.clone(), attempt, RuleVisibility::OnceAccepted).await?;
         self.label(&request, &mut sample, attempt).await?;
         let mut forecast = attempt.run.forecast(records_if_accepted(&sample, attempt))?;
-        let intervenes = |rule: &Foreseen| rule.intervention.is_some();
+        let intervenes = |rule: &ForeseenViolation| rule.intervention.is_some();
         let mut predicted = Vec::new();
         // A prediction costs model calls. It is of no use if the answer already violates such a rule.
         let is_open = !forecast.violated.iter().any(intervenes);
         if let Some(prediction) = intervening.prediction.as_ref().filter(|_| is_open) {
             let estimates = self.predict(&request, &sample, prediction, attempt).await?;
-            predicted = attempt.run.undecided();
+            predicted = attempt.run.undecided_rules();
             predicted.retain(|rule| estimates.contains_key(&rule.rule));
         }
         let summary = forecast.sampled(request.key.candidate, predicted.iter().map(|rule| rule.rule.clone()).collect());
@@ -105,7 +107,7 @@ impl NodeContext {
         candidate: u32,
         intervention: Intervention,
         intervening: &InterventionSettings,
-        (violated, attempt): (&[Foreseen], &Attempt<'_>),
+        (violated, attempt): (&[ForeseenViolation], &Attempt<'_>),
     ) -> Result<Request, NodeError> {
         let mut request = first.clone();
         request.key.candidate = candidate;
@@ -132,10 +134,10 @@ impl NodeContext {
 
 /// The reason for an intervention.
 struct InterventionCause<'a> {
-    rule: &'a Foreseen,
+    rule: &'a ForeseenViolation,
     intervention: Intervention,
     /// The rules that the first answer would have violated.
-    before: &'a [Foreseen],
+    before: &'a [ForeseenViolation],
     purpose: &'a str,
 }
 

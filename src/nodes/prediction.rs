@@ -12,8 +12,8 @@ use super::sample::{RuleVisibility, Sample};
 use super::workspace::{offer, withdraw};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
-use crate::monitor::{PredictionMethod, Prediction};
-use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerAccepted, Attempt, NodeError, Predicted, RunEvent};
+use crate::monitor::{Prediction, PredictionMethod};
+use crate::pipeline::{AnswerAccepted, AnswerFacts, AnswerReceived, Attempt, NodeError, Predicted, RunEvent};
 use crate::prompt::extract_json_object;
 use crate::temporal::PrefixVerdict;
 
@@ -32,7 +32,7 @@ impl NodeContext {
         prediction: &Prediction,
         attempt: &Attempt<'_>,
     ) -> Result<BTreeMap<String, f64>, NodeError> {
-        let undecided = attempt.run.foresee(records_if_accepted(sample, attempt), attempt.taken_before.len())?;
+        let undecided = attempt.run.foresee(records_if_accepted(sample, attempt), attempt.accepted_before.len())?;
         if undecided.is_empty() {
             return Ok(BTreeMap::new());
         }

@@ -306,7 +306,7 @@ impl<'a> ReviewSubject<'a> {
         text.push_str(
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
-        write_list(&mut text, self.view.changes().iter().map(describe_change));
+        write_list(&mut text, self.view.changes_since_baseline().iter().map(describe_change));
         if let Some(strengthened) = self.view.strengthened() {
             let _ = write!(text, "\n{}", mutants_facts(&strengthened));
         }
@@ -335,7 +335,8 @@ impl ReviewSubject<'_> {
                     .covers
                     .get(name)
                     .map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
-                let _ = writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.description());
+                let _ =
+                    writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.description());
             }
             None => {
                 let _ = writeln!(text, "- {}, which has no name: no flaw can rest on it", violated.description());

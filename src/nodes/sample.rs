@@ -5,8 +5,8 @@ use super::context::{NodeContext, REPLAY};
 use crate::journal::{Kind, Sha};
 use crate::llm::{Answer, CallEvent, CallPermit, FailureKind, FileRead, Request, RequestKey, Usage, Used};
 use crate::pipeline::{
-    AnswerFacts, AnswerLabels, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError, RequestPartOmitted,
-    ReadRefused, RequestSent, RunError, RunEvent, StopReason,
+    AnswerFacts, AnswerLabels, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError, ReadRefused,
+    RequestPartOmitted, RequestSent, RunError, RunEvent, StopReason,
 };
 
 /// An answer that is durable.
@@ -144,7 +144,7 @@ impl NodeContext {
             Used { cost_usd, tokens, before, ..Used::default() }
         };
         let permit = self.caller.acquire(request, &used, &self.cancel);
-        let permit = match attempt.over.clone() {
+        let permit = match attempt.decided.clone() {
             None => permit.await,
             // Biased: once a candidate is chosen, no call begins that nothing would use, even if a place is free.
             Some(mut over) => tokio::select! {

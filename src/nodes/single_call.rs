@@ -31,14 +31,14 @@ pub(super) fn take_candidate_properties(
     attempt: &Attempt<'_>,
     own: &str,
 ) -> Result<Option<NodeAnswer>, NodeError> {
-    let chosen = view.chosen().filter(|one| one.source.as_ref() == view.artifact(file::SOURCE));
+    let chosen = view.chosen_candidate().filter(|one| one.source.as_ref() == view.artifact(file::SOURCE));
     let Some(sha) = chosen.and_then(|one| one.properties.clone()).filter(|_| view.artifact(own).is_none()) else {
         return Ok(None);
     };
     if !attempt.has(RunEvent::is_part_taken) {
         let part = PartTaken { whole_answer: Some(sha.clone()), artifact: sha.clone() };
         let part = attempt.event(Kind::Act, RunEvent::PartTaken(part));
-        let accepted = match view.chosen() {
+        let accepted = match view.chosen_candidate() {
             Some(one) => accept_chosen(attempt, one.candidate, &sha)?,
             None => None,
         };
@@ -57,7 +57,7 @@ pub(super) fn take_part(
     own: &str,
 ) -> Result<Option<NodeAnswer>, NodeError> {
     // The module of the single answer counts as the first candidate. Further candidates draft their own.
-    let other_candidate = attempt.candidate > 1 || view.chosen().is_some_and(|one| one.candidate > 1);
+    let other_candidate = attempt.candidate > 1 || view.chosen_candidate().is_some_and(|one| one.candidate > 1);
     if view.rev != 0 || view.artifact(own).is_some() || other_candidate {
         return Ok(None);
     }

@@ -31,7 +31,8 @@ pub(super) fn policy_text(view: &RunView) -> String {
     }
     let ends = view.finished.as_ref().map(|finished| finished.rules.as_slice()).unwrap_or_default();
     for end in ends.iter().filter(|end| end.is_broken() && !now.iter().any(|v| v.rule == end.rule)) {
-        let _ = writeln!(text, "  {} [{}]: not satisfied at the end of the run: {}", end.rule, end.severity, end.meaning);
+        let _ =
+            writeln!(text, "  {} [{}]: not satisfied at the end of the run: {}", end.rule, end.severity, end.meaning);
         if let Some(owed) = &end.owed {
             let _ = writeln!(text, "      residual: {owed}");
         }

@@ -39,7 +39,10 @@ pub(crate) async fn probe(
     }
     let module = Module::parse(&request.spec.text).ok();
     let unprobed_bounds = unprobed_bounds(module.as_ref(), &request.cfg);
-    Ok(Some(ProbeReport { probes: Probes { weak_fairness, larger_constants: larger, unprobed_bounds }, output: prober.session.output }))
+    Ok(Some(ProbeReport {
+        probes: Probes { weak_fairness, larger_constants: larger, unprobed_bounds },
+        output: prober.session.output,
+    }))
 }
 
 struct Prober<'a> {
@@ -84,9 +87,9 @@ impl Prober<'_> {
     fn judge(&self, run: Run, cfg: &Cfg) -> ProbeResult {
         let constrained = !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty());
         match run.verdict {
-            Verdict::Violated { violated } if self.is_same_violation(&violated) => {
-                ProbeResult::StillViolated { states: run.parsed.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
-            }
+            Verdict::Violated { violated } if self.is_same_violation(&violated) => ProbeResult::StillViolated {
+                states: run.parsed.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0),
+            },
             Verdict::Violated { violated } => {
                 ProbeResult::Inconclusive(format!("it ended with another violation: {}", violated.description()))
             }

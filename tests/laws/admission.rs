@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use serde_json::Value;
-use tlaforge::monitor::{Auditor, LiveAudit, KnownLabels, Policy};
+use tlaforge::monitor::{Auditor, KnownLabels, LiveAudit, Policy};
 use tlaforge::pipeline::{AdmissionError, admit, journal_mapping};
 use tlaforge::temporal::Formulas;
 

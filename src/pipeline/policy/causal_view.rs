@@ -8,7 +8,7 @@ use crate::journal::Kind;
 use crate::monitor::causal_json::literal_json;
 use crate::pipeline::machine::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts, NODE_LIFELINES, NodeName};
 use crate::pipeline::records::{Claims, Entry, to_value};
-use crate::temporal::causal::{self, CausalError, Guards, Monitor, EmptyRecord, EventAction, VectorClock};
+use crate::temporal::causal::{self, CausalError, EmptyRecord, EventAction, Guards, Monitor, VectorClock};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Record, Value};
 
 /// Digits of a hash in messages.
@@ -237,11 +237,11 @@ impl CausalView {
 
 fn step_of(kind: Kind) -> EventAction {
     match kind {
-        Kind::Act => Step::Act,
-        Kind::Choice => Step::Choice,
+        Kind::Act => EventAction::Act,
+        Kind::Choice => EventAction::Choice,
         // The clocks say which lifeline has seen which event, so messages need no names.
-        Kind::Send => Step::Send { to: None, message: "".into() },
-        Kind::Recv => Step::Recv { message: None },
+        Kind::Send => EventAction::Send { to: None, message: "".into() },
+        Kind::Recv => EventAction::Recv { message: None },
     }
 }
 

@@ -4,20 +4,20 @@ use serde::Deserialize as _;
 use serde_json::json;
 
 use crate::journal::{ArtifactStore, Sha};
-use crate::monitor::log::{TextStore, Mapping, Shape};
+use crate::monitor::log::{Mapping, Shape, TextStore};
 use crate::pipeline::machine::lifelines;
 
 /// The places of tools, texts, labels and lifelines in the journal of a run. Places that `mapping` names take
 /// precedence.
 pub fn journal_mapping(mapping: Mapping) -> Mapping {
-    let mapping = mapping.over(Shape::Journal);
+    let mapping = mapping.with_shape_defaults(Shape::Journal);
     let answer = |field: &str| format!("data.answer.{field}");
     Mapping {
         tool_call: mapping.tool_call.or_else(|| Some(vec![answer("tools")])),
-        text_kept: Some(answer("text")),
+        stored_text: Some(answer("text")),
         stop_reason: mapping.stop_reason.or_else(|| Some(vec![answer("stop_reason")])),
         model_labels: Some(answer("labels")),
-        model_asked: Some(["answer.propositions".to_owned(), "answer.model".to_owned()]),
+        model_label_source: Some(["answer.propositions".to_owned(), "answer.model".to_owned()]),
         lifelines: mapping.lifelines.or_else(|| Some(lifelines().map(str::to_owned).collect())),
         ..mapping
     }

@@ -7,7 +7,9 @@ use super::admission::{AdmissionError, Admitted, admitted};
 use super::journal_mapping::kept_texts;
 use crate::journal::{ArtifactStore, Kind, Sha};
 use crate::monitor::trac::Decision;
-use crate::monitor::{AuditError, LiveAudit, InterventionSettings, Intervention, PolicyRule, Propositions, Scope, Verdict};
+use crate::monitor::{
+    AuditError, Intervention, InterventionSettings, LiveAudit, PolicyRule, Propositions, Scope, Verdict,
+};
 use crate::pipeline::records::{
     AnswerLabels, Draft, Entry, Owes, Record, RuleEnd, RunEvent, Sampled, StoredFile, Untrusted, Violation, record,
 };

@@ -5,7 +5,7 @@
 use super::metrics::{Metrics, Quantity};
 use super::revision::Revision;
 use super::spending::Spent;
-use crate::monitor::{Trend, MetricDomain, Range};
+use crate::monitor::{MetricDomain, Range, Trend};
 use crate::pipeline::machine::{Review, ReviewVerdict, Severity};
 use crate::tla::Verdict;
 
@@ -44,7 +44,7 @@ pub struct Metric {
     /// The values of other metrics that follow if it is true.
     pub implies: &'static [(&'static str, bool)],
     /// How its values follow each other.
-    pub along: Trend,
+    pub trend: Trend,
     pub source: Source,
     /// The definition, and when it is undefined.
     pub words: &'static str,

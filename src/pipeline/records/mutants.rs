@@ -161,7 +161,7 @@ pub struct Strengthened {
 /// completely explored and with every witness reached.
 pub fn why_not_judged(check: Option<&CheckOutcome>) -> Option<String> {
     let Some(check) = check else { return Some("the current files were not checked".to_owned()) };
-    match (&check.verdict, check.complete(), unreached(check)) {
+    match (&check.verdict, check.is_complete(), describe_unreached(check)) {
         (Verdict::Holds, true, None) => None,
         (Verdict::Holds, false, None) => Some("the check did not explore everything".to_owned()),
         _ => Some(verdict_sentence(check)),

@@ -7,7 +7,7 @@ use super::product::Product;
 use super::rank::RevisionRank;
 use super::revision::Revision;
 use super::view::RunView;
-use crate::monitor::{GoalStep, Continuation, RunObjective};
+use crate::monitor::{Continuation, GoalStep, RunObjective};
 use crate::pipeline::machine::Outcome;
 
 impl RunView {
@@ -112,7 +112,10 @@ impl RunView {
         let line = parent.map(|n| self.lineage(n)).unwrap_or_default();
         let steps = objective.steps(&known, line.iter().filter_map(|r| self.objective_progress.metrics_of(r.revision)));
         let now = growing_metrics(next.checked_sub(1), &self.spent_total());
-        objective.min_revisions(&known, &Continuation { last_step: steps.last(), current_values: &now, max_revision: highest })
+        objective.min_revisions(
+            &known,
+            &Continuation { last_step: steps.last(), current_values: &now, max_revision: highest },
+        )
     }
 
     /// Whether the line alone excludes the objective, whatever the run has spent.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Sha;
-use crate::monitor::{PredictionMethod, Intervention, Severity};
+use crate::monitor::{Intervention, PredictionMethod, Severity};
 
 /// A violated rule (`rule_violated`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -113,7 +113,7 @@ pub struct Predicted {
     pub purpose: String,
     /// The number of the answer; 0 is the first.
     pub candidate: u32,
-    pub how: How,
+    pub how: PredictionMethod,
     /// The pattern that counts as a violation.
     pub pattern: String,
     /// The number of predicted steps.

@@ -254,7 +254,11 @@ impl Run {
     /// The verdicts on each rule with an intervention after each of these events, if they came next. Rules that the
     /// first of them decides are left out.
     /// The first `before` events only lead there and have no verdict of their own.
-    pub fn foresee(&self, records: Vec<Record>, before: usize) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, RunError> {
+    pub fn foresee(
+        &self,
+        records: Vec<Record>,
+        before: usize,
+    ) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, RunError> {
         let ledger = self.ledger();
         let Some(rules) = &ledger.rules else { return Ok(BTreeMap::new()) };
         Ok(rules.foresee(ledger.journal.draft(), records, before).map_err(RuleMonitorError::from)?)

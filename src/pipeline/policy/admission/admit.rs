@@ -8,7 +8,9 @@ use super::approval::{check_causal_rule, check_pairs, check_trace_rule};
 use super::error::AdmissionError;
 use super::names::known;
 use crate::monitor::log::{Mapping, Shape};
-use crate::monitor::{Auditor, LiveAudit, PredictionMethod, InterventionSettings, KnownLabels, Policy, PolicyRule, Propositions, Scope};
+use crate::monitor::{
+    Auditor, InterventionSettings, KnownLabels, LiveAudit, Policy, PolicyRule, PredictionMethod, Propositions, Scope,
+};
 use crate::pipeline::policy::journal_mapping::journal_mapping;
 use crate::temporal::Formulas;
 
@@ -52,8 +54,10 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     }
     for rule in &policy.rules {
         known(&formulas, rule)?;
-        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.how == How::Sampling);
-        if let Some(name) = rule.model_propositions(&formulas).first().filter(|_| samples && rule.intervention.is_some()) {
+        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.method == PredictionMethod::Sampling);
+        if let Some(name) =
+            rule.model_propositions(&formulas).first().filter(|_| samples && rule.intervention.is_some())
+        {
             return Err(AdmissionError::ForeseenViolation {
                 line: rule.line,
                 rule: rule.id.clone(),

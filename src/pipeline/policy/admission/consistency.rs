@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::pipeline::policy::vocabulary::{event_names, has_field, lifelines_with_event};
 use crate::temporal::{
-    Atom, AtomId, Binary, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, ValueTest, Unary, Value,
+    Atom, AtomId, Binary, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Unary, Value, ValueTest,
 };
 
 /// Larger automata are not built: then nothing is decided.

@@ -74,7 +74,7 @@ fn unknown(rule: &PolicyRule, what: &'static str, name: &str, similar_names: Vec
         rule: rule.id.clone(),
         what,
         name: name.to_owned(),
-        similar_names: similar_names.into_iter().map(str::to_owned).collect(),
+        near: similar_names.into_iter().map(str::to_owned).collect(),
     }
 }
 
