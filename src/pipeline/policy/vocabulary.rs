@@ -279,9 +279,9 @@ mod tests {
     #[test]
     fn a_misspelt_name_has_near_ones() {
         let near = |name: &str| similar_names(name, field_paths());
-        assert_eq!(similar_names("claims.verdikt")[0], "claims.verdict");
+        assert_eq!(near("claims.verdikt")[0], "claims.verdict");
         let known = ["check.statistics.distinct", "outcome.statistics.distinct"];
-        assert!(known.iter().all(|known| similar_names("statistics.distinct").contains(known)));
-        assert!(similar_names("weather_tomorrow_in_rome").is_empty());
+        assert!(known.iter().all(|known| near("statistics.distinct").contains(known)));
+        assert!(near("weather_tomorrow_in_rome").is_empty());
     }
 }
