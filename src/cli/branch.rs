@@ -20,7 +20,7 @@ use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 /// would have done next: only then does a replay of the recording give the same result.
 pub(super) async fn start_branch(
     run: &Run,
-    desk: &NodeContext,
+    context: &NodeContext,
     from: &str,
     at: Option<&str>,
     changed: Changed,
@@ -59,8 +59,8 @@ pub(super) async fn start_branch(
         accepted = (false, false);
         if node > NodeName::Validate {
             let merged =
-                inspect_edits(desk, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
-            covers = desk
+                inspect_edits(context, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
+            covers = context
                 .modules
                 .parse(&merged)
                 .map(|m| self::covered_requirements(&m, cfg.as_deref().unwrap_or_default()))
@@ -225,8 +225,8 @@ fn coverage_before(parent: &Revision) -> BTreeMap<String, Vec<String>> {
 ///
 /// # Errors
 /// The diagnostics of a rejected module or configuration.
-async fn inspect_edits(desk: &NodeContext, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
-    let inspection = desk.inspect(source).await.map_err(|e| tool_failure(&e))?;
+async fn inspect_edits(context: &NodeContext, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
+    let inspection = context.inspect(source).await.map_err(|e| tool_failure(&e))?;
     let mut diagnostics = inspection.diagnostics;
     if let (Some(cfg), Ok(module)) = (cfg, Module::parse(inspection.module.as_deref().unwrap_or(source))) {
         match Cfg::parse(cfg) {
