@@ -292,9 +292,6 @@ fn a_violation_predicted_from_samples_causes_an_intervention() {
     assert!(!bench.path("specs/workspace/answer.md").exists());
     kept_by_audit(&bench);
     genuine(&bench);
-    forged(&bench, ("predicted", "informal_spec"), "/estimates/no-todo", &json!(0.9))
-        .expect(1)
-        .prints(&["of answer 1, `samples` says", "\"predicted\":[\"no-todo\"]"]);
 }
 
 #[test]
