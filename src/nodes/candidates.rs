@@ -466,7 +466,7 @@ fn summarise(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
         let why = Some("an assumption of the module does not hold for them".to_owned());
         let verdict = "inconclusive".to_owned();
         let (distinct, moved, seconds) = (None, false, outcome.statistics.seconds);
-        return QuickCheck { verdict, why, out_of_time: false, distinct, moved, seconds, constants, output };
+        return QuickCheck { verdict, why, timed_out: false, distinct, moved, seconds, constants, output };
     }
     let why = match &outcome.verdict {
         Verdict::Holds => None,
@@ -476,7 +476,7 @@ fn summarise(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
     QuickCheck {
         verdict: outcome.verdict.name().to_owned(),
         why,
-        out_of_time: outcome.verdict.is_timed_out(),
+        timed_out: outcome.verdict.is_timed_out(),
         distinct: outcome.statistics.distinct,
         moved: outcome.has_steps(),
         seconds: outcome.statistics.seconds,

@@ -72,7 +72,7 @@ async fn judge(
     let timing = context.timing(attempt);
     if timing.is_some_and(|timing| timing.out_of_time) {
         let why = "the specification was not decided in time when this was recorded";
-        return Ok(Judged { out_of_time: true, ..Judged::skipped(why) });
+        return Ok(Judged { timed_out: true, ..Judged::skipped(why) });
     }
     let source = without_translation(&current(view, attempt, file::MODULE)?.unwrap_or_default());
     let cfg_text = current(view, attempt, file::CFG)?.unwrap_or_default();
@@ -102,8 +102,8 @@ async fn judge(
         // No result of the run depends on mutants: the event says why there are none, and the run continues.
         Err(why) => {
             let outcome = if let BaselineError::Bad { outcome, .. } = &why { outcome.as_ref() } else { None };
-            let out_of_time = outcome.is_some_and(|outcome| outcome.verdict.is_timed_out());
-            return Ok(Judged { out_of_time, ..Judged::skipped(why.to_string()) });
+            let timed_out = outcome.is_some_and(|outcome| outcome.verdict.is_timed_out());
+            return Ok(Judged { timed_out, ..Judged::skipped(why.to_string()) });
         }
     };
     let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };

@@ -54,7 +54,7 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
         RunEvent::MutantsJudged(mutants) => {
             let judged = &mutants.judged;
             let late = judged.with_outcome(Outcome::Timeout).map(|mutant| mutant.name.clone());
-            (judged.out_of_time, late.collect(), judged.unjudged.clone())
+            (judged.timed_out, late.collect(), judged.unjudged.clone())
         }
         _ => return None,
     };
@@ -94,7 +94,7 @@ fn check_timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     let here = entries.iter().filter(|entry| entry.rev == answer.rev && entry.lifeline == answer.lifeline);
     let stage = stage_of(node);
     let is_timed_out = |event: &RunEvent| match event {
-        RunEvent::QuickCheckFinished(quick) => stage == Stage::Formalization && quick.out_of_time,
+        RunEvent::QuickCheckFinished(quick) => stage == Stage::Formalization && quick.timed_out,
         RunEvent::CheckFinished(check) => stage == Stage::Properties && check.outcome.verdict.is_timed_out(),
         _ => false,
     };

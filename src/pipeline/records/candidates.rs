@@ -29,7 +29,7 @@ pub struct QuickCheck {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub out_of_time: bool,
+    pub timed_out: bool,
     /// Distinct states.
     pub distinct: Option<u64>,
     /// Whether more than the initial states was reached.

@@ -22,7 +22,7 @@ pub struct Judged {
     pub unjudged: Vec<String>,
     /// The check of the specification itself did not end in time, so no mutant was judged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub out_of_time: bool,
+    pub timed_out: bool,
     /// Why no mutant was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<String>,

@@ -81,7 +81,7 @@ mod tests {
         let quick = QuickCheck {
             verdict: verdict.to_owned(),
             why: None,
-            out_of_time: false,
+            timed_out: false,
             distinct: Some(1),
             moved,
             seconds: 0.0,
