@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::rust_source::{Named, code, module_of, module_path, named, sources};
+use super::rust_source::{Named, code, defined, module_of, module_path, named, sources};
 
 /// The folders of the pipeline; each imports only from those before it.
 const PIPELINE: [&str; 5] = ["machine", "records", "policy", "run", "replay"];
@@ -17,16 +17,20 @@ struct Files {
     files: BTreeMap<Module, PathBuf>,
     /// What each file names.
     named: BTreeMap<PathBuf, Vec<Named>>,
+    /// What each file defines.
+    defined: BTreeMap<PathBuf, BTreeSet<String>>,
 }
 
 impl Files {
     fn new(sources: impl IntoIterator<Item = (PathBuf, String)>) -> Self {
-        let mut all = Self { files: BTreeMap::new(), named: BTreeMap::new() };
+        let mut all = Self { files: BTreeMap::new(), named: BTreeMap::new(), defined: BTreeMap::new() };
         for (path, text) in sources {
             if path != Path::new("main.rs") {
                 all.files.insert(module_path(&path), path.clone());
             }
-            all.named.insert(path.clone(), named(&path, &code(&text)));
+            let code = code(&text);
+            all.named.insert(path.clone(), named(&path, &code));
+            all.defined.insert(path, defined(&code));
         }
         all
     }
@@ -67,14 +71,29 @@ impl Files {
         Some((module, true))
     }
 
-    /// The path from which a module imports this name.
+    /// The path from which a module imports this name, also by `*`.
     fn reexported(&self, module: &Module, name: &str) -> Option<String> {
-        let named = &self.named[&self.files[module]];
+        let file = &self.files[module];
+        let named = &self.named[file];
+        if self.defined[file].contains(name) {
+            return None;
+        }
         let of_name = |named: &&Named| {
             let own = named.alias.as_deref().or_else(|| named.path.rsplit("::").next());
             named.imported && own == Some(name)
         };
-        named.iter().find(of_name).map(|named| named.path.clone())
+        let by_name = named.iter().find(of_name).map(|named| named.path.clone());
+        by_name.or_else(|| {
+            let globs = named.iter().filter(|named| named.imported).filter_map(|named| named.path.strip_suffix("::*"));
+            let path = |glob: &str| {
+                let (target, is_module) = self.resolve(module, glob, &BTreeMap::new())?;
+                let has = is_module
+                    && target != *module
+                    && (self.defined[&self.files[&target]].contains(name) || self.reexported(&target, name).is_some());
+                has.then(|| format!("{glob}::{name}"))
+            };
+            globs.filter_map(path).next()
+        })
     }
 
     /// The files that each file imports from.
@@ -174,7 +193,7 @@ fn circles_are_found_through_re_exports_aliases_and_folders() {
             .map(|c| c.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" "))
             .collect::<Vec<_>>()
     };
-    let lib = ("lib.rs", "pub mod a; pub mod z;");
+    let lib = ("lib.rs", "pub mod a; pub mod z; pub use a::*;");
     let folder = ("a/mod.rs", "mod x; mod y; pub use x::X; pub use y::{Y, Z as Other};");
     for (x, y, z, expected) in [
         ("use super::Y;", "use super::X;", "", &["a/x.rs a/y.rs"][..]),
@@ -184,6 +203,7 @@ fn circles_are_found_through_re_exports_aliases_and_folders() {
         ("use crate::z::Z;", "", "use crate::a::X;", &["a/x.rs z.rs"]),
         ("use crate::z::Z;", "use super::X;", "fn f(y: crate::a::Y) {}", &["a/x.rs a/y.rs z.rs"]),
         ("use super::Y;", "use std::x::X;", "use crate::a::{X, Y};", &[]),
+        ("use crate::Y;", "use crate::z::X;", "pub use crate::a::*;", &["a/x.rs a/y.rs"]),
         ("use super::Y;", "pub(in crate::a) fn f() {} mod inner { use super::Local; }", "use crate::a::X;", &[]),
         ("use super::Y;", "#[cfg(test)]\nmod tests { use super::super::X; }", "", &[]),
     ] {

@@ -1,6 +1,7 @@
 //! Reads Rust sources as far as the tests of the structure need it: code without comments and literals, and the paths that
 //! a file names.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn sources() -> Vec<(PathBuf, String)> {
@@ -134,6 +135,14 @@ pub(crate) fn named(file: &Path, code: &str) -> Vec<Named> {
         }
     }
     all
+}
+
+/// The names that the code defines, whatever they are.
+pub(crate) fn defined(code: &str) -> BTreeSet<String> {
+    const KEYWORDS: [&str; 8] = ["struct", "enum", "trait", "type", "fn", "const", "static", "union"];
+    let tokens = tokens(code);
+    let pairs = tokens.windows(2).filter(|pair| KEYWORDS.contains(&pair[0]) && is_word(pair[1]));
+    pairs.map(|pair| pair[1].to_owned()).collect()
 }
 
 /// The paths alone.

@@ -13,13 +13,14 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::waiting::wait_until_async;
+use super::waiting::{wait_until, wait_until_async};
 
 /// A received request.
 #[derive(Debug, Clone)]
@@ -172,6 +173,7 @@ pub struct Reply {
     end: End,
     drip: Option<Duration>,
     delay: Duration,
+    after: Option<(PathBuf, &'static str)>,
     extra: Value,
 }
 
@@ -188,6 +190,7 @@ impl Reply {
             end: End::Whole,
             drip: None,
             delay: Duration::ZERO,
+            after: None,
             extra: Value::Null,
         }
     }
@@ -313,6 +316,12 @@ impl Reply {
     /// Waits before the reply.
     pub fn delay(mut self, time: Duration) -> Self {
         self.delay = time;
+        self
+    }
+
+    /// Waits before the reply until this file contains this text.
+    pub fn after(mut self, file: PathBuf, text: &'static str) -> Self {
+        self.after = Some((file, text));
         self
     }
 
@@ -461,6 +470,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             if posted { script(&seen) } else { Reply::status(200, if seen.method == "HEAD" { "" } else { "{}" }) }
         };
         shared.pause(reply.delay);
+        if let Some((file, text)) = &reply.after {
+            let is_there = || std::fs::read_to_string(file).is_ok_and(|content| content.contains(text));
+            wait_until("the file contains the text", || is_there() || shared.stopped.load(Ordering::SeqCst));
+        }
         let stays = answer(&mut stream, &seen, &reply, shared)?;
         shared.written.fetch_add(1, Ordering::SeqCst);
         if !stays {
