@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use tlaforge::pipeline::{
     Acceptance, ApprovalClause, Carried, Effect, Event, FlawClause, NodeName, Outcome, Position, ReviewFacts,
-    ReviewVerdict, Row, Rules, State, StopReason, Transition, transition,
+    ReviewVerdict, Row, RoutingSettings, State, StopReason, Transition, transition,
 };
 
 fn events() -> Vec<Event> {
@@ -163,7 +163,7 @@ fn is_lost(event: Event) -> bool {
     )
 }
 
-fn explore(rules: Rules) -> (usize, HashSet<Row>) {
+fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
     let events = events();
     let mut rows = HashSet::new();
     let mut known: HashSet<Seen> = HashSet::new();
@@ -174,7 +174,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             continue;
         }
         for event in &events {
-            let t = transition(&rules, &from.state, event);
+            let t = transition(&settings, &from.state, event);
             let s = t.state;
             if t.row == Row::Ignored {
                 assert_eq!(s, from.state);
@@ -184,18 +184,18 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             rows.insert(t.row);
             let to = advance(from, *event, &t);
 
-            assert!(s.branch_index <= rules.max_revisions, "revision limit: {s:?}");
-            assert!(s.validate_retries <= rules.validate_retries, "validation retries: {s:?}");
-            assert!(s.invariant_retries <= rules.invariant_retries, "invariant retries: {s:?}");
+            assert!(s.branch_index <= settings.max_revisions, "revision limit: {s:?}");
+            assert!(s.validate_retries <= settings.validate_retry_limit, "validation retries: {s:?}");
+            assert!(s.invariant_retries <= settings.invariant_retry_limit, "invariant retries: {s:?}");
             if s.branch_index > from.state.branch_index {
                 assert_eq!((s.validate_retries, s.invariant_retries), (0, 0), "retries restart with each revision");
                 assert_eq!(s.rounds, 0, "rounds restart with each revision");
             }
-            assert!(s.rounds <= rules.strengthen, "rounds of strengthening: {s:?}");
+            assert!(s.rounds <= settings.strengthen, "rounds of strengthening: {s:?}");
             assert_eq!(s.on_trial, to.aside, "what is on trial has something behind it: {s:?}");
             assert_eq!(s.on_trial && !from.state.on_trial, s.rounds > from.state.rounds && !from.state.on_trial);
             match s.position {
-                Position::Mutants => assert!(rules.strengthen > 0 && to.module && to.merge, "{s:?}"),
+                Position::Mutants => assert!(settings.strengthen > 0 && to.module && to.merge, "{s:?}"),
                 Position::Node(NodeName::GenerateInvariants | NodeName::ModelCheck) | Position::Stopped(_) => {}
                 _ => assert!(!s.on_trial, "a trial goes on at {:?}", s.position),
             }
@@ -225,7 +225,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     }
                     Outcome::NotApproved | Outcome::Undecided => {
                         let lost = t.row == Row::ObjectiveLost && is_lost(*event);
-                        assert!(lost || s.branch_index == rules.max_revisions, "{s:?} after {event:?}");
+                        assert!(lost || s.branch_index == settings.max_revisions, "{s:?} after {event:?}");
                     }
                     Outcome::Stopped => panic!("a stop is resumable"),
                 }
@@ -242,7 +242,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             }
             assert_eq!((s.informal, s.repaired), (to.informal, to.repaired));
             if s.repaired && !from.state.repaired {
-                assert!(rules.repair && matches!(event, Event::SecondRead { agrees: true, .. }));
+                assert!(settings.repair && matches!(event, Event::SecondRead { agrees: true, .. }));
             }
             let perform = t.effects.iter().filter(|e| {
                 matches!(e, Effect::Perform(_) | Effect::ReadAgain | Effect::JudgeMutants | Effect::Finish(_))
@@ -300,7 +300,7 @@ fn every_reachable_state_has_the_invariants_of_routing() {
     let mut taken = HashSet::new();
     let mut total = 0;
     for (repair, strengthen) in [(false, 0), (true, 0), (false, 1), (true, 2)] {
-        let (states, rows) = explore(Rules { repair, strengthen, ..Rules::default() });
+        let (states, rows) = explore(RoutingSettings { repair, strengthen, ..RoutingSettings::default() });
         writeln!(std::io::stderr(), "explored {states} states (repair: {repair}, strengthen: {strengthen})").unwrap();
         let mutants = rows.iter().filter(|row| matches!(row, Row::MutantsDue | Row::Strengthen | Row::StrongerDropped));
         assert_eq!(mutants.count() > 0, strengthen > 0, "only where it is asked for");
@@ -316,14 +316,14 @@ fn every_reachable_state_has_the_invariants_of_routing() {
 
 #[test]
 fn limits_of_zero_still_end() {
-    let rules = Rules { max_revisions: 0, validate_retries: 0, invariant_retries: 0, repair: true, strengthen: 0 };
-    explore(rules);
-    explore(Rules { strengthen: 1, ..rules });
+    let settings = RoutingSettings { max_revisions: 0, validate_retry_limit: 0, invariant_retry_limit: 0, repair: true, strengthen: 0 };
+    explore(settings);
+    explore(RoutingSettings { strengthen: 1, ..settings });
 }
 
 #[test]
 fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
-    let rules = Rules::default();
+    let settings = RoutingSettings::default();
     let mut state = State::start();
     let mut repairs = Vec::new();
     for _ in 0..2 {
@@ -331,10 +331,10 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
         loop {
             state = match state.position {
                 Position::Node(NodeName::InformalSpec | NodeName::Formalize) => {
-                    transition(&rules, &state, &Event::Answered).state
+                    transition(&settings, &state, &Event::Answered).state
                 }
                 Position::Node(NodeName::Validate) => {
-                    let t = transition(&rules, &state, &Event::Validated(Acceptance::Rejected));
+                    let t = transition(&settings, &state, &Event::Validated(Acceptance::Rejected));
                     count += u32::from(t.row == Row::ValidateRetry);
                     t.state
                 }
@@ -351,7 +351,7 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
             objective_lost: false,
             violates_policy: false,
         };
-        state = transition(&rules, &state, &Event::Reviewed(review)).state;
+        state = transition(&settings, &state, &Event::Reviewed(review)).state;
     }
     assert_eq!(repairs, [2, 2]);
 }

@@ -273,7 +273,7 @@ fn the_number_of_rounds_is_journaled_and_can_be_changed() {
     let (bench, done) = forged(&good(), &[]);
     done.expect(5);
     let started = bench.journal("specs")[0]["data"].clone();
-    assert_eq!(started["rules"]["strengthen"], 1);
+    assert_eq!(started["routing"]["strengthen"], 1);
     // Whoever goes on without it still ends the round that was begun.
     bench.write("script.jsonl", strengthened(2, &stronger()).text());
     let done = bench.run(&["resume", "specs", "--strengthen", "0", "--max-revisions", "0"]);

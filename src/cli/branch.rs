@@ -27,7 +27,7 @@ pub(super) async fn start_branch(
 ) -> Result<bool, Failure> {
     let view = run.view();
     let parent = find_revision(&view, from)?;
-    let repair = changed.rules.unwrap_or(view.settings.rules).repair;
+    let repair = changed.routing.unwrap_or(view.settings.routing).repair;
     let node = choose_node(parent, at, repair)?;
     let mut artifacts = parent.hashes.clone();
     let edited = store_edits(run, parent, &mut artifacts)?;

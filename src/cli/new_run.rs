@@ -18,7 +18,7 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::RunLock;
 use crate::monitor::RunObjective;
-use crate::pipeline::{self, Interface, Outcome, Rules, Run, RunView};
+use crate::pipeline::{self, Interface, Outcome, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
@@ -118,11 +118,11 @@ pub(super) async fn create_run(
     }
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
-        rules: Rules {
+        routing: RoutingSettings {
             max_revisions: settings.max_revisions,
             repair: settings.repair,
             strengthen: settings.strengthen,
-            ..Rules::default()
+            ..RoutingSettings::default()
         },
         draft: settings.draft,
         candidates: settings.candidates,

@@ -25,7 +25,7 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError, RunView};
+use crate::pipeline::{self, Outcome, PromptInUse, RoutingSettings, Run, RunError, RunView};
 use crate::report::summary;
 
 #[derive(Debug, ClapArgs)]
@@ -63,7 +63,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     check_provider_name(&settings.provider)?;
     make_paths_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
-    let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
+    let routing = RoutingSettings { max_revisions, repair, strengthen, ..view.settings.routing };
     let policy = args.forge.policy.as_deref().map(|path| PolicyFile::read(path)).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {

@@ -306,10 +306,10 @@ fn flags_of_a_resume_apply_and_are_journaled() {
     bench.run(&["resume", "specs", "--recording", "more.jsonl", "--max-revisions", "1"]).expect(1);
     let journal = bench.journal("specs");
     let resumed = journal.iter().find(|e| name(e) == "run_resumed").unwrap();
-    assert_eq!(resumed["data"]["rules"]["max_revisions"], 1, "{resumed}");
+    assert_eq!(resumed["data"]["routing"]["max_revisions"], 1, "{resumed}");
     // A branch takes flags too.
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review", "--max-revisions", "0"]).expect(1);
     let journal = bench.journal("specs");
     let branch = journal.iter().find(|e| name(e) == "branch_started").unwrap();
-    assert_eq!(branch["data"]["rules"]["max_revisions"], 0);
+    assert_eq!(branch["data"]["routing"]["max_revisions"], 0);
 }

@@ -18,4 +18,4 @@ pub use node_name::NodeName;
 pub use review::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity};
 pub use routes::{Row, Transition, transition};
 pub use routing_facts::{PositionName, RoutingFacts};
-pub use state::{Activity, Carried, Effect, Outcome, Position, Rules, State, StopReason};
+pub use state::{Activity, Carried, Effect, Outcome, Position, RoutingSettings, State, StopReason};

@@ -14,7 +14,7 @@ use super::event::Event;
 use super::guards::{ApprovalClause, name_of};
 use super::node_name::NodeName::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
 use super::routing_facts::{PositionName, RoutingFacts};
-use super::state::{Effect, Next, Outcome, Position, Rules, State};
+use super::state::{Effect, Next, Outcome, Position, RoutingSettings, State};
 use crate::temporal::{Atom, Formula, Formulas, Node, Record as _};
 
 /// The name of a row of the routing table, in order of precedence. `tlaforge policy show` prints what each row means.
@@ -65,7 +65,7 @@ pub(in crate::pipeline) struct Route {
 
 /// What a row's effect is computed from.
 struct Decision {
-    rules: Rules,
+    settings: RoutingSettings,
     state: State,
     event: Event,
 }
@@ -119,7 +119,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
             r#" | routing.position = "mutants" & routing.event = "judged" & routing.kills_more = false)"#,
         ),
         words: "properties on trial were rejected or kill no more mutants: those before them are restored",
-        take: |d| d.state.drop_trial(&d.rules),
+        take: |d| d.state.drop_trial(&d.settings),
     },
     Route {
         row: Row::UnreadableTwice,
@@ -203,7 +203,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
         take: |d| {
             let state = State { on_trial: false, ..d.state };
             let survivors = matches!(d.event, Event::Judged { survivors: true, .. });
-            let is_round_left = state.rounds < d.rules.strengthen;
+            let is_round_left = state.rounds < d.settings.strengthen;
             if survivors && is_round_left { state.strengthen() } else { state.moved_to(Review).perform() }
         },
     },
@@ -379,10 +379,10 @@ pub struct Transition {
 }
 
 /// The transition function: pure, and defined for every state and event.
-pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
-    let facts = RoutingFacts::new(rules, state, event);
+pub fn transition(settings: &RoutingSettings, state: &State, event: &Event) -> Transition {
+    let facts = RoutingFacts::new(settings, state, event);
     let row = choose(state.position.into(), &facts);
-    let Next { state, effects } = (row.route().take)(&Decision { rules: *rules, state: *state, event: *event });
+    let Next { state, effects } = (row.route().take)(&Decision { settings: *settings, state: *state, event: *event });
     Transition { state, effects, row, facts }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Acceptance, Event, EventKind, ReviewFacts};
 use super::node_name::NodeName;
 use super::review::ReviewVerdict;
-use super::state::{Position, Rules, State};
+use super::state::{Position, RoutingSettings, State};
 use crate::temporal::{Record, Value};
 
 /// Declares [`RoutingFacts`]. Each line is a field of the struct, a key of `routing` in the journal and a name `routing.…` in
@@ -136,11 +136,11 @@ impl From<Position> for PositionName {
 
 impl RoutingFacts {
     /// All facts of one decision.
-    pub(super) fn new(rules: &Rules, state: &State, event: &Event) -> Self {
+    pub(super) fn new(settings: &RoutingSettings, state: &State, event: &Event) -> Self {
         let (retries, retry_limit) = match state.position {
-            Position::Node(NodeName::Validate) => (Some(state.validate_retries), Some(rules.validate_retries)),
+            Position::Node(NodeName::Validate) => (Some(state.validate_retries), Some(settings.validate_retry_limit)),
             Position::Node(NodeName::GenerateInvariants) => {
-                (Some(state.invariant_retries), Some(rules.invariant_retries))
+                (Some(state.invariant_retries), Some(settings.invariant_retry_limit))
             }
             _ => (None, None),
         };
@@ -151,10 +151,10 @@ impl RoutingFacts {
             retry_limit,
             on_trial: Some(state.on_trial),
             rounds: Some(state.rounds),
-            round_limit: Some(rules.strengthen),
+            round_limit: Some(settings.strengthen),
             branch_index: Some(state.branch_index),
-            last_branch_index: Some(rules.max_revisions),
-            repair: Some(rules.repair),
+            last_branch_index: Some(settings.max_revisions),
+            repair: Some(settings.repair),
             ..Self::of_position(state.position.into())
         };
         match *event {
@@ -257,7 +257,7 @@ mod tests {
     fn formulas_and_the_journal_read_the_same_values() {
         let schema = schemars::schema_for!(RoutingFacts);
         let names: Vec<&String> = schema.as_value()["properties"].as_object().unwrap().keys().collect();
-        let (rules, start) = (Rules::default(), State::start());
+        let (settings, start) = (RoutingSettings::default(), State::start());
         let review = ReviewFacts {
             verdict: ReviewVerdict::Flaw,
             earliest: Some(NodeName::Formalize),
@@ -286,7 +286,7 @@ mod tests {
         ];
         for position in positions {
             for event in &events {
-                let facts = RoutingFacts::new(&rules, &State { position, ..start }, event);
+                let facts = RoutingFacts::new(&settings, &State { position, ..start }, event);
                 let journaled = serde_json::to_value(facts).unwrap();
                 for name in &names {
                     let value = journaled.get(name).map(|value| match value {
@@ -305,11 +305,11 @@ mod tests {
     #[test]
     fn facts_are_journaled_in_the_order_of_earlier_versions() {
         let text = |facts: RoutingFacts| serde_json::to_string(&facts).unwrap();
-        let rules = Rules { repair: true, strengthen: 2, ..Rules::default() };
+        let settings = RoutingSettings { repair: true, strengthen: 2, ..RoutingSettings::default() };
         let at = |position| State { position, branch_index: 1, on_trial: true, rounds: 1, ..State::start() };
         let merged = Event::Merged(Acceptance::Rejected);
         assert_eq!(
-            text(RoutingFacts::new(&rules, &at(Position::Node(NodeName::GenerateInvariants)), &merged)),
+            text(RoutingFacts::new(&settings, &at(Position::Node(NodeName::GenerateInvariants)), &merged)),
             concat!(
                 r#"{"position":"generate_invariants","event":"merged","under_way":true,"unreadable_before":false,"accepted":false,"#,
                 r#""retries":0,"retry_limit":2,"on_trial":true,"rounds":1,"round_limit":2,"branch_index":1,"#,
@@ -318,7 +318,7 @@ mod tests {
         );
         let judged = Event::Judged { survivors: true, kills_more: false };
         assert_eq!(
-            text(RoutingFacts::new(&rules, &at(Position::Mutants), &judged)),
+            text(RoutingFacts::new(&settings, &at(Position::Mutants), &judged)),
             concat!(
                 r#"{"position":"mutants","event":"judged","under_way":true,"unreadable_before":false,"on_trial":true,"rounds":1,"#,
                 r#""round_limit":2,"survivors":true,"kills_more":false,"branch_index":1,"last_branch_index":3,"repair":true}"#,
@@ -334,7 +334,7 @@ mod tests {
             violates_policy: false,
         };
         assert_eq!(
-            text(RoutingFacts::new(&rules, &at(Position::Node(NodeName::Review)), &Event::Reviewed(review))),
+            text(RoutingFacts::new(&settings, &at(Position::Node(NodeName::Review)), &Event::Reviewed(review))),
             concat!(
                 r#"{"position":"review","event":"reviewed","under_way":true,"unreadable_before":false,"on_trial":true,"rounds":1,"#,
                 r#""round_limit":2,"verdict":"flaw","issues":true,"approval":true,"violates_policy":false,"flaw":true,"#,
@@ -344,7 +344,7 @@ mod tests {
         );
         let second = Event::SecondRead { agrees: false, best_inconclusive: true, objective_lost: true };
         assert_eq!(
-            text(RoutingFacts::new(&rules, &at(Position::SecondReading), &second)),
+            text(RoutingFacts::new(&settings, &at(Position::SecondReading), &second)),
             concat!(
                 r#"{"position":"second_reading","event":"second_read","under_way":true,"unreadable_before":false,"on_trial":true,"#,
                 r#""rounds":1,"round_limit":2,"agrees":false,"branch_index":1,"last_branch_index":3,"repair":true,"#,

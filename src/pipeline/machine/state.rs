@@ -9,13 +9,13 @@ use super::node_name::NodeName;
 
 /// Limits and options that routing depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Rules {
+pub struct RoutingSettings {
     /// How many revisions may follow the first on one branch.
     pub max_revisions: u32,
     /// How often a rejected module goes back to `formalize` within one revision.
-    pub validate_retries: u32,
+    pub validate_retry_limit: u32,
     /// How often a rejected merge goes back to `generate_invariants` within one revision.
-    pub invariant_retries: u32,
+    pub invariant_retry_limit: u32,
     /// Whether the run repairs the protocol after a confirmed flaw instead of ending.
     pub repair: bool,
     /// How many rounds of stronger properties a revision may have, because of surviving mutants.
@@ -23,9 +23,9 @@ pub struct Rules {
     pub strengthen: u32,
 }
 
-impl Default for Rules {
+impl Default for RoutingSettings {
     fn default() -> Self {
-        Self { max_revisions: 3, validate_retries: 2, invariant_retries: 2, repair: false, strengthen: 0 }
+        Self { max_revisions: 3, validate_retry_limit: 2, invariant_retry_limit: 2, repair: false, strengthen: 0 }
     }
 }
 
@@ -268,9 +268,9 @@ impl State {
 
     /// Goes back to the properties before the trial. Their surviving mutants are still known, so the next round, if one is
     /// left, begins without judging mutants again.
-    pub(super) fn drop_trial(self, rules: &Rules) -> Next {
+    pub(super) fn drop_trial(self, settings: &RoutingSettings) -> Next {
         let state = Self { merged_accepted: true, on_trial: false, ..self };
-        let is_round_left = state.rounds < rules.strengthen;
+        let is_round_left = state.rounds < settings.strengthen;
         let next = if is_round_left { state.strengthen() } else { state.moved_to(NodeName::Review).perform() };
         next.after(&[Effect::Restore])
     }

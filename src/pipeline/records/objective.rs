@@ -168,7 +168,7 @@ impl RunView {
         let number = closed.revision;
         let mut with_this = self.clone();
         with_this.close_revision(closed);
-        let left = self.settings.rules.max_revisions.saturating_sub(self.state.branch_index);
+        let left = self.settings.routing.max_revisions.saturating_sub(self.state.branch_index);
         let lost = with_this.lost(number, Some(left));
         let best_inconclusive = with_this.best(None).is_some_and(|(_, best)| best.inconclusive);
         let event = product.event.with_objective(objective.early_end && lost.is_some(), best_inconclusive);

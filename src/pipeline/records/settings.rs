@@ -11,13 +11,13 @@ use super::product::Feedback;
 use crate::config::Draft;
 use crate::journal::Sha;
 use crate::monitor::RunObjective;
-use crate::pipeline::machine::{Rules, State};
+use crate::pipeline::machine::{RoutingSettings, State};
 use crate::prompt::{Requirement, Skipped};
 
 /// Settings of a run (`run_started`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
-    pub rules: Rules,
+    pub routing: RoutingSettings,
     /// How the first revision is drafted.
     #[serde(default)]
     pub draft: Draft,
@@ -86,7 +86,7 @@ pub struct Branch {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rules: Option<Rules>,
+    pub routing: Option<RoutingSettings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ impl Settings {
     /// The difference between these settings and new ones.
     pub fn changed(
         &self,
-        rules: Rules,
+        routing: RoutingSettings,
         draft: Draft,
         candidates: u32,
         objective: Option<RunObjective>,
@@ -116,7 +116,7 @@ impl Settings {
     ) -> Changed {
         prompts.retain(|name, prompt| self.prompts.get(name) != Some(prompt));
         Changed {
-            rules: (rules != self.rules).then_some(rules),
+            routing: (routing != self.routing).then_some(routing),
             draft: (draft != self.draft).then_some(draft),
             candidates: (candidates != self.candidates.max(1)).then_some(candidates),
             objective: objective.filter(|new| self.objective.as_ref() != Some(new)),

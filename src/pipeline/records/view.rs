@@ -248,7 +248,7 @@ impl RunView {
     }
 
     fn change_settings(&mut self, changed: Changed) {
-        self.settings.rules = changed.rules.unwrap_or(self.settings.rules);
+        self.settings.routing = changed.routing.unwrap_or(self.settings.routing);
         self.settings.draft = changed.draft.unwrap_or(self.settings.draft);
         self.settings.candidates = changed.candidates.unwrap_or(self.settings.candidates);
         if changed.objective.is_some() {
@@ -308,7 +308,7 @@ impl RunView {
 
     fn finish_attempt(&mut self, product: &Product) {
         self.in_flight = None;
-        let t = transition(&self.settings.rules, &self.state, &product.event);
+        let t = transition(&self.settings.routing, &self.state, &product.event);
         let why = self.strengthening_reason(&t, product);
         self.absorb(product);
         self.end_trial(&t, why);
@@ -336,7 +336,7 @@ impl RunView {
     }
 
     fn advance(&mut self, event: Step) {
-        let t = transition(&self.settings.rules, &self.state, &event);
+        let t = transition(&self.settings.routing, &self.state, &event);
         self.take_transition(&t);
     }
 
@@ -362,7 +362,7 @@ impl RunView {
     /// The run with what a node made, after the machine has moved. A candidate continues from it while the run goes on.
     #[must_use]
     pub fn advanced_by(&self, product: &Product) -> Self {
-        let t = transition(&self.settings.rules, &self.state, &product.event);
+        let t = transition(&self.settings.routing, &self.state, &product.event);
         let mut after = self.with_product(product);
         after.take_transition(&t);
         after

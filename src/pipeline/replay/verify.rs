@@ -135,7 +135,7 @@ impl Replay<'_> {
     /// Checks that a run which is ended from outside was under way.
     fn may_end(&mut self, event: &Entry, finished: &Finished) -> bool {
         let Some(reason) = finished.reason else { return true };
-        let goes = transition(&self.view.settings.rules, &self.view.state, &Step::Stop(reason)).row != Row::Ignored;
+        let goes = transition(&self.view.settings.routing, &self.view.state, &Step::Stop(reason)).row != Row::Ignored;
         if !goes {
             self.verification.object("routing", event.seq, "the run is stopped while nothing was under way");
         }
@@ -182,7 +182,7 @@ impl Replay<'_> {
             verification.object("attempt", first.seq, text);
         }
         compare_group(verification, group, &records, rules.unknown(), *one_objective && view.objective().is_some());
-        let goes = transition(&view.settings.rules, &view.state, &told.event).row != Row::Ignored;
+        let goes = transition(&view.settings.routing, &view.state, &told.event).row != Row::Ignored;
         if !goes {
             verification.object("routing", first.seq, format!("{} cannot have this event here", first.lifeline));
         }

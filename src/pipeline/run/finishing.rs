@@ -59,7 +59,7 @@ impl Finishing<'_> {
         let after = before.with_product(&product);
         let (product, lost) = after.steered(product, || closed(before, &after));
         let product = &product;
-        let t = transition(&before.settings.rules, &before.state, &product.event);
+        let t = transition(&before.settings.routing, &before.state, &product.event);
         let lifeline = activity.lifeline();
         let here = |kind, event| record(lifeline, kind, before.rev, attempt, event);
 

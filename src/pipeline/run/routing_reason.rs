@@ -50,8 +50,8 @@ pub(super) fn reason(t: &Transition, product: &Product, after: &RunView, judgeme
             };
             format!(
                 "the limit of {} revision{} is reached; still open: {}",
-                after.settings.rules.max_revisions,
-                if after.settings.rules.max_revisions == 1 { "" } else { "s" },
+                after.settings.routing.max_revisions,
+                if after.settings.routing.max_revisions == 1 { "" } else { "s" },
                 last.unwrap_or_else(|| "the review asks for a revision".into())
             )
         }
