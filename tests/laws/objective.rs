@@ -581,7 +581,7 @@ fn an_audit_recomputes_the_steps_of_the_objective() {
     bench.run(&["audit", "forged", "--policy", "default", "--junit", "forged.xml"]).expect(1);
     let xml = bench.read("forged.xml");
     let number = journal.last().unwrap()["seq"].as_u64().unwrap();
-    assert!(xml.contains(&format!("name=\"objective: event {number}\"><failure message=\"rev_2 is said")), "{xml}");
+    assert!(xml.contains(&format!("name=\"objective: event {number}\"><failure message=\"rev_2 is reported")), "{xml}");
     assert!(xml.contains("failures=\"1\""), "{xml}");
     bench.run(&["audit", "specs", "--policy", "default", "--junit", "genuine.xml"]).expect(0);
     assert!(bench.read("genuine.xml").contains("failures=\"0\""));
