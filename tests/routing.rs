@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use tlaforge::pipeline::{
     Acceptance, ApprovalClause, Carried, Effect, Event, FlawClause, NodeName, Outcome, Position, ReviewFacts,
-    ReviewVerdict, Row, RoutingSettings, State, StopReason, Transition, transition,
+    ReviewVerdict, RoutingSettings, Row, State, StopReason, Transition, transition,
 };
 
 fn events() -> Vec<Event> {
@@ -47,17 +47,17 @@ fn events() -> Vec<Event> {
         }
         // Where the objective is lost no node follows, so that a row sees only whether the guard failed.
         let clauses = if objective_lost { 2 } else { approvals.len() };
-        for &approval in approvals.iter().rev().take(clauses) {
-            all.push(Event::ReviewUnreadable { approval, best_inconclusive, objective_lost });
+        for &approval_refused_by in approvals.iter().rev().take(clauses) {
+            all.push(Event::ReviewUnreadable { approval_refused_by, best_inconclusive, objective_lost });
             for verdict in [ReviewVerdict::Approved, ReviewVerdict::Revise, ReviewVerdict::Flaw] {
                 for &earliest in &nodes {
-                    for &flaw in &flaws {
+                    for &flaw_refused_by in &flaws {
                         for violates_policy in [false, true] {
                             all.push(Event::Reviewed(ReviewFacts {
                                 verdict,
                                 earliest,
-                                approval,
-                                flaw,
+                                approval_refused_by,
+                                flaw_refused_by,
                                 best_inconclusive,
                                 objective_lost,
                                 violates_policy,
@@ -134,7 +134,7 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
             seen.merge &= seen.module;
         }
         (Position::Node(NodeName::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
-        (Position::Node(NodeName::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
+        (Position::Node(NodeName::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw_refused_by.is_none(),
         _ => {}
     }
     for effect in &t.effects {
@@ -211,7 +211,11 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
                 match outcome {
                     Outcome::Approved | Outcome::ApprovedRepaired => {
                         let Event::Reviewed(r) = event else { panic!("approved by {event:?}") };
-                        assert!(r.verdict == ReviewVerdict::Approved && r.approval.is_none() && r.earliest.is_none());
+                        assert!(
+                            r.verdict == ReviewVerdict::Approved
+                                && r.approval_refused_by.is_none()
+                                && r.earliest.is_none()
+                        );
                         assert!(!r.violates_policy, "approved against a policy");
                         assert_eq!(outcome == Outcome::ApprovedRepaired, from.repaired, "repaired is never forgotten");
                     }
@@ -221,7 +225,11 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
                     }
                     Outcome::NotApproved if t.row == Row::PolicyViolated => {
                         let Event::Reviewed(r) = event else { panic!("forbidden at {event:?}") };
-                        assert!(r.violates_policy && r.approval.is_none() && r.verdict == ReviewVerdict::Approved);
+                        assert!(
+                            r.violates_policy
+                                && r.approval_refused_by.is_none()
+                                && r.verdict == ReviewVerdict::Approved
+                        );
                     }
                     Outcome::NotApproved | Outcome::Undecided => {
                         let lost = t.row == Row::ObjectiveLost && is_lost(*event);
@@ -316,7 +324,13 @@ fn every_reachable_state_has_the_invariants_of_routing() {
 
 #[test]
 fn limits_of_zero_still_end() {
-    let settings = RoutingSettings { max_revisions: 0, validate_retry_limit: 0, invariant_retry_limit: 0, repair: true, strengthen: 0 };
+    let settings = RoutingSettings {
+        max_revisions: 0,
+        validate_retry_limit: 0,
+        invariant_retry_limit: 0,
+        repair: true,
+        strengthen: 0,
+    };
     explore(settings);
     explore(RoutingSettings { strengthen: 1, ..settings });
 }
@@ -345,8 +359,8 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
         let review = ReviewFacts {
             verdict: ReviewVerdict::Revise,
             earliest: Some(NodeName::Formalize),
-            approval: Some(ApprovalClause::ModuleAccepted),
-            flaw: Some(FlawClause::Described),
+            approval_refused_by: Some(ApprovalClause::ModuleAccepted),
+            flaw_refused_by: Some(FlawClause::Described),
             best_inconclusive: false,
             objective_lost: false,
             violates_policy: false,

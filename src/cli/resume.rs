@@ -88,8 +88,14 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         }
         let prompts = prompts_in_use(&prepared.context.prompts);
         let surroundings = settings_to_journal(&settings, prepared);
-        let changed =
-            view.settings.changed(rules, settings.draft, settings.candidates, objective.clone(), surroundings, prompts);
+        let changed = view.settings.changed(
+            routing,
+            settings.draft,
+            settings.candidates,
+            objective.clone(),
+            surroundings,
+            prompts,
+        );
         note_changed_prompts(&view.settings.prompts, &changed.prompts, &display);
         Ok(changed)
     };

@@ -35,9 +35,9 @@ pub trait CallTimer: Send + Sync {
 pub struct RetryPolicy {
     /// Tries after the first.
     pub retries: u32,
-    /// The wait before try n is n times this, unless the server names a time.
+    /// The wait before retry n is n times this, unless the server names a time.
     pub delay: Duration,
-    /// The longest wait. If a server asks for more, the call fails.
+    /// The longest wait. If a server asks for more, the model is not tried again.
     pub cap: Duration,
 }
 
@@ -61,7 +61,7 @@ impl RetryPolicy {
             Some(asked) if asked > self.cap => None,
             // Never earlier than the server says.
             Some(asked) => Some(asked + Duration::from_secs_f64(jitter)),
-            None => Some((self.delay * next).min(self.cap).mul_f64(1.0 + 0.1 * jitter)),
+            None => Some((self.delay * next).mul_f64(1.0 + 0.1 * jitter).min(self.cap)),
         }
     }
 }

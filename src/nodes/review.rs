@@ -138,8 +138,8 @@ fn judge(
     let routing = ReviewFacts {
         verdict: review.verdict,
         earliest: review.earliest(),
-        approval: judgement.approval(),
-        flaw: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
+        approval_refused_by: judgement.approval(),
+        flaw_refused_by: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
         best_inconclusive: best_inconclusive(subject.view, rank),
         objective_lost: false,
         // The run decides this later, when it is about to journal the approval.
@@ -147,7 +147,7 @@ fn judge(
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {
-        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: Some(clause), .. } => {
+        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw_refused_by: Some(clause), .. } => {
             let why = flaw_facts.as_ref().map(|f| clause.words(f)).unwrap_or_default();
             feedback.push(Feedback {
                 node: NodeName::Formalize,
@@ -156,11 +156,12 @@ fn judge(
             });
         }
         // The second reader decides on this claim, so no node gets feedback on the violation yet.
-        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: None, .. } => {}
+        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw_refused_by: None, .. } => {}
         // Feedback for the review would refer to this review. Another node works first and changes what is reviewed.
-        ReviewFacts { verdict: ReviewVerdict::Revise, earliest: Some(_), approval: Some(clause), .. }
-            if clause.node() == NodeName::Review => {}
-        ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
+        ReviewFacts {
+            verdict: ReviewVerdict::Revise, earliest: Some(_), approval_refused_by: Some(clause), ..
+        } if clause.node() == NodeName::Review => {}
+        ReviewFacts { approval_refused_by: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
         _ => {}
     }
     Ok(Product {
@@ -199,7 +200,7 @@ fn unreadable_product(
     };
     let best_inconclusive = best_inconclusive(subject.view, rank);
     Ok(Product {
-        event: Event::ReviewUnreadable { approval: clause, best_inconclusive, objective_lost: false },
+        event: Event::ReviewUnreadable { approval_refused_by: clause, best_inconclusive, objective_lost: false },
         artifacts,
         feedback,
         facts: Facts::ReviewUnreadable { approval: Box::new(facts), rank },

@@ -7,7 +7,7 @@ use super::count::counted;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{strengthened_line, strengthened_text};
-use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
+use crate::pipeline::{Feedback, Outcome, Position, ReviewVerdict, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
     Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence, step_lines,
@@ -136,6 +136,15 @@ pub fn report(view: &RunView, width: usize) -> String {
         let _ = writeln!(text, "  rev_{}{parent}: {}{to}", r.revision, r.outcome);
         if !r.why.is_empty() {
             let _ = writeln!(text, "      why: {}", first_line(&r.why));
+        }
+        if let Some((review, _)) = view.reviews.by_revision.get(&r.revision).and_then(|all| all.last()) {
+            let words = match review.verdict {
+                ReviewVerdict::Approved if r.outcome.starts_with("approved") => "approved",
+                ReviewVerdict::Approved => "approved, refused by the guard or the policy",
+                ReviewVerdict::Revise => "asks for a revision",
+                ReviewVerdict::Flaw => "claims a flaw",
+            };
+            let _ = writeln!(text, "      review: {words}");
         }
         let verdict = r.check.as_ref().map_or_else(|| "not checked".into(), verdict_sentence);
         let _ = writeln!(text, "      check: {verdict}");

@@ -139,7 +139,7 @@ fn limits_that_cannot_be_enforced_are_rejected() {
         &bench,
         &["--provider", "handoff", "--max-tokens", "9"],
         &[],
-        &["--max-tokens cannot be kept", "--max-time"],
+        &["--max-tokens cannot be enforced", "--max-time"],
     );
     for flag in ["--max-time", "--tlc-timeout", "--max-tokens"] {
         refused(&bench, &anthropic(&[flag, "0"]), &[KEY], &[flag]);

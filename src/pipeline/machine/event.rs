@@ -22,9 +22,9 @@ pub struct ReviewFacts {
     /// The earliest node that an issue above minor names.
     pub earliest: Option<NodeName>,
     /// The first clause of the approval guard that fails; `None` if all hold.
-    pub approval: Option<ApprovalClause>,
+    pub approval_refused_by: Option<ApprovalClause>,
     /// The first clause of the flaw guard that fails; `None` if all hold or no flaw is claimed.
-    pub flaw: Option<FlawClause>,
+    pub flaw_refused_by: Option<FlawClause>,
     /// Whether the check of the best revision so far is inconclusive.
     pub best_inconclusive: bool,
     /// Whether the objective ends the run if the revision closes now: it cannot be reached any more.
@@ -68,7 +68,7 @@ pub enum Event {
     /// `review` answered unreadably.
     ReviewUnreadable {
         /// The first clause of the approval guard that fails.
-        approval: Option<ApprovalClause>,
+        approval_refused_by: Option<ApprovalClause>,
         /// Whether the check of the best revision so far is inconclusive.
         best_inconclusive: bool,
         /// See [`ReviewFacts`].
@@ -143,13 +143,14 @@ impl Event {
     /// The first clause of the approval guard that failed at a review.
     pub fn refused_by(self) -> Option<ApprovalClause> {
         match self {
-            Event::Reviewed(ReviewFacts { approval, .. }) | Event::ReviewUnreadable { approval, .. } => approval,
+            Event::Reviewed(ReviewFacts { approval_refused_by, .. })
+            | Event::ReviewUnreadable { approval_refused_by, .. } => approval_refused_by,
             _ => None,
         }
     }
 
     /// The first clause of the flaw guard that failed at a review.
     pub fn flaw_refused_by(self) -> Option<FlawClause> {
-        if let Event::Reviewed(review) = self { review.flaw } else { None }
+        if let Event::Reviewed(review) = self { review.flaw_refused_by } else { None }
     }
 }

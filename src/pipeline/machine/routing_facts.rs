@@ -166,8 +166,8 @@ impl RoutingFacts {
                 Self { survivors: Some(survivors), kills_more: Some(kills_more), ..facts }
             }
             Event::Reviewed(review) => facts.with_review(review),
-            Event::ReviewUnreadable { approval, best_inconclusive, objective_lost } => Self {
-                approval: Some(approval.is_none()),
+            Event::ReviewUnreadable { approval_refused_by, best_inconclusive, objective_lost } => Self {
+                approval: Some(approval_refused_by.is_none()),
                 best_inconclusive: Some(best_inconclusive),
                 objective_lost: Some(objective_lost),
                 ..facts
@@ -188,14 +188,21 @@ impl RoutingFacts {
     }
 
     fn with_review(self, review: ReviewFacts) -> Self {
-        let ReviewFacts { verdict, earliest, approval, flaw, best_inconclusive, objective_lost, violates_policy } =
-            review;
+        let ReviewFacts {
+            verdict,
+            earliest,
+            approval_refused_by,
+            flaw_refused_by,
+            best_inconclusive,
+            objective_lost,
+            violates_policy,
+        } = review;
         Self {
             verdict: Some(verdict),
             issues: Some(earliest.is_some()),
-            approval: Some(approval.is_none()),
+            approval: Some(approval_refused_by.is_none()),
             violates_policy: Some(violates_policy),
-            flaw: (verdict == ReviewVerdict::Flaw).then_some(flaw.is_none()),
+            flaw: (verdict == ReviewVerdict::Flaw).then_some(flaw_refused_by.is_none()),
             earliest,
             best_inconclusive: Some(best_inconclusive),
             objective_lost: Some(objective_lost),
@@ -261,8 +268,8 @@ mod tests {
         let review = ReviewFacts {
             verdict: ReviewVerdict::Flaw,
             earliest: Some(NodeName::Formalize),
-            approval: None,
-            flaw: None,
+            approval_refused_by: None,
+            flaw_refused_by: None,
             best_inconclusive: true,
             objective_lost: false,
             violates_policy: false,
@@ -281,7 +288,7 @@ mod tests {
             Event::Validated(Acceptance::Rejected),
             Event::Judged { survivors: true, kills_more: false },
             Event::Reviewed(review),
-            Event::ReviewUnreadable { approval: None, best_inconclusive: false, objective_lost: true },
+            Event::ReviewUnreadable { approval_refused_by: None, best_inconclusive: false, objective_lost: true },
             Event::SecondRead { agrees: true, best_inconclusive: false, objective_lost: false },
         ];
         for position in positions {
@@ -327,8 +334,8 @@ mod tests {
         let review = ReviewFacts {
             verdict: ReviewVerdict::Flaw,
             earliest: Some(NodeName::InformalSpec),
-            approval: None,
-            flaw: None,
+            approval_refused_by: None,
+            flaw_refused_by: None,
             best_inconclusive: true,
             objective_lost: false,
             violates_policy: false,

@@ -244,7 +244,7 @@ pub struct ModelSwitched {
     pub models: ModelSwitch,
 }
 
-/// Data of `left_out`.
+/// Data of `request_part_omitted`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestPartOmitted {
     pub purpose: String,
@@ -263,7 +263,7 @@ pub struct ReadRefused {
     pub why: String,
 }
 
-/// Data of `unreadable`.
+/// Data of `answer_unreadable`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerUnreadable {
     /// The reason in words.
@@ -419,7 +419,7 @@ pub struct Routed {
     pub why: String,
 }
 
-/// Data of `restored`.
+/// Data of `claims_restored`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimsRestored {
     /// The claims that hold again.

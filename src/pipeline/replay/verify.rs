@@ -238,14 +238,14 @@ fn recompute_product(before: &RunView, told: Product, judgement: Option<&Judgeme
         (Step::Reviewed(_), Facts::Reviewed { review, flaw, rank, .. }) => Step::Reviewed(ReviewFacts {
             verdict: review.verdict,
             earliest: review.earliest(),
-            approval: judgement.and_then(Judgement::approval),
-            flaw: flaw.as_ref().and(judgement).and_then(Judgement::flaw),
+            approval_refused_by: judgement.and_then(Judgement::approval),
+            flaw_refused_by: flaw.as_ref().and(judgement).and_then(Judgement::flaw),
             best_inconclusive: inconclusive(*rank),
             objective_lost: false,
             violates_policy: false,
         }),
         (Step::ReviewUnreadable { .. }, Facts::ReviewUnreadable { rank, .. }) => Step::ReviewUnreadable {
-            approval: judgement.and_then(Judgement::approval),
+            approval_refused_by: judgement.and_then(Judgement::approval),
             best_inconclusive: inconclusive(*rank),
             objective_lost: false,
         },
