@@ -199,7 +199,7 @@ fn print_default_audit(
 ) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
-    if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {
+    if missing.any(|warning| warning.starts_with("no record has a field `routing.position`")) {
         return Err(Failure::usage(format!(
             "{log}: the run has not made any decision yet, so there is nothing to audit"
         )));

@@ -86,8 +86,8 @@ fn text(laws: &[DefaultRule]) -> String {
         let _ = writeln!(out, "{} ({})\n    {}\n    {}", law.name, law.owners.join(", "), law.words, law.formula);
     }
     out.push_str(
-        "\n`@A.x` is the last value of `x` on lifeline A that the owner could know; `says.…` are the claims of a node,\n\
-         `on.…` the facts of a routing decision (both are in the journal). `tlaforge audit RUN --policy default` checks \
+        "\n`@A.x` is the last value of `x` on lifeline A that the owner could know; `claims.…` are the claims of a node,\n\
+         `routing.…` the facts of a routing decision (both are in the journal). `tlaforge audit RUN --policy default` checks \
          a journal.\n",
     );
     out

@@ -1,5 +1,5 @@
 //! One episode: a model drives the truck, a monitor evaluates each action before it is performed, and an intervention
-//! replaces an action that would break a rule. TranslationMode 3 of the TRAC paper with exact labels.
+//! replaces an action that would break a rule. Algorithm 3 of the TRAC paper with exact labels.
 //!
 //! The prompts are part of the keys of recordings, so their words must not change.
 

@@ -5,7 +5,7 @@ use crate::llm::{Recorded, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
 use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, candidate_lifeline};
 
-/// The answers of the revisions that led to the current one. They are number_lines as in a run without branches: a branch
+/// The answers of the revisions that led to the current one. They are numbered as in a run without branches: a branch
 /// counts its passes from 0, so its own numbers would overwrite the answers of the revision that it started from.
 pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recording, StoreError> {
     let mut recording = Recording::default();

@@ -144,7 +144,7 @@ fn growing_metrics_or_too_few_revisions_lose_an_objective() {
         "F (majors < 1 & answers <= 4)",
         6,
         &[
-            "cannot be reached any more in this run behind rev_1: `answers <= 4` is false (answers is 6)",
+            "cannot be reached any more in this run after rev_1: `answers <= 4` is false (answers is 6)",
             "what only grows: answers is 6",
             "Best revision: rev_0",
         ],
@@ -155,7 +155,7 @@ fn growing_metrics_or_too_few_revisions_lose_an_objective() {
     let last = ends(
         "F (majors < 1 & X (majors < 1 & X majors < 1))",
         4,
-        &["in this run: behind rev_0 it takes at least 3 more revisions, and 2 more revisions may follow"],
+        &["in this run: after rev_0 it takes at least 3 more revisions, and 2 more revisions may follow"],
     );
     assert_eq!((&last["trap"], &last["distance"]), (&json!(false), &json!(3)));
     // The last revision that may be is not stopped for being the last.

@@ -82,11 +82,11 @@ impl RunView {
         let values = line.last().map(|(at, step)| self.predicates_words(*at, step)).unwrap_or_default();
         let never = format!("the objective `{goal}`{meanings} cannot be reached any more in this run");
         match self.objective_ahead(objective, Some(*at), next, left) {
-            None => Some(format!("{never} behind rev_{at}: {values}{}", self.grown_words(objective))),
+            None => Some(format!("{never} after rev_{at}: {values}{}", self.grown_words(objective))),
             Some(least) if least > left => {
                 let (s, more) = (plural(least), plural(left));
                 Some(format!(
-                    "{never}: behind rev_{at} it takes at least {least} more revision{s}, and {left} more \
+                    "{never}: after rev_{at} it takes at least {least} more revision{s}, and {left} more \
                      revision{more} may follow: {values}"
                 ))
             }
