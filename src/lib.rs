@@ -1,6 +1,6 @@
 //! `tlaforge` reads protocol documentation and produces a model-checked TLA+/PlusCal specification.
 //!
-//! The crate is layered into floors; a module imports only from floors below its own (`tests/floors.rs` enforces it).
+//! The crate is layered into floors; a module imports only from floors below its own (`tests/floors/` enforces it).
 //! `docs/architecture.md` is the map.
 
 pub mod cli;

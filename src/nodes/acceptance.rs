@@ -1,4 +1,4 @@
-//! Records that accept an answer. Rules see an answer that was held back only with such a record (`answer_taken`).
+//! Records that accept an answer. Rules see an answer that was held back only with such a record (`answer_accepted`).
 
 use super::sample::Sample;
 use crate::journal::{Kind, Sha};

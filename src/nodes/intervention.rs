@@ -1,7 +1,7 @@
 //! Interventions: an answer that would violate a rule of the run's policy is replaced before it is accepted, in the way
 //! that the rule names (ask again, add the rules to the prompt, switch the model).
 //!
-//! The journal holds every answer, but rules see only those that were accepted (`answer_taken`). Whether an answer would
+//! The journal holds every answer, but rules see only those that were accepted (`answer_accepted`). Whether an answer would
 //! violate a rule is decided by evaluating the policy with that event appended.
 
 use serde_json::{Value, json};

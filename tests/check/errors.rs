@@ -73,7 +73,7 @@ fn the_document_folder_is_refused_as_run_folder() {
     bench.write("docs/a.md", "# A protocol\n");
     for docs in ["docs", "docs/a.md"] {
         let done = bench.run(&["run", docs, "--provider", "handoff", "--out", "docs"]).expect(2);
-        done.says(&["docs is where the documents are", "--out DIR"]);
+        done.says(&["docs contains the documents", "--out DIR"]);
     }
     assert_eq!(std::fs::read_dir(bench.path("docs")).unwrap().count(), 1);
 }

@@ -68,9 +68,9 @@ fn object(done: &Done) -> Value {
 fn rules_over_labels_are_decided_and_marked_untrusted() {
     let (bench, server) = (bench(), labeler());
     asked(&bench, &server, &["--junit", "j.xml"]).expect(0).prints(&[
-        "greets-first: satisfied\n    !model:refuses W model:polite\n    rests on labels by ",
+        "greets-first: satisfied\n    !model:refuses W model:polite\n    depends on labels by ",
         "untrusted (model:polite, model:refuses)",
-        "4 states labelled, 1 with nothing to judge",
+        "4 states labelled, 1 with nothing to label",
         "3 different steps requested (3 requests, 330 tokens, price unknown), 0 from the cache",
     ]);
     let xml = bench.read("j.xml");
@@ -370,7 +370,7 @@ fn reports_invalid_settings_before_the_first_request() {
         asked(&bench, &server, &[]).expect(2).says(&[words]);
     }
     bench.write("p.toml", POLICY);
-    asked(&bench, &server, &["--formula", "G model:kind"]).expect(2).says(&["nothing says what `model:kind` asks"]);
+    asked(&bench, &server, &["--formula", "G model:kind"]).expect(2).says(&["`model:kind` is not defined"]);
     bench.run(&["audit", "log.jsonl", "--formula", "G model:kind"]).expect(2).says(&["`model:kind`"]);
     bench
         .run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm", "--reference", "truth"])

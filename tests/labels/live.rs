@@ -80,7 +80,7 @@ fn answers_are_labelled_before_acceptance_and_an_audit_asks_no_model() {
         "sure: satisfied so far",
         "untrusted (model:unsure)",
         "0 states labelled, 4 with labels in the log",
-        "0 different steps asked now",
+        "0 different steps requested",
     ]);
     bench.run(&["report", "specs"]).expect(0).prints(&["untrusted: sure"]);
     bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["finds true (untrusted): nothing"]);
@@ -181,7 +181,7 @@ fn unreadable_labels_stop_the_run_and_equal_texts_are_labelled_once() {
         done.stdout
     );
     let journal = bench.journal("specs");
-    assert_eq!((of(&journal, "labelled").len(), of(&journal, "answer_taken").len()), (1, 1), "nothing is made up");
+    assert_eq!((of(&journal, "labelled").len(), of(&journal, "answer_accepted").len()), (1, 1), "nothing is made up");
     // It continues with another model, and repeats no request.
     let mended = labelled().answer("formalize", 0, 1, "relabel 2 draft", &unsure(false)).answer(
         "review",

@@ -59,7 +59,7 @@ fn the_best_revision_by_the_objective_is_shown_at_the_top() {
     let done = bench.forge(&growing(), &["--max-revisions", "2", "--objective", "small.toml"]).expect(1);
     done.prints(&[
         "Best revision: rev_0",
-        "nearer to the objective",
+        "closer to the objective",
         "Objective: F (states <= 4)",
         "rev_0 (this one): the goal is reached",
         "states is 7",

@@ -92,7 +92,7 @@ fn an_audit_takes_the_default_policy_by_name_or_as_the_printed_file() {
         .expect(2)
         .says(&["routed cannot be understood: missing field `routing`"]);
     bench.write("log.jsonl", "{\"tool\":\"ls\"}\n");
-    bench.run(&["audit", "log.jsonl", "--policy", "default"]).expect(2).says(&["a run's journal"]);
+    bench.run(&["audit", "log.jsonl", "--policy", "default"]).expect(2).says(&["only applies to the journal of a run"]);
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn claims_and_routing_follow_from_earlier_events() {
     forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("answered"))
         .expect(1)
         .prints(&["model_check cannot have this event here"])
-        .says(&["not computed again: the events after event"]);
+        .says(&["not verified: the events after event"]);
     // An event that the schema does not allow is no event of this format.
     forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("guessed"))
         .expect(2)
@@ -241,7 +241,7 @@ fn groups_of_events_begin_and_end_as_they_must() {
         .expect(2)
         .says(&["damaged", &format!("{more} more events of its group follow, where there are {}", more - 1)]);
     // What was never written to its end is told as that.
-    changed(&bench, |all| _ = all.pop()).says(&["not verified", "a group that was not written to its end"]);
+    changed(&bench, |all| _ = all.pop()).says(&["not verified", "an incomplete group at the end"]);
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn an_automatically_chosen_provider_is_reported_and_kept_on_resume() {
     let env = [KEY, ("ANTHROPIC_BASE_URL", &server.url())];
     let done = bench.run_with(&["run", "docs", "--max-tokens", "1"], &env).expect(3);
     done.says(&["using the Messages API, billed by token", "the Claude Code program was not found"]);
-    assert_eq!(events(&bench, "run_started")[0]["data"]["surroundings"]["provider"], "anthropic");
+    assert_eq!(events(&bench, "run_started")[0]["data"]["command_line"]["provider"], "anthropic");
     // A login that appears in between does not take over.
     let login = "echo '{\"loggedIn\":true}'";
     let program = bench.write("bin/claude", format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.329 || {login}\n"));

@@ -1,4 +1,4 @@
-//! Waits for another process or thread. It is the only file of the tests that sleeps (`tests/floors.rs` checks this).
+//! Waits for another process or thread. It is the only file of the tests that sleeps (`tests/floors/` checks this).
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
 use std::time::{Duration, Instant};

@@ -235,7 +235,7 @@ mod tests {
         for name in ["name", "claims.verdict", "outcome.statistics.distinct", "check.verdict", "command_line.model"] {
             assert!(is_field(name), "{name}");
         }
-        for name in ["nam", "claims", "statistics.distinct", "surroundings.", "vc.review", "more"] {
+        for name in ["nam", "claims", "statistics.distinct", "command_line.", "vc.review", "more"] {
             assert!(!is_field(name), "{name}");
         }
     }
