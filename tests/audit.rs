@@ -70,7 +70,7 @@ fn audits_a_list_of_messages() {
         (&first["decided_at"], &first["decided_at_line"], &first["failing_positions"], &first["violations"]),
         (&json!(3), &Value::Null, &json!([0, 1, 2, 3]), &json!(1))
     );
-    assert_eq!((&value["schema"], &value["shape"], &value["states"]), (&json!(1), &json!("openai"), &json!(5)));
+    assert_eq!((&value["schema"], &value["shape"], &value["states"]), (&json!(2), &json!("openai"), &json!(5)));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn without_any_provider_each_one_has_advice() {
     assert!(said.contains("Default provider of `tlaforge run`: none is ready"), "{said}");
     assert!(said.contains("add --online to test them"), "{said}");
     let object = object(&bench, &[], &[]);
-    assert_eq!((&object["schema"], &object["default_provider"]), (&1.into(), &Value::Null));
+    assert_eq!((&object["schema"], &object["default_provider"]), (&2.into(), &Value::Null));
     assert_eq!(provider(&object, "anthropic")["key_set"], false);
     assert_eq!(provider(&object, "claude")["version"], Value::Null);
     assert!(object["providers"].as_array().unwrap().iter().all(|p| p["reachable"].is_null()), "no server was asked");

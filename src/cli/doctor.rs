@@ -90,7 +90,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 }),
                 Err(failure) => json!({"found": false, "problem": failure.message, "advice": failure.hints}),
             };
-            json!({"schema": 1, "java_tools": tools(&java), "embedded_tools": tools(&embedded), "can_check": can_check, "providers": providers, "default_provider": default_name}).to_string()
+            json!({"schema": 2, "java_tools": tools(&java), "embedded_tools": tools(&embedded), "can_check": can_check, "providers": providers, "default_provider": default_name}).to_string()
         }
         Format::Text => {
             let mut text = match &java {

@@ -237,7 +237,7 @@ fn suite_json(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) 
         }
     }
     json!({
-        "schema": 1,
+        "schema": 2,
         "score": mean(rows),
         "cases": evaluations(entries).collect::<Vec<_>>(),
         "skipped": skipped,

@@ -53,7 +53,7 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     })?;
     let mut text = String::new();
     let mut object = json!({
-        "schema": 1,
+        "schema": 2,
         "formula": formulas.text(formula),
         "subformulas": formulas.subformulas(formula).len(),
         "readings": readings(&formulas, formula),

@@ -255,7 +255,7 @@ fn baseline_failure(error: &BaselineError, args: &MutateArgs, settings: &Setting
                 (outcome, Format::Json) => {
                     let baseline = outcome.as_ref().map_or_else(|| json!(null), |outcome| check_json(outcome));
                     print_json_line(
-                        &json!({"schema": 1, "baseline": baseline, "reason": reason, "summary": null, "mutants": []}),
+                        &json!({"schema": 2, "baseline": baseline, "reason": reason, "summary": null, "mutants": []}),
                     );
                 }
                 (None, Format::Text) => {}

@@ -69,7 +69,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         Format::Text => print_result(&report::report(&view, display.width())),
         Format::Json => {
             let object = serde_json::json!({
-                "schema": 1,
+                "schema": 2,
                 "outcome": view.finished.as_ref().map(|f| f.outcome),
                 "finished": view.finished,
                 "revisions": view.revisions,

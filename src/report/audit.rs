@@ -149,7 +149,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
         })
         .collect();
     json!({
-        "schema": 1,
+        "schema": 2,
         "log": log,
         "shape": shape,
         "states": audited.log.places.states(),

@@ -21,7 +21,7 @@ pub fn check_json(outcome: &CheckOutcome) -> Value {
         Lasso::Stuttering(s) => json!({"stuttering": s}),
     });
     json!({
-        "schema": 1,
+        "schema": 2,
         "verdict": outcome.verdict.name(),
         "reason": reason,
         "violated": violated,

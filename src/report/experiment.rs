@@ -34,7 +34,7 @@ pub struct Experiments {
 pub fn experiments_json(results: &Experiments) -> Value {
     let interventions = results.interventions.as_ref().map(|(task, rows)| json!({ "task": task, "rows": rows }));
     json!({
-        "schema": 1, "answered_by": results.answered_by, "seed": results.seed,
+        "schema": 2, "answered_by": results.answered_by, "seed": results.seed,
         "judge": results.judge.as_ref().map(|rows| json!({ "rows": rows })),
         "interventions": interventions, "times": results.times,
     })

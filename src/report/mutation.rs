@@ -226,7 +226,7 @@ pub fn mutant_line(judgement: &Judgement) -> String {
 /// The object of `mutate --json`, without its `run` part.
 pub fn mutation_json(baseline: &Value, judgements: &[Judgement], cfg: &Cfg) -> Value {
     json!({
-        "schema": 1,
+        "schema": 2,
         "baseline": baseline,
         "summary": Summary::from_judgements(judgements, cfg),
         "mutants": judgements,

@@ -197,7 +197,7 @@ fn doctor_shows_the_tools_that_it_found() {
     bench.run(&["doctor"]).expect(0).prints(&["Java tools: found\n", "TLC2 Version", jar().to_str().unwrap()]);
     let done = bench.run(&["doctor", "--format", "json"]).expect(0);
     let value: Value = serde_json::from_str(&done.stdout).unwrap();
-    assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(1), &json!(true)));
+    assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(2), &json!(true)));
     assert!(value["java_tools"]["version"].as_str().is_some_and(|v| v.starts_with("TLC2 Version")), "{value}");
     assert_eq!(value["java_tools"]["location"].as_str(), jar().to_str());
 }
@@ -238,7 +238,7 @@ fn doctor_says_how_to_install_missing_tools() {
     ]);
     let done = bench.run(&["doctor", "--format", "json"]).expect(0);
     let value: Value = serde_json::from_str(&done.stdout).unwrap();
-    assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(1), &json!(false)));
+    assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(2), &json!(false)));
     assert_eq!(value["java_tools"]["problem"], "java was not found");
     assert_eq!(value["embedded_tools"]["version"], "tla-mc 0.2.2");
     assert!(value["java_tools"]["advice"][0].as_str().is_some_and(|a| a.contains("apt-get")), "{value}");

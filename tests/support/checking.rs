@@ -83,7 +83,7 @@ pub fn object(bench: &Bench, status: i32) -> Value {
 /// Asserts the fields that every outcome has.
 #[track_caller]
 pub fn shape(value: &Value) {
-    assert_eq!(value["schema"], 1, "{value}");
+    assert_eq!(value["schema"], 2, "{value}");
     let verdict = value["verdict"].as_str().unwrap_or_default();
     assert!(["holds", "violated", "invalid", "inconclusive"].contains(&verdict), "{value}");
     assert_eq!(value["violated"].is_object(), verdict == "violated" || verdict == "invalid", "{value}");

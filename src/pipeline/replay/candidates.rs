@@ -37,7 +37,41 @@ pub(super) fn check_event(verification: &mut Verification, view: &RunView, entry
             Some(follows) => verification.compare("candidates", entry, &["chosen", "criterion", "received"], &follows),
             None => verification.object("candidates", entry.seq, "a candidate is chosen, but none had been received"),
         },
-        _ => {}
+        // Verified with their group, the rules or the interventions.
+        RunEvent::AttemptFinished(_)
+        | RunEvent::BranchStarted(_)
+        | RunEvent::CheckFinished(_)
+        | RunEvent::RunFinished(_)
+        | RunEvent::RuleViolated(_)
+        | RunEvent::AnswerAccepted(_)
+        | RunEvent::AnswerOffered(_)
+        | RunEvent::Intervened(_)
+        | RunEvent::GuardEvaluated(_)
+        | RunEvent::Routed(_)
+        | RunEvent::ClaimsRestored(_)
+        | RunEvent::RevisionClosed(_)
+        | RunEvent::RunStarted(_)
+        | RunEvent::RunResumed(_)
+        | RunEvent::AttemptStarted(_) => {}
+        // Not recomputed: the words of models and tools, and what was observed outside of the journal.
+        RunEvent::RequestSent(_)
+        | RunEvent::AnswerReceived(_)
+        | RunEvent::Labelled(_)
+        | RunEvent::Predicted(_)
+        | RunEvent::AnswerNormalised(_)
+        | RunEvent::PartTaken(_)
+        | RunEvent::PartMissing(_)
+        | RunEvent::CallFailed(_)
+        | RunEvent::ModelSwitched(_)
+        | RunEvent::RequestPartOmitted(_)
+        | RunEvent::ReadRefused(_)
+        | RunEvent::AnswerUnreadable(_)
+        | RunEvent::ToolFinished(_)
+        | RunEvent::CandidateStarted(_)
+        | RunEvent::QuickCheckFinished(_)
+        | RunEvent::CandidateAbandoned(_)
+        | RunEvent::LeaderNotified(_)
+        | RunEvent::MutantsJudged(_) => {}
     }
 }
 

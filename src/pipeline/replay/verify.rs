@@ -338,7 +338,39 @@ fn compare_group(
                     rules::compare_ends(verification, entry.seq, &told.rules, &end.rules);
                 }
             }
-            _ => {}
+            // Another name than the recomputed event's is an objection already; no other event follows from an attempt.
+            (RunEvent::RunFinished(_), _)
+            | (RunEvent::RunStarted(_), _)
+            | (RunEvent::RunResumed(_), _)
+            | (RunEvent::BranchStarted(_), _)
+            | (RunEvent::AttemptStarted(_), _)
+            | (RunEvent::RequestSent(_), _)
+            | (RunEvent::AnswerReceived(_), _)
+            | (RunEvent::AnswerAccepted(_), _)
+            | (RunEvent::AnswerOffered(_), _)
+            | (RunEvent::Labelled(_), _)
+            | (RunEvent::Intervened(_), _)
+            | (RunEvent::Predicted(_), _)
+            | (RunEvent::AnswerNormalised(_), _)
+            | (RunEvent::PartTaken(_), _)
+            | (RunEvent::PartMissing(_), _)
+            | (RunEvent::CallFailed(_), _)
+            | (RunEvent::ModelSwitched(_), _)
+            | (RunEvent::RequestPartOmitted(_), _)
+            | (RunEvent::ReadRefused(_), _)
+            | (RunEvent::AnswerUnreadable(_), _)
+            | (RunEvent::ToolFinished(_), _)
+            | (RunEvent::CheckFinished(_), _)
+            | (RunEvent::CandidateStarted(_), _)
+            | (RunEvent::QuickCheckFinished(_), _)
+            | (RunEvent::CandidateFinished(_), _)
+            | (RunEvent::CandidateReceived(_), _)
+            | (RunEvent::CandidateAbandoned(_), _)
+            | (RunEvent::LeadersSelected(_), _)
+            | (RunEvent::LeaderNotified(_), _)
+            | (RunEvent::CandidateChosen(_), _)
+            | (RunEvent::MutantsJudged(_), _)
+            | (RunEvent::RuleViolated(_), _) => {}
         }
     }
 }
