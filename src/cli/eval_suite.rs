@@ -169,8 +169,8 @@ impl Suite<'_> {
         };
         let display = Arc::new(Display::silent());
         let (run, prepared) = create_run(job, &settings, &display, self.cancel.clone()).await?;
-        let crew = NodeDispatcher { context: prepared.context };
-        let finished = drive(&run, &crew).await.map_err(|e| run_failure(&e))?;
+        let nodes = NodeDispatcher { context: prepared.context };
+        let finished = drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         if finished.outcome == RunOutcome::Stopped {
             let exit = if self.cancel.is_cancelled() { Exit::Interrupted } else { Exit::Provider };

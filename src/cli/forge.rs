@@ -93,8 +93,8 @@ pub(super) async fn drive_and_report(
     display: &Arc<Display>,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let crew = NodeDispatcher { context: prepared.context };
-    let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
+    let nodes = NodeDispatcher { context: prepared.context };
+    let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
     display.finish();
     let finished = finished?;
     update_visible_files(run, display)?;

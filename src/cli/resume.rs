@@ -87,13 +87,13 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             (None, None) => {}
         }
         let prompts = prompts_in_use(&prepared.context.prompts);
-        let surroundings = settings_to_journal(&settings, prepared);
+        let command_line = settings_to_journal(&settings, prepared);
         let changed = view.settings.changed(
             routing,
             settings.draft,
             settings.candidates,
             objective.clone(),
-            surroundings,
+            command_line,
             prompts,
         );
         note_changed_prompts(&view.settings.prompts, &changed.prompts, &display);
@@ -192,8 +192,8 @@ fn answer_source(settings: &Settings, recorded: &Value) -> Result<AnswerSource, 
 }
 
 /// The settings in the journal.
-fn parse_recorded_settings(surroundings: &Value) -> Result<Layer, Failure> {
-    Layer::deserialize(surroundings).map_err(|e| Failure::usage(format!("the settings of the run cannot be read: {e}")))
+fn parse_recorded_settings(command_line: &Value) -> Result<Layer, Failure> {
+    Layer::deserialize(command_line).map_err(|e| Failure::usage(format!("the settings of the run cannot be read: {e}")))
 }
 
 /// The recorded settings of the run with the flags of this command over them. The environment only fills gaps.

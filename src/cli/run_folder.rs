@@ -13,12 +13,12 @@ use crate::pipeline::{self, Outcome, RuleMonitorError, Run, RunEnvironment, RunE
 /// Opens the run folder; `display` shows every event that is written.
 pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
     let watcher = display.clone();
-    let surroundings = RunEnvironment {
+    let environment = RunEnvironment {
         clock: clock(),
         observer: Some(Box::new(move |event| watcher.show_event(event))),
         crash: crash_point_from_env()?,
     };
-    let run = Run::open(out, surroundings).map_err(|e| run_failure(&e))?;
+    let run = Run::open(out, environment).map_err(|e| run_failure(&e))?;
     let torn = run.recovery().torn_bytes;
     if torn > 0 {
         display.note(&format!(
