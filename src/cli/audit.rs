@@ -30,7 +30,7 @@ use crate::monitor::{
     SettledVerdict, Severity, model_propositions,
 };
 use crate::pipeline::{
-    Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
+    EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
 use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, objections_text};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
@@ -311,7 +311,7 @@ async fn follow(
             Err(error) => return Err(failure(&error)),
         }
         // A resumed run continues after an earlier `run_finished`.
-        ended = event_is(&text, "run_finished") || ended && event_is(&text, "rule_violated");
+        ended = event_is(&text, EventName::RunFinished) || ended && event_is(&text, EventName::RuleViolated);
         if shape == Shape::Journal && !lines.is_stdin && ended && !lines.has_next_line()? {
             break;
         }
@@ -365,8 +365,8 @@ fn is_message(line: &[u8]) -> bool {
         .is_ok_and(|record| record.get("role").is_some() || record.get("choices").is_some())
 }
 
-fn event_is(line: &[u8], name: &str) -> bool {
-    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == name)
+fn event_is(line: &[u8], name: EventName) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == <&str>::from(name))
 }
 
 fn print_verdict(format: Format, settled: &SettledVerdict) {

@@ -37,8 +37,8 @@ pub(super) use claims::{
     FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims, SecondReadingClaims, ValidateClaims,
 };
 pub(super) use closing::{close, closed};
-pub(super) use event::{Draft, EventName, record, to_value};
-pub use event::{Entry, Record, RunEvent};
+pub(super) use event::{Draft, record, to_value};
+pub use event::{Entry, EventName, Record, RunEvent};
 pub(super) use event_data::AttemptStarted;
 pub use event_data::{
     AnswerAccepted, AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable,
