@@ -53,7 +53,7 @@ pub(super) fn read_policy_text(path: &Path) -> std::io::Result<String> {
 
 fn hint_for(error: &AdmissionError) -> &'static str {
     match error {
-        AdmissionError::Unknown { .. } | AdmissionError::NotItsOwn { .. } | AdmissionError::NeverAsked { .. } => {
+        AdmissionError::Unknown { .. } | AdmissionError::NotItsOwn { .. } | AdmissionError::NeverEvaluated { .. } => {
             "docs/policies.md lists the nodes of a run, and the events of each with their fields"
         }
         AdmissionError::Impossible { .. } | AdmissionError::NeverHolds { .. } => {

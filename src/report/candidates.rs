@@ -22,7 +22,7 @@ pub(super) fn candidates_text(candidates: &Candidates) -> String {
     }
     for (number, given_up) in &candidates.abandoned {
         if candidates.all.iter().all(|one| one.candidate != *number) {
-            let _ = writeln!(text, "      candidate {number}: given up: {}", first_line(&given_up.why));
+            let _ = writeln!(text, "      candidate {number}: abandoned: {}", first_line(&given_up.why));
         }
     }
     for number in &candidates.unfinished {

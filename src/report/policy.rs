@@ -82,7 +82,7 @@ pub(super) fn intervened_words(intervened: &Intervened) -> String {
         }
     };
     let taken = if *candidate == 0 {
-        "the first answer was taken".to_owned()
+        "the first answer was accepted".to_owned()
     } else {
         format!("answer {} was taken", candidate + 1)
     };

@@ -61,7 +61,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
         }
         RunEvent::CandidateFinished(finished) => format!("{node}{}", cut(&finished.candidate.words(), LINE)),
         RunEvent::CandidateAbandoned(one) => {
-            format!("{node}{}", cut(&format!("candidate {} is given up: {}", one.candidate, one.why), LINE))
+            format!("{node}{}", cut(&format!("candidate {} is abandoned: {}", one.candidate, one.why), LINE))
         }
         RunEvent::LeadersSelected(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();

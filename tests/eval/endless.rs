@@ -37,7 +37,7 @@ fn the_limit_of_a_known_bug_comes_from_the_reference_and_its_author_is_warned() 
     specs(&bench, "specs", &counter("Spec", "IF n < N THEN n' = n + 1 ELSE n' = 0", PROPERTIES), CFG);
     case().write(&bench, "case");
     let (report, done) = report(&bench, &["--checker", "embedded"]);
-    let mutants = report["tier3"]["mutants"].as_array().unwrap();
+    let mutants = report["tier3"]["known_bugs"].as_array().unwrap();
     let [noticed, unnoticed] = [&mutants[0], &mutants[1]];
     assert_eq!((&noticed["outcome"], &noticed["killed_by"]), (&"killed".into(), &serde_json::json!(["Bounded"])));
     assert_eq!(unnoticed["outcome"], "inconclusive", "{unnoticed}");
@@ -71,7 +71,7 @@ fn all_properties_are_checked_together_before_single_ones() {
     specs(&bench, "specs", &counter("Spec", "IF n < N THEN n' = n + 1 ELSE n' = 0", PROPERTIES), CFG);
     case().write(&bench, "case");
     let (report, _) = report(&bench, &["--checker", "tlc", "--tlc-timeout", "3"]);
-    assert_eq!(report["tier3"]["mutants"][0]["killed_by"], serde_json::json!(["Bounded"]), "{report}");
+    assert_eq!(report["tier3"]["known_bugs"][0]["killed_by"], serde_json::json!(["Bounded"]), "{report}");
     let runs = bench.read("jre/bin/runs");
     let count = |file: &str| runs.lines().filter(|line| *line == file).count();
     // All five; then, because one killed the bug, the other four together, and none alone.

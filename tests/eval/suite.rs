@@ -73,7 +73,7 @@ fn one_case_is_shown_in_full() {
     eval(&bench, &["--results", "results.csv"]).expect(0);
     let done = eval(&bench, &["--show-one", "b", "--compare", "results.csv"]).expect(0);
     assert!(!done.stdout.contains("evals/a") && !done.stdout.contains("\na "), "{}", done.stdout);
-    done.prints(&["Case b: score 0.80", "known_bugs/harmless.tla  survived        breaks Bounded"]);
+    done.prints(&["Case b: score 0.80", "known_bugs/harmless.tla  survived        should violate Bounded"]);
     eval(&bench, &["--show-one", "c"]).expect(2).says(&["evals has no case c", "its cases are a, b"]);
 }
 

@@ -216,7 +216,7 @@ fn answers_are_durable_and_not_asked_again_after_a_crash() {
     let kept = std::fs::read_dir(bench.path("log.jsonl.labels")).unwrap().map(|e| e.unwrap().path());
     let kept = kept.into_iter().find(|path| path.extension().is_some_and(|e| e == "json")).unwrap();
     std::fs::write(&kept, "{\"v\":1").unwrap();
-    asked(&bench, &server, &[]).expect(2).says(&[kept.file_name().unwrap().to_str().unwrap(), "take it out"]);
+    asked(&bench, &server, &[]).expect(2).says(&[kept.file_name().unwrap().to_str().unwrap(), "remove the file"]);
     assert_eq!(server.posts().len(), 1);
 }
 

@@ -96,7 +96,7 @@ fn a_violation_by_labels_is_untrusted_and_prevents_approval() {
     under(&bench, &policy(""), &script).expect(1).prints(&[
         "Outcome: not approved",
         "sure [error]: violated by event",
-        "rests on labels by ",
+        "depends on labels by ",
         "untrusted (model:unsure)",
     ]);
     let journal = bench.journal("specs");
@@ -130,7 +130,7 @@ fn an_intervention_sees_the_labels_of_each_answer() {
     bench
         .run(&["demo", "--policy", POLICY])
         .expect(2)
-        .says(&["line 5: rule `sure` speaks of `model:unsure`, and answers that are foreseen are not labelled"]);
+        .says(&["line 5: rule `sure` uses `model:unsure`, but predicted answers have no labels"]);
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn is_right(refused: &AdmissionError, policy: &str, journal: &[Value]) -> Result
             prop_assert!(!kept || (!asked && !approved), "{}", words());
             "impossible"
         }
-        AdmissionError::NeverAsked { .. } => {
+        AdmissionError::NeverEvaluated { .. } => {
             prop_assert!(!asked, "{}", words());
             "never asked"
         }

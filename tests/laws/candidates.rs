@@ -151,16 +151,16 @@ fn an_objective_ranks_the_leaders_before_their_points() {
     let choice = ("candidate_chosen", "formalize");
     forged(&bench, choice, "/chosen", &json!(2))
         .expect(1)
-        .prints(&["candidates: VIOLATED", "`chosen` of candidate_chosen is 2; it follows that it is 1"]);
-    forged(&bench, choice, "/criterion", &json!("points")).expect(1).prints(&["it follows that it is \"objective\""]);
+        .prints(&["candidates: VIOLATED", "`chosen` of candidate_chosen is 2; recomputed: 1"]);
+    forged(&bench, choice, "/criterion", &json!("points")).expect(1).prints(&["recomputed: \"objective\""]);
     forged(&bench, choice, "/received/1", &json!(3)).expect(1).prints(&["`received.1` of candidate_chosen is 3"]);
     forged(&bench, ("leaders_selected", "formalize"), "/leaders", &json!([2, 3]))
         .expect(1)
-        .prints(&["`leaders[0]` of leaders_selected is 2; it follows that it is 1"]);
+        .prints(&["`leaders[0]` of leaders_selected is 2; recomputed: 1"]);
     let first = ("candidate_finished", "formalize_1");
     forged(&bench, first, "/step/met", &json!(false))
         .expect(1)
-        .prints(&["objective: VIOLATED", "`step.met` of candidate_finished is false; it follows that it is true"]);
+        .prints(&["objective: VIOLATED", "`step.met` of candidate_finished is false; recomputed: true"]);
     forged(&bench, first, "/step/metrics/states", &json!(2)).expect(1).prints(&["`step.metrics.states`"]);
     forged(&bench, first, "/claims/points", &json!(1))
         .expect(1)
@@ -528,7 +528,7 @@ fn a_candidate_with_a_failed_call_is_left_out_and_a_run_without_any_can_be_resum
         }
         play(seen, &[Duration::ZERO])
     });
-    under(&bench, &server, &["--candidates", "2"]).expect(0).prints(&["given up", "not today"]);
+    under(&bench, &server, &["--candidates", "2"]).expect(0).prints(&["abandoned", "not today"]);
     assert_eq!(chosen(&bench.journal("specs"))["received"].as_object().unwrap().len(), 1);
 
     let all = crate::support::counter::bench();

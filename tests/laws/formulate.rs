@@ -135,7 +135,7 @@ fn a_rule_that_cannot_be_formulated_is_reported() {
     bench
         .run(&["policy", "formulate", "p.toml", "--yes"])
         .expect(2)
-        .says(&["no event of a run has a field `nam`", "near it: name"]);
+        .says(&["no event of a run has a field `nam`", "similar: name"]);
     bench.write("p.toml", "[[rule]]\nid = \"a\"\nwords = \"w\"\n");
     bench.run(&["policy", "formulate", "p.toml", "--provider", "nobody"]).expect(2).says(&["unknown provider"]);
 }

@@ -79,7 +79,7 @@ fn resample_accepts_the_first_sample_without_violation_and_the_rules_see_only_th
     assert_eq!(bench.read("specs/informal_spec.md").trim(), INFORMAL.trim());
     assert!(!journal.iter().any(|e| name(e) == "rule_violated"));
     kept_by_audit(&bench);
-    bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["takes answer 3"]);
+    bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["accepts answer 3"]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn if_every_sample_violates_the_rule_the_best_one_is_accepted_and_the_violation_
     under(&bench, &policy("resample", limit), &drafts(&[&worse, &worse])).expect(1).prints(&[
         "Outcome: not approved",
         "no-todo [error]: violated by event",
-        "could not prevent a violation of no-todo; the first answer was taken; 2 further answers",
+        "could not prevent a violation of no-todo; the first answer was accepted; 2 further answers",
     ]);
     assert_eq!(intervened(&bench)["candidate"], 0);
     assert_eq!(asked(&bench)[2].2, 0.5);
@@ -117,17 +117,17 @@ fn an_audit_recomputes_which_sample_owed_least() {
     forged(&bench, met, "/candidate", &json!(0)).expect(1).prints(&[
         "intervention: VIOLATED",
         "the answer that is accepted with it is another",
-        "`candidate` of intervened is 0; it follows that it is 2",
+        "`candidate` of intervened is 0; recomputed: 2",
     ]);
     forged(&bench, met, "/prevented", &json!([])).expect(1).prints(&["`prevented` of intervened is []"]);
-    forged(&bench, met, "/calls", &json!(4)).expect(1).prints(&["`calls` of intervened is 4; it follows that it is 2"]);
+    forged(&bench, met, "/calls", &json!(4)).expect(1).prints(&["`calls` of intervened is 4; recomputed: 2"]);
     let first = bench.journal("specs").into_iter().find(|e| name(e) == "answer_received").unwrap();
     forged(&bench, ("answer_accepted", "informal_spec"), "/artifact", &first["data"]["artifact"])
         .expect(1)
         .prints(&["an answer is accepted that was not received"]);
     forged(&bench, ("answer_accepted", "informal_spec"), "/answer/tools", &json!(["Read"]))
         .expect(1)
-        .prints(&["`answer.tools` of answer_accepted is [\"Read\"]; it follows that it is []"]);
+        .prints(&["`answer.tools` of answer_accepted is [\"Read\"]; recomputed: []"]);
 }
 
 #[test]

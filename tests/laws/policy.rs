@@ -1,4 +1,4 @@
-//! The laws of a run: printed, asked of a journal again, and told with what they saw.
+//! The default policy: printed, evaluated on journals, and reported with the values that it read.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, good, issue, review};
 use crate::support::{Bench, name, outcome};

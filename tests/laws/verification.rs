@@ -35,7 +35,7 @@ fn verdicts_on_the_policy_are_recomputed() {
     let told = ("rule_violated", "run");
     forged(&bench, told, "/severity", &json!("info"))
         .expect(1)
-        .prints(&["`severity` of rule_violated is \"info\"; it follows that it is \"error\""]);
+        .prints(&["`severity` of rule_violated is \"info\"; recomputed: \"error\""]);
     forged(&bench, told, "/culprit", &json!(2)).expect(1).prints(&["`culprit` of rule_violated is 2; it follows"]);
     forged(&bench, told, "/rule", &json!("no-worker")).expect(1).prints(&[
         "`no-worker` is reported as violated; by the events before it, it is not, or was reported already",
@@ -60,7 +60,7 @@ fn whether_the_policy_forbids_an_approval_is_recomputed() {
     let routed = ("routed", "review");
     forged(&bench, routed, "/routing/violates_policy", &json!(false))
         .expect(1)
-        .prints(&["routing: VIOLATED", "`routing.violates_policy` of routed is false; it follows that it is true"]);
+        .prints(&["routing: VIOLATED", "`routing.violates_policy` of routed is false; recomputed: true"]);
     // The whole approval forged: it follows that it was forbidden.
     let mut journal = bench.events("specs");
     for event in &mut journal {
@@ -79,8 +79,8 @@ fn whether_the_policy_forbids_an_approval_is_recomputed() {
     }
     write(&bench, &journal);
     bench.run(&["audit", "forged", "--policy", "default"]).expect(1).prints(&[
-        "`row` of routed is \"approved\"; it follows that it is \"policy_violated\"",
-        "`outcome` of run_finished is \"approved\"; it follows that it is \"not_approved\"",
+        "`row` of routed is \"approved\"; recomputed: \"policy_violated\"",
+        "`outcome` of run_finished is \"approved\"; recomputed: \"not_approved\"",
         "none of them violated",
     ]);
 
@@ -90,7 +90,7 @@ fn whether_the_policy_forbids_an_approval_is_recomputed() {
     genuine(&kept);
     forged(&kept, routed, "/routing/violates_policy", &json!(true))
         .expect(1)
-        .prints(&["`routing.violates_policy` of routed is true; it follows that it is false"]);
+        .prints(&["`routing.violates_policy` of routed is true; recomputed: false"]);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn claims_and_routing_follow_from_earlier_events() {
             ("attempt_finished", "informal_spec"),
             "/claims/answer",
             json!(7),
-            "`claims.answer` of attempt_finished is 7; it follows that it is 1",
+            "`claims.answer` of attempt_finished is 7; recomputed: 1",
         ),
         (
             ("attempt_finished", "formalize"),
@@ -134,7 +134,7 @@ fn claims_and_routing_follow_from_earlier_events() {
             another.clone(),
             "`claims.source` of attempt_finished is",
         ),
-        (("attempt_finished", "model_check"), "/claims/verdict", json!("violated"), "it follows that it is \"holds\""),
+        (("attempt_finished", "model_check"), "/claims/verdict", json!("violated"), "recomputed: \"holds\""),
         (
             ("attempt_finished", "model_check"),
             "/claims/witnesses",
@@ -162,19 +162,14 @@ fn claims_and_routing_follow_from_earlier_events() {
             "`claims.moved` of attempt_finished is true",
         ),
         (("check_finished", "model_check"), "/module", another, "`module` of check_finished is"),
-        (
-            ("routed", "validate"),
-            "/routing/retries",
-            json!(1),
-            "`routing.retries` of routed is 1; it follows that it is 0",
-        ),
+        (("routed", "validate"), "/routing/retries", json!(1), "`routing.retries` of routed is 1; recomputed: 0"),
         (("routed", "review"), "/routing/branch_index", json!(1), "`routing.branch_index` of routed is 1"),
         (("routed", "review"), "/routing/last_branch_index", json!(9), "`routing.last_branch_index` of routed is 9"),
         (
             ("routed", "formalize"),
             "/routing/unreadable_before",
             json!(false),
-            "`routing.unreadable_before` of routed is false; it follows that it is true",
+            "`routing.unreadable_before` of routed is false; recomputed: true",
         ),
         (("routed", "model_check"), "/to", json!("formalize"), "`to` of routed is \"formalize\""),
         (("guard_evaluated", "review"), "/clause", json!("moved"), "`clause` of guard_evaluated is \"moved\""),
@@ -186,7 +181,7 @@ fn claims_and_routing_follow_from_earlier_events() {
             json!("x"),
             "`hashes.Spec.cfg` of revision_closed is \"x\"",
         ),
-        (("run_finished", "run"), "/best", json!(4), "`best` of run_finished is 4; it follows that it is 0"),
+        (("run_finished", "run"), "/best", json!(4), "`best` of run_finished is 4; recomputed: 0"),
     ] {
         forged(&bench, of, place, &value).expect(1).prints(&[words]);
     }
@@ -209,7 +204,7 @@ fn claims_restored_on_a_branch_are_recomputed() {
     genuine(&bench);
     forged(&bench, ("claims_restored", "model_check"), "/claims/verdict", &json!("violated"))
         .expect(1)
-        .prints(&["`claims.verdict` of claims_restored is \"violated\"; it follows that it is \"holds\""]);
+        .prints(&["`claims.verdict` of claims_restored is \"violated\"; recomputed: \"holds\""]);
 }
 
 /// The journal of a finished run with some of its events changed.
@@ -276,13 +271,13 @@ fn an_unreadable_or_altered_journal_never_passes() {
         });
     })
     .expect(1)
-    .prints(&["no event from here on is the guard_evaluated of the guard `approval` that follows"]);
+    .prints(&["the group lacks the guard_evaluated of the guard `approval`"]);
     changed(&bench, |all| {
         let at = of("routed", all);
         all[at]["attempt"] = json!(5);
     })
     .expect(1)
-    .prints(&["routed is {", "\"attempt\":5}; it follows that it is {"]);
+    .prints(&["routed is {", "\"attempt\":5}; recomputed: {"]);
     // A text that is not the one that was written.
     let journal = bench.events("specs");
     let answer = journal[of("answer_received", &journal)]["data"]["artifact"].as_str().unwrap().to_owned();

@@ -48,7 +48,7 @@ fn a_violation_is_journaled_at_once_reported_and_forbids_the_approval() {
     let done = done
         .prints(&[
             "Outcome: not approved",
-            "the policy forbids it: rule `never-above` is broken: nothing is said of the limit",
+            "the policy forbids it: rule `never-above` is violated: nothing is said of the limit",
             "never-above [error]: violated by event",
             "2 of 3 rules kept",
         ])
@@ -134,7 +134,7 @@ fn every_kind_of_rule_is_evaluated_and_an_audit_agrees() {
 fn a_rule_that_the_approval_itself_would_violate_forbids_it() {
     let text = "formula = 'F text_contains:\"no such words\"'";
     for (more, told) in [
-        (text, "still owed"),
+        (text, "residual"),
         (
             "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.outcome.statistics.distinct > 1000'",
             "prevented the approval",
@@ -257,7 +257,7 @@ fn a_wrong_policy_is_refused_before_the_run() {
     let formula = |formula: &str| format!("\n\n[[rule]]\nid = \"r\"\nformula = '{formula}'\n");
     of(
         &formula("G name = \"anser_received\""),
-        &["line 3", "a run has no event `anser_received`", "near it: answer_received"],
+        &["line 3", "a run has no event `anser_received`", "similar: answer_received"],
     );
     of(
         "[[rule]]\nid = \"r\"\nowner = \"review\"\nformula = '@reviewer.claims.verdict = 1'\n",
@@ -265,7 +265,7 @@ fn a_wrong_policy_is_refused_before_the_run() {
     );
     of(
         "[[rule]]\nid = \"r\"\nowner = \"reviewer\"\nformula = 'true'\n",
-        &["there is no node `reviewer`", "near it: review"],
+        &["there is no node `reviewer`", "similar: review"],
     );
     of(
         "[[rule]]\nid = \"r\"\nowner = \"review\"\nformula = '@model_chek(true)'\n",
@@ -301,7 +301,7 @@ fn a_wrong_policy_is_refused_before_the_run() {
     };
     of(
         &approved("@review.outcome.statistics.distinct > 10"),
-        &["no event of `review` has a field `outcome.statistics.distinct` (those of model_check, candidates have)"],
+        &["no event of `review` has a field `outcome.statistics.distinct` (events of model_check, candidates have it)"],
     );
     of(
         "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'name = \"check_finished\"'\nformula = 'true'\n",
@@ -318,7 +318,7 @@ fn a_wrong_policy_is_refused_before_the_run() {
     of("[[rule]]\nid = \"r\"\nformula = 'G ('\n", &["line 3", "no formula"]);
     of("[[rule]]\nid = \"r\nformula = 'true'\n", &["line 2"]);
     of("", &["the policy has no rule"]);
-    of(&(formula("true") + "[log]\ntool_call = [\"x\"]\n"), &["[log] says where an agent's log keeps things"]);
+    of(&(formula("true") + "[log]\ntool_call = [\"x\"]\n"), &["a policy for a run cannot have a [log] table"]);
     bench
         .run(&["run", "docs", "--recording", "script.jsonl", "--policy", "missing.toml"])
         .expect(2)

@@ -294,7 +294,7 @@ fn a_key_in_an_argument_a_setting_or_a_document_is_refused_before_anything_is_wr
     refused(&bench, &ANTHROPIC, &[KEY], &["tlaforge.toml contains the value of ANTHROPIC_API_KEY"]);
     std::fs::remove_file(bench.path("tlaforge.toml")).unwrap();
     bench.write("docs/notes.md", format!("export ANTHROPIC_API_KEY={}\n", KEY.1));
-    refused(&bench, &ANTHROPIC, &[KEY], &["notes.md contains the value of ANTHROPIC_API_KEY", "take it out"]);
+    refused(&bench, &ANTHROPIC, &[KEY], &["notes.md contains the value of ANTHROPIC_API_KEY", "remove it"]);
 }
 
 #[test]

@@ -56,8 +56,8 @@ fn owners(row: Row) -> Vec<&'static str> {
 /// formula holds, each guard is the conjunction of its clauses, and the run ended as its last decision says.
 pub fn default_policy() -> String {
     let mut text = String::from(
-        "# The laws of a run, as they are compiled into tlaforge. `tlaforge audit RUN --policy default` asks them of a\n\
-         # journal; this file does the same.\n",
+        "# The default policy of a run, as it is compiled into tlaforge. `tlaforge audit RUN --policy default` evaluates it\n\
+         # on a journal; this file does the same.\n",
     );
     for law in default_rules() {
         let asked = |owner: &str, when: &str, formula: &str| {

@@ -307,11 +307,11 @@ pub enum RuleMonitorError {
     Store(#[from] crate::journal::StoreError),
     /// An answer was accepted without labels.
     #[error(
-        "event {seq} holds an answer that was not labelled with what the policy's rules speak of; take another policy, forge \
-         again under this one, or audit the run with it"
+        "event {seq} has an answer without the labels that the policy needs; use another policy, start a new run with this \
+         one, or audit the run with it"
     )]
     Unlabelled { seq: u64 },
-    #[error("event {seq} cannot be held against the policy: {source}")]
+    #[error("event {seq} cannot be evaluated under the policy: {source}")]
     Event { seq: u64, source: AuditError },
 }
 

@@ -43,7 +43,7 @@ impl Untrusted {
     pub fn words(&self) -> String {
         let all: Vec<String> = self.propositions.iter().map(|name| format!("model:{name}")).collect();
         let by = if self.models.is_empty() { "a model".to_owned() } else { self.models.join(", ") };
-        format!("rests on labels by {by}: untrusted ({})", all.join(", "))
+        format!("depends on labels by {by}: untrusted ({})", all.join(", "))
     }
 }
 
@@ -169,10 +169,10 @@ impl RuleEnd {
     }
 
     pub fn words(&self) -> String {
-        let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; still owed: {owed}"));
+        let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; residual: {owed}"));
         let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
         let untrusted = self.untrusted.as_ref().map_or_else(String::new, |u| format!("; it {}", u.words()));
-        format!("rule `{}` is broken: {}{owed}{why}{untrusted}", self.rule, self.meaning)
+        format!("rule `{}` is violated: {}{owed}{why}{untrusted}", self.rule, self.meaning)
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn check_event(verification: &mut Verification, view: &RunView, entry
             let mut told = named.received.clone();
             told.sort_unstable();
             if told != received {
-                let text = format!("`received` of leaders_selected is {told:?}; it follows that it is {received:?}");
+                let text = format!("`received` of leaders_selected is {told:?}; recomputed: {received:?}");
                 verification.object("candidates", entry.seq, text);
             }
             verification.compare("candidates", entry, &["leaders"], &json!({"leaders": select_leaders(&drafted)}));

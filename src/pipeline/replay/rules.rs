@@ -125,9 +125,9 @@ pub(super) fn compare_ends(verification: &mut Verification, seq: u64, told: &[Ru
         let words = |end: &Option<RuleEnd>| match end {
             None => "no rule of the policy".to_owned(),
             Some(end) => {
-                let never = if end.never_evaluated { ", never asked" } else { "" };
+                let never = if end.never_evaluated { ", never evaluated" } else { "" };
                 let forbade = if end.forbade_approval { ", and forbade the approval" } else { "" };
-                let owed = end.owed.as_ref().map_or_else(String::new, |owed| format!(", still owed: {owed}"));
+                let owed = end.owed.as_ref().map_or_else(String::new, |owed| format!(", residual: {owed}"));
                 format!("{} [{}]{never}{forbade}{owed}", end.verdict, end.severity)
             }
         };

@@ -40,11 +40,11 @@ impl Verification {
             differ(&mut differing, field, &data[*field], &follows[*field]);
             let more = differing.len().saturating_sub(SHOWN);
             for (path, told, follows) in differing.into_iter().take(SHOWN) {
-                let text = format!("`{path}` of {} is {told}; it follows that it is {follows}", entry.event.name());
+                let text = format!("`{path}` of {} is {told}; recomputed: {follows}", entry.event.name());
                 self.object(about, entry.seq, text);
             }
             if more > 0 {
-                self.object(about, entry.seq, format!("{more} further fields below `{field}` are not as they follow"));
+                self.object(about, entry.seq, format!("{more} further fields below `{field}` differ"));
             }
         }
     }

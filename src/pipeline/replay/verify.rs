@@ -137,7 +137,7 @@ impl Replay<'_> {
         let Some(reason) = finished.reason else { return true };
         let goes = transition(&self.view.settings.routing, &self.view.state, &Step::Stop(reason)).row != Row::Ignored;
         if !goes {
-            self.verification.object("routing", event.seq, "the run is stopped while nothing was under way");
+            self.verification.object("routing", event.seq, "the run is stopped although no node was running");
         }
         goes
     }
@@ -152,7 +152,7 @@ impl Replay<'_> {
             verification.object(
                 "routing",
                 first.seq,
-                format!("{} ends an attempt while {here} was at work", first.lifeline),
+                format!("{} ends an attempt while {here} was running", first.lifeline),
             );
             return false;
         };
@@ -195,7 +195,7 @@ impl Replay<'_> {
             let follows = self.view.artifact(name);
             if follows != Some(is) {
                 let (is, follows) = (short(&json!(is)), short(&json!(follows)));
-                let text = format!("`{what}` of {} is {is}; it follows that it is {follows}", entry.event.name());
+                let text = format!("`{what}` of {} is {is}; recomputed: {follows}", entry.event.name());
                 self.verification.object("check", entry.seq, text);
             }
         }
@@ -204,7 +204,7 @@ impl Replay<'_> {
     fn branched(&mut self, group: &[Entry], branch: &Branch) {
         let next = self.view.next_revision();
         if group[0].rev != next {
-            let text = format!("the branch is revision {}; it follows that it is {next}", group[0].rev);
+            let text = format!("the branch is revision {}; recomputed: {next}", group[0].rev);
             self.verification.object("revision", group[0].seq, text);
         }
         let mut view = self.view.clone();
@@ -300,13 +300,13 @@ fn compare_group(
         let Some(entry) = told.iter().find(same) else {
             let seq = group.first().map_or(0, |event| event.seq);
             let of = guard(&record.event).map_or_else(String::new, |guard| format!(" of the guard `{guard}`"));
-            verification.object("routing", seq, format!("no event from here on is the {name}{of} that follows"));
+            verification.object("routing", seq, format!("the group lacks the {name}{of}"));
             continue;
         };
         let envelope = json!({"kind": entry.kind, "rev": entry.rev, "attempt": entry.attempt});
         let follows = json!({"kind": record.kind, "rev": record.rev, "attempt": record.attempt});
         if envelope != follows {
-            let text = format!("{name} is {envelope}; it follows that it is {follows}");
+            let text = format!("{name} is {envelope}; recomputed: {follows}");
             verification.object("journal", entry.seq, text);
         }
         let follows = record.event.data();

@@ -56,7 +56,7 @@ pub(super) fn describe(entry: &Entry) -> String {
         RunEvent::CandidateReceived(received) => {
             format!("receives candidate {} ({} points)", received.candidate, received.points)
         }
-        RunEvent::CandidateAbandoned(one) => format!("candidate {} is given up: {}", one.candidate, one.why),
+        RunEvent::CandidateAbandoned(one) => format!("candidate {} is abandoned: {}", one.candidate, one.why),
         RunEvent::LeadersSelected(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
             format!("properties for candidates {}", leaders.join(", "))
@@ -74,8 +74,8 @@ pub(super) fn describe(entry: &Entry) -> String {
             format!("predicted to be violated: {}", estimates.join(", "))
         }
         RunEvent::Labelled(labelled) => labels_words(&labelled.given),
-        RunEvent::AnswerAccepted(taken) => format!("takes answer {}", taken.candidate + 1),
-        RunEvent::AnswerOffered(offered) => format!("would take answer {}", offered.candidate + 1),
+        RunEvent::AnswerAccepted(taken) => format!("accepts answer {}", taken.candidate + 1),
+        RunEvent::AnswerOffered(offered) => format!("offers answer {}", offered.candidate + 1),
         RunEvent::Intervened(intervened) => intervened_words(intervened),
         RunEvent::RuleViolated(violation) => {
             format!("rule {} is violated by event {}", violation.rule, violation.culprit)

@@ -156,11 +156,11 @@ mod tests {
         let of = |rest: &str| refused(&format!("owner = \"review\"\n{rest}"));
         let told = of("formula = '@review.outcome.statistics.distinct > 1'");
         assert!(told.contains("no event of `review` has a field `outcome.statistics.distinct`"), "{told}");
-        assert!(told.ends_with("(those of model_check, candidates have)"), "{told}");
+        assert!(told.ends_with("(events of model_check, candidates have it)"), "{told}");
         let told = of("formula = '@model_check(O defined(tally.score))'");
-        assert!(told.contains("`model_check` has a field `tally.score` (those of mutants have)"), "{told}");
+        assert!(told.contains("`model_check` has a field `tally.score` (events of mutants have it)"), "{told}");
         let told = of("formula = 'claims.points = 1'");
-        assert!(told.ends_with("(those of candidates have)"), "{told}");
+        assert!(told.ends_with("(events of candidates have it)"), "{told}");
         let told = of("when = 'name = \"check_finished\"'\nformula = 'true'");
         assert!(told.contains("its `when` holds at no event of `review`"), "{told}");
         assert!(of("formula = '@model_check.outcome.verdict != null'").contains("no run can satisfy it"));
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn an_unknown_value_is_refused_with_its_field() {
         let told = refused("formula = 'F (outcome = \"aproved\")'");
-        assert!(told.contains("no run has `outcome = \"aproved\"` (near it: approved"), "{told}");
+        assert!(told.contains("no run has `outcome = \"aproved\"` (similar: approved"), "{told}");
         let told = refused("formula = 'F (outcome.verdict = \"hold\")'");
-        assert!(told.contains("no run has `outcome.verdict = \"hold\"` (near it: holds"), "{told}");
+        assert!(told.contains("no run has `outcome.verdict = \"hold\"` (similar: holds"), "{told}");
     }
 
     #[test]

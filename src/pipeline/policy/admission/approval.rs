@@ -226,7 +226,7 @@ pub(super) fn check_causal_rule(
         None => all.truth(),
     };
     if is_possible(&mut all, &[asked], scene) == Some(false) {
-        return Err(AdmissionError::NeverAsked { line: rule.line, rule: rule.id.clone(), owner: owner.to_owned() });
+        return Err(AdmissionError::NeverEvaluated { line: rule.line, rule: rule.id.clone(), owner: owner.to_owned() });
     }
     // A rule with a `when` may exclude the moments at which it is evaluated: it says that they never come. A rule without
     // one is evaluated whenever its owner works, so it has to hold at some moment.

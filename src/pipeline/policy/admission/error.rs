@@ -8,12 +8,14 @@ use crate::pipeline::machine::CANDIDATE_LIFELINES;
 pub enum AdmissionError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    #[error("[log] says where an agent's log keeps things, and a run is watched by its own journal; take it out")]
+    #[error(
+        "a policy for a run cannot have a [log] table, because a run is monitored by its own journal; remove the table"
+    )]
     Log,
     /// What is foreseen has no labels.
     #[error(
-        "line {line}: rule `{rule}` speaks of `model:{name}`, and answers that are foreseen are not labelled; let [prediction] \
-         say `how = \"ask\"`, or take its `intervention` out"
+        "line {line}: rule `{rule}` uses `model:{name}`, but predicted answers have no labels; set \
+         `how = \"ask\"` in [prediction], or remove `intervention` from the rule"
     )]
     ForeseenViolation {
         /// The line of the rule, from 1.
@@ -22,7 +24,7 @@ pub enum AdmissionError {
         name: String,
     },
     /// A rule uses a name that no run has.
-    #[error("line {line}: rule `{rule}`: {what} `{name}`{}", told_near(.near))]
+    #[error("line {line}: rule `{rule}`: {what} `{name}`{}", similar_names_hint(.near))]
     Unknown {
         /// The line of the rule, from 1.
         line: usize,
@@ -44,7 +46,7 @@ pub enum AdmissionError {
         spelling: String,
     },
     /// A rule reads a field that the lifeline does not have.
-    #[error("line {line}: rule `{rule}`: no event of `{lifeline}` has a field `{field}` ({})", told_owners(.of))]
+    #[error("line {line}: rule `{rule}`: no event of `{lifeline}` has a field `{field}` ({})", owners_hint(.of))]
     NotItsOwn {
         /// The line of the rule, from 1.
         line: usize,
@@ -87,8 +89,10 @@ pub enum AdmissionError {
         other: String,
     },
     /// A causal rule is evaluated at no event.
-    #[error("line {line}: rule `{rule}`: its `when` holds at no event of `{owner}`, so it would never be asked")]
-    NeverAsked {
+    #[error(
+        "line {line}: rule `{rule}`: its `when` holds at no event of `{owner}`, so the rule would never be evaluated"
+    )]
+    NeverEvaluated {
         /// The line of the rule, from 1.
         line: usize,
         rule: String,
@@ -109,18 +113,18 @@ pub enum AdmissionError {
     },
 }
 
-fn told_near(similar_names: &[String]) -> String {
+fn similar_names_hint(similar_names: &[String]) -> String {
     match similar_names {
         [] => String::new(),
-        names => format!(" (near it: {})", names.join(", ")),
+        names => format!(" (similar: {})", names.join(", ")),
     }
 }
 
-fn told_owners(of: &[&str]) -> String {
+fn owners_hint(of: &[&str]) -> String {
     let (candidates, nodes): (Vec<&str>, Vec<&str>) = of.iter().partition(|name| CANDIDATE_LIFELINES.contains(name));
     let mut names: Vec<&str> = nodes;
     if !candidates.is_empty() {
         names.push("candidates");
     }
-    format!("those of {} have", names.join(", "))
+    format!("events of {} have it", names.join(", "))
 }
