@@ -83,7 +83,9 @@ fn an_audit_takes_the_default_policy_by_name_or_as_the_printed_file() {
     bench.run(&["audit", "specs", "--policy", "default", "--follow"]).expect(2).says(&["remove --follow"]);
 
     let without = bench.journal("specs").into_iter().map(|mut event| {
-        event["data"].as_object_mut().unwrap().remove("routing");
+        if event["name"] == "routed" {
+            event["data"].as_object_mut().unwrap().remove("routing");
+        }
         event.to_string() + "\n"
     });
     bench.write("old/journal.jsonl", without.collect::<String>());

@@ -315,7 +315,7 @@ fn a_wrong_policy_is_refused_before_the_run() {
         "[[rule]]\nid = \"r\"\nwords = \"w\"\nformula = 'F name = \"routed\"'\nconfirmed = false\n",
         &["is not confirmed", "policy formulate"],
     );
-    of("[[rule]]\nid = \"r\"\nformula = 'G ('\n", &["line 3", "no formula"]);
+    of("[[rule]]\nid = \"r\"\nformula = 'G ('\n", &["line 3", "is not a formula"]);
     of("[[rule]]\nid = \"r\nformula = 'true'\n", &["line 2"]);
     of("", &["the policy has no rule"]);
     of(&(formula("true") + "[log]\ntool_call = [\"x\"]\n"), &["a policy for a run cannot have a [log] table"]);

@@ -424,7 +424,7 @@ fn warns_about_fields_that_never_have_a_value() {
     };
     let log = r#"{"type":"user","message":{"content":[{"type":"text","text":"a secret"}]}}"#;
     let found = warnings(log, Shape::Claude, "G !any(message.content, contains \"secret\")");
-    assert!(found[0].contains("`message.content` is an object or an empty list"), "{found:?}");
+    assert!(found[0].contains("`message.content` is always an object or an empty list"), "{found:?}");
     assert_eq!(warnings(log, Shape::Claude, "G defined(message.content)"), Vec::<String>::new());
     let error = holds(log, Shape::Claude, "G !contains(content, \"secret\")").unwrap_err();
     assert!(error.contains("text_contains:"), "{error}");
