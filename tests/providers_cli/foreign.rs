@@ -150,7 +150,7 @@ fn only_a_recording_is_overwritten_by_a_recording() {
     let server = counter(&bench);
     bench.write("mine.txt", "my notes\n");
     std::fs::create_dir(bench.path("folder")).unwrap();
-    for (path, word) in [("mine.txt", "no recording"), ("folder", "no file")] {
+    for (path, word) in [("mine.txt", "is not a recording"), ("folder", "is not a file")] {
         forge(&bench, &server, &["--record", path]).expect(2).says(&[path, word, "--record overwrites its file"]);
     }
     assert_eq!(bench.read("mine.txt"), "my notes\n");

@@ -39,7 +39,7 @@ fn the_provider_must_be_known_and_reachable() {
         &bench,
         &["--provider", "claude", "--claude-api-key", "--claude-path", "/bin/sh"],
         &[],
-        &["ANTHROPIC_API_KEY is not set", "remove the flag"],
+        &["needs ANTHROPIC_API_KEY, which is not set", "remove the flag"],
     );
     bench.run(&["run", "docs", "--provider", "claude"]).expect(2).says(&["not found", "npm install"]);
 }
@@ -70,7 +70,12 @@ fn a_named_provider_is_never_replaced_by_another() {
     // The key would pay for what the login was to answer.
     let bench = ready();
     refused(&bench, &["--claude-path", "/nowhere/claude"], &[KEY], &["/nowhere/claude does not exist"]);
-    refused(&bench, &["--claude-path", "/bin/sh", "--claude-api-key"], &[], &["ANTHROPIC_API_KEY is not set"]);
+    refused(
+        &bench,
+        &["--claude-path", "/bin/sh", "--claude-api-key"],
+        &[],
+        &["needs ANTHROPIC_API_KEY, which is not set"],
+    );
 }
 
 #[test]
