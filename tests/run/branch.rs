@@ -80,7 +80,7 @@ fn a_configuration_without_a_module_is_rejected() {
             &bench,
             &["--from", "rev_0", "--at", node],
             2,
-            &["rev_0 has no module", "no module for its edited Spec.cfg", "put a Spec.tla beside it"],
+            &["rev_0 has no module", "no module for its edited Spec.cfg", "add a Spec.tla in the same folder"],
         );
     }
     // With a module of the person's own it goes on.
