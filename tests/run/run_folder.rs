@@ -68,7 +68,7 @@ fn the_error_for_an_unknown_revision_or_node_lists_the_existing_ones() {
     bench.forge(&good(), &[]).expect(0);
     let before = snapshot(&bench.path("specs"));
     let resume = |args: &[&str]| bench.run(&[&["resume", "specs"], args].concat()).expect(2);
-    resume(&["--from", "rev_7"]).says(&["there is no revision \"rev_7\"", "there are rev_0"]);
+    resume(&["--from", "rev_7"]).says(&["there is no revision \"rev_7\"", "its revisions are rev_0"]);
     resume(&["--from", "first", "--at", "review"]).says(&["there is no revision \"first\""]);
     resume(&["--from", "rev_0", "--at", "reviewing"]).says(&["there is no node \"reviewing\"", "formalize, validate"]);
     resume(&["--from", "rev_0"]).says(&["ended the run (approved)", "--at"]);
@@ -107,7 +107,7 @@ fn a_journal_damaged_in_the_middle_stops_with_its_line_and_changes_nothing() {
     for (text, words) in [
         (whole.replacen(lines[4], "{\"v\":1,\"seq\":5", 1), "line 5, is damaged"),
         (without_third, "line 3, is damaged"),
-        (whole.replacen("{\"v\":2,", "{\"v\":3,", 1), "a newer tlaforge wrote it"),
+        (whole.replacen("{\"v\":3,", "{\"v\":4,", 1), "a newer tlaforge wrote it"),
         (whole.replacen(lines[2], "\u{0}\u{0}\u{0}", 1), "line 3, is damaged"),
     ] {
         bench.write("specs/journal.jsonl", &text);
