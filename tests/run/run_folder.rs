@@ -107,7 +107,7 @@ fn a_journal_damaged_in_the_middle_stops_with_its_line_and_changes_nothing() {
     for (text, words) in [
         (whole.replacen(lines[4], "{\"v\":1,\"seq\":5", 1), "line 5, is damaged"),
         (without_third, "line 3, is damaged"),
-        (whole.replacen("{\"v\":3,", "{\"v\":4,", 1), "a newer tlaforge wrote it"),
+        (whole.replacen("{\"v\":3,", "{\"v\":4,", 1), "a newer tlaforge wrote"),
         (whole.replacen(lines[2], "\u{0}\u{0}\u{0}", 1), "line 3, is damaged"),
     ] {
         bench.write("specs/journal.jsonl", &text);
