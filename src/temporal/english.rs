@@ -271,7 +271,7 @@ impl Formulas {
             },
             Unary::Globally if matches!(self.node(a), Node::False) => match anchor {
                 Anchor::First => format!("there {} no step", must(mood, "must be", "is")),
-                _ => format!("the run {} anchor", must(mood, "must end", "ends")),
+                _ => format!("the run {} here", must(mood, "must end", "ends")),
             },
             Unary::Finally if state && self.negated_atom(a).is_none() => {
                 format!("{} {}", self.state_clause(a, mood), anchor.or_later())

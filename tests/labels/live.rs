@@ -220,7 +220,7 @@ fn refuses_labels_for_a_run_with_unlabelled_answers() {
     bench
         .run(&["resume", "specs", "--policy", POLICY])
         .expect(2)
-        .says(&["holds an answer that was not labelled", "forge again under this one, or audit the run with it"]);
+        .says(&["has an answer without the labels that the policy needs", "forge again under this one, or audit the run with it"]);
     assert_eq!(bench.read("specs/journal.jsonl"), before);
 }
 
