@@ -217,10 +217,10 @@ fn refuses_labels_for_a_run_with_unlabelled_answers() {
     bench.forge(&script, &[]).expect(5);
     bench.write(POLICY, policy(""));
     let before = bench.read("specs/journal.jsonl");
-    bench
-        .run(&["resume", "specs", "--policy", POLICY])
-        .expect(2)
-        .says(&["has an answer without the labels that the policy needs", "forge again under this one, or audit the run with it"]);
+    bench.run(&["resume", "specs", "--policy", POLICY]).expect(2).says(&[
+        "has an answer without the labels that the policy needs",
+        "forge again under this one, or audit the run with it",
+    ]);
     assert_eq!(bench.read("specs/journal.jsonl"), before);
 }
 

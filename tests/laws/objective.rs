@@ -574,7 +574,7 @@ fn an_audit_recomputes_the_steps_of_the_objective() {
     // What was measured follows from what the tools said, also where the goal does not speak of it.
     forged("revision_closed", 0, &|data| data["objective"]["metrics"]["depth"] = json!(99))
         .expect(1)
-        .prints(&["`objective.metrics.depth` of revision_closed is 99; it follows that it is"]);
+        .prints(&["`objective.metrics.depth` of revision_closed is 99; recomputed: "]);
 
     // Whatever shows test results shows it as one that failed.
     forged("run_finished", 0, &|data| data["best"] = json!(2));

@@ -36,7 +36,7 @@ fn verdicts_on_the_policy_are_recomputed() {
     forged(&bench, told, "/severity", &json!("info"))
         .expect(1)
         .prints(&["`severity` of rule_violated is \"info\"; recomputed: \"error\""]);
-    forged(&bench, told, "/culprit", &json!(2)).expect(1).prints(&["`culprit` of rule_violated is 2; it follows"]);
+    forged(&bench, told, "/culprit", &json!(2)).expect(1).prints(&["`culprit` of rule_violated is 2; recomputed"]);
     forged(&bench, told, "/rule", &json!("no-worker")).expect(1).prints(&[
         "`no-worker` is reported as violated; by the events before it, it is not, or was reported already",
         "`never-above` [error] is violated by event",

@@ -148,7 +148,7 @@ fn a_rule_that_the_approval_itself_would_violate_forbids_it() {
         let bench = bench();
         under(&bench, &rule("forbids", more), &good()).expect(1).prints(&[
             "Outcome: not approved",
-            "`forbids` is broken",
+            "`forbids` is violated",
             told,
         ]);
         let journal = bench.journal("specs");
