@@ -348,10 +348,10 @@ async fn follow(
         if let Some(owed) = owed.filter(|_| ending == FinalVerdict::PresumablyViolated) {
             match args.format {
                 Format::Text => {
-                    print_result(&format!("{rule}: not satisfied at the end of the log; residual: {owed}\n"))
+                    print_result(&format!("{rule}: not satisfied at the end of the log; residual: {owed}\n"));
                 }
                 Format::Json => {
-                    print_json_line(&json!({"rule": rule, "verdict": "presumably_violated", "residual": owed}))
+                    print_json_line(&json!({"rule": rule, "verdict": "presumably_violated", "residual": owed}));
                 }
             }
         }

@@ -134,7 +134,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             };
             text.push_str("Providers of models:\n");
             text.extend(providers.iter().map(ProviderStatus::text));
-            let choice = default_name.map_or_else(|| "none is ready: set up one of the above".to_owned(), |name| name);
+            let choice = default_name.unwrap_or_else(|| "none is ready: set up one of the above".to_owned());
             text = format!("{text}Default provider of `tlaforge run`: {choice}.");
             if !args.online {
                 text.push_str(" Servers were not tested; add --online to test them.");

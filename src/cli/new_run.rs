@@ -70,7 +70,7 @@ pub(super) async fn create_run(
     cancel: Cancel,
 ) -> Result<(Run, Preparation), Failure> {
     refuse_existing(&job.out)?;
-    let policy = job.policy.as_deref().map(|path| PolicyFile::read(path)).transpose()?;
+    let policy = job.policy.as_deref().map(PolicyFile::read).transpose()?;
     let documents = match job.docs {
         DocumentSource::Path(path) if contains_documents(&job.out, &path) => {
             return Err(Failure::usage(format!(

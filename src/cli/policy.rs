@@ -50,7 +50,7 @@ pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
     match format {
         PolicyFormat::Text => print_result(&text(&default_rules())),
         PolicyFormat::Json => {
-            print_json_line(&json!({"schema": 2, "rules": default_rules().iter().map(object).collect::<Vec<_>>()}))
+            print_json_line(&json!({"schema": 2, "rules": default_rules().iter().map(object).collect::<Vec<_>>()}));
         }
         PolicyFormat::Toml => print_result(&default_policy()),
     }

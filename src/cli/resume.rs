@@ -64,7 +64,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     make_paths_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let routing = RoutingSettings { max_revisions, repair, strengthen, ..view.settings.routing };
-    let policy = args.forge.policy.as_deref().map(|path| PolicyFile::read(path)).transpose()?;
+    let policy = args.forge.policy.as_deref().map(PolicyFile::read).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(

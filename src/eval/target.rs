@@ -218,7 +218,7 @@ impl<'a> TargetJudge<'a> {
                     self.record_all(&mut part, &PropertyVerdict::Unknown(why.to_owned()));
                 }
                 GroupResult::Unknown(why) | GroupResult::TimedOut(why) => {
-                    self.record_all(&mut part, &PropertyVerdict::Unknown(why))
+                    self.record_all(&mut part, &PropertyVerdict::Unknown(why));
                 }
                 GroupResult::OtherDeadlock | GroupResult::CheckSeparately => {
                     self.record_all(&mut part, &PropertyVerdict::Unknown(why.to_owned()));

@@ -373,7 +373,7 @@ fn read_output(ended: &Ended, expected: ExpectedCall) -> Result<(Transcript, Opt
         }
         match serde_json::from_slice::<Value>(line) {
             Ok(value) if value.is_object() => {
-                transcript.take(&value).map_err(|failure| transcript.add_to_failure(failure))?
+                transcript.take(&value).map_err(|failure| transcript.add_to_failure(failure))?;
             }
             Ok(_) => malformed = Some(format!("Claude Code: line {} of its output is no JSON object", i + 1)),
             Err(e) => malformed = Some(format!("Claude Code: line {} of its output cannot be read: {e}", i + 1)),

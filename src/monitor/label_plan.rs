@@ -40,7 +40,9 @@ impl LabelPlan {
         let mut labels = Self::default();
         let fold = |part: &mut Vec<_>, states: &States, _: u64| part.extend(states.each().iter().map(LabelInput::new));
         let summary = scan_lines(input, plan, options, fold, |part| {
-            part.into_iter().for_each(|input| labels.push(input));
+            for input in part {
+                labels.push(input);
+            }
         })?;
         labels.places = summary.places;
         Ok(labels)

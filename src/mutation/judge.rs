@@ -287,7 +287,7 @@ impl Judge<'_> {
             };
             match verdict {
                 Verdict::Violated { violated } if label.may_explain(&violated, trace.as_ref()) => {
-                    by = violation_name(&violated)
+                    by = violation_name(&violated);
                 }
                 Verdict::Violated { violated } => return Ok(Classification::killed(violated, trace)),
                 // With all properties, and nothing changed except longer lists of labels.
@@ -447,7 +447,7 @@ impl Judge<'_> {
                 check_deadlock: Some(false),
                 ..cfg.clone()
             };
-            let spec = SpecText { name, text, local_modules: local_modules };
+            let spec = SpecText { name, text, local_modules };
             if matches!(self.check_holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
                 lost.push(witness.clone());
             }

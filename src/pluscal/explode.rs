@@ -282,7 +282,7 @@ impl Exploder {
             }
             Kind::Goto { to } => into.conjuncts.push(goto(&to)),
             Kind::Call { procedure, arguments } => {
-                into.conjuncts.extend(self.call(position, &procedure, arguments, next)?)
+                into.conjuncts.extend(self.call(position, &procedure, arguments, next)?);
             }
             Kind::CallGoto { procedure, arguments, to } => {
                 into.conjuncts.extend(self.call(position, &procedure, arguments, &to)?);

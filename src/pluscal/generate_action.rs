@@ -192,7 +192,7 @@ impl Generator<'_> {
                 self.layout.write(")");
             }
             Conjunct::Assert { position, macro_position, expr } => {
-                self.assertion(*position, *macro_position, expr, changed, lead)?
+                self.assertion(*position, *macro_position, expr, changed, lead)?;
             }
             Conjunct::Skip => self.layout.write(&format!("{lead}TRUE")),
         }

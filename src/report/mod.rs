@@ -1,4 +1,4 @@
-//! Renders runs, checks, audits, evaluations and mutation runs as text, JSON and JUnit XML. No I/O.
+//! Renders runs, checks, audits, evaluations and mutation runs as text, JSON and `JUnit` XML. No I/O.
 
 mod audit;
 mod audit_junit;

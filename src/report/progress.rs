@@ -16,6 +16,7 @@ const LINE: usize = 160;
 
 /// The line of progress for an event; `None` for events that are not shown. `elapsed` is the number of seconds since the
 /// previous event.
+#[expect(clippy::too_many_lines, reason = "one arm for each event")]
 pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
     let node = format!("{:<20}", entry.lifeline);
     let run = format!("{:<20}", "run");

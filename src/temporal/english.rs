@@ -37,7 +37,7 @@ impl Anchor {
     }
 
     /// Restricts "at every step" to the steps from this one on.
-    fn from_step_on(self) -> &'static str {
+    fn starting_at_step(self) -> &'static str {
         match self {
             Self::First => "",
             Self::Next => " from now on",
@@ -356,13 +356,13 @@ impl Formulas {
 
     fn phrase_globally(&self, a: Formula, anchor: Anchor, mood: Mood) -> String {
         if let Some(atom) = self.negated_atom(a) {
-            return format!("{atom} {}{}", must(mood, "must never hold", "never holds"), anchor.from_step_on());
+            return format!("{atom} {}{}", must(mood, "must never hold", "never holds"), anchor.starting_at_step());
         }
         if let Some(atoms) = self.exclusive_atoms(a) {
             return format!(
                 "{atoms} {} together{}",
                 must(mood, "must never hold", "never hold"),
-                anchor.from_step_on()
+                anchor.starting_at_step()
             );
         }
         let whenever = if anchor == Anchor::That { "whenever, from that step on," } else { "whenever" };
@@ -380,9 +380,9 @@ impl Formulas {
                 )
             }
             _ if self.is_state_formula(a) => {
-                format!("{} at every step{}", self.state_clause(a, mood), anchor.from_step_on())
+                format!("{} at every step{}", self.state_clause(a, mood), anchor.starting_at_step())
             }
-            _ => format!("at every step{}, {}", anchor.from_step_on(), self.phrase_at_that_step(a, mood)),
+            _ => format!("at every step{}, {}", anchor.starting_at_step(), self.phrase_at_that_step(a, mood)),
         }
     }
 
@@ -435,7 +435,7 @@ impl Formulas {
             Binary::Until => format!("{comes}, and at every step before it {before}"),
             Binary::WeakUntil => format!(
                 "{before} at {each} step{} before {}",
-                anchor.from_step_on(),
+                anchor.starting_at_step(),
                 if self.is_state_formula(b) {
                     format!("the first at which {}", self.state_clause(b, Mood::Is))
                 } else {
@@ -457,7 +457,7 @@ impl Formulas {
                     Binary::Release => ", or at every step if there is no such step",
                     _ => must(mood, ", and there must be such a step", ", and there is such a step"),
                 };
-                format!("{held} at every step{} up to and including {first}{tail}", anchor.from_step_on())
+                format!("{held} at every step{} up to and including {first}{tail}", anchor.starting_at_step())
             }
             Binary::Since => {
                 format!(

@@ -285,7 +285,7 @@ impl NormalForms {
         for part in parts.drain(..) {
             match (self.formulas.node(part), connective) {
                 (Node::And(inner), Connective::And) | (Node::Or(inner), Connective::Or) => {
-                    flat.extend_from_slice(inner)
+                    flat.extend_from_slice(inner);
                 }
                 (Node::True, Connective::And) | (Node::False, Connective::Or) => {}
                 (Node::False, Connective::And) | (Node::True, Connective::Or) => return Some(part),

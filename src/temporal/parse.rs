@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         self.start = self.offset();
         let operand = self.parse_operand()?;
         match self.peek() {
-            None => self.to_formula(operand, self.start),
+            None => self.make_formula(operand, self.start),
             Some(Token::Close) => Err(self.error("unmatched `)`")),
             Some(_) => Err(self.error(format!("expected an operator or the end, found {}", self.describe_next()))),
         }
@@ -248,9 +248,9 @@ impl<'a> Parser<'a> {
         let offset = self.offset();
         self.position += 1;
         Ok(match infix {
-            Infix::And => (Pending::Chain(true, vec![self.to_formula(left, self.start)?]), AND + 1),
-            Infix::Or => (Pending::Chain(false, vec![self.to_formula(left, self.start)?]), OR + 1),
-            Infix::Logic(power, operator) => (Pending::Logic(operator, self.to_formula(left, self.start)?), power),
+            Infix::And => (Pending::Chain(true, vec![self.make_formula(left, self.start)?]), AND + 1),
+            Infix::Or => (Pending::Chain(false, vec![self.make_formula(left, self.start)?]), OR + 1),
+            Infix::Logic(power, operator) => (Pending::Logic(operator, self.make_formula(left, self.start)?), power),
             Infix::Compare(comparison) => (Pending::Compare(comparison, self.to_term(left, offset)?.0), SUM),
             Infix::Arithmetic(power, operator) => {
                 let (term, depth) = self.to_term(left, offset)?;
@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
             }
             Pending::Quantified(test) => return self.finish_argument(test, operand, inner),
             Pending::Chain(is_and, mut parts) => {
-                parts.push(self.to_formula(operand, inner)?);
+                parts.push(self.make_formula(operand, inner)?);
                 match (self.peek_infix(), is_and) {
                     (Some(Infix::And), true) | (Some(Infix::Or), false) => {
                         self.position += 1;
@@ -309,19 +309,19 @@ impl<'a> Parser<'a> {
                 self.formulas.atomic(Atom::Compare(comparison, left, right))
             }
             Pending::Not => {
-                let a = self.to_formula(operand, inner)?;
+                let a = self.make_formula(operand, inner)?;
                 self.formulas.not(a)
             }
             Pending::Unary(operator) => {
-                let a = self.to_formula(operand, inner)?;
+                let a = self.make_formula(operand, inner)?;
                 self.formulas.unary(operator, a)
             }
             Pending::Logic(operator, left) => {
-                let right = self.to_formula(operand, inner)?;
+                let right = self.make_formula(operand, inner)?;
                 self.formulas.binary(operator, left, right)
             }
             Pending::Enclosed(open, enclosing) => {
-                let a = self.to_formula(operand, inner)?;
+                let a = self.make_formula(operand, inner)?;
                 self.expect_close(open)?;
                 match enclosing {
                     Enclosing::Past => self.formulas.unary(Unary::Past, a),
@@ -490,7 +490,7 @@ impl<'a> Parser<'a> {
         Ok(OperandStart::Opens(Pending::Enclosed(opened, Enclosing::Lifeline(operator, lifeline)), 0))
     }
 
-    fn to_formula(&mut self, operand: Operand, offset: usize) -> Result<Formula, ParseError> {
+    fn make_formula(&mut self, operand: Operand, offset: usize) -> Result<Formula, ParseError> {
         let term = match operand {
             Operand::Formula(formula) => return Ok(formula),
             Operand::Term(term, _) => term,

@@ -72,14 +72,14 @@ pub(super) fn parse(stdout: &str, stderr: &str, status: Status) -> ParsedOutput 
                 Some(words) if status == Status::Exited(2) => parsed.finding = Some(parse_evaluation_failure(words)),
                 Some(words) if status == Status::Exited(12) => parsed.finding = parse_violation(words),
                 None if status == Status::Exited(12) && lasso.is_some() => {
-                    parsed.finding = parse_temporal_violation(&lines[..at])
+                    parsed.finding = parse_temporal_violation(&lines[..at]);
                 }
                 _ => {}
             }
         }
         (Status::Exited(10), _) => parsed.finding = Some(violated(ViolationKind::Assumption, None)),
         (Status::Exited(2), None) => {
-            parsed.finding = parse_violated_assumption(stderr).or_else(|| parse_refusal(stderr))
+            parsed.finding = parse_violated_assumption(stderr).or_else(|| parse_refusal(stderr));
         }
         (Status::DeadlineExceeded, _) => {
             if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(parse_progress) {

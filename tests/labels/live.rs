@@ -219,7 +219,7 @@ fn refuses_labels_for_a_run_with_unlabelled_answers() {
     let before = bench.read("specs/journal.jsonl");
     bench.run(&["resume", "specs", "--policy", POLICY]).expect(2).says(&[
         "has an answer without the labels that the policy needs",
-        "forge again under this one, or audit the run with it",
+        "start a new run with this one, or audit the run with it",
     ]);
     assert_eq!(bench.read("specs/journal.jsonl"), before);
 }

@@ -106,7 +106,7 @@ fn read<'de, A: MapAccess<'de>>(node: &PathNode, step: &mut Step, mut map: A, ne
             BlockKey::Name => name = map.next_value()?,
             BlockKey::Text => text = map.next_value()?,
             BlockKey::Function | BlockKey::Custom => {
-                function = map.next_value::<FunctionName<'_>>()?.name.unwrap_or(OptionalText(None))
+                function = map.next_value::<FunctionName<'_>>()?.name.unwrap_or(OptionalText(None));
             }
             BlockKey::Content => content = map.next_value()?,
             BlockKey::Input | BlockKey::Arguments | BlockKey::Args | BlockKey::Parameters | BlockKey::Other => {

@@ -49,10 +49,10 @@ impl MissedCallFinder {
         let blocks: Vec<String> = BLOCK_PATHS.map(str::to_owned).into_iter().filter(is_searched).collect();
         let paths: Vec<String> = blocks.iter().cloned().chain(in_messages.filter(is_searched)).collect();
         let structured = Mapping { tool_call: Some(paths.clone()), text: Some(blocks), ..Mapping::default() };
-        let plan = |mapping: &Mapping| Plan::new(mapping, &Formulas::new(), &[], &NOT_PLAIN);
+        let make_plan = |mapping: &Mapping| Plan::new(mapping, &Formulas::new(), &[], &NOT_PLAIN);
         let jsonl = Mapping::default().with_shape_defaults(Shape::Jsonl);
-        let plain = (shape != Shape::Jsonl).then(|| (jsonl.tool_call.clone().unwrap_or_default(), plan(&jsonl)));
-        Some(Self { structured: (paths, plan(&structured)), plain })
+        let plain = (shape != Shape::Jsonl).then(|| (jsonl.tool_call.clone().unwrap_or_default(), make_plan(&jsonl)));
+        Some(Self { structured: (paths, make_plan(&structured)), plain })
     }
 
     /// Looks for calls in a line, of whose calls the log's own shape has found those in `states`.

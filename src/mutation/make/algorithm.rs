@@ -118,7 +118,7 @@ impl<'b> AlgorithmMutator<'_, 'b> {
     }
 
     fn visit_body(&mut self, body: &Body) {
-        if body.kind_of_body == BodyKind::Process {
+        if body.nesting == BodyKind::Process {
             self.mutate_process_fairness(body);
         }
         let facts = self.walk.facts;
@@ -131,8 +131,7 @@ impl<'b> AlgorithmMutator<'_, 'b> {
         names.push(Bound { name: "self".to_owned(), set });
         self.with_bound(names, |steps| {
             steps.visit_declarations(&body.declarations);
-            let placement =
-                if body.kind_of_body == BodyKind::Macro { LabelPlacement::Closed } else { LabelPlacement::Open };
+            let placement = if body.nesting == BodyKind::Macro { LabelPlacement::Closed } else { LabelPlacement::Open };
             steps.inherited.clear();
             steps.visit_sequence(&body.statements, placement, true);
         });
@@ -292,7 +291,7 @@ impl<'b> AlgorithmMutator<'_, 'b> {
 
     fn called_macro(&self, call: &Statement) -> Option<&'b Body> {
         let name = self.walk.tree.field(call.id, "name")?;
-        self.bodies.iter().find(|body| body.kind_of_body == BodyKind::Macro && body.name == self.walk.text(name))
+        self.bodies.iter().find(|body| body.nesting == BodyKind::Macro && body.name == self.walk.text(name))
     }
 
     /// The variables that a statement assigns; calls and returns assign parameters.
@@ -317,7 +316,7 @@ impl<'b> AlgorithmMutator<'_, 'b> {
                     }
                 }
                 "pcal_proc_call" | "pcal_return" => {
-                    let procedures = self.bodies.iter().filter(|body| body.kind_of_body == BodyKind::Procedure);
+                    let procedures = self.bodies.iter().filter(|body| body.nesting == BodyKind::Procedure);
                     let declared = procedures.flat_map(|body| &body.declarations);
                     names.extend(
                         declared.filter_map(|id| walk.tree.children(*id).next()).map(|id| walk.text(id).to_owned()),

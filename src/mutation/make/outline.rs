@@ -16,7 +16,7 @@ pub(super) enum BodyKind {
 /// The body of a process, procedure or macro, or of an algorithm without processes.
 #[derive(Debug)]
 pub(super) struct Body {
-    pub(super) kind_of_body: BodyKind,
+    pub(super) nesting: BodyKind,
     pub(super) name: String,
     pub(super) id: Id,
     /// Local variables and parameters.
@@ -148,7 +148,7 @@ impl OutlineReader<'_> {
     fn body(&self, root: Id, id: Id) -> Option<Body> {
         let tree = self.tree;
         let child = |of: Id, kind: &str| tree.children(of).find(|child| self.kind(*child) == kind);
-        let (kind_of_body, head) = match self.kind(id) {
+        let (nesting, head) = match self.kind(id) {
             "pcal_algorithm_body" => (BodyKind::Main, root),
             "pcal_process" => (BodyKind::Process, id),
             "pcal_procedure" => (BodyKind::Procedure, child(id, "pcal_proc_decl")?),
@@ -156,9 +156,9 @@ impl OutlineReader<'_> {
             _ => return None,
         };
         let name = tree.field(head, "name")?;
-        let block = if kind_of_body == BodyKind::Main { id } else { child(id, "pcal_algorithm_body")? };
+        let block = if nesting == BodyKind::Main { id } else { child(id, "pcal_algorithm_body")? };
         let nested = |kind: &str| child(head, kind).into_iter().flat_map(|of| tree.children(of)).collect::<Vec<_>>();
-        let declarations = match kind_of_body {
+        let declarations = match nesting {
             BodyKind::Process => nested("pcal_var_decls"),
             BodyKind::Procedure => {
                 let parameters = tree.children(head).filter(|child| self.kind(*child) == "pcal_proc_var_decl");
@@ -166,14 +166,14 @@ impl OutlineReader<'_> {
             }
             BodyKind::Main | BodyKind::Macro => Vec::new(),
         };
-        let set = (kind_of_body == BodyKind::Process).then(|| {
+        let set = (nesting == BodyKind::Process).then(|| {
             let branches: Vec<Id> = tree.children(id).collect();
             let sign = branches.iter().position(|branch| self.kind(*branch) == "set_in")?;
             branches.get(sign + 1).copied()
         });
         let parameters = tree.children(head).filter(|child| tree.node(*child).field == Some("parameter"));
         Some(Body {
-            kind_of_body,
+            nesting,
             name: self.text(name),
             id,
             declarations,

@@ -136,6 +136,7 @@ impl From<Position> for PositionName {
 
 impl RoutingFacts {
     /// All facts of one decision.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "callers have all three by reference")]
     pub(super) fn new(settings: &RoutingSettings, state: &State, event: &Event) -> Self {
         let (retries, retry_limit) = match state.position {
             Position::Node(NodeName::Validate) => (Some(state.validate_retries), Some(settings.validate_retry_limit)),

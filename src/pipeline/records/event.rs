@@ -1,6 +1,7 @@
 //! The events of a run's journal as one enum, and how one is drafted.
 //!
 //! Every field that a rule, a report or an audit can read is declared in `event_data` or in a type that it names.
+#![allow(clippy::large_enum_variant, reason = "entries are few, and answers the most frequent of the large ones")]
 #![allow(unreachable_pub, reason = "strum derives `is_…` and `try_as_…` for each variant")]
 
 use schemars::JsonSchema;

@@ -219,7 +219,7 @@ fn recompute_product(before: &RunView, told: Product, judgement: Option<&Judgeme
     let mut wrong = Vec::new();
     let inspected = || {
         let events = before.in_flight.iter().flat_map(|attempt| &attempt.events);
-        events.filter_map(|entry| Some((entry.seq, entry.event.try_as_tool_finished_ref()?))).last()
+        events.filter_map(|entry| Some((entry.seq, entry.event.try_as_tool_finished_ref()?))).next_back()
     };
     let mut accepted = |name: &str| {
         let Some((seq, tool)) = inspected() else { return Acceptance::Accepted };
@@ -339,38 +339,41 @@ fn compare_group(
                 }
             }
             // Another name than the recomputed event's is an objection already; no other event follows from an attempt.
-            (RunEvent::RunFinished(_), _)
-            | (RunEvent::RunStarted(_), _)
-            | (RunEvent::RunResumed(_), _)
-            | (RunEvent::BranchStarted(_), _)
-            | (RunEvent::AttemptStarted(_), _)
-            | (RunEvent::RequestSent(_), _)
-            | (RunEvent::AnswerReceived(_), _)
-            | (RunEvent::AnswerAccepted(_), _)
-            | (RunEvent::AnswerOffered(_), _)
-            | (RunEvent::Labelled(_), _)
-            | (RunEvent::Intervened(_), _)
-            | (RunEvent::Predicted(_), _)
-            | (RunEvent::AnswerNormalised(_), _)
-            | (RunEvent::PartTaken(_), _)
-            | (RunEvent::PartMissing(_), _)
-            | (RunEvent::CallFailed(_), _)
-            | (RunEvent::ModelSwitched(_), _)
-            | (RunEvent::RequestPartOmitted(_), _)
-            | (RunEvent::ReadRefused(_), _)
-            | (RunEvent::AnswerUnreadable(_), _)
-            | (RunEvent::ToolFinished(_), _)
-            | (RunEvent::CheckFinished(_), _)
-            | (RunEvent::CandidateStarted(_), _)
-            | (RunEvent::QuickCheckFinished(_), _)
-            | (RunEvent::CandidateFinished(_), _)
-            | (RunEvent::CandidateReceived(_), _)
-            | (RunEvent::CandidateAbandoned(_), _)
-            | (RunEvent::LeadersSelected(_), _)
-            | (RunEvent::LeaderNotified(_), _)
-            | (RunEvent::CandidateChosen(_), _)
-            | (RunEvent::MutantsJudged(_), _)
-            | (RunEvent::RuleViolated(_), _) => {}
+            (
+                RunEvent::RunFinished(_)
+                | RunEvent::RunStarted(_)
+                | RunEvent::RunResumed(_)
+                | RunEvent::BranchStarted(_)
+                | RunEvent::AttemptStarted(_)
+                | RunEvent::RequestSent(_)
+                | RunEvent::AnswerReceived(_)
+                | RunEvent::AnswerAccepted(_)
+                | RunEvent::AnswerOffered(_)
+                | RunEvent::Labelled(_)
+                | RunEvent::Intervened(_)
+                | RunEvent::Predicted(_)
+                | RunEvent::AnswerNormalised(_)
+                | RunEvent::PartTaken(_)
+                | RunEvent::PartMissing(_)
+                | RunEvent::CallFailed(_)
+                | RunEvent::ModelSwitched(_)
+                | RunEvent::RequestPartOmitted(_)
+                | RunEvent::ReadRefused(_)
+                | RunEvent::AnswerUnreadable(_)
+                | RunEvent::ToolFinished(_)
+                | RunEvent::CheckFinished(_)
+                | RunEvent::CandidateStarted(_)
+                | RunEvent::QuickCheckFinished(_)
+                | RunEvent::CandidateFinished(_)
+                | RunEvent::CandidateReceived(_)
+                | RunEvent::CandidateAbandoned(_)
+                | RunEvent::LeadersSelected(_)
+                | RunEvent::LeaderNotified(_)
+                | RunEvent::CandidateChosen(_)
+                | RunEvent::MutantsJudged(_)
+                | RunEvent::RuleViolated(_),
+                _,
+            ) => {}
         }
     }
 }

@@ -68,7 +68,7 @@ pub(super) struct Columns<'a> {
     subformulas: &'a Subformulas<'a>,
     labels: &'a Labels,
     shape: BitLayout,
-    columns: Vec<Option<Cow<'a, [u64]>>>,
+    computed: Vec<Option<Cow<'a, [u64]>>>,
     /// By subformula, the number of subformulas that still read its column.
     readers: Vec<u32>,
     free_buffers: Vec<Vec<u64>>,
@@ -85,14 +85,14 @@ impl<'a> Columns<'a> {
                 readers[subformulas.index_of(*child)] += 1;
             }
         }
-        let columns = vec![None; subformulas.parts.len()];
-        Self { subformulas, labels, shape: BitLayout::new(labels.len()), columns, readers, free_buffers: Vec::new() }
+        let computed = vec![None; subformulas.parts.len()];
+        Self { subformulas, labels, shape: BitLayout::new(labels.len()), computed, readers, free_buffers: Vec::new() }
     }
 
     pub(super) fn sweep(&mut self) {
         for place in 0..self.subformulas.parts.len() {
             let node = self.subformulas.formulas.node(self.subformulas.parts[place]);
-            self.columns[place] = Some(match node {
+            self.computed[place] = Some(match node {
                 Node::Atom(atom) => Cow::Borrowed(self.labels.column(*atom).expect("checked to be there")),
                 node => Cow::Owned(self.evaluate_operator(node)),
             });
@@ -105,18 +105,18 @@ impl<'a> Columns<'a> {
     fn release(&mut self, place: usize) {
         self.readers[place] -= 1;
         if self.readers[place] == 0
-            && let Some(Cow::Owned(words)) = self.columns[place].take()
+            && let Some(Cow::Owned(words)) = self.computed[place].take()
         {
             self.free_buffers.push(words);
         }
     }
 
     pub(super) fn take(&mut self, formula: Formula) -> Cow<'a, [u64]> {
-        self.columns[self.subformulas.index_of(formula)].take().expect("the column of a root is kept")
+        self.computed[self.subformulas.index_of(formula)].take().expect("the column of a root is kept")
     }
 
     pub(super) fn words(&self, formula: Formula) -> &[u64] {
-        self.columns[self.subformulas.index_of(formula)].as_deref().expect("operands are evaluated first")
+        self.computed[self.subformulas.index_of(formula)].as_deref().expect("operands are evaluated first")
     }
 
     fn evaluate_operator(&mut self, node: &Node) -> Vec<u64> {
