@@ -32,7 +32,7 @@ Released == []<>(held = {})
 ";
 const CFG: &str =
     "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\nCHECK_DEADLOCK FALSE\n";
-/// The TLC of 2020 rejects CHECK_DEADLOCK.
+/// The TLC of 2020 rejects `CHECK_DEADLOCK`.
 const OLD_CFG: &str = "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\n";
 
 fn jar() -> PathBuf {

@@ -163,6 +163,7 @@ fn is_lost(event: Event) -> bool {
     )
 }
 
+#[expect(clippy::too_many_lines, reason = "every assertion is about the same exploration")]
 fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
     let events = events();
     let mut rows = HashSet::new();

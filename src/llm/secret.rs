@@ -72,7 +72,7 @@ impl Secret {
         if self.occurs_in(text) { text.replace(&self.0, REDACTED) } else { text.to_owned() }
     }
 
-    /// Redacts the secret and every piece of it of at least [`MIN_SECRET_BYTES`] bytes, as in a shortened error message.
+    /// Redacts the secret and every piece of it of at least `MIN_SECRET_BYTES` bytes, as in a shortened error message.
     pub fn redact_pieces(&self, text: &str) -> String {
         let key = self.0.as_bytes();
         let bytes = text.as_bytes();

@@ -236,7 +236,7 @@ pub struct Policy {
 impl Policy {
     /// Reads the text of a policy file and adds its formulas to `formulas`.
     ///
-    /// Whether the log has the atoms and lifelines of the rules is checked later, with [`Formulas::known_to`], when the
+    /// Whether the log has the atoms and lifelines of the rules is checked later, with [`Formulas::check_schema`], when the
     /// log is known.
     pub fn read(text: &str, formulas: &mut Formulas) -> Result<Self, PolicyError> {
         let file = DeTable::parse(text).map_err(|e| PolicyError::syntax(text, &e))?;
