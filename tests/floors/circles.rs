@@ -14,7 +14,7 @@ type Module = Vec<String>;
 
 /// The modules of a crate, and which file each name comes from.
 struct Files {
-    files: BTreeMap<Module, PathBuf>,
+    by_module: BTreeMap<Module, PathBuf>,
     /// What each file names.
     named: BTreeMap<PathBuf, Vec<Named>>,
     /// What each file defines.
@@ -23,10 +23,10 @@ struct Files {
 
 impl Files {
     fn new(sources: impl IntoIterator<Item = (PathBuf, String)>) -> Self {
-        let mut all = Self { files: BTreeMap::new(), named: BTreeMap::new(), defined: BTreeMap::new() };
+        let mut all = Self { by_module: BTreeMap::new(), named: BTreeMap::new(), defined: BTreeMap::new() };
         for (path, text) in sources {
             if path != Path::new("main.rs") {
-                all.files.insert(module_path(&path), path.clone());
+                all.by_module.insert(module_path(&path), path.clone());
             }
             let code = code(&text);
             all.named.insert(path.clone(), named(&path, &code));
@@ -45,7 +45,7 @@ impl Files {
             }
             Some(first) => {
                 let child: Module = from.iter().cloned().chain([first.to_owned()]).collect();
-                if self.files.contains_key(&child) {
+                if self.by_module.contains_key(&child) {
                     from.clone()
                 } else {
                     let alias = aliases.get(first)?.clone();
@@ -57,13 +57,13 @@ impl Files {
         };
         for (i, part) in parts.iter().enumerate() {
             let child: Module = module.iter().cloned().chain([(*part).to_owned()]).collect();
-            if self.files.contains_key(&child) {
+            if self.by_module.contains_key(&child) {
                 module = child;
                 continue;
             }
             let Some(origin) = self.reexported(&module, part) else {
                 // A `mod.rs` defines nothing: here `super` was written in a module inside a file.
-                return (!self.files[&module].ends_with("mod.rs")).then_some((module, false));
+                return (!self.by_module[&module].ends_with("mod.rs")).then_some((module, false));
             };
             let rest: Vec<&str> = std::iter::once(origin.as_str()).chain(parts[i + 1..].iter().copied()).collect();
             return self.resolve(&module, &rest.join("::"), &BTreeMap::new());
@@ -73,7 +73,7 @@ impl Files {
 
     /// The path from which a module imports this name, also by `*`.
     fn reexported(&self, module: &Module, name: &str) -> Option<String> {
-        let file = &self.files[module];
+        let file = &self.by_module[module];
         let named = &self.named[file];
         if self.defined[file].contains(name) {
             return None;
@@ -84,15 +84,17 @@ impl Files {
         };
         let by_name = named.iter().find(of_name).map(|named| named.path.clone());
         by_name.or_else(|| {
-            let globs = named.iter().filter(|named| named.imported).filter_map(|named| named.path.strip_suffix("::*"));
+            let mut globs =
+                named.iter().filter(|named| named.imported).filter_map(|named| named.path.strip_suffix("::*"));
             let path = |glob: &str| {
                 let (target, is_module) = self.resolve(module, glob, &BTreeMap::new())?;
                 let has = is_module
                     && target != *module
-                    && (self.defined[&self.files[&target]].contains(name) || self.reexported(&target, name).is_some());
+                    && (self.defined[&self.by_module[&target]].contains(name)
+                        || self.reexported(&target, name).is_some());
                 has.then(|| format!("{glob}::{name}"))
             };
-            globs.filter_map(path).next()
+            globs.find_map(path)
         })
     }
 
@@ -117,7 +119,7 @@ impl Files {
             }
             let used = named.iter().filter(|named| !named.imported);
             targets.extend(used.filter_map(|named| Some(self.resolve(&from, &named.path, &aliases)?.0)));
-            targets.iter().map(|module| self.files[module].clone()).filter(|to| to != path).collect()
+            targets.iter().map(|module| self.by_module[module].clone()).filter(|to| to != path).collect()
         };
         self.named.iter().map(|(path, named)| (path.clone(), arrows(path, named))).collect()
     }
@@ -154,7 +156,8 @@ fn no_file_imports_itself_through_others() {
             let mut text = format!("{} files:\n", circle.len());
             for file in &circle {
                 for to in arrows[file].iter().filter(|to| circle.contains(to)) {
-                    text += &format!("  {} -> {}\n", file.display(), to.display());
+                    text.push_str(&[file.display().to_string(), to.display().to_string()].join(" -> "));
+                    text.push('\n');
                 }
             }
             text

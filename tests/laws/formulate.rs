@@ -59,7 +59,7 @@ fn a_formula_is_shown_with_its_meaning_and_used_only_if_confirmed() {
     bench.run(&["policy", "formulate", "p.toml", "--recording", "missing.jsonl", "--yes"]).expect(0);
     let confirmed = bench.read("p.toml");
     assert_eq!(confirmed, text.replace("confirmed = false", "confirmed = true"));
-    bench.write("log.jsonl", &String::from_utf8(with_checksums(EVENT.as_bytes())).unwrap());
+    bench.write("log.jsonl", String::from_utf8(with_checksums(EVENT.as_bytes())).unwrap());
     bench.run(&["audit", "log.jsonl", "--policy", "p.toml", "--shape", "journal"]).expect(0).prints(&[ANSWERED]);
     bench.run(&["policy", "formulate", "p.toml"]).expect(0).prints(&["2 rules in words, all confirmed"]);
 }
