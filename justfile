@@ -13,12 +13,16 @@ campaign:
 # Quick feedback while writing.
 check:
     cargo fmt --check
-    cargo clippy --all-targets
-    cargo test --lib
+    cargo clippy --workspace --all-targets
+    cargo test --workspace --lib
 
 # The swap example from its recording.
 demo:
     cargo run --release -- demo
+
+# The book, rendered into target/book.
+book:
+    target/mdbook/bin/mdbook build docs
 
 # Benchmarks: start-up, orchestration against its own fsyncs, resuming a long journal.
 bench:
@@ -27,3 +31,7 @@ bench:
 # Dockerfile and compose.yml, as far as that goes without an engine.
 docker-check:
     scripts/check-docker
+
+# The two published crates: their packages, and their public items against a released revision.
+publish-check released="":
+    scripts/publish-check {{released}}

@@ -146,7 +146,7 @@ fn main() {
             embedded.push(costs.1);
         }
     }
-    print_ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 30.0);
+    print_ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 40.0);
     let checks = std::env::var("EMBEDDED_BENCH_CHECKS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
     let embedded = bench.run_many(checks, Bench::embedded);
     let tlc = bench.run_many(checks, || bench.tlc());

@@ -113,7 +113,7 @@ fn provider(api: &str, url: &str) -> Box<dyn Provider> {
 
 fn request(workspace: &std::path::Path) -> Request {
     Request {
-        key: RequestKey { node: "review".into(), place: 0, attempt: 1, purpose: "draft".into(), candidate: 0 },
+        key: RequestKey { node: "review".into(), branch_index: 0, attempt: 1, purpose: "draft".into(), sample: 0 },
         seq: 1,
         role: "You review. ".repeat(200),
         prompt: "Read what you need. ".repeat(100),
@@ -217,7 +217,7 @@ fn all_bytes() {
     cases.sort();
     for api in ["anthropic", "openai"] {
         for case in &cases {
-            for draft in ["nodes", "whole"] {
+            for draft in ["nodes", "single_call"] {
                 bytes(api, case, draft);
             }
         }

@@ -49,7 +49,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     by_formula.finish();
 
     // The last record violates it, so that what decided the verdict is found at the very end.
-    let mut whole = criterion.benchmark_group("finite trace, 100,000 states, with culprit and reason");
+    let mut whole = criterion.benchmark_group("finite trace, 100,000 states, with deciding position and reason");
     for text in ["G (a -> F b) & G !c", "G (a -> X !a) & G !c"] {
         let formula = formulas.parse(text).unwrap();
         let c = formulas.atom_id(Atom::Name("c".into()));

@@ -1,4 +1,4 @@
-//! Progression: steps at a constant size of what is owed.
+//! Progression: steps at a constant size of the residual.
 
 use std::hint::black_box;
 
@@ -37,28 +37,28 @@ fn steps(criterion: &mut Criterion, name: &str, rules: &[String], probability: f
     criterion.bench_function(&format!("progression/{name}/1000 steps, first"), |b| {
         b.iter(|| {
             let mut progression = Progression::new();
-            let mut owed: Vec<Residual> = rules.iter().map(|rule| begin(&mut progression, rule)).collect();
+            let mut residuals: Vec<Residual> = rules.iter().map(|rule| begin(&mut progression, rule)).collect();
             for letter in &letters {
-                for owed in &mut owed {
-                    *owed = progression.step(*owed, letter);
+                for residual in &mut residuals {
+                    *residual = progression.step(*residual, letter);
                 }
             }
-            size = owed.iter().map(|owed| progression.size(*owed)).sum();
-            black_box(owed)
+            size = residuals.iter().map(|residual| progression.size(*residual)).sum();
+            black_box(residuals)
         });
     });
     criterion.bench_function(&format!("progression/{name}/1000 steps, again"), |b| {
         b.iter(|| {
-            let mut owed = fresh.clone();
+            let mut residuals = fresh.clone();
             for letter in &letters {
-                for owed in &mut owed {
-                    *owed = progression.step(*owed, black_box(letter));
+                for residual in &mut residuals {
+                    *residual = progression.step(*residual, black_box(letter));
                 }
             }
-            black_box(owed)
+            black_box(residuals)
         });
     });
-    eprintln!("{name}: {size} parts owed after 1000 steps");
+    eprintln!("{name}: {size} parts of residuals after 1000 steps");
 }
 
 /// The tree of alternatives, one response that is never met, and twenty rules at once.

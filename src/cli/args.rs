@@ -1,4 +1,4 @@
-//! The command line as a whole: every command with its arguments.
+//! The command line as a whole: every command with its arguments. Declares them only; `program` runs them.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,6 @@ use super::demo::DemoArgs;
 use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::eval_args::EvalArgs;
-use super::experiments::ExperimentsArgs;
 use super::formula::FormulaArgs;
 use super::mutate::MutateArgs;
 use super::policy::PolicyArgs;
@@ -68,7 +67,4 @@ pub(super) enum Command {
     Schema(SchemaArgs),
     /// Show which tools and providers were found, and how to get the missing ones.
     Doctor(DoctorArgs),
-    /// Compare model judges with monitors, and interventions with each other (used by scripts/experiments).
-    #[command(hide = true)]
-    Experiments(Box<ExperimentsArgs>),
 }

@@ -1,4 +1,5 @@
-//! `tlaforge audit`: evaluates the rules of a policy on a log, after the fact or while the log grows.
+//! `tlaforge audit`: evaluates the rules of a policy on a log, after the fact or while the log grows. `monitor` decides
+//! how a log is read and what a rule means; this file opens files and chooses the exit status.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
@@ -10,11 +11,11 @@ use serde_json::json;
 use super::audit_args::{AuditArgs, ShapeChoice};
 use super::audit_fit::ReadLog;
 use super::audit_labels::{WholeLog, label_log};
-use super::excerpt::excerpt;
 use super::failure::{Fails, Failure};
 use super::format::Format;
+use super::formula::formula_failure;
 use super::growing_log::{GrowingLog, open_log};
-use super::policy_file::read_policy_text;
+use super::policy_file::{policy_failure, read_policy_text};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_message, print_result};
@@ -36,6 +37,7 @@ use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, obj
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
+// A policy file with this name can be given as `./default`.
 const DEFAULT_POLICY: &str = "default";
 
 /// Number of bytes at the beginning of a log that its shape is detected from.
@@ -46,7 +48,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let LoadedRules { rules, mapping, labels } = load_rules(args, &mut formulas)?;
     if let (Some(flag), true) = (args.labels.unused_flag(), labels.is_empty()) {
         return Err(Failure::usage(format!("{flag} has no effect: no rule uses labels by a model"))
-            .hint("docs/formulas.md describes labels: [[label]] tables, and the atom model:NAME"));
+            .hint("docs/src/labels.md describes labels: [[label]] tables, and the atom model:NAME"));
     }
     if args.follow && !labels.is_empty() {
         return Err(Failure::usage("--follow cannot label a log with a model").hint("remove --follow"));
@@ -58,6 +60,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     if args.follow {
         return follow(args, formulas, rules, mapping).await;
     }
+    // Checked now, because labelling can take long and cost money before the file is written.
     if let Some(dir) = args.junit.as_deref().and_then(Path::parent)
         && !(dir.as_os_str().is_empty() || dir.is_dir())
     {
@@ -94,6 +97,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     };
     let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
     let log_is_list = log.is_array();
+    // The only shape whose records can be a single JSON value.
     let is_list = shape == Shape::Openai && log.is_list();
     let audited = if !labels.is_empty() {
         // The log is read twice: to collect the states to label, and to evaluate the rules with their labels.
@@ -104,7 +108,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         } else {
             LabelPlan::of_lines(auditor.plan(), &mut lines(), options)
         };
-        let judged = judged.map_err(|e| failure(&e.into()))?;
+        let judged = judged.map_err(|e| failure(&args.log, &e.into()))?;
         let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
         let (known, labelling) = label_log(&args.labels, &whole, &judged, &labels).await?;
         let auditor = auditor.clone().with_labels(known);
@@ -119,10 +123,12 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let audited = match audited {
         Ok(audited) => audited,
         Err(error) => {
+            // A log of another shape can fail in many ways; the shape that fits helps more than the symptom.
             let other = if is_list || log_is_list { read(None).explain_unreadable(&error.to_string()) } else { None };
-            return Err(other.unwrap_or_else(|| failure(&error)));
+            return Err(other.unwrap_or_else(|| failure(&args.log, &error)));
         }
     };
+    // Before any verdict is printed: in a log of the wrong shape most rules hold, because nothing in it is seen.
     if let Some(failure) = read(Some(&audited)).explain_no_verdict() {
         return Err(failure);
     }
@@ -138,9 +144,9 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
 
-/// Writes the file of `--junit`.
 fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
     if let Some(path) = &args.junit {
+        // Compares the files and not the paths, because a link can lead to the log.
         if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
             return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
         }
@@ -168,9 +174,10 @@ fn create_auditor(
     } else {
         Auditor::new_with_labels(formulas, rules, mapping, KnownLabels::new(labels, HashMap::new()))
     };
-    let auditor = auditor.map_err(|e| failure(&e))?;
+    let auditor = auditor.map_err(|e| failure(log, &e))?;
     let folder = if log.is_dir() { Some(log) } else { log.parent() };
     let kept = folder.map(|folder| folder.join("artifacts")).filter(|dir| shape == Shape::Journal && dir.is_dir());
+    // Without the texts, a rule about them would hold or fail for no reason.
     let Some(kept) = kept else {
         if shape == Shape::Journal && auditor.uses("text") {
             return Err(Failure::usage(format!(
@@ -199,6 +206,7 @@ fn print_default_audit(
 ) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
+    // Every decision has this field, so a journal without it has no decision.
     if missing.any(|warning| warning.starts_with("no record has a field `routing.position`")) {
         return Err(Failure::usage(format!(
             "{log}: the run has not made any decision yet, so there is nothing to audit"
@@ -227,6 +235,7 @@ fn print_default_audit(
 /// Recomputes what the run must have decided, and compares. An unreadable journal is an error.
 fn verify_journal(args: &AuditArgs) -> Result<Verification, Failure> {
     let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
+    // A pipe can be read only once, and the audit has read it.
     if !journal.is_file() {
         return Ok(Verification {
             unverified: vec!["the whole journal, because it is not a file".to_owned()],
@@ -285,7 +294,7 @@ async fn follow(
     }
     let auditor = create_auditor(&args.log, formulas, rules, mapping, shape, &Propositions::default())?;
     let auditor = Arc::new(auditor);
-    let mut follower = LiveAudit::new(auditor.clone()).map_err(|e| failure(&e))?;
+    let mut follower = LiveAudit::new(auditor.clone()).map_err(|e| failure(&args.log, &e))?;
     // Rules that the end of a run violates are journaled after `run_finished`.
     let mut ended = false;
     let mut chain = ChecksumChain::default();
@@ -294,6 +303,7 @@ async fn follow(
         if shape == Shape::Journal {
             let damaged =
                 |what| Failure::usage(format!("{}, line {}, is damaged ({what})", args.log.display(), lines.line));
+            // Each line is verified before a rule sees it, so that no verdict rests on a damaged line.
             if let Some(why) = wrong_version_of_line(&text) {
                 return Err(Failure::usage(format!("{}, line {}: {why}", args.log.display(), lines.line)));
             }
@@ -308,7 +318,7 @@ async fn follow(
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
                 print_message(&format!("warning: {why}; skipped"));
             }
-            Err(error) => return Err(failure(&error)),
+            Err(error) => return Err(failure(&args.log, &error)),
         }
         // A resumed run continues after an earlier `run_finished`.
         ended = event_is(&text, EventName::RunFinished) || ended && event_is(&text, EventName::RuleViolated);
@@ -317,6 +327,7 @@ async fn follow(
         }
         first = lines.next_line(&cancel).await?;
     }
+    // `next_line` compares only the end of what was read; now the file is compared as a whole.
     lines.check_unchanged()?;
     let read = ReadLog {
         path: &args.log,
@@ -343,15 +354,15 @@ async fn follow(
     }
     let severe = |id: &str| auditor.rules().iter().any(|rule| rule.id == id && rule.severity == Severity::Error);
     let mut broken = follower.failed_causal_rules().iter().any(|id| severe(id));
-    for (rule, ending, owed) in follower.endings() {
+    for (rule, ending, residual) in follower.endings() {
         broken |= !ending.holds() && severe(&rule);
-        if let Some(owed) = owed.filter(|_| ending == FinalVerdict::PresumablyViolated) {
+        if let Some(residual) = residual.filter(|_| ending == FinalVerdict::PresumablyViolated) {
             match args.format {
                 Format::Text => {
-                    print_result(&format!("{rule}: not satisfied at the end of the log; residual: {owed}\n"));
+                    print_result(&format!("{rule}: not satisfied at the end of the log; residual: {residual}\n"));
                 }
                 Format::Json => {
-                    print_json_line(&json!({"rule": rule, "verdict": "presumably_violated", "residual": owed}));
+                    print_json_line(&json!({"rule": rule, "verdict": "presumably_violated", "residual": residual}));
                 }
             }
         }
@@ -388,11 +399,14 @@ fn print_verdict(format: Format, settled: &SettledVerdict) {
     }
 }
 
-fn failure(error: &AuditError) -> Failure {
-    let failure = Failure::usage(error.to_string());
+fn failure(log: &Path, error: &AuditError) -> Failure {
+    let failure = Failure::usage(match error {
+        AuditError::Log(_) => format!("{}: {error}", log.display()),
+        _ => error.to_string(),
+    });
     match error {
         AuditError::Log(LogError::List { .. }) => {
-            failure.hint("docs/formulas.md describes any, every and the fields of tool calls")
+            failure.hint("docs/src/logs.md describes any, every and the fields of tool calls")
         }
         AuditError::Log(_) => failure.hint("use --skip-invalid to skip lines that are not records"),
         AuditError::Rule { why: UnsupportedError::Operator { reading: "progression", .. }, .. } => {
@@ -410,7 +424,6 @@ fn failure(error: &AuditError) -> Failure {
     }
 }
 
-/// The rules to evaluate.
 struct LoadedRules {
     rules: Vec<PolicyRule>,
     /// Paths of the log, from the policy and the command line.
@@ -425,20 +438,21 @@ fn load_rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<LoadedRules, 
     let mut mapping = Mapping::default();
     let mut labels = Propositions::default();
     if let Some(path) = &args.policy {
-        let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = match path.to_str() {
             Some(DEFAULT_POLICY) => default_policy(),
-            _ => read_policy_text(path).map_err(|e| cannot(&e))?,
+            _ => read_policy_text(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?,
         };
         refuse_secrets(&path.display().to_string(), &text)?;
-        let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
+        let policy = Policy::read(&text, formulas).map_err(|e| {
+            policy_failure(&path.display().to_string(), &text, &e).hint("docs/src/rules.md has an example")
+        })?;
         rules = policy.rules;
         (mapping, labels) = (policy.log, policy.labels);
     }
     for (number, text) in (1..).zip(&args.formula) {
         let formula = formulas.parse(text).map_err(|e| {
-            Failure::usage(format!("--formula {}: {e}", excerpt(text, e.offset).0))
-                .hint("to test a formula: tlaforge formula 'F'")
+            let argument = if args.formula.len() == 1 { "FORMULA" } else { &format!("FORMULA {number}") };
+            formula_failure(argument, text, e).hint("to test a formula: tlaforge formula 'F'")
         })?;
         if let Some(name) =
             model_propositions(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name))
@@ -453,7 +467,9 @@ fn load_rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<LoadedRules, 
             scope: Scope::Trace(Rule::LtlFormula { formula: text.clone() }),
             formula,
             intervention: None,
+            // It is not in a file.
             line: 0,
+            span: 0..0,
         });
     }
     for map in &args.map {

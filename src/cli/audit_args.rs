@@ -8,6 +8,7 @@ use super::audit_labels::LabelArgs;
 use super::format::Format;
 
 #[derive(Debug, ClapArgs)]
+// A group, so that the error for a missing rule names both flags.
 #[command(group(ArgGroup::new("rules").args(["policy", "formula"]).required(true).multiple(true)))]
 pub(super) struct AuditArgs {
     /// Log to check: a run folder, JSON lines, a transcript of Claude Code, or a list of messages; `-` reads stdin.
@@ -45,7 +46,6 @@ pub(super) struct AuditArgs {
     pub labels: LabelArgs,
 }
 
-/// The shapes of logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ShapeChoice {
     /// Journal of a run.

@@ -57,11 +57,13 @@ impl ReadLog<'_> {
         let is_mapped = [&self.user_mapping.tool_call, &self.user_mapping.text, &self.user_mapping.stop_reason]
             .iter()
             .any(|paths| paths.is_some());
+        // The user has named the paths, so the shape does not matter.
         if is_mapped || (self.found_kinds.is_empty() && self.wanted_kinds.is_empty() && self.shape == Shape::Jsonl) {
             return None;
         }
         let all = fit_shapes(self.beginning);
         let is_alike = all.iter().any(|fit| fit.shape == self.shape && fit.matching_records > 0);
+        // The log has this shape, and no record happens to have that kind of data; the verdicts warn about it.
         if is_alike && self.shape != Shape::Jsonl {
             return None;
         }

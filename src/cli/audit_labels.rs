@@ -93,9 +93,11 @@ pub(super) async fn label_log(
              [log] table or with --map"
         ));
     }
+    // A log without a text to label needs no provider.
     if !open.is_empty() {
         let settings = load_provider_settings(args, propositions)?;
         for (number, _, text) in &open {
+            // All texts before the first request. States count from 0, and requests from 1.
             refuse_secrets(&format!("{}, state {},", log.path.display(), number - 1), &text.render())?;
         }
         let cache_dir = args.label_cache.clone().map_or_else(|| default_cache_dir(log.path), Ok)?;
@@ -122,6 +124,8 @@ pub(super) async fn label_log(
             match labeler.label(text, *number, &mut ask).await {
                 Ok(step) => labelling.add_step(sha, step, &mut labels),
                 Err(error) => {
+                    // The same command would read the same unusable answers from the cache, so it must not be
+                    // recommended.
                     let is_over = matches!(error, LabellingError::Unreadable { .. });
                     let failure = labelling_failure(error, number - 1);
                     let Some(cache) = labeler.cache.as_ref().filter(|_| !is_over) else { return Err(failure) };
@@ -153,7 +157,6 @@ fn load_provider_settings(args: &LabelArgs, propositions: &Propositions) -> Resu
     .hint(PROVIDER_CHOICES))
 }
 
-/// The default of `--label-cache`.
 fn default_cache_dir(log: &Path) -> Result<PathBuf, Failure> {
     if log == Path::new("-") {
         return Err(Failure::usage("a log from stdin has no default folder for labels").hint("add --label-cache DIR"));
@@ -224,38 +227,40 @@ impl Reference {
             };
             let wrong =
                 |what: String| Failure::usage(format!("--reference {source}: {place}: {what}")).hint(REFERENCE_FORMAT);
-            let no_truth = |values: &serde_json::Map<String, Value>| {
+            let find_non_boolean = |values: &serde_json::Map<String, Value>| {
                 values
                     .iter()
                     .find(|(_, value)| !value.is_boolean())
                     .map(|(name, value)| (name.clone(), value.to_string()))
             };
-            if let Some((name, found)) = json.as_object().and_then(no_truth) {
+            if let Some((name, found)) = json.as_object().and_then(find_non_boolean) {
                 return Err(wrong(format!("`{name}`: a label must be true or false, found {found}")));
             }
-            let (labels, told) = match &json {
+            let (labels, values) = match &json {
                 Value::Object(values) => {
-                    let told = values.iter().filter_map(|(name, value)| Some((name.clone(), value.as_bool()?)));
-                    let told: BTreeMap<String, bool> = told.collect();
-                    (told.iter().filter(|(_, holds)| **holds).map(|(name, _)| name.as_str()).collect(), Some(told))
+                    let values = values.iter().filter_map(|(name, value)| Some((name.clone(), value.as_bool()?)));
+                    let values: BTreeMap<String, bool> = values.collect();
+                    (values.iter().filter(|(_, holds)| **holds).map(|(name, _)| name.as_str()).collect(), Some(values))
                 }
                 _ => (Labels::from_json(&json).map_err(|e| wrong(e.to_string()))?, None),
             };
-            named.extend(match &told {
-                Some(told) => told.keys().cloned().collect::<Vec<_>>(),
+            named.extend(match &values {
+                Some(values) => values.keys().cloned().collect::<Vec<_>>(),
                 None => labels.truths().map(str::to_owned).collect(),
             });
-            states.push(Some(ReferenceLabels { labels, valued: told.map(|told| told.into_keys().collect()) }));
+            states.push(Some(ReferenceLabels { labels, valued: values.map(|values| values.into_keys().collect()) }));
         }
         let asked: BTreeSet<&str> = propositions.names().map(|name| &**name).collect();
         let unknown: Vec<&str> =
             named.iter().map(String::as_str).filter(|name| !asked.contains(name)).take(8).collect();
+        // Only a warning: a reference can hold more than this policy asks for.
         if !unknown.is_empty() {
             print_message(&format!(
                 "warning: these reference labels are not compared, because the policy has no [[label]] for them: {}",
                 unknown.join(", ")
             ));
         }
+        // Probably a misspelled name, which would count as false everywhere.
         for name in propositions.names().filter(|name| !named.contains(&***name)) {
             let known: Vec<&str> = named.iter().take(8).map(String::as_str).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
@@ -298,6 +303,7 @@ impl Reference {
             let list = all.as_array().or_else(|| all["messages"].as_array());
             list.cloned().unwrap_or_default()
         } else {
+            // `--skip-invalid` has skipped the unreadable lines; as null they keep the numbers of the others.
             bytes.split(|b| *b == b'\n').map(|line| serde_json::from_slice(line).unwrap_or_default()).collect()
         };
         let field_at = |state: usize| {

@@ -46,6 +46,7 @@ pub(super) async fn start_branch(
         return Err(confirmed_flaw_failure(parent));
     }
 
+    // Module and merged module: a merged module that parses was made from a module that was accepted.
     let mut accepted = (parent.rank.parses, parent.rank.parses);
     let mut covers = coverage_before(parent);
     if is_edited(file::MODULE) || is_edited(file::CFG) {
@@ -57,9 +58,11 @@ pub(super) async fn start_branch(
         let source = without_translation(edited_text);
         artifacts.insert(file::SOURCE.into(), store_text(run, &source)?);
         accepted = (false, false);
+        // A branch that begins earlier parses the module in `validate` anyway.
         if node > NodeName::Validate {
             let merged =
                 inspect_edits(context, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
+            // The edit may have added, removed or renamed properties.
             covers = context
                 .modules
                 .parse(&merged)
@@ -69,6 +72,7 @@ pub(super) async fn start_branch(
             accepted = (true, node > NodeName::GenerateInvariants && cfg.is_some());
         }
     } else if artifacts.contains_key(file::VALIDATED) {
+        // The module was accepted even if its merge with the properties was not.
         accepted.0 = true;
     }
     if node > NodeName::Formalize && !artifacts.contains_key(file::SOURCE) {
@@ -87,6 +91,8 @@ pub(super) async fn start_branch(
         repaired: parent.repaired || (flawed && repair),
     };
     let state = State::branch(node, carried);
+    // `State::branch` moves to an earlier node if an input is missing. The user chose this node, so that is an error
+    // here.
     if state.position != Position::Node(node) {
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(missing_input_failure(from, node, carried, has_source));
@@ -115,6 +121,7 @@ pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Rev
             format!("its revisions are {}", names.join(", "))
         }
     };
+    // `--from 1` is accepted, too.
     let number = from.strip_prefix("rev_").unwrap_or(from).parse::<u32>().ok();
     number
         .and_then(|n| view.revisions.iter().find(|r| r.revision == n))
@@ -124,7 +131,7 @@ pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Rev
 fn choose_node(parent: &Revision, at: Option<&str>, repair: bool) -> Result<NodeName, Failure> {
     let names = NodeName::ALL.map(NodeName::name).join(", ");
     match at {
-        Some(name) => NodeName::by_name(name)
+        Some(name) => NodeName::parse(name)
             .ok_or_else(|| Failure::usage(format!("there is no node {name:?}")).hint(format!("its nodes are {names}"))),
         // A repair of a flaw starts with the informal specification.
         None if repair && parent.outcome == Outcome::FlawFound.name() => Ok(NodeName::InformalSpec),
@@ -144,12 +151,14 @@ fn store_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sh
     let mut edited = Vec::new();
     for name in [file::INFORMAL, file::MODULE, file::CFG] {
         let path = dir.join(name);
+        // Within the run folder: in a folder from another person, a link must not send a file of this machine to a
+        // model.
         let text = match files::read_text_within(run.root(), &path, files::MEDIUM) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
             Err(e) => return Err(Failure::usage(format!("cannot read {}: {e}", path.display()))),
         };
-        if artifacts.get(name) != Some(&Sha::of(&text)) {
+        if artifacts.get(name) != Some(&Sha::digest(&text)) {
             artifacts.insert(name.to_owned(), store_text(run, &text)?);
             edited.push(name.to_owned());
         }
@@ -159,6 +168,7 @@ fn store_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sh
 
 /// Whether an edit changed more than white space.
 fn is_corrected(run: &Run, parent: &Revision, artifacts: &BTreeMap<String, Sha>) -> Result<bool, Failure> {
+    // Otherwise a blank at the end of a line would count as a correction of the flaw.
     let words = |sha: Option<&Sha>| -> Result<Vec<String>, Failure> {
         let text = sha.map(|sha| run.store().text(sha)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
         Ok(text.unwrap_or_default().split_whitespace().map(str::to_owned).collect())

@@ -1,4 +1,4 @@
-//! `tlaforge check`: checks one specification.
+//! `tlaforge check`: checks one specification. Never edits the file; the verdict comes from `toolchain`.
 
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,20 @@ use std::path::{Path, PathBuf};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::failure::Failure;
 use super::format::Format;
+use super::outcome_text::CheckedFiles;
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
-use super::terminal::{print_json_line, print_result};
+use super::terminal::{is_colored, print_json_line, print_result, write_stdout};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
 use crate::exit::Exit;
 use crate::report::check_json;
-use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour, outcome_text};
-use crate::toolchain::{CheckReport, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion};
+use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
+use crate::toolchain::{
+    CheckReport, Detail, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion,
+};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct CheckArgs {
@@ -30,8 +33,8 @@ pub(super) struct CheckArgs {
     pub keep_translation: bool,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format of the outcome.
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format; `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 
@@ -42,6 +45,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
     let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let spec = SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text };
+    let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text);
     let settings = load_settings(args.tools.layer())?;
     let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
     let limits = tool_limits(&settings);
@@ -56,14 +60,18 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
             Ok(CheckReport { outcome, output: String::new(), second_outcome: None })
         }
-        None => examine(&*toolchain, spec, cfg_text, algorithm, &cx).await.map(|examined| examined.checked),
+        None => examine(&*toolchain, spec, cfg_text, algorithm, Detail::Explained, &cx)
+            .await
+            .map(|examined| examined.checked),
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
     match args.format {
         Format::Text => {
-            let second = second.as_ref().map(|second| second_opinion(&outcome, second) + "\n").unwrap_or_default();
-            print_result(&(outcome_text(&outcome, display.width()) + &second));
+            write_stdout(files.outcome_text(&outcome, is_colored(&std::io::stdout())).as_bytes());
+            if let Some(second) = &second {
+                print_result(&(second_opinion(&outcome, second) + "\n"));
+            }
         }
         Format::Json => {
             let mut object = check_json(&outcome);
@@ -73,7 +81,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
             print_json_line(&object);
         }
     }
-    if contradictions.any() {
+    if contradictions.has_any() {
         return Ok(Exit::Defect);
     }
     let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));

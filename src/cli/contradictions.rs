@@ -23,7 +23,7 @@ impl ContradictionReports {
         Self { folder, any: AtomicBool::new(false) }
     }
 
-    pub(super) fn any(&self) -> bool {
+    pub(super) fn has_any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
 
@@ -47,6 +47,7 @@ impl ContradictionReports {
         let mut number = 1_u32;
         let folder = loop {
             let folder = self.folder.join(format!("{}-{number}", contradiction.module));
+            // `create_dir` fails if the folder exists, so checks that run in parallel never share one.
             match std::fs::create_dir(&folder) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
                 made => break made.map(|()| folder)?,

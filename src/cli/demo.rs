@@ -1,4 +1,4 @@
-//! `tlaforge demo`: the built-in swap example, replayed from its recording.
+//! `tlaforge demo`: the built-in swap example, replayed from its recording. Needs neither a model nor a key.
 
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
@@ -10,8 +10,9 @@ use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
 use super::provider::AnswerSource;
 use super::settings::load_settings;
+use super::snippet_text::print_failure;
 use super::swap_example::{EXAMPLE_CHECKLIST, EXAMPLE_DOCS, example_recording};
-use super::terminal::{print_failure, print_message};
+use super::terminal::print_message;
 use super::tool_args::ToolArgs;
 use super::tools::{discover_java_tools, tool_failure};
 use super::trust::make_paths_absolute;
@@ -35,8 +36,8 @@ pub(super) struct DemoArgs {
     pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format of events.
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format; `json` prints one event a line.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 

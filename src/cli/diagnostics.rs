@@ -18,12 +18,15 @@ use super::secrets::scrub_secrets;
 use super::terminal::print_message;
 use crate::exit::Exit;
 
+/// After the flags of the command itself; clap would show a global flag among the first.
+const LAST: usize = 1_000;
+
 /// Flags of every command.
 #[derive(Debug, Clone, Copy, ClapArgs)]
-pub(super) struct DiagnosticsArgs {
+pub struct DiagnosticsArgs {
     /// Print diagnostics on stderr: -v shows tools, model calls, retries and routes, -vv also arguments, settings and
     /// journal writes [default: off] [env: `TLAFORGE_LOG`, a level such as `debug`; `trace` also shows prompts and answers].
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, display_order = LAST)]
     verbose: u8,
 }
 
@@ -32,7 +35,7 @@ const LOG_VARIABLE: &str = "TLAFORGE_LOG";
 /// The target of a level without a target.
 const DEFAULT_TARGET: &str = "tlaforge";
 const EXAMPLE: &str = "write off, error, warn, info, debug or trace, or a level for a part of the program, like \
-                       info,tlaforge::llm=trace; unset it for no diagnostics";
+                       info,tlaforge_llm=trace; unset it for no diagnostics";
 
 /// Whether diagnostics are shown; they would break up a spinner.
 pub(super) fn are_on() -> bool {
@@ -78,6 +81,7 @@ struct Scrubbing;
 
 impl Write for Scrubbing {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        // One line for each event, whatever a server puts into its messages.
         let line = String::from_utf8_lossy(event).trim_end().replace('\n', " ");
         print_message(&scrub_secrets(&line));
         Ok(event.len())
@@ -95,9 +99,9 @@ mod tests {
     #[test]
     fn a_level_without_a_target_applies_to_this_program() {
         for (filter, on, off) in [
-            ("debug", ("tlaforge::llm", tracing::Level::DEBUG), ("h2", tracing::Level::ERROR)),
+            ("debug", ("tlaforge_llm", tracing::Level::DEBUG), ("h2", tracing::Level::ERROR)),
             ("INFO", ("tlaforge", tracing::Level::INFO), ("tlaforge", tracing::Level::DEBUG)),
-            ("warn, tlaforge::llm=trace", ("tlaforge::llm", tracing::Level::TRACE), ("tlaforge", tracing::Level::INFO)),
+            ("warn, tlaforge_llm=trace", ("tlaforge_llm", tracing::Level::TRACE), ("tlaforge", tracing::Level::INFO)),
             ("off,h2=debug", ("h2::codec", tracing::Level::DEBUG), ("tlaforge", tracing::Level::ERROR)),
         ] {
             let targets = parse_targets(filter).expect("a filter");
@@ -109,9 +113,9 @@ mod tests {
     fn an_invalid_filter_is_refused_and_names_the_invalid_part() {
         for (filter, part) in [
             ("inof", "inof"),
-            ("debug,tlaforge::llm=loud", "loud"),
+            ("debug,tlaforge_llm=loud", "loud"),
             ("=debug", "=debug"),
-            ("tlaforge::llm", "tlaforge::llm"),
+            ("tlaforge_llm", "tlaforge_llm"),
         ] {
             let failure = parse_targets(filter).expect_err(filter);
             assert_eq!(failure.exit, Exit::Usage);

@@ -1,4 +1,5 @@
-//! `tlaforge doctor`: shows which tools and providers this machine has, and how to get the missing ones.
+//! `tlaforge doctor`: shows which tools and providers this machine has, and how to get the missing ones. Changes
+//! nothing without `--fetch-tools`, and contacts servers only with `--online`.
 
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
@@ -42,8 +43,8 @@ pub(super) struct DoctorArgs {
     pub claude_path: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format of the findings.
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format; `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 
@@ -73,6 +74,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
     let here = std::env::current_dir().fails(Exit::Usage)?;
+    // From the file alone: `--provider` of this command only says what to test.
     let default_name = default_provider(Layer::from_file(&here).fails(Exit::Usage)?.provider, &settings, &providers);
     // A machine without Java uses the embedded tools; a broken Java or a wrong path of the jar is an error.
     let is_without_java = !is_jar_configured(&settings) && discover_java_tools(&settings).is_err();
@@ -127,7 +129,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                     "Checker: none: repair the Java tools, or use --checker embedded.\n"
                 }
                 (CheckerChoice::Auto, Err(_), Ok(_)) => {
-                    "Checker: the embedded tools (default); SANY and TLC do not see any specification. Install the Java \
+                    "Checker: the embedded tools (default); no specification is checked by SANY and TLC. Install the Java \
                      tools to confirm verdicts, and for what the embedded checker refuses.\n"
                 }
                 (CheckerChoice::Auto, Err(_), Err(_)) => "Checker: none.\n",

@@ -67,6 +67,7 @@ impl ProviderStatus {
             self.details += ", reachable";
             return self;
         };
+        // Any HTTP status is an answer of the server.
         self.reachable = Some(failure.status.is_some());
         if failure.status == Some(404) {
             // Not every server has a list of models, and its models may still answer.
@@ -83,6 +84,7 @@ impl ProviderStatus {
             FailureKind::Auth | FailureKind::Permission => format!("set {variable}: this server needs a key"),
             FailureKind::Connect => "check the base URL, the network, and that the server is running".to_owned(),
             FailureKind::Tls | FailureKind::Billing | FailureKind::SpendCap => {
+                // Written for a run.
                 failure.kind.advice().trim_end_matches(", then resume").to_owned()
             }
             FailureKind::Malformed => "check the base URL: another kind of server answers there".to_owned(),
@@ -213,4 +215,27 @@ fn names_a_model(settings: &Settings) -> bool {
 fn server_status(name: &'static str, url: &str, key_set: bool) -> ProviderStatus {
     let key = if key_set { "key set" } else { "no key" };
     ProviderStatus { key_set: Some(key_set), ..ProviderStatus::ready(name, format!("{url}, {key}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::llm::{HttpSettings, OpenAi, OpenAiSettings};
+
+    #[tokio::test]
+    async fn a_hanging_server_is_reported_with_the_time_limit() {
+        // The system accepts connections for it, and no request is ever answered.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let default = HttpSettings::new(url.clone(), None);
+        assert_eq!(default.connect_timeout, Duration::from_secs(15));
+        let settings = HttpSettings { connect_timeout: Duration::from_secs(1), ..default };
+        let server = OpenAi::new(settings, OpenAiSettings::default()).unwrap();
+        let status = server_status("openai", &url, false);
+        let status = status.test_server(server.check_access(), "OPENAI_API_KEY", &Cancel::new()).await;
+        assert_eq!(status.details, format!("{url}, no key; nothing came from 127.0.0.1 for 1 s"));
+        assert_eq!((status.ready, status.advice.as_deref()), (false, Some("try again later")));
+    }
 }

@@ -1,4 +1,5 @@
-//! `tlaforge eval`: evaluates a specification against a case of known bugs, or a suite of cases.
+//! `tlaforge eval`: evaluates a specification against a case of known bugs, or a suite of cases. The score comes from
+//! `eval`; this file has the flags, the files and the exit status.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use serde::Serialize;
 
 use super::eval_args::EvalArgs;
 use super::eval_suite::eval_suite;
-use super::evaluator::{Evaluator, Parallelism, case_failure, job_count, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, specs_failure, write_file};
 use super::failure::Failure;
 use super::format::Format;
 use super::progress::Display;
@@ -21,15 +22,13 @@ use crate::report::{self, Entry, Outcome};
 const REPORT: &str = "eval_report.json";
 
 pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
-    if let Some(score) = args.fail_under.filter(|score| !(0.0..=1.0).contains(score)) {
-        return Err(Failure::usage(format!("--fail-under is {score}; it must be from 0 to 1")));
-    }
     if let Some(suite) = args.suite.clone() {
         return eval_suite(&suite, args).await;
     }
     let (Some(specs), Some(case)) = (&args.specs, &args.case) else {
         return Err(Failure::usage("nothing to evaluate").hint("name a run folder and a case, or use --suite DIR"));
     };
+    // clap does not ask for `--suite` here: it conflicts with `SPECS`, which is given.
     let suite_flags = [("--runs", args.runs.is_some()), ("--compare", args.compare.is_some())];
     let suite_flags = suite_flags.into_iter().chain([("--results", args.results.is_some())]);
     if let Some((flag, _)) = suite_flags.into_iter().find(|(_, given)| *given) {
@@ -38,13 +37,11 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let case = Case::load(case).map_err(|e| case_failure(&e))?;
     let specs = Specs::load(specs).map_err(|e| specs_failure(&e))?;
     let settings = load_settings(args.tools.layer())?;
-    let evaluator = Evaluator::new(&settings)?;
+    let evaluator = Evaluator::new(&args, &settings)?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     display.announce(&format!("evaluating {} against {}", specs.root.display(), case.name));
-    let jobs = job_count(&args);
-    let evaluated =
-        evaluator.evaluate(&specs, &case, &settings, &cancel, &display, Parallelism { jobs, checker_runs: jobs }).await;
+    let evaluated = evaluator.evaluate(&specs, &case, &settings, &cancel, &display).await;
     display.finish();
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
@@ -64,6 +61,7 @@ fn exit_status(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
     let tier1 = &evaluation.tier1;
     let below = fail_under.is_some_and(|least| evaluation.score.is_none_or(|score| score < least));
     match () {
+        // No known bug was applicable, so there is no score; success would claim that there was one.
         () if tier1.passed() && !below && evaluation.inapplicable() => Exit::Undecided,
         () if tier1.passed() && !below => Exit::Ok,
         () if tier1.undecided() => Exit::Undecided,

@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::format::Format;
 use super::tool_args::ToolArgs;
+use super::value_parsers::{parse_positive, parse_share};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct EvalArgs {
@@ -24,13 +25,13 @@ pub(super) struct EvalArgs {
     /// Only evaluate this case of the suite, and show it in full [default: all cases].
     #[arg(long, value_name = "CASE", requires = "suite")]
     pub show_one: Option<String>,
-    /// Number of cases (or of known bugs of a single case) to judge in parallel; together they use the memory of one run
-    /// [default: one per processor].
-    #[arg(long, value_name = "N")]
+    /// Number of cases and known bugs to judge in parallel; together they use the memory of one run [default: one per
+    /// processor].
+    #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// Exit with status 1 if there is no score, or if it is below SCORE (0 to 1). The score of a suite is the mean of its
     /// cases [default: never].
-    #[arg(long, value_name = "SCORE")]
+    #[arg(long, value_name = "SCORE", value_parser = parse_share)]
     pub fail_under: Option<f64>,
     /// Compare a suite with an earlier results file: list everything that got worse, and exit with status 1 if anything did
     /// [default: no comparison].
@@ -44,7 +45,7 @@ pub(super) struct EvalArgs {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format of the results.
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format; `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }

@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::eval_args::EvalArgs;
-use super::evaluator::{Evaluator, Parallelism, case_failure, job_count, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, job_count, specs_failure, write_file};
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};
@@ -40,6 +40,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         return Err(Failure::usage(format!("the folder {} does not exist", runs.display()))
             .hint("--runs takes a folder with one run per case, in a subfolder with the name of the case"));
     }
+    // Before the cases are evaluated: it fails at once, and --results may name the same file.
     let before = args.compare.as_deref().map(read_results_file).transpose()?;
     let mut cases = load_suite(dir).map_err(|e| case_failure(&e))?;
     if let Some(one) = &args.show_one {
@@ -50,7 +51,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
                 .hint(format!("its cases are {}", names.join(", "))));
         }
     }
-    let evaluator = Evaluator::new(&load_settings(args.tools.layer())?)?;
+    let evaluator = Evaluator::new(&args, &load_settings(args.tools.layer())?)?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     let count = report::counted(cases.len(), "case");
@@ -65,7 +66,8 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         stream::iter(cases).map(|(name, case)| suite.evaluate_case(name, case)).buffer_unordered(job_count(&args));
     let status =
         || display.show_status(&format_progress(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
-    let mut case_results: Vec<CaseResult> = with_status(work.map(counting).collect(), status).await;
+    let mut case_results: Vec<CaseResult> =
+        with_status(work.map(counting).collect(), display.status_interval(), status).await;
     display.finish();
     case_results.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
     let worst = case_results.iter().map(|(_, exit)| *exit).max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok);
@@ -73,7 +75,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
     let entries: Vec<Entry> = case_results.into_iter().map(|(entry, _)| entry).collect();
-    let rows: Vec<Row> = evaluations(&entries).map(Row::of).collect();
+    let rows: Vec<Row> = evaluations(&entries).map(Row::summarize).collect();
     let comparison = before.map(|before| {
         // With --show-one, the other cases are not evaluated, so they have not got worse.
         let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
@@ -89,6 +91,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let got_worse = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
     let below = args.fail_under.is_some_and(|least| mean(&rows).is_none_or(|score| score < least));
     let overall = if got_worse || below { Exit::Negative } else { Exit::Ok };
+    // Kept apart from the cases: tools are shared, so a contradiction belongs to no single case.
     let defect = if evaluator.has_contradictions() { Exit::Defect } else { Exit::Ok };
     Ok([worst, overall, defect].into_iter().max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok))
 }
@@ -100,6 +103,7 @@ fn rank(exit: Exit) -> u8 {
         Exit::Negative => 1,
         Exit::Undecided => 2,
         Exit::Usage => 3,
+        // Above a defect: after an interruption, the other results are incomplete.
         Exit::Interrupted => 9,
         Exit::Defect => 8,
         _ => 4,
@@ -125,8 +129,9 @@ impl Suite<'_> {
                 let exit = if inapplicable { Exit::Undecided } else { Exit::Ok };
                 (Entry { case: name, outcome }, exit)
             }
-            Err(Failure { exit, message, hints }) => {
-                (Entry { case: name, outcome: Outcome::Failed { what: message, remedies: hints } }, exit)
+            Err(failure) => {
+                let (exit, what) = (failure.exit, failure.one_line());
+                (Entry { case: name, outcome: Outcome::Failed { what, remedies: failure.hints } }, exit)
             }
         }
     }
@@ -143,7 +148,7 @@ impl Suite<'_> {
                 // The folder is removed even if this process is killed.
                 let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-eval-").fails(Exit::Usage)?;
                 let run = scratch.path().join("run");
-                self.replay(case, recording, &run).await?;
+                self.evaluator.slots().occupy(self.replay(case, recording, &run)).await?;
                 self.evaluate(&run, case).await?
             }
             (None, None) => return Ok(Outcome::Skipped(nothing_to_evaluate(self.args))),
@@ -154,6 +159,7 @@ impl Suite<'_> {
     /// Replays a recording as a run in `out`.
     async fn replay(&self, case: &Case, recording: &Path, out: &Path) -> Result<(), Failure> {
         let concern = case.checklist.concern.clone();
+        // Recordings of cases have answers for one candidate without strengthening, whatever the settings file says.
         let replay = Some("replay".into());
         let flags =
             Layer { provider: replay, concern, strengthen: Some(0), candidates: Some(1), ..self.args.tools.layer() };
@@ -173,6 +179,7 @@ impl Suite<'_> {
         let finished = drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         if finished.outcome == RunOutcome::Stopped {
+            // A replay stops if the recording has no answer to a request, which counts as a failed request.
             let exit = if self.cancel.is_cancelled() { Exit::Interrupted } else { Exit::Provider };
             return Err(Failure::new(exit, format!("the replay of its recording stopped: {}", finished.why))
                 .hint(format!("record it again: tlaforge run --case {} --record FILE", case.root.display())));
@@ -183,13 +190,10 @@ impl Suite<'_> {
     async fn evaluate(&self, run: &Path, case: &Case) -> Result<Evaluation, Failure> {
         let specs = Specs::load(run).map_err(|e| specs_failure(&e))?;
         let settings = load_settings(self.args.tools.layer())?;
-        let checker_runs = job_count(self.args);
-        let jobs = if self.args.show_one.is_some() { checker_runs } else { 1 };
-        let parallel = Parallelism { jobs, checker_runs };
         // The suite shows its own progress; that of a case is shown only if it is the only one.
         let silent = Display::silent();
         let display = if self.args.show_one.is_some() { self.display } else { &silent };
-        self.evaluator.evaluate(&specs, case, &settings, self.cancel, display, parallel).await
+        self.evaluator.evaluate(&specs, case, &settings, self.cancel, display).await
     }
 }
 

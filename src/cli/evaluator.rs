@@ -1,7 +1,7 @@
 //! Evaluates one specification against one case, for `eval` and for each case of a suite.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use super::contradictions::CONTRADICTIONS_DIR;
@@ -10,30 +10,26 @@ use super::failure::Failure;
 use super::progress::{Display, format_progress, with_status};
 use super::tools::{Tools, create_quick_toolchain, create_toolchain, tool_failure, tool_limits};
 use crate::config::Settings;
-use crate::eval::{Case, CaseError, Evaluation, EvaluationContext, JudgingProgress, Specs, SpecsError, evaluate};
+use crate::eval::{
+    Case, CaseError, CheckerSlots, Evaluation, EvaluationContext, JudgingProgress, Specs, SpecsError, evaluate,
+};
 use crate::journal::write_atomically;
 use crate::process::Cancel;
 use crate::report::counted;
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Parallelism {
-    /// Number of known bugs of one case that are judged in parallel.
-    pub jobs: usize,
-    /// Number of parallel checker runs over all cases; they share the memory.
-    pub checker_runs: usize,
-}
-
 pub(super) struct Evaluator {
     tools: Tools,
     quick: Tools,
+    slots: CheckerSlots,
 }
 
 impl Evaluator {
-    pub(super) fn new(settings: &Settings) -> Result<Self, Failure> {
+    pub(super) fn new(args: &EvalArgs, settings: &Settings) -> Result<Self, Failure> {
         let contradictions = Path::new(CONTRADICTIONS_DIR);
         Ok(Self {
             tools: create_toolchain(settings, contradictions)?,
             quick: create_quick_toolchain(settings, contradictions)?,
+            slots: CheckerSlots::new(job_count(args)),
         })
     }
 
@@ -44,10 +40,12 @@ impl Evaluator {
         settings: &Settings,
         cancel: &Cancel,
         display: &Display,
-        Parallelism { jobs, checker_runs }: Parallelism,
     ) -> Result<Evaluation, Failure> {
         let (began, latest) = (Instant::now(), Mutex::new(None));
+        // The estimate must not count the time of the specification's own check, which is over.
+        let judging_began = OnceLock::new();
         let judging = |now: JudgingProgress| {
+            judging_began.get_or_init(Instant::now);
             let before = latest.lock().ok().and_then(|mut latest| latest.replace(now));
             if let Some(words) = describe_judging(before, now) {
                 display.announce(&words);
@@ -60,29 +58,42 @@ impl Evaluator {
             cancel,
             progress: &|p| display.show_check_progress(&p),
             on_progress: &judging,
-            jobs,
-            checker_runs,
+            slots: &self.slots,
         };
         let status = || {
             let now: Option<JudgingProgress> = latest.lock().ok().and_then(|latest| *latest);
             let words = now.map_or_else(
                 || format!("checking the specification itself ({:.1} s)", began.elapsed().as_secs_f64()),
-                |now| format_progress(now.judged, now.bugs + now.references, "judged", began),
+                |now| {
+                    let what = format!("judged in {}", counted(now.checks, "check"));
+                    format_progress(
+                        now.judged,
+                        now.bugs + now.references,
+                        &what,
+                        *judging_began.get_or_init(Instant::now),
+                    )
+                },
             );
             display.show_status(&format!("{}: {words}", case.name));
         };
-        with_status(evaluate(specs, case, &bench), status).await.map_err(|e| tool_failure(&e))
+        with_status(evaluate(specs, case, &bench), display.status_interval(), status)
+            .await
+            .map_err(|e| tool_failure(&e))
+    }
+
+    pub(super) fn slots(&self) -> &CheckerSlots {
+        &self.slots
     }
 
     /// Whether two checkers contradicted each other.
     pub(super) fn has_contradictions(&self) -> bool {
-        self.tools.contradictions.any() || self.quick.contradictions.any()
+        self.tools.contradictions.has_any() || self.quick.contradictions.has_any()
     }
 }
 
 /// Describes what is judged next, and the time limit of each run once it is known.
 fn describe_judging(before: Option<JudgingProgress>, now: JudgingProgress) -> Option<String> {
-    let JudgingProgress { bugs, references, judged, limit } = now;
+    let JudgingProgress { bugs, references, judged, limit, .. } = now;
     match (before, limit) {
         (None, _) => Some(format!("judging {} and {}", counted(bugs, "known bug"), counted(references, "reference"))),
         (Some(JudgingProgress { limit: None, .. }), Some(limit)) if bugs > 0 => Some(format!(

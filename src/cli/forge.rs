@@ -1,4 +1,5 @@
-//! Prepares and drives a run: shared by `run`, `demo`, `resume` and `eval --suite`.
+//! Prepares and drives a run: shared by `run`, `demo`, `resume` and `eval --suite`. Problems of settings, provider,
+//! prompts and tools are found here, before a folder is created or a model is called.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +21,7 @@ use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
 use crate::nodes::{ModuleCache, NodeContext, NodeDispatcher};
-use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Run, StopReason, drive};
+use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
@@ -42,8 +43,11 @@ pub(super) async fn prepare(
     display: &Arc<Display>,
     cancel: Cancel,
 ) -> Result<Preparation, Failure> {
+    // The settings are written to the journal.
     let given = serde_json::to_string(&settings.given).unwrap_or_default();
     refuse_secrets("a setting (a flag, the environment or the journal)", &given)?;
+    // The parser of `--candidates` has checked the flag; this checks the settings file and the journal of a resumed
+    // run.
     if !(1..=MAX_CANDIDATES).contains(&settings.candidates) {
         return Err(Failure::usage(format!(
             "candidates = {}: must be from 1 to {MAX_CANDIDATES}",
@@ -64,6 +68,7 @@ pub(super) async fn prepare(
         check_recording_target(path)?;
     }
     let Tools { toolchain, choice, contradictions } = create_toolchain(settings, &out.join("defects"))?;
+    // Mutants need many short checks, and starting a JVM takes longer than most of them.
     let quick = if settings.strengthen > 0 { create_mutant_toolchain(settings, choice)? } else { None };
     let watcher = display.clone();
     let context = NodeContext {
@@ -80,9 +85,16 @@ pub(super) async fn prepare(
     Ok(Preparation { context, checker: choice, contradictions })
 }
 
+/// The settings of the state machine. `kept` has those that no flag changes: its defaults for a new run, those of the
+/// journal for a resumed one.
+pub(super) fn routing_settings(settings: &Settings, kept: RoutingSettings) -> RoutingSettings {
+    let Settings { max_revisions, repair, strengthen, .. } = *settings;
+    RoutingSettings { max_revisions, repair, strengthen, ..kept }
+}
+
 /// The prompts as the journal records them.
 pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, PromptInUse> {
-    let in_use = |t: &Template| (t.name.to_owned(), PromptInUse { sha: Sha::of(&t.text), own: t.own });
+    let in_use = |t: &Template| (t.name.to_owned(), PromptInUse { sha: Sha::digest(&t.text), own: t.own });
     prompts.templates().iter().map(in_use).collect()
 }
 
@@ -95,17 +107,19 @@ pub(super) async fn drive_and_report(
 ) -> Result<Exit, Failure> {
     let nodes = NodeDispatcher { context: prepared.context };
     let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
+    // Before the error is returned: the spinner would overwrite its message.
     display.finish();
     let finished = finished?;
     update_visible_files(run, display)?;
     let view = run.view();
+    // With `json`, each event was printed when it was written, the outcome among them.
     if format == Format::Text {
         print_result(&summary(&view, display.width()));
         print_result(&format!("Files: {}\n", run.root().display()));
     }
     // The outcome is that of the reference checker, so only the exit status shows the contradiction.
     let exit =
-        if prepared.contradictions.any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };
+        if prepared.contradictions.has_any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };
     if finished.outcome == Outcome::Stopped {
         display.note(&format!("continue with: tlaforge resume {}", run.root().display()));
     }
@@ -116,11 +130,13 @@ pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit 
     match (outcome, reason) {
         (Outcome::Approved | Outcome::ApprovedRepaired, _) => Exit::Ok,
         (Outcome::FlawFound | Outcome::NotApproved, _) => Exit::Negative,
+        // A limit says nothing about the specification, so it is undecided like an inconclusive check.
         (Outcome::Undecided, _) | (Outcome::Stopped, Some(StopReason::Budget | StopReason::Deadline) | None) => {
             Exit::Undecided
         }
         (Outcome::Stopped, Some(StopReason::Interrupted)) => Exit::Interrupted,
         (Outcome::Stopped, Some(StopReason::Provider)) => Exit::Provider,
+        // For example, the provider does not have the model.
         (Outcome::Stopped, Some(StopReason::Settings)) => Exit::Usage,
         (Outcome::Stopped, Some(StopReason::Tool)) => Exit::Tool,
     }

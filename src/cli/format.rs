@@ -2,11 +2,10 @@
 
 use clap::ValueEnum;
 
-/// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub enum Format {
     /// Text for reading.
     Text,
-    /// JSON: one event a line for `run`, `demo` and `resume`, one object for every other command.
+    /// JSON for programs.
     Json,
 }

@@ -1,19 +1,19 @@
-//! `tlaforge formula`: parses a formula, evaluates it on a trace, and prints its automaton.
+//! `tlaforge formula`: parses a formula, evaluates it on a trace, and prints its automaton. Reads and writes no file.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::excerpt::excerpt;
 use super::failure::Failure;
 use super::format::Format;
+use super::snippet::Snippet;
 use super::terminal::{print_json_line, print_result};
 use crate::exit::Exit;
 use crate::report::counted;
 use crate::temporal::{
-    Dfa, FinalVerdict, Formula, Formulas, Labels, Letter, Limits, PrefixVerdict, Progression, Reading, Record,
-    Value as Seen, check_trace, eval_all_positions,
+    Dfa, FinalVerdict, Formula, Formulas, Labels, Letter, Limits, ParseError, PrefixVerdict, Progression, Reading,
+    Record, Value as Seen, check_trace, eval_all_positions,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -46,11 +46,9 @@ pub(super) enum DfaChoice {
 
 pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
-    let formula = formulas.parse(&args.formula).map_err(|e| {
-        let (shown, before) = excerpt(&args.formula, e.offset);
-        Failure::usage(format!("{e}\n  {shown}\n  {:>width$}", "^", width = before + 1))
-            .hint("docs/formulas.md lists the operators")
-    })?;
+    let formula = formulas
+        .parse(&args.formula)
+        .map_err(|e| formula_failure("FORMULA", &args.formula, e).hint("docs/src/formulas.md lists the operators"))?;
     let mut text = String::new();
     let mut object = json!({
         "schema": 2,
@@ -102,6 +100,12 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// The syntax error of a formula that an argument contains. `argument` is its name.
+pub(super) fn formula_failure(argument: &str, text: &str, error: ParseError) -> Failure {
+    let failure = Failure::usage(error.message).at(Snippet::new(argument, text, error.span));
+    error.hint.into_iter().fold(failure, Failure::hint)
+}
+
 /// Edges are counted up to this number, so that the error can name the size of a large automaton.
 const MAX_COUNTED_EDGES: usize = 1_000_000;
 
@@ -144,6 +148,7 @@ impl Record for State {
             Some((field, value)) if field == name => Some(match (value, value.parse::<f64>()) {
                 ("true", _) => Seen::Bool(true),
                 ("false", _) => Seen::Bool(false),
+                // As an integer if it is one: doubles are exact only up to 2^53.
                 (_, Ok(number)) => value.parse().map_or(Seen::Number(number), Seen::integer),
                 _ => Seen::Text(value.into()),
             }),

@@ -1,4 +1,5 @@
 //! `tlaforge policy formulate`: a model turns rules in plain words into formulas, and a person confirms each formula.
+//! No formula counts as confirmed without a person or `--yes`.
 
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::failure::{Fails, Failure};
 use super::model_client::{ModelArgs, ModelClient};
-use super::policy_file::read_policy_text;
+use super::policy_file::{policy_failure, read_policy_text};
 use super::secrets::refuse_secrets;
 use super::settings::load_settings;
 use super::terminal::{print_message, print_result};
@@ -23,7 +24,6 @@ use crate::temporal::Formulas;
 /// The node in the keys of requests.
 const NODE: &str = "policy";
 
-/// Flags of `policy formulate`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct FormulateArgs {
     /// Policy file. The formulas are written into it.
@@ -44,9 +44,10 @@ pub(super) struct FormulateArgs {
 pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     let shown = args.file.display();
     let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{shown}: {e}"));
-    let mut text = read_policy_text(&args.file).map_err(|e| cannot(&e).hint("name a policy file"))?;
+    let mut text = read_policy_text(&args.file)
+        .map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")).hint("name a policy file"))?;
     refuse_secrets(&shown.to_string(), &text)?;
-    let rules = find_worded_rules(&text).map_err(|e| cannot(&e))?;
+    let rules = find_worded_rules(&text).map_err(|e| policy_failure(&shown.to_string(), &text, &e))?;
     let open: Vec<&WordedRule> = rules.iter().filter(|rule| !rule.confirmed).collect();
     if open.is_empty() {
         print_result(&format!("{shown}: {} in words, all confirmed\n", crate::report::counted(rules.len(), "rule")));
@@ -61,6 +62,8 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
                 formula.clone()
             }
             None => {
+                // Created for the first rule without a formula: a file whose formulas only need a confirmation needs no
+                // provider.
                 if model.is_none() {
                     model = Some(Formulator::new(args).await?);
                 }
@@ -92,7 +95,7 @@ pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The rule in the current text of the file.
+/// The rule in the current text of the file. Each inserted formula moves the rules below it.
 fn find_rule(text: &str, id: &str) -> Result<WordedRule, Failure> {
     let found =
         find_worded_rules(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
@@ -100,6 +103,7 @@ fn find_rule(text: &str, id: &str) -> Result<WordedRule, Failure> {
 }
 
 fn write_policy(path: &Path, text: &str) -> Result<String, Failure> {
+    // Before writing: in a file of an unusual form, the inserted text may not be TOML any more.
     find_worded_rules(text).map_err(|e| {
         Failure::usage(format!("{}: {e}", path.display()))
             .hint("write each rule in its own [[rule]] table, so that its formula can be inserted there")
@@ -141,7 +145,6 @@ fn is_confirmed(id: &str) -> Result<bool, Failure> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// The model that writes formulas.
 struct Formulator {
     client: ModelClient,
 }
@@ -159,6 +162,7 @@ impl Formulator {
             "events": vocabulary_text(), "formula": null, "problem": null,
             "labels": rule.labels.iter().map(|[name, asks]| json!({"name": name, "asks": asks})).collect::<Vec<_>>(),
         });
+        // One repair only: each request costs, and a person can write the formula instead.
         for purpose in ["formulate", "repair"] {
             let answer = self.ask(purpose, number, &data).await?;
             let read = extract_json_object(&answer).map_err(|problem| problem.what).map(|read| read.value);
@@ -193,9 +197,15 @@ impl Formulator {
 
     async fn ask(&mut self, purpose: &str, number: u32, data: &Value) -> Result<String, Failure> {
         let render = |name: &str, data: &Value| self.client.prompts.render(name, data).fails(Exit::Usage);
-        let key =
-            RequestKey { node: NODE.to_owned(), place: 0, attempt: number, purpose: purpose.to_owned(), candidate: 0 };
+        let key = RequestKey {
+            node: NODE.to_owned(),
+            branch_index: 0,
+            attempt: number,
+            purpose: purpose.to_owned(),
+            sample: 0,
+        };
         let request = Request {
+            // Two numbers for each rule, because each has at most two requests.
             seq: u64::from(number) * 2 + u64::from(purpose == "repair") - 1,
             role: render("policy/role", &json!({}))?,
             prompt: render("policy/formulate", data)?,

@@ -13,7 +13,10 @@ use crate::exit::Exit;
 use crate::files;
 use crate::process::Cancel;
 
+/// Time between two looks for further lines.
+const POLL: Duration = Duration::from_millis(100);
 /// Number of last-read bytes that are compared whenever the file has changed.
+// Comparing everything would read the whole log again for each new line; `check_unchanged` does that once, at the end.
 const TAIL: usize = 4096;
 
 /// Opens the log at a path: a file, the journal of a run folder, or stdin.
@@ -83,7 +86,11 @@ impl GrowingLog {
             if self.is_stdin || cancel.is_cancelled() {
                 return Ok(None);
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            // At least one more look after a cancel: what was written before it counts.
+            tokio::select! {
+                () = tokio::time::sleep(POLL) => {}
+                () = cancel.cancelled() => {}
+            }
         }
     }
 
@@ -100,6 +107,8 @@ impl GrowingLog {
             }
             if read == 0 {
                 self.read.as_mut().map_or(Ok(()), ReadFile::check)?;
+                // A last line without a line end is complete if stdin has ended. In a file it may still be being
+                // written.
                 return Ok(self.is_stdin && !self.ahead.trim_ascii().is_empty());
             }
             if self.ahead.ends_with(b"\n") && self.ahead.trim_ascii().is_empty() {
@@ -139,6 +148,7 @@ impl ReadFile {
     /// Fails if the path leads to another file, or if the last bytes that were read have changed.
     fn check(&mut self) -> Result<(), Failure> {
         let meta = self.meta()?;
+        // A file is only read again if its size or time has changed.
         let seen = Some((meta.len(), meta.mtime(), meta.mtime_nsec()));
         if seen != self.seen {
             let mut tail = Vec::new();

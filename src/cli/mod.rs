@@ -1,9 +1,10 @@
 //! The command line: the only place with a terminal, an environment, signals and a wall clock. It wires the parts together
 //! and decides nothing about specifications.
 //!
-//! Layers, from the bottom: errors, environment and terminal (`failure`, `environment`, `secrets`, `terminal`); settings,
-//! tools and progress (`settings`, `tools`, `progress`, `provider`); shared preparation (`forge`, `new_run`, `evaluator`,
-//! `model_client`); one file a command; and on top `args` and `program`.
+//! Layers, from the bottom: errors, environment and terminal (`snippet`, `failure`, `environment`, `secrets`, `terminal`,
+//! `snippet_text`); settings, tools and progress (`settings`, `tools`, `progress`, `provider`); shared preparation (`forge`,
+//! `new_run`, `evaluator`, `model_client`); one file a command; and on top `args` and `program`. `toolkit` is for other
+//! programs.
 
 mod args;
 mod audit;
@@ -22,8 +23,6 @@ mod eval;
 mod eval_args;
 mod eval_suite;
 mod evaluator;
-mod excerpt;
-mod experiments;
 mod failure;
 mod fetch_tools;
 mod forge;
@@ -36,6 +35,7 @@ mod model_client;
 mod mutate;
 mod new_run;
 mod objective;
+mod outcome_text;
 mod policy;
 mod policy_file;
 mod program;
@@ -49,10 +49,13 @@ mod schema;
 mod secrets;
 mod settings;
 mod signals;
+mod snippet;
+mod snippet_text;
 mod spec_files;
 mod swap_example;
 mod terminal;
 mod tool_args;
+pub mod toolkit;
 mod tools;
 mod translate;
 mod trust;

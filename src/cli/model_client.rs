@@ -1,5 +1,5 @@
-//! Calls a model outside of a run, for `audit`, `policy formulate` and `experiments`: with a budget, a recording, and a
-//! folder for handoff.
+//! Calls a model outside of a run, for `audit`, `policy formulate` and other programs (`toolkit`): with a budget, a
+//! recording, and a folder for handoff.
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,12 @@ use std::sync::Arc;
 use clap::Args as ClapArgs;
 
 use super::failure::{Fails, Failure};
+use super::forge_args::replay_provider;
 use super::provider::{AnswerSource, create_caller};
 use super::signals::cancel_on_signals;
 use super::terminal::print_message;
 use super::trust::{check_recording_target, create_recording, make_paths_absolute};
+use super::value_parsers::parse_positive;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::files;
@@ -22,12 +24,12 @@ use crate::prompt::PromptLibrary;
 
 /// Flags of a command that calls a model outside of a run.
 #[derive(Debug, ClapArgs)]
-pub(super) struct ModelArgs {
+pub struct ModelArgs {
     /// Provider of answers: claude, anthropic, openai, handoff or replay [default: as for `run`; required for `audit` if
     /// a rule needs labels].
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
-    /// Name of the model; for handoff, the name of who answers [default: as for `run`].
+    /// Name of the model; for handoff, a name for the person or agent that answers [default: as for `run`].
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Address of the `openai` or `anthropic` server [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
@@ -40,7 +42,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     /// Maximum tokens; the command stops before a request that would exceed them [default: no limit].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroU64>)]
     pub max_tokens: Option<NonZeroU64>,
     /// Recording to answer from; implies `--provider replay`.
     #[arg(long, value_name = "FILE")]
@@ -49,9 +51,9 @@ pub(super) struct ModelArgs {
 
 impl ModelArgs {
     /// The flags as settings. A recording implies the provider `replay`.
-    pub(super) fn layer(&self) -> Layer {
+    pub fn layer(&self) -> Layer {
         Layer {
-            provider: self.provider.clone().or_else(|| self.recording.as_ref().map(|_| "replay".to_owned())),
+            provider: self.provider.clone().or_else(|| replay_provider(self.recording.as_deref())),
             model: self.model.clone(),
             base_url: self.base_url.clone(),
             max_cost: self.max_cost,
@@ -80,17 +82,17 @@ pub(super) struct ModelClient {
 impl ModelClient {
     /// Fails if provider, prompts or recording are unusable, before any request is sent.
     pub(super) async fn new(mut settings: Settings, record: Option<&Path>, out: &Path) -> Result<Self, Failure> {
-        make_paths_absolute(&mut settings);
         let mut recording = Recording::default();
         if let Some(path) = record {
+            // Before the first request, because an answer that cannot be recorded would be lost.
             check_recording_target(path)?;
+            // An empty recording is a single line end, which `Recording::load` refuses because it has no answer.
             if std::fs::metadata(path).is_ok_and(|meta| meta.len() > 1) {
                 recording = Recording::load(path).fails(Exit::Usage)?;
             }
             create_recording(path)?;
         }
-        let cancel = cancel_on_signals();
-        let caller = create_caller(&settings, AnswerSource::Configured, out, &cancel).await?;
+        let (caller, cancel) = create_configured_caller(&mut settings, out).await?;
         let prompts = Arc::new(PromptLibrary::load(settings.given.prompts.as_deref()).fails(Exit::Usage)?);
         let out = std::path::absolute(out).fails(Exit::Usage)?;
         let workspace = out.join("workspace");
@@ -126,6 +128,7 @@ impl ModelClient {
             }
         };
         let answer = self.caller.call(&request, &|| before, &self.cancel, &mut note).await;
+        // Before the error is returned: failed calls cost, too.
         self.used = used;
         let answer = answer.map_err(|e| call_failure(&e))?;
         let estimated = self.caller.estimate(&request, &answer);
@@ -146,6 +149,7 @@ impl ModelClient {
             let folder = self.folder(seq, request);
             match files::read_text(&folder.join("request.md"), files::LARGE) {
                 Ok(text) => !text.contains(request.prompt.trim()),
+                // An answer without its request answers something else.
                 Err(_) => folder.join("answer.md").exists(),
             }
         };
@@ -158,6 +162,7 @@ impl ModelClient {
 
     fn record_answer(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
         let Some(path) = &self.record else { return Ok(()) };
+        // A recording with two answers for one key would be refused.
         self.recording.answers.retain(|known| known.key != request.key);
         self.recording.answers.push(Recorded::new(request, answer, self.caller.name()));
         // `write_atomically` needs the folder, for its temporary file.
@@ -167,12 +172,21 @@ impl ModelClient {
     }
 }
 
+/// Creates the provider that the settings name, with its retries and budget; Ctrl-C and SIGTERM cancel its calls. `out` holds
+/// the folder for handoff. Paths in the settings become absolute.
+pub async fn create_configured_caller(settings: &mut Settings, out: &Path) -> Result<(Caller, Cancel), Failure> {
+    make_paths_absolute(settings);
+    let cancel = cancel_on_signals();
+    let caller = create_caller(settings, AnswerSource::Configured, out, &cancel).await?;
+    Ok((caller, cancel))
+}
+
 fn call_failure(error: &LlmError) -> Failure {
     Failure::new(exit_of_failed_call(error), error.to_string())
 }
 
 /// The exit status of a failed call. As in a run, an unknown model is a usage error.
-pub(super) fn exit_of_failed_call(error: &LlmError) -> Exit {
+pub fn exit_of_failed_call(error: &LlmError) -> Exit {
     match error {
         LlmError::Cancelled => Exit::Interrupted,
         LlmError::Budget { .. } | LlmError::Deadline => Exit::Undecided,

@@ -1,4 +1,5 @@
-//! `tlaforge mutate`: mutation testing of a specification and its properties.
+//! `tlaforge mutate`: mutation testing of a specification and its properties. `mutation` makes and judges the mutants;
+//! this file runs them in parallel and keeps their results.
 
 use clap::Args as ClapArgs;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -13,14 +14,16 @@ use super::contradictions::CONTRADICTIONS_DIR;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
 use super::format::Format;
+use super::outcome_text::CheckedFiles;
 use super::progress::format_progress;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
+use super::snippet::Snippet;
 use super::spec_files::read_spec;
-use super::terminal::{is_interactive, print_json_line, print_message, print_result};
+use super::terminal::{is_colored, is_interactive, print_json_line, print_message, print_result, write_stderr};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_failure, tool_limits};
-use super::value_parsers::parse_share;
+use super::value_parsers::{parse_positive, parse_share};
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::{RunLock, write_atomically};
@@ -29,7 +32,7 @@ use crate::mutation::{
     changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::report::{check_json, counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
-use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
+use crate::tla::{Cfg, CheckOutcome, Checker, DEFAULT_WIDTH, Module, Verdict, outcome_text};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
 #[derive(Debug, ClapArgs)]
@@ -43,7 +46,7 @@ pub(super) struct MutateArgs {
     #[arg(long, value_name = "DIR", default_value = "mutants.out")]
     pub out: PathBuf,
     /// Number of mutants to judge in parallel [default: one per processor].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// List the mutants without judging them.
     #[arg(long)]
@@ -55,7 +58,7 @@ pub(super) struct MutateArgs {
     #[arg(long, value_name = "FILE")]
     pub in_diff: Option<PathBuf>,
     /// Only judge K mutants, chosen at random [default: all].
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = parse_positive::<NonZeroUsize>)]
     pub sample: Option<NonZeroUsize>,
     /// Seed of the random choice; the same seed chooses the same mutants [default: 0].
     #[arg(long, value_name = "N", requires = "sample")]
@@ -64,7 +67,7 @@ pub(super) struct MutateArgs {
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
     /// Time limit in seconds for each run on a mutant [default: ten times the time of the specification itself, at least 5].
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
     pub timeout: Option<NonZeroU64>,
     /// Write the results as a mutation testing elements report (Stryker schema), for report viewers.
     #[arg(long, value_name = "FILE")]
@@ -75,8 +78,8 @@ pub(super) struct MutateArgs {
     pub fail_under: Option<f64>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format of the result.
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format; `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 
@@ -86,7 +89,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
     let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
-    let cfg = Cfg::parse(&cfg_text).map_err(|d| Failure::usage(format!("{}: {d}", cfg_path.display())))?;
+    let cfg = Cfg::parse(&cfg_text).map_err(|d| {
+        let span = d.span(&cfg_text).unwrap_or_default();
+        Failure::usage(d.without_position()).at(Snippet::new(cfg_path.display().to_string(), &cfg_text, span))
+    })?;
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
@@ -94,6 +100,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     for line in missing_mutants_notes(&module, made, chosen.len()) {
         print_message(&line);
     }
+    // Before the tools are looked for: a list needs no checker.
     if args.list {
         list(&args, &chosen, &file, &text);
         return Ok(Exit::Ok);
@@ -107,15 +114,18 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let spec =
         SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text: text.clone() };
 
+    let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text);
     print_message(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
-    let (subject, baseline) = prepared.map_err(|error| baseline_failure(&error, &args, &settings))?;
+    let (subject, baseline) = prepared.map_err(|error| baseline_failure(&error, &files, &args, &settings))?;
 
+    // Only now, so that a specification that cannot be judged leaves no folder.
     std::fs::create_dir_all(&args.out).map_err(|e| Failure::usage(format!("{}: {e}", args.out.display())))?;
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
     let mut results = Results::open(&args.out).fails(Exit::Usage)?;
     results.plan(&file, &text, &chosen).fails(Exit::Usage)?;
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
+    // Part of the key of each judgement: another version or checker may judge differently.
     let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version };
     let limits = limits_per_mutant(&limits, deadline);
@@ -138,7 +148,8 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         Format::Json => print_json_line(&report),
     }
     print_message(&format!("results: {}", args.out.display()));
-    if contradictions.any() {
+    // Before the threshold: if two checkers disagree, the score itself is in doubt.
+    if contradictions.has_any() {
         return Ok(Exit::Defect);
     }
     let Some(why) = args
@@ -245,13 +256,20 @@ fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
     }
 }
 
-fn baseline_failure(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failure {
+fn baseline_failure(error: &BaselineError, files: &CheckedFiles, args: &MutateArgs, settings: &Settings) -> Failure {
     let spec = &args.spec;
     match error {
         BaselineError::Tool(error) => tool_failure(error),
-        BaselineError::Bad { reason, outcome } => {
+        BaselineError::Bad { reason, outcome, diagnostic } => {
             match (outcome, args.format) {
-                (Some(outcome), Format::Text) => print_message(&outcome_text(outcome, crate::tla::DEFAULT_WIDTH)),
+                // Its positions refer to the translation.
+                (Some(outcome), Format::Text) if files.has_algorithm() => {
+                    print_message(&outcome_text(outcome, DEFAULT_WIDTH));
+                }
+                (Some(outcome), Format::Text) => {
+                    write_stderr(&files.outcome_text(outcome, is_colored(&std::io::stderr())));
+                }
+                // A program that reads JSON gets an object in any case.
                 (outcome, Format::Json) => {
                     let baseline = outcome.as_ref().map_or_else(|| json!(null), |outcome| check_json(outcome));
                     print_json_line(
@@ -277,7 +295,11 @@ fn baseline_failure(error: &BaselineError, args: &MutateArgs, settings: &Setting
                 };
             }
             let config = args.config.as_ref().map_or_else(String::new, |path| format!(" --config {}", path.display()));
-            Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display())).hint(format!(
+            let failure = match diagnostic.as_ref().and_then(|d| Some((d, files.snippet(d)?))) {
+                Some((diagnostic, snippet)) => Failure::new(Exit::Baseline, diagnostic.without_position()).at(snippet),
+                None => Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display())),
+            };
+            failure.hint(format!(
                 "mutation testing needs a specification that holds: correct it first (tlaforge check {}{config})",
                 spec.display()
             ))

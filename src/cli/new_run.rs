@@ -1,10 +1,11 @@
-//! Creates a run folder from documents and settings: shared by `run`, `demo` and `eval --suite`.
+//! Creates a run folder from documents and settings: shared by `run`, `demo` and `eval --suite`. Writes nothing before
+//! everything has been checked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
-use super::forge::{Preparation, drive_and_report, prepare, prompts_in_use, settings_to_journal};
+use super::forge::{Preparation, drive_and_report, prepare, prompts_in_use, routing_settings, settings_to_journal};
 use super::format::Format;
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
 use super::policy_file::PolicyFile;
@@ -23,7 +24,7 @@ use crate::process::Cancel;
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
 
-/// The built-in exemplars.
+// Compiled in, so that an installed program needs no file of the repository.
 const EXEMPLARS: &[(&str, &str)] = &[
     ("Escrow.tla", include_str!("../../exemplars/Escrow.tla")),
     ("Escrow.cfg", include_str!("../../exemplars/Escrow.cfg")),
@@ -98,8 +99,10 @@ pub(super) async fn create_run(
     refuse_secrets("the interface of the case", &serde_json::to_string(&job.interface).unwrap_or_default())?;
     let prepared = prepare(settings, job.answers, &job.out, display, cancel).await?;
     let context = &prepared.context;
+    // After `prepare`, because the provider that was chosen decides whether costs are known.
     if let Some(objective) = &job.objective {
         refuse_impossible(objective, settings, context.caller.name())?;
+        // `max_revisions` does not count the first revision.
         let revisions = settings.max_revisions.saturating_add(1);
         let ahead = Continuation { view: &RunView::default(), parent: None, next: 0, revisions };
         refuse_unreachable(objective, settings, ahead)?;
@@ -118,12 +121,7 @@ pub(super) async fn create_run(
     }
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
-        routing: RoutingSettings {
-            max_revisions: settings.max_revisions,
-            repair: settings.repair,
-            strengthen: settings.strengthen,
-            ..RoutingSettings::default()
-        },
+        routing: routing_settings(settings, RoutingSettings::default()),
         draft: settings.draft,
         candidates: settings.candidates,
         objective: job.objective,
@@ -144,9 +142,11 @@ pub(super) async fn create_run(
         started.exemplars.push(keep(name, text)?);
     }
     started.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
+    // Before `run_started`: `resume` accepts the recorded path only if a recording is there.
     if let Some(path) = &settings.given.record {
         create_recording(path)?;
     }
+    // Last: the run exists once this event is durable, and everything that it names must be in the store by then.
     run.start(&started).map_err(|e| run_failure(&e))?;
     Ok((run, prepared))
 }
@@ -158,6 +158,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
     if !Run::exists(out) {
         return refuse_foreign_files(out);
     }
+    // Before the journal is read: a process that has just started holds the lock before its first event.
     if let Some(held) = RunLock::holder(out) {
         return Err(Failure::usage(held.to_string()).hint("or choose another folder: --out DIR"));
     }
@@ -172,6 +173,8 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
 
 /// Whether `out` is the folder of the documents.
 fn contains_documents(out: &Path, docs: &Path) -> bool {
+    // Canonical paths, because `.` or a link can name the same folder. A folder that does not exist yet contains
+    // nothing.
     let (Ok(out), Ok(docs)) = (out.canonicalize(), docs.canonicalize()) else { return false };
     out == docs || (docs.is_file() && docs.parent() == Some(&out))
 }
@@ -186,7 +189,7 @@ fn refuse_foreign_files(out: &Path) -> Result<(), Failure> {
     if !own.is_empty() {
         let (shown, them) = (out.display(), if own.len() == 1 { "it" } else { "them" });
         return Err(Failure::usage(format!(
-            "{shown} contains {}, which no run of tlaforge wrote and a run would overwrite",
+            "{shown} contains {}: not written by a run of tlaforge, and a run would overwrite {them}",
             own.join(", ")
         ))
         .hint("choose another folder: --out DIR")
@@ -203,7 +206,7 @@ fn refuse_foreign_files(out: &Path) -> Result<(), Failure> {
         }
         if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::usage(format!(
-                "{} contains files that no run wrote, and a run would use that folder",
+                "{} contains files that were not written by a run, and a run would use that folder",
                 dir.display()
             ))
             .hint("choose another folder: --out DIR"));

@@ -6,12 +6,13 @@ use std::path::Path;
 use super::failure::{Fails, Failure};
 use super::provider::find_unpriced_model;
 use super::secrets::refuse_secrets;
+use super::snippet::Snippet;
 use super::swap_example::example_recording;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::files;
 use crate::llm::{Recorded, Recording};
-use crate::monitor::{ConfigError, Format, GoalError, RunObjective};
+use crate::monitor::{ConfigError, Format, GoalError, RunObjective, span_in_text_value};
 use crate::pipeline::{METRICS, Metric, RunView, known_metrics};
 use crate::temporal::ObjectiveError;
 
@@ -25,15 +26,29 @@ pub(super) fn read_objective(path: Option<&Path>) -> Result<Option<RunObjective>
     })?;
     let text = files::read_text(path, files::SMALL).map_err(|e| {
         Failure::usage(format!("cannot read the objective {shown}: {e}"))
-            .hint("--objective takes a TOML or JSON file: see docs/objectives.md")
+            .hint("--objective takes a TOML or JSON file: see docs/src/objectives.md")
     })?;
     refuse_secrets(&format!("the objective {shown}"), &text)?;
-    RunObjective::from_text(&text, format, &known_metrics()).map(Some).map_err(|e| goal_failure(path, &e))
+    RunObjective::from_text(&text, format, &known_metrics()).map(Some).map_err(|e| goal_failure(path, &text, &e))
 }
 
-fn goal_failure(path: &Path, error: &GoalError) -> Failure {
+fn goal_failure(path: &Path, text: &str, error: &GoalError) -> Failure {
+    let snippet = |span| Snippet::new(path.display().to_string(), text, span);
+    let format = "docs/src/objectives.md describes the format";
+    match error {
+        GoalError::Config(ConfigError::Toml(e)) => {
+            let span = e.span().unwrap_or_default();
+            return Failure::usage(e.message()).at(snippet(span)).hint(format);
+        }
+        GoalError::Config(ConfigError::Objective(ObjectiveError::Specification(e))) => {
+            if let Some(span) = span_in_text_value(text, "goal", &e.span) {
+                let failure = Failure::usage(format!("goal: {}", e.message)).at(snippet(span));
+                return e.hint.iter().fold(failure, Failure::hint).hint(format);
+            }
+        }
+        _ => {}
+    }
     let what = match error {
-        GoalError::Config(ConfigError::Toml(e)) => e.to_string(),
         GoalError::Config(ConfigError::Json(e)) => e.to_string(),
         GoalError::Config(ConfigError::Objective(ObjectiveError::Specification(e))) => format!("goal: {e}"),
         GoalError::Config(ConfigError::Objective(ObjectiveError::Automaton(e))) => format!("goal: {e}"),
@@ -53,10 +68,10 @@ fn goal_failure(path: &Path, error: &GoalError) -> Failure {
             failure.hint("a predicate compares metrics with finite numbers: states < 10000")
         }
         GoalError::Unreachable { .. } => failure
-            .hint("docs/objectives.md says which metrics can have which values together")
+            .hint("docs/src/objectives.md says which metrics can have which values together")
             .hint("to inspect the goal: tlaforge formula 'GOAL' --dfa table"),
         GoalError::Trivial { .. } => failure.hint("remove --objective, or choose a goal that not every run satisfies"),
-        GoalError::Config(_) => failure.hint("docs/objectives.md describes the format"),
+        GoalError::Config(_) => failure.hint(format),
     }
 }
 
@@ -79,6 +94,7 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
                     .hint("remove that predicate, or count answers"));
             }
             "cost" | "tokens" if provider == "replay" => {
+                // A cost is recorded itself, or follows from the tokens and the price table.
                 let is_known = |r: &Recorded| r.usage.is_some() || (name == "cost" && r.cost_usd.is_some());
                 if !replayed_recording(settings)?.answers.iter().all(is_known) {
                     return Err(never(&name, "the recording does not contain the cost of each answer".to_owned())
@@ -128,6 +144,8 @@ pub(super) fn why_unreachable(
             )
         }
         Some(_) => return None,
+        // The objective is out of reach. The remaining cases look for the restriction to name: the limit of revisions,
+        // the end of the run at an approval, what the run has spent, or the revisions so far.
         None if reached(Some(u32::MAX)) => (
             format!("this run has revisions {next} to {highest}, and no revision number in that range satisfies it"),
             "add --max-revisions, or choose a weaker objective".to_owned(),

@@ -57,18 +57,18 @@ pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn object(law: &DefaultRule) -> Value {
+fn object(rule: &DefaultRule) -> Value {
     json!({
-        "guard": law.guard, "name": law.name, "owners": law.owners, "formula": law.formula, "words": law.words,
+        "guard": rule.guard, "name": rule.name, "owners": rule.owners, "formula": rule.formula, "words": rule.words,
     })
 }
 
-fn text(laws: &[DefaultRule]) -> String {
+fn text(rules: &[DefaultRule]) -> String {
     let mut out = String::new();
     let mut guard = "";
-    for law in laws {
-        if law.guard != guard {
-            guard = law.guard;
+    for rule in rules {
+        if rule.guard != guard {
+            guard = rule.guard;
             let heading = match guard {
                 "approval" => {
                     "Approval. A run is approved if the review approves and every clause holds for what the review could know; \
@@ -83,7 +83,7 @@ fn text(laws: &[DefaultRule]) -> String {
             // Writing to a string cannot fail.
             let _ = writeln!(out, "{gap}{heading}\n");
         }
-        let _ = writeln!(out, "{} ({})\n    {}\n    {}", law.name, law.owners.join(", "), law.words, law.formula);
+        let _ = writeln!(out, "{} ({})\n    {}\n    {}", rule.name, rule.owners.join(", "), rule.words, rule.formula);
     }
     out.push_str(
         "\n`@A.x` is the last value of `x` on lifeline A that the owner could know; `claims.…` are the claims of a node,\n\

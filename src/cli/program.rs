@@ -1,4 +1,5 @@
-//! From the arguments to the exit status.
+//! From the arguments to the exit status. Every command runs inside of `dispatch`; nothing else ends the process,
+//! except a second signal.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -6,27 +7,35 @@ use std::time::Instant;
 use clap::Parser;
 
 use super::args::{Args, Command};
+use super::diagnostics::{DiagnosticsArgs, start};
 use super::failure::Failure;
 use super::secrets::refuse_secrets;
-use super::terminal::{print_failure, stdout_error};
-use super::{
-    audit, check, demo, diagnostics, doctor, eval, experiments, formula, mutate, policy, report, resume, run, schema,
-    translate,
-};
+use super::snippet_text::print_failure;
+use super::terminal::stdout_error;
+use super::{audit, check, demo, doctor, eval, formula, mutate, policy, report, resume, run, schema, translate};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
 
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
 
-/// Runs the program.
 pub fn main() -> ExitCode {
-    let began = Instant::now();
     // This process is a checker that another tlaforge process started.
     if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
         return become_checker(&memory);
     }
-    let args = match Args::try_parse() {
+    // Boxed, because the future is as large as the largest of all commands.
+    run_program(|args: &Args| args.diagnostics, async |args: Args| Box::pin(dispatch(args.command)).await)
+}
+
+/// Runs a command from the arguments to the exit status: parses the arguments, refuses a key among them, starts the
+/// diagnostics, runs the command, and prints its failure.
+pub fn run_program<A: Parser>(
+    diagnostics: impl FnOnce(&A) -> DiagnosticsArgs,
+    command: impl AsyncFnOnce(A) -> Result<Exit, Failure>,
+) -> ExitCode {
+    let began = Instant::now();
+    let args = match A::try_parse() {
         Ok(args) => args,
         Err(e) => {
             // A broken pipe while printing help is not an error.
@@ -37,11 +46,10 @@ pub fn main() -> ExitCode {
     };
     // Refuse a key in the arguments: they can end up in the journal, and every process of this machine can read them.
     let line: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let ended = refuse_secrets("the command line", &line.join(" "))
-        .and_then(|()| diagnostics::start(args.diagnostics))
-        .and_then(|()| {
+    let ended =
+        refuse_secrets("the command line", &line.join(" ")).and_then(|()| start(diagnostics(&args))).and_then(|()| {
             info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "tlaforge started");
-            dispatch(args)
+            block_on(command(args))
         });
     let exit = match ended {
         Ok(exit) => exit,
@@ -51,6 +59,7 @@ pub fn main() -> ExitCode {
         }
     };
     info!(status = exit.code(), took = ?began.elapsed(), "tlaforge ended");
+    // A status of success must not hide that a part of the result was not written.
     if let Some(why) = stdout_error() {
         print_failure(&Failure::new(Exit::Tool, format!("cannot write the result to stdout: {why}")));
         return ExitCode::from(Exit::Tool.code());
@@ -58,7 +67,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-fn dispatch(args: Args) -> Result<Exit, Failure> {
+fn block_on(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -66,21 +75,25 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
     runtime.block_on(async {
         // SIGXFSZ kills a process that writes beyond `ulimit -f`; with a handler, the write returns an error instead.
         let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
-        match args.command {
-            Command::Run(args) => run::run(args).await,
-            Command::Demo(args) => demo::demo(args).await,
-            Command::Resume(args) => Box::pin(resume::resume(args)).await,
-            Command::Check(args) => check::check(args).await,
-            Command::Translate(args) => translate::translate(args).await,
-            Command::Mutate(args) => mutate::mutate(args).await,
-            Command::Eval(args) => eval::eval(args).await,
-            Command::Audit(args) => audit::audit(&args).await,
-            Command::Policy(args) => policy::policy(&args).await,
-            Command::Formula(args) => formula::formula(&args),
-            Command::Report(args) => report::report(&args),
-            Command::Schema(args) => schema::schema(&args),
-            Command::Doctor(args) => doctor::doctor(args).await,
-            Command::Experiments(args) => Box::pin(experiments::experiments(*args)).await,
-        }
+        command.await
     })
+}
+
+async fn dispatch(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(args).await,
+        Command::Demo(args) => demo::demo(args).await,
+
+        Command::Resume(args) => resume::resume(args).await,
+        Command::Check(args) => check::check(args).await,
+        Command::Translate(args) => translate::translate(args).await,
+        Command::Mutate(args) => mutate::mutate(args).await,
+        Command::Eval(args) => eval::eval(args).await,
+        Command::Audit(args) => audit::audit(&args).await,
+        Command::Policy(args) => policy::policy(&args).await,
+        Command::Formula(args) => formula::formula(&args),
+        Command::Report(args) => report::report(&args),
+        Command::Schema(args) => schema::schema(&args),
+        Command::Doctor(args) => doctor::doctor(args).await,
+    }
 }

@@ -46,10 +46,11 @@ impl Display {
         self.width
     }
 
-    /// Prints a line on stderr.
+    /// Prints a line on stderr, above the spinner if there is one.
     pub(super) fn note(&self, text: &str) {
         match &self.bar {
             _ if self.is_silent => {}
+            // Suspended, because the spinner would draw over the line.
             Some(bar) => bar.suspend(|| print_message(text)),
             None => print_message(text),
         }
@@ -90,6 +91,7 @@ impl Display {
         }
         if entry.event.is_attempt_started() {
             if let Some(bar) = &self.bar {
+                // The spinner shows the time of the attempt, not of the run.
                 bar.reset_elapsed();
             }
             self.set_spinner(&format!("{} (rev {}, attempt {})", entry.lifeline, entry.rev, entry.attempt));
@@ -121,6 +123,11 @@ impl Display {
         }
     }
 
+    /// How often to call [`Display::show_status`].
+    pub(super) fn status_interval(&self) -> Duration {
+        if self.bar.is_some() { SPINNER_INTERVAL } else { LINE_INTERVAL }
+    }
+
     /// Removes the spinner.
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
@@ -130,12 +137,14 @@ impl Display {
 }
 
 /// Interval of status lines.
-const STATUS_INTERVAL: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// Interval of updates of the spinner's text.
+const SPINNER_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Waits for `work` and calls `status` every [`STATUS_INTERVAL`].
-pub(super) async fn with_status<T>(work: impl Future<Output = T>, status: impl Fn()) -> T {
+/// Waits for `work` and calls `status` in this interval.
+pub(super) async fn with_status<T>(work: impl Future<Output = T>, interval: Duration, status: impl Fn()) -> T {
     let mut work = std::pin::pin!(work);
-    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + STATUS_INTERVAL, STATUS_INTERVAL);
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + interval, interval);
     loop {
         tokio::select! {
             done = &mut work => return done,

@@ -42,7 +42,7 @@ const DEFAULT_CONCURRENCY: usize = 4;
 pub(super) enum AnswerSource {
     /// The provider that the settings name.
     Configured,
-    /// A recording.
+    /// A recording in memory: that of a case, or the built-in example.
     Recorded(Recording),
 }
 
@@ -66,10 +66,11 @@ pub(super) async fn create_caller(
         ..default
     };
     let concurrency = given.concurrency.map_or(DEFAULT_CONCURRENCY, NonZeroUsize::get);
-    let pace =
-        SystemPace { deadline: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
+    let timer =
+        SystemTimer { deadline: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
+    // Around every provider, so that no answer and no error message that repeats a key reaches the journal.
     let provider = Box::new(RedactingProvider::new(provider, secrets()));
-    Ok(Caller::new(provider, models, retry, budget, prices, concurrency, Arc::new(pace)))
+    Ok(Caller::new(provider, models, retry, budget, prices, concurrency, Arc::new(timer)))
 }
 
 async fn create_provider(
@@ -80,10 +81,11 @@ async fn create_provider(
 ) -> Result<Box<dyn Provider>, Failure> {
     let given = &settings.given;
     match (settings.provider.as_str(), answers) {
+        // Whatever provider the settings name.
         (_, AnswerSource::Recorded(recording)) => Ok(Box::new(Replay::new(recording, settings.strict_replay))),
         ("handoff", _) => {
             let out = std::path::absolute(out).fails(Exit::Usage)?;
-            Ok(Box::new(Handoff::new(out.join("handoff"))))
+            Ok(Box::new(Handoff::new(out.join("handoff"), SystemTime::now)))
         }
         ("replay", _) => {
             let Some(path) = &given.recording else {
@@ -127,6 +129,7 @@ async fn detect_provider(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn
         Ok(claude) => match claude.status(cancel).await {
             Ok(status) if status.logged_in => return Ok(Box::new(claude)),
             Ok(_) => why.push("Claude Code is not logged in; log in with `claude auth login`".to_owned()),
+            // Otherwise Ctrl-C during the status check would select the provider that bills by token.
             Err(LlmError::Cancelled) => return Err(Failure::new(Exit::Interrupted, "interrupted")),
             Err(e) => why.push(format!("Claude Code: {e}")),
         },
@@ -218,7 +221,7 @@ fn http(settings: &Settings, url: String, key: Option<Secret>) -> HttpSettings {
     http
 }
 
-/// The model of each node.
+/// The model of each node; refuses nodes that call no model, and values out of range.
 pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Failure> {
     let given = &settings.given;
     let model = match provider {
@@ -231,17 +234,18 @@ pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Fail
         temperature: temperature(given.temperature)?,
         max_output: given.max_output,
     };
+    let calls_model = |node: &&NodeName| !matches!(node, NodeName::Validate | NodeName::ModelCheck);
     for (node, own) in &given.nodes {
-        let calls_model =
-            NodeName::ALL.iter().any(|s| s.name() == node && !matches!(s, NodeName::Validate | NodeName::ModelCheck));
-        if !calls_model && node != LABEL_NODE {
+        if !NodeName::ALL.iter().filter(calls_model).any(|known| known.name() == node) && node != LABEL_NODE {
             return Err(Failure::usage(format!("[nodes.{node}] in the settings: there is no node with that name that calls a model"))
                 .hint("the nodes are informal_spec, formalize, generate_invariants and review, and `label` for labels of answers"));
         }
         temperature(own.temperature)?;
     }
     let nodes = given.nodes.clone();
-    let has_model = all.model.is_some() || nodes.len() == 4 && nodes.values().all(|n| n.model.is_some());
+    // Without a model for all nodes, each node that calls one needs its own; `label` is none of them.
+    let has_own_model = |node: &NodeName| nodes.get(node.name()).is_some_and(|own| own.model.is_some());
+    let has_model = all.model.is_some() || NodeName::ALL.iter().filter(calls_model).all(has_own_model);
     if provider == "openai" && !has_model {
         return Err(Failure::usage("`--provider openai` needs the name of a model").hint("add --model NAME"));
     }
@@ -291,11 +295,11 @@ pub(super) fn find_unpriced_model(settings: &Settings, provider: &str) -> Result
 }
 
 /// Waits in real time.
-struct SystemPace {
+struct SystemTimer {
     deadline: Option<Instant>,
 }
 
-impl CallTimer for SystemPace {
+impl CallTimer for SystemTimer {
     fn pause(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(tokio::time::sleep(time))
     }
@@ -306,5 +310,23 @@ impl CallTimer for SystemPace {
 
     fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layer;
+
+    #[test]
+    fn without_a_model_for_all_nodes_each_node_needs_its_own() {
+        let is_accepted = |names: &[&str]| {
+            let own = ModelChoice { model: Some("m".to_owned()), ..ModelChoice::default() };
+            let nodes = names.iter().map(|name| ((*name).to_owned(), own.clone())).collect();
+            models(&Layer { nodes, ..Layer::default() }.settle(), "openai").is_ok()
+        };
+        let all = ["informal_spec", "formalize", "generate_invariants", "review"];
+        assert!(is_accepted(&all) && is_accepted(&[&all[..], &["label"]].concat()));
+        assert!(!is_accepted(&all[1..]) && !is_accepted(&[&all[1..], &["label"]].concat()));
     }
 }

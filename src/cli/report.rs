@@ -1,4 +1,4 @@
-//! `tlaforge report`: prints the report or the chart of a run.
+//! `tlaforge report`: prints the report or the chart of a run. Reads the journal and changes nothing.
 
 use std::path::PathBuf;
 
@@ -25,8 +25,8 @@ pub(super) struct ReportArgs {
     /// the lifelines; as `text` for a terminal, or as a `mermaid` diagram.
     #[arg(long, value_enum, value_name = "text|mermaid", hide_possible_values = true, conflicts_with = "format")]
     pub chart: Option<ChartChoice>,
-    /// Output format of the report.
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format; `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 

@@ -1,4 +1,5 @@
-//! `tlaforge resume`: continues a run at the end of its journal, or starts a branch from a revision.
+//! `tlaforge resume`: continues a run at the end of its journal, or starts a branch from a revision. The journal is the
+//! only source for what happened before; no state is kept elsewhere.
 
 use clap::Args as ClapArgs;
 use std::collections::BTreeMap;
@@ -10,7 +11,9 @@ use serde_json::Value;
 
 use super::branch::{find_revision, start_branch};
 use super::failure::Failure;
-use super::forge::{Preparation, drive_and_report, exit_status, prepare, prompts_in_use, settings_to_journal};
+use super::forge::{
+    Preparation, drive_and_report, exit_status, prepare, prompts_in_use, routing_settings, settings_to_journal,
+};
 use super::forge_args::ForgeArgs;
 use super::format::Format;
 use super::objective::{Continuation, read_objective, refuse_impossible, refuse_unreachable, why_unreachable};
@@ -23,9 +26,9 @@ use super::signals::cancel_on_signals;
 use super::swap_example::example_recording;
 use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
-use crate::config::{self, Layer, Settings};
+use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Outcome, PromptInUse, RoutingSettings, Run, RunError, RunView};
+use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, RunView};
 use crate::report::summary;
 
 #[derive(Debug, ClapArgs)]
@@ -49,10 +52,11 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() })
             .hint("start one: tlaforge run DOCS --out DIR"));
     }
-    let format = args.forge.format();
+    let format = args.forge.format;
     let display = Arc::new(Display::new(format));
     let run = open_run(&args.folder, &display)?;
     let view = run.view();
+    // The process was killed before `run_started` was complete; a run that started has at least one document.
     if view.events == 0 || view.settings.docs.is_empty() {
         return Err(Failure::usage(format!("{} contains a run that never started", args.folder.display()))
             .hint("remove its journal.jsonl and start again: tlaforge run DOCS --out DIR"));
@@ -60,11 +64,12 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let objective = read_objective(args.forge.objective.as_deref())?;
     let (recorded, flags) = (parse_recorded_settings(&view.settings.command_line)?, args.forge.layer());
     let mut settings = merge_settings(&recorded, &flags)?;
+    // Also for a finished run, which calls no provider: a misspelled name must not go unnoticed.
     check_provider_name(&settings.provider)?;
     make_paths_absolute(&mut settings);
-    let config::Settings { max_revisions, repair, strengthen, .. } = settings;
-    let routing = RoutingSettings { max_revisions, repair, strengthen, ..view.settings.routing };
+    let routing = routing_settings(&settings, view.settings.routing);
     let policy = args.forge.policy.as_deref().map(PolicyFile::read).transpose()?;
+    // Candidates are only drafted if there is no module yet.
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(
@@ -104,6 +109,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         let answers = answer_source(&settings, &view.settings.command_line)?;
         let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let mut changed = describe_changes(&prepared)?;
+        // After `prepare` and the checks of the objective, because this writes to the run folder.
         changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
         let is_straight = start_branch(&run, &prepared.context, from, args.at.as_deref(), changed).await?;
         if let Some(path) = prepared.context.recording_path.as_ref().filter(|_| !is_straight) {
@@ -136,6 +142,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         ));
         return Ok(exit_status(finished.outcome, finished.reason));
     }
+    // Not before: a finished run uses none of the programs, servers and files that its journal names.
     refuse_untrusted_journal(&recorded, &flags, &settings)?;
     let answers = answer_source(&settings, &view.settings.command_line)?;
     let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
@@ -191,13 +198,13 @@ fn answer_source(settings: &Settings, recorded: &Value) -> Result<AnswerSource, 
     Ok(AnswerSource::Configured)
 }
 
-/// The settings in the journal.
 fn parse_recorded_settings(command_line: &Value) -> Result<Layer, Failure> {
     Layer::deserialize(command_line).map_err(|e| Failure::usage(format!("the settings of the run cannot be read: {e}")))
 }
 
 /// The recorded settings of the run with the flags of this command over them. The environment only fills gaps.
 fn merge_settings(recorded: &Layer, flags: &Layer) -> Result<Settings, Failure> {
+    // Below the journal, so that a variable that was changed in the meantime does not change the run.
     let environment = environment_layer(flags.provider.as_deref().or(recorded.provider.as_deref()))?;
-    Ok(flags.clone().over(recorded.clone()).over(environment).settle())
+    Ok(flags.clone().merge_over(recorded.clone()).merge_over(environment).settle())
 }

@@ -45,6 +45,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         (None, Some(case)) => {
             let checklist = Checklist::read(case).map_err(|e| Failure::usage(e.to_string()).hint(e.remedy.clone()))?;
             let docs = case.join("docs");
+            // A case may come from another person, and its documents are sent to a model.
             if docs.exists() && !files::is_within(case, Path::new("docs")) {
                 return Err(Failure::usage(format!("{} is a link that leads out of the case", docs.display()))
                     .hint("give the documents themselves: tlaforge run DOCS"));
@@ -67,5 +68,5 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         objective,
         policy,
     };
-    start_and_drive(job, settings, args.forge.format()).await
+    start_and_drive(job, settings, args.forge.format).await
 }

@@ -32,6 +32,7 @@ pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failur
 pub(super) fn run_failure(error: &RunError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
+        // These messages already say what to do.
         RunError::Lock(LockError::Held { .. })
         | RunError::NoRun { .. }
         | RunError::Journal(JournalError::Damaged { .. } | JournalError::Version { .. })

@@ -1,4 +1,5 @@
-//! Keys and tokens from the environment, and how they are kept out of files and of the terminal.
+//! Keys and tokens from the environment, and how they are kept out of files and of the terminal. Lower layers get keys
+//! from here and never read the environment.
 
 use super::environment::nonempty_variable;
 use super::failure::{Fails, Failure};

@@ -15,6 +15,8 @@ pub(super) fn cancel_on_signals() -> Cancel {
     let cancel = Cancel::new();
     let cancel_in_thread = cancel.clone();
     let main_runtime = tokio::runtime::Handle::current();
+    // Without a handler, a signal ends the process at once. Nothing is lost, because the journal is durable at every
+    // instant.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return cancel };
     // Register here, not in the thread: a signal that arrives before the thread starts would kill the process.
     let registered = {
@@ -36,6 +38,7 @@ pub(super) fn cancel_on_signals() -> Cancel {
             let reacted = tokio::time::timeout(GRACE_PERIOD, main_runtime.spawn(async {}));
             tokio::select! {
                 () = signalled() => {}
+                // The program has reacted and ends its work by itself; only a second signal interrupts that.
                 reacted = reacted => if reacted.is_ok() {
                     signalled().await;
                 }

@@ -12,6 +12,10 @@ pub(super) fn read_spec_verbatim(path: &Path) -> Result<String, Failure> {
 
 /// Reads a module or a configuration with every line end as `\n`. Like TLC, it counts a lone carriage return as a line end.
 pub(super) fn read_spec(path: &Path) -> Result<String, Failure> {
-    let text = read_spec_verbatim(path)?;
-    Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
+    Ok(with_newlines(&read_spec_verbatim(path)?))
+}
+
+/// The text with every line end as `\n`.
+pub(super) fn with_newlines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }

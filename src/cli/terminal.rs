@@ -4,13 +4,19 @@
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
-use super::failure::Failure;
-use super::secrets::{hide_secrets, scrub_secrets};
+use anstream::{AutoStream, ColorChoice};
+
+use super::secrets::hide_secrets;
 use crate::prompt::{escape_invisible_json, show_invisible};
 
 /// Whether stderr is a terminal outside of CI, so that a progress bar makes sense.
-pub(super) fn is_interactive() -> bool {
+pub fn is_interactive() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
+}
+
+/// Whether to write colours to a stream: only to a terminal, and not with `NO_COLOR` (as `--help` does).
+pub(super) fn is_colored(stream: &impl anstream::stream::RawStream) -> bool {
+    AutoStream::choice(stream) != ColorChoice::Never
 }
 
 /// The first error of a write to stdout; a static because the process has one stdout.
@@ -31,12 +37,12 @@ pub(super) fn write_stdout(bytes: &[u8]) {
 }
 
 /// Prints a result for reading.
-pub(super) fn print_result(text: &str) {
+pub fn print_result(text: &str) {
     write_stdout(escape_control_characters(text).as_bytes());
 }
 
 /// Prints a result for programs, as one line.
-pub(super) fn print_json_line(value: &impl serde::Serialize) {
+pub fn print_json_line(value: &impl serde::Serialize) {
     let line = serde_json::to_string(value).unwrap_or_default();
     write_stdout(format!("{}\n", escape_invisible_json(&line)).as_bytes());
 }
@@ -48,18 +54,15 @@ pub(super) fn escape_control_characters(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
-/// Prints a line on stderr. A closed pipe is not an error: it must not stop a run before its end.
-pub(super) fn print_message(line: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", escape_control_characters(&hide_secrets(line)));
+/// Writes a text that is safe for a terminal to stderr. A closed pipe is not an error, as below.
+pub(super) fn write_stderr(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Prints an error and its hints on stderr.
-pub(super) fn print_failure(failure: &Failure) {
-    print_message(&format!("error: {}", scrub_secrets(&failure.message)));
-    for hint in &failure.hints {
-        print_message(&format!("hint: {hint}"));
-    }
+/// Prints a line on stderr. A closed pipe is not an error: it must not stop a run before its end.
+pub fn print_message(line: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "{}", escape_control_characters(&hide_secrets(line)));
 }
 
 #[cfg(test)]

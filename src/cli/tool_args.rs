@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::value_parsers::parse_positive;
 use crate::config::{CheckerChoice, Layer};
 
 /// Tools that translate, parse and check.
@@ -32,6 +33,7 @@ impl From<CheckerArg> for CheckerChoice {
 }
 
 #[derive(Debug, Clone, Default, ClapArgs)]
+#[command(next_help_heading = "Tools")]
 pub(super) struct ToolArgs {
     /// Tools that translate, parse and check. With `both`, the verdict is that of the Java tools. With `auto`, `mutate`
     /// and `eval` use the embedded checker first, and the Java tools for what it refuses [default: auto].
@@ -42,14 +44,14 @@ pub(super) struct ToolArgs {
     pub tla_tools: Option<PathBuf>,
     /// Time limit in seconds for each run of the checker; one check can take several runs [env: `TLC_TIMEOUT`] [default:
     /// 300].
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
     pub tlc_timeout: Option<NonZeroU64>,
     /// Number of worker threads of the checker [default: one per processor].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub workers: Option<NonZeroUsize>,
     /// Memory limit of the checker in MiB: the heap of the JVM, or the total of the embedded checker (at least 256)
     /// [default: the JVM's own default; for the embedded checker, a quarter of the machine's memory].
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", value_parser = parse_positive::<NonZeroU64>)]
     pub heap_mib: Option<NonZeroU64>,
     /// Allow a module with effects outside the checker, such as `IOUtils`, which can run programs. The file of the module
     /// must be in the folder of the specification. Can be repeated.

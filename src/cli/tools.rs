@@ -1,4 +1,5 @@
-//! Creates the toolchain that a command uses: Java, embedded, or a combination.
+//! Creates the toolchain that a command uses: Java, embedded, or a combination. Commands use it by its trait, and do
+//! not know which checker runs.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,6 @@ use crate::toolchain::{
     ToolPaths, Toolchain,
 };
 
-/// The tools of a command.
 pub(super) struct Tools {
     pub toolchain: Box<dyn Toolchain>,
     /// The checker in use; never `auto`.

@@ -10,13 +10,16 @@ use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
-use super::spec_files::read_spec_verbatim;
-use super::terminal::{print_json_line, print_message, print_result, write_stdout};
+use super::snippet::Snippet;
+use super::snippet_text::render;
+use super::spec_files::{read_spec_verbatim, with_newlines};
+use super::terminal::{is_colored, print_json_line, print_message, print_result, write_stderr, write_stdout};
 use super::tools::{discover_java_tools, tool_failure, tool_limits};
 use crate::config::Layer;
 use crate::exit::Exit;
-use crate::pluscal::{self, Compat, Options};
+use crate::pluscal::{Compat, Options};
 use crate::tla::{Diagnostic, Module};
+use crate::toolchain::translate_pluscal;
 use crate::toolchain::{SpecText, ToolContext, Toolchain, Translation};
 
 /// Translator of PlusCal.
@@ -76,7 +79,7 @@ pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
         replace_file(&args.spec, module)?;
     }
     match args.format {
-        Format::Text => print_translation(&args, &made, &warnings),
+        Format::Text => print_translation(&args, &text, &made, &warnings),
         Format::Json => print_json_line(&translation_json(&args, &made, &warnings)),
     }
     Ok(match made {
@@ -90,7 +93,7 @@ fn translate_embedded(text: &str, version: Option<PcalVersion>) -> (Translation,
         PcalVersion::Today => Compat::Today,
         PcalVersion::Year2020 => Compat::Y2020,
     };
-    match pluscal::translate(text, &Options { compat, ..Options::default() }) {
+    match translate_pluscal(text, &Options { compat, ..Options::default() }) {
         Ok(Some(translated)) => (Translation::Translated(translated.text), translated.warnings),
         Ok(None) => (Translation::NoAlgorithm, Vec::new()),
         Err(diagnostics) => (Translation::Rejected(diagnostics), Vec::new()),
@@ -118,14 +121,16 @@ fn replace_file(spec: &Path, module: &str) -> Result<(), Failure> {
         return Err(Failure::usage(format!("cannot write {}: it is read-only", spec.display())));
     }
     let folder = file.parent().unwrap_or(Path::new("."));
+    // In the same folder, because a rename is atomic only within a file system.
     let mut new = tempfile::NamedTempFile::new_in(folder).map_err(cannot)?;
     new.write_all(module.as_bytes()).and_then(|()| new.as_file().sync_all()).map_err(cannot)?;
+    // Only the owner can read a temporary file.
     std::fs::set_permissions(new.path(), permissions).map_err(cannot)?;
     new.persist(&file).fails(Exit::Usage)?;
     Ok(())
 }
 
-fn print_translation(args: &TranslateArgs, made: &Translation, warnings: &[String]) {
+fn print_translation(args: &TranslateArgs, text: &str, made: &Translation, warnings: &[String]) {
     let file = args.spec.display();
     for warning in warnings {
         print_message(&format!("warning: {file}: {warning}"));
@@ -137,8 +142,17 @@ fn print_translation(args: &TranslateArgs, made: &Translation, warnings: &[Strin
         Translation::Translated(module) => write_stdout(module.as_bytes()),
         Translation::NoAlgorithm => print_message(&format!("{file}: no PlusCal algorithm, nothing to translate")),
         Translation::Rejected(diagnostics) => {
+            let text = with_newlines(text);
             for diagnostic in diagnostics {
-                print_message(&format!("{file}: {diagnostic}"));
+                match diagnostic.span(&text) {
+                    Some(span) => {
+                        let snippet = Snippet::new(file.to_string(), &text, span);
+                        let shown =
+                            render(&snippet, Some(&diagnostic.without_position()), &[], is_colored(&std::io::stderr()));
+                        write_stderr(&format!("{shown}\n"));
+                    }
+                    None => print_message(&format!("error: {file}: {diagnostic}")),
+                }
             }
         }
     }

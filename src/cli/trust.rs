@@ -39,6 +39,7 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
         ("a price table", "--prices FILE", &file.prices, &flags.prices),
     ] {
         if let (Some(path), None) = (path, given)
+            // Links are resolved, so that none leads out of the folder.
             && !files::is_within(Path::new("."), path)
         {
             return refused(
@@ -47,12 +48,14 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
             );
         }
     }
+    // Claude Code has its own login and ignores the base URL; the other providers send nothing to a server.
     let key = match provider {
         "anthropic" => "ANTHROPIC_API_KEY",
         "openai" => "OPENAI_API_KEY",
         _ => return Ok(()),
     };
     let server = file.base_url.as_deref().filter(|_| flags.base_url.is_none() && nonempty_variable(key).is_some());
+    // A server on this machine is allowed, because the key stays here.
     match server.and_then(remote_host) {
         Some(host) => refused(
             format!("a server that would receive your {key}: {host}"),
@@ -80,6 +83,7 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
     if let (Some(path), None) = (&recorded.tla_tools, &flags.tla_tools) {
         let from_env =
             ["TLA_TOOLS_JAR", "TLA_JAR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+        // The journal holds absolute paths (`make_paths_absolute`).
         if from_env.and_then(|jar| std::path::absolute(jar).ok()).as_ref() != Some(path) {
             let shown = path.display().to_string();
             refuse(format!("a jar to run ({shown})"), "--tla-tools", &shown);
@@ -92,7 +96,7 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
         if let Some(host) = remote_host(url)
             && nonempty_variable(variable).as_ref() != Some(url)
         {
-            refuse(format!("a server to ask ({host})"), "--base-url", url);
+            refuse(format!("a server to call ({host})"), "--base-url", url);
         }
     }
     if flags.allow_modules.is_empty() {
@@ -151,6 +155,8 @@ fn shell_quoted(value: &str) -> String {
     if !value.is_empty() && value.chars().all(plain) {
         value.to_owned()
     } else {
+        // POSIX: a string in single quotes ends at the next one, so it is closed, an escaped quote follows, and it is
+        // opened again.
         format!("'{}'", value.replace('\'', "'\\''"))
     }
 }

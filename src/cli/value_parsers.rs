@@ -1,6 +1,13 @@
 //! Parsers for the values of flags, with their error messages.
 
+use std::str::FromStr;
+
 use crate::pipeline::MAX_CANDIDATES;
+
+/// A whole number above 0, as one of the `NonZero` types. Their own messages name the type.
+pub fn parse_positive<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "must be a whole number from 1".to_owned())
+}
 
 pub(super) fn parse_candidates(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|n| (1..=MAX_CANDIDATES).contains(n)).ok_or_else(|| {

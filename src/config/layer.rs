@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tracing::debug;
 
 use crate::files;
+use crate::llm::ModelChoice;
 
 /// The settings file in the working folder.
 pub const FILE_NAME: &str = "tlaforge.toml";
@@ -21,19 +23,35 @@ pub enum ConfigError {
     #[error("cannot read {path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
     /// The content of the file is invalid.
-    #[error("{path}: {what}")]
+    #[error("{path}: {}{what}", line_prefix(.place.as_deref()))]
     File {
         path: PathBuf,
-        /// The problem with its setting and line, but without any value: a value may be a secret key in the wrong place.
+        /// The problem with its setting, but without any value: a value may be a secret key in the wrong place.
         what: String,
+        place: Option<Box<FilePlace>>,
     },
     /// An environment variable has an invalid value.
     #[error("the environment variable {name} is {value:?}; it must be {wanted}")]
     Env { name: &'static str, value: String, wanted: &'static str },
 }
 
+/// A place in a settings file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The file up to the place, without its values: earlier lines are empty, and in the last one `…` is the value.
+    pub text: String,
+    /// The byte range in `text`.
+    pub span: Range<usize>,
+    /// Whether the last line of `text` shows what is in the file.
+    pub is_shown: bool,
+}
+
+fn line_prefix(place: Option<&FilePlace>) -> String {
+    place.map(|place| format!("line {}: ", place.text.matches('\n').count() + 1)).unwrap_or_default()
+}
+
 /// Tools that translate, parse and check.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckerChoice {
     /// The Java tools if they are found, otherwise the embedded tools.
@@ -55,34 +73,37 @@ pub enum Draft {
     #[default]
     Nodes,
     /// One request for all of them.
-    Whole,
+    SingleCall,
 }
 
-/// The settings of one source; all are optional. The field names are the keys of `tlaforge.toml`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// The settings of one source; all are optional. The field names are the keys of `tlaforge.toml`, and the comments are
+/// their meanings on the settings page of the book.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+// A misspelled key is an error; otherwise the setting would silently have no effect.
 #[serde(deny_unknown_fields, default)]
 pub struct Layer {
     /// `claude`, `anthropic`, `openai`, `handoff` or `replay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
+    /// Name of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The recording that `replay` answers from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<PathBuf>,
-    /// Refuse recorded answers if the prompt has changed.
+    /// Refuse recorded answers if the prompt has changed since the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict_replay: Option<bool>,
     /// File that answers are recorded in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
-    /// Folder of prompts.
+    /// Prompts that replace the built-in ones of the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
-    /// Folder of exemplars.
+    /// Default: `./exemplars` if it exists, otherwise the built-in ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exemplars: Option<PathBuf>,
-    /// Single concern of the specification.
+    /// What the specification is about, if the documents have several concerns; by default the model chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concern: Option<String>,
     /// How the first revision is drafted.
@@ -94,21 +115,22 @@ pub struct Layer {
     /// Maximum number of revisions after the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_revisions: Option<u32>,
-    /// Repair a flawed protocol.
+    /// After a confirmed flaw, change the protocol; otherwise the run ends with the flaw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<bool>,
-    /// Rounds in a revision that request properties which notice more mutants.
+    /// Rounds in a revision that request properties which kill more mutants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strengthen: Option<u32>,
+    /// Tools that translate, parse and check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
-    /// Path of `tla2tools.jar`.
+    /// Path of `tla2tools.jar`; refused in a settings file (`cli/trust.rs`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tla_tools: Option<PathBuf>,
     /// Time limit of each run of the checker in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tlc_timeout: Option<NonZeroU64>,
-    /// Worker threads of the checker.
+    /// Worker threads of the checker; by default one per processor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<NonZeroUsize>,
     /// Memory limit of the checker in MiB.
@@ -129,10 +151,10 @@ pub struct Layer {
     /// Reasoning effort, as the provider names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Sampling temperature.
+    /// Sampling temperature, from 0 to 2; by default that of the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Maximum tokens of an answer.
+    /// By default 32000 for `anthropic`, otherwise that of the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<NonZeroU32>,
     /// Settings of the model for single nodes.
@@ -153,7 +175,7 @@ pub struct Layer {
     /// Seconds before the first retry; multiplied by the number of the attempt for later ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_delay: Option<u32>,
-    /// Number of parallel calls to the provider.
+    /// Maximum number of calls to the provider at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<NonZeroUsize>,
     /// Seconds without content after which a call fails.
@@ -173,30 +195,13 @@ pub struct Layer {
     pub allow_modules: Vec<String>,
 }
 
-/// The model and its parameters. A node inherits missing values from the settings of all nodes, and those from the
-/// provider.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ModelChoice {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Reasoning effort, as the provider names it (`low`, `medium`, `high`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
-    /// Sampling temperature, from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
-    /// Maximum tokens of an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_output: Option<NonZeroU32>,
-}
-
 fn time<'de, D: Deserializer<'de>>(value: D) -> Result<Option<NonZeroU64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Time {
         Seconds(u64),
         Text(String),
+        // Any other type gets our message, too; without this variant, serde only says that no variant matched.
         Other(IgnoredAny),
     }
     let text = match Time::deserialize(value)? {
@@ -231,8 +236,11 @@ impl Layer {
             }
             Err(source) => return Err(ConfigError::Io { path, source }),
         };
-        let layer: Self =
-            toml::from_str(&text).map_err(|e| ConfigError::File { path, what: redact_toml_error(&e, &text) })?;
+        let layer: Self = toml::from_str(&text).map_err(|e| ConfigError::File {
+            path,
+            what: redact_message(e.message()),
+            place: e.span().map(|span| Box::new(redact_place(&text, &span))),
+        })?;
         debug!(settings = ?layer.names(), "settings file");
         Ok(layer)
     }
@@ -252,6 +260,7 @@ impl Layer {
 
     /// The names of the settings in this layer, for diagnostics; without values, because one may be a misplaced key.
     pub fn names(&self) -> Vec<String> {
+        // By way of JSON, so that a new setting needs no line here.
         let fields = serde_json::to_value(self).ok();
         let fields = fields.as_ref().and_then(serde_json::Value::as_object).into_iter().flatten();
         let is_set = |value: &serde_json::Value| match value {
@@ -265,8 +274,9 @@ impl Layer {
 
     /// Merges two layers; values of `self` win.
     #[must_use]
-    pub fn over(self, below: Self) -> Self {
+    pub fn merge_over(self, below: Self) -> Self {
         Self {
+            // Field by field, so that the compiler asks for a new setting; `..below` would drop it.
             provider: self.provider.or(below.provider),
             model: self.model.or(below.model),
             recording: self.recording.or(below.recording),
@@ -324,16 +334,67 @@ impl Layer {
     }
 }
 
-/// Describes a syntax error without the text of the line and without quoted values, which may be secret keys.
-fn redact_toml_error(error: &toml::de::Error, text: &str) -> String {
-    let mut what = String::new();
-    for (i, part) in error.message().trim().split('"').enumerate() {
-        what += if i % 2 == 0 { part } else { "\"…\"" };
+/// The message of an error without the values of the file, which may be secret keys.
+fn redact_message(message: &str) -> String {
+    let mut shown = String::new();
+    let mut is_quoted = false;
+    let mut letters = message.trim().chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            // An escaped quotation mark does not end the value.
+            '\\' if is_quoted => _ = letters.next(),
+            '"' => {
+                shown += if is_quoted { "" } else { "\"…\"" };
+                is_quoted = !is_quoted;
+            }
+            _ if is_quoted => {}
+            other => shown.push(other),
+        }
     }
-    let before = error.span().and_then(|span| text.get(..span.start));
-    match before {
-        Some(before) => format!("line {}: {what}", before.matches('\n').count() + 1),
-        None => what,
+    // serde writes other values in backticks, and names as well.
+    for before_value in ["unknown variant `", "integer `", "floating point `", "boolean `", "character `"] {
+        if let Some(at) = shown.find(before_value) {
+            let begin = at + before_value.len();
+            let end = shown[begin..].find('`').map_or(shown.len(), |length| begin + length);
+            shown.replace_range(begin..end, "…");
+        }
+    }
+    shown
+}
+
+/// The place without the values of the file. Of a line, only a name is shown, and only if it looks like that of a setting:
+/// small letters and underscores. A key for a model has digits or capitals.
+fn redact_place(text: &str, span: &Range<usize>) -> FilePlace {
+    let before = text.get(..span.start).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[start..].lines().next().unwrap_or_default();
+    let empty_lines = "\n".repeat(before.matches('\n').count());
+    let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_lowercase() || b"_ .".contains(&b));
+    let table = line.trim_end().strip_prefix('[').and_then(|line| line.strip_suffix(']')).filter(|name| is_name(name));
+    // A line of a text of several lines is no key; most have blanks between words.
+    let is_key = |key: &&str| is_name(key) && !key.trim().contains(' ');
+    let key = line.split_once('=').map(|(key, _)| key).filter(is_key);
+    let at = span.start - start;
+    match (table, key) {
+        (Some(_), _) => {
+            let end = (span.end - start).clamp(at, line.trim_end().len());
+            let span = empty_lines.len() + at..empty_lines.len() + end;
+            FilePlace { text: empty_lines + line.trim_end(), span, is_shown: true }
+        }
+        (None, Some(key)) => {
+            let value_at = key.len() + "= ".len();
+            let shown = format!("{empty_lines}{key}= …");
+            let in_line =
+                if at <= key.len() { at..key.trim_end().len().max(at) } else { value_at..value_at + "…".len() };
+            let span = empty_lines.len() + in_line.start..empty_lines.len() + in_line.end;
+            FilePlace { text: shown, span, is_shown: true }
+        }
+        // Blanks, so that the column is right.
+        (None, None) => {
+            let column = before[start..].chars().count();
+            let end = empty_lines.len() + column;
+            FilePlace { text: empty_lines + &" ".repeat(column), span: end..end, is_shown: false }
+        }
     }
 }
 
@@ -346,11 +407,10 @@ fn parse_variable<T: std::str::FromStr>(
     value.trim().parse().map(Some).map_err(|_| ConfigError::Env { name, value, wanted })
 }
 
-/// Settings with their defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub provider: String,
-    /// Refuse recorded answers if the prompt has changed.
+    /// Refuse recorded answers if the prompt has changed since the recording.
     pub strict_replay: bool,
     /// How the first revision is drafted.
     pub draft: Draft,
@@ -360,7 +420,7 @@ pub struct Settings {
     pub max_revisions: u32,
     /// Repair a flawed protocol.
     pub repair: bool,
-    /// Rounds in a revision that request properties which notice more mutants.
+    /// Rounds in a revision that request properties which kill more mutants.
     pub strengthen: u32,
     pub checker: CheckerChoice,
     /// Time limit of each run of the checker in seconds.
@@ -407,7 +467,7 @@ mod tests {
         };
         let env = Layer::from_env(&|name| (name == "CLAUDE_MODEL").then(|| "env".to_owned())).unwrap();
         let flags = Layer { workers: four, ..Layer::default() };
-        let settings = flags.over(env).over(file).settle();
+        let settings = flags.merge_over(env).merge_over(file).settle();
         assert_eq!(settings.tlc_timeout, 1);
         assert_eq!(settings.given.model.as_deref(), Some("env"));
         assert_eq!(settings.given.workers, four);

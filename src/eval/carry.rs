@@ -70,6 +70,8 @@ impl<'a> Carrier<'a> {
             let (Some(own), Some(theirs)) = (self.own.get(*name), self.theirs.get(*name)) else { return false };
             !own.has_syntax_errors && own.normalised(&self.from.source) == theirs.normalised(&self.to.source)
         };
+        // A greatest fixed point: start with all definitions of the same text, and remove those that depend on a
+        // different one until none is left to remove. So recursive definitions can be shared, too.
         let mut shared: BTreeSet<&str> = self.own.keys().copied().filter(same).collect();
         loop {
             let stays = |name: &&str| {
@@ -129,6 +131,7 @@ impl<'a> Carrier<'a> {
         if !clashes.is_empty() {
             return Err(clashes);
         }
+        // An infix operator cannot get another name: its symbol is its name.
         let infix: Vec<String> = needed
             .iter()
             .filter(|name| !is_word(name) && self.taken.contains(**name))
@@ -138,6 +141,7 @@ impl<'a> Carrier<'a> {
             return Err(infix);
         }
         let mut needed: Vec<&str> = needed.into_iter().collect();
+        // TLA+ requires a definition before its use; the order of the source has that.
         needed.sort_by_key(|name| self.own[name].code.start);
         Ok(needed)
     }
@@ -217,6 +221,7 @@ impl<'a> Carrier<'a> {
 
     /// Why the target cannot extend this module.
     fn name_clash(&self, module: &str) -> Option<String> {
+        // SANY rejects a module that defines a name of a module that it extends.
         let names = exported_names(module)?;
         let own = |name: &&String| self.theirs.contains_key(name.as_str()) || self.is_declared_in_target(name);
         names.iter().find(own).map(|name| format!("module {module} (its {name} has another meaning there)"))
@@ -248,6 +253,7 @@ impl<'a> Carrier<'a> {
             }
         }
         let mut carried = String::new();
+        // RECURSIVE must come before the definition.
         for declared in self.from.recursive.iter().filter(|declared| needed.contains(declared.name.as_str())) {
             let name = names.get(&declared.name).unwrap_or(&declared.name);
             let holes = vec!["_"; declared.arity].join(", ");
@@ -285,11 +291,13 @@ impl<'a> Carrier<'a> {
         // Bound names must not clash with names of the target either.
         let mut replaced = names.clone();
         for bound in definition.bound_names(source) {
+            // In this definition the name means the bound one, not the definition that was renamed.
             replaced.remove(&bound);
             if fresh.is_taken(&bound) {
                 replaced.insert(bound.clone(), fresh.replacement_for(&bound)?);
             }
         }
+        // At its original column, so that the bullets of its lists stay aligned.
         let line = source[..definition.code.start].rfind('\n').map_or(0, |at| at + 1);
         let indent = source[line..definition.code.start].chars().map(|c| if c == '\t' { c } else { ' ' });
         Some(indent.collect::<String>() + &definition.renamed(source, &replaced)?)
@@ -328,7 +336,6 @@ fn is_word(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-/// Generates unused names.
 struct FreshNames {
     taken: BTreeSet<String>,
     /// Names that are bound somewhere and must not be generated.

@@ -1,4 +1,4 @@
-//! Loads an evaluation case from disk, and validates all of it before anything runs.
+//! Loads an evaluation case from disk, and validates all of it before anything runs. Runs no tool.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,6 @@ use crate::pipeline::{Interface, Name};
 use crate::tla::{Cfg, DEADLOCK, Diagnostic, Module, check_cfg_names};
 use crate::toolchain::{SpecText, local_modules};
 
-/// A case is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {what}", file.display())]
 pub struct CaseError {
@@ -118,7 +117,7 @@ pub struct Case {
     pub root: PathBuf,
     pub checklist: Checklist,
     pub bugs: Vec<Bug>,
-    /// Correct references.
+    /// Correct specifications of the protocol, which no property may reject.
     pub references: Vec<Target>,
     pub recording: Option<PathBuf>,
 }
@@ -142,7 +141,6 @@ impl Checklist {
             .map_err(|e| case_error(&path, e.to_string(), "correct it: evals/README.md describes the format"))
     }
 
-    /// The property with this name.
     pub fn property(&self, name: &str) -> Option<&ChecklistProperty> {
         self.required_invariants.iter().chain(&self.optional_invariants).find(|wanted| wanted.name == name)
     }
@@ -185,10 +183,12 @@ impl Case {
         for listed in &checklist.known_bugs {
             let ListedBug { file, description, should_violate } = listed;
             let at = root.join(file);
+            // A case may come from another person, and its files go into reports.
             if !Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
                 let what = format!("the known bug {file} is not in the case's folder");
                 return Err(case_error(&path, what, "move it into known_bugs/ of the case"));
             }
+            // It would count twice in the detection rate.
             if checklist.known_bugs.iter().filter(|other| other.file == *file).count() > 1 {
                 return Err(case_error(&path, format!("the known bug {file} is listed twice"), "list it once"));
             }
@@ -223,6 +223,7 @@ impl Case {
             }
         }
         let recording = Some(root.join("recording/run.jsonl")).filter(|path| path.is_file());
+        // `.` has no file name.
         let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let name =
             absolute.file_name().map_or_else(|| checklist.name.clone(), |name| name.to_string_lossy().into_owned());
@@ -318,6 +319,7 @@ pub fn load_suite(dir: &Path) -> Result<Vec<Entry>, CaseError> {
     }
     let named = |path: PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // The error of one case must not hide the results of the others.
         (name, Case::load(&path))
     };
     Ok(folders.into_iter().map(named).collect())

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::case::Case;
-use super::known_bugs::{JudgingProgress, KnownBugJudge, all_missed};
+use super::known_bugs::{JudgingProgress, KnownBugJudge, ProgressReport, all_missed};
 use super::outcome::{Evaluation, KnownBugResult, Tools};
+use super::slots::CheckerSlots;
 use super::specs::Specs;
 use super::tiers::check_specification;
 use crate::process::Cancel;
@@ -21,30 +22,31 @@ pub struct EvaluationContext<'a> {
     pub cancel: &'a Cancel,
     /// Called with the progress of a checker.
     pub progress: &'a (dyn Fn(Progress) + Send + Sync),
-    /// Called after each judged known bug or reference.
+    /// Called before each check of a known bug or reference, and after each one that is judged.
     pub on_progress: &'a (dyn Fn(JudgingProgress) + Send + Sync),
-    /// Number of known bugs judged in parallel.
-    pub jobs: usize,
-    /// Number of parallel checker runs, including those of other cases; they share the memory.
-    pub checker_runs: usize,
+    /// Shared by all cases that are evaluated at the same time.
+    pub slots: &'a CheckerSlots,
 }
 
 pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_>) -> Result<Evaluation, ToolError> {
     let began = Instant::now();
     let mut limits = context.limits.clone();
     if let Some(time) = case.checklist.tlc_constraints.time_limit() {
+        // A case can shorten the limit of the user, not extend it.
         limits.check = limits.check.min(time);
     }
     let cx = ToolContext { limits: &limits, cancel: context.cancel, progress: context.progress };
-    let checked = check_specification(specs, case, context.tools, &cx).await?;
+    let checked = context.slots.occupy(check_specification(specs, case, context.tools, &cx)).await?;
     let tier3 = match &checked.parsed {
         Some((module, cfg)) => {
             // Several checkers run in parallel, so each gets a part of the memory.
-            let limits = Limits { heap_mib: Some(memory_per_run_mib(&limits, context.checker_runs)), ..limits.clone() };
+            let limits =
+                Limits { heap_mib: Some(memory_per_run_mib(&limits, context.slots.count())), ..limits.clone() };
             let cx = ToolContext { limits: &limits, ..cx };
-            let EvaluationContext { quick_tools: tools, jobs, on_progress, .. } = *context;
+            let EvaluationContext { quick_tools: tools, slots, on_progress, .. } = *context;
+            let progress = ProgressReport::new(case, on_progress);
             let own_time = checked.tier2.complete.then(|| Duration::from_secs_f64(checked.tier2.seconds));
-            KnownBugJudge { module, cfg, case, tools, cx: &cx, own_time, jobs, on_progress }.judge().await?
+            KnownBugJudge { module, cfg, case, tools, cx: &cx, own_time, slots, progress }.judge().await?
         }
         None => all_missed(case, "the generated module is rejected, so no property can be carried over"),
     };
@@ -64,7 +66,7 @@ pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_
         outcome: specs.run.as_ref().and_then(|run| run.outcome),
         stale_answers: specs.run.as_ref().map(|run| run.stale_answers),
         checker: context.tools.checker(),
-        tools: Tools::of(context.tools.checker(), checked.version, checked.second),
+        tools: Tools::new(context.tools.checker(), checked.version, checked.second),
         seconds: began.elapsed().as_secs_f64(),
         remarks,
     })

@@ -1,13 +1,17 @@
-//! The third tier: checks each known bug with the generated properties.
+//! The third tier: checks each known bug with the generated properties. References come first, because they limit the
+//! time of the bugs; the specification itself is not checked here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
 
 use super::carry::Carrier;
 use super::case::{Bug, Case, Target};
 use super::outcome::{BugOutcome, KnownBugResult, NotApplicable, Tier3, TimedOut, Undecided, WrongProperty};
+use super::slots::CheckerSlots;
 use super::target::{
     DeadlockProperty, PropertyVerdict, TargetContext, TargetJudge, TargetResult, first_diagnostic, reason_or_fatal,
 };
@@ -20,7 +24,7 @@ const REFERENCE_TIME_FACTOR: u32 = 10;
 /// but at least this: a bug can have more states than the reference, and Java takes seconds to start.
 const MIN_TIME: Duration = Duration::from_secs(10);
 
-/// How many modules have been judged so far, for a display.
+/// How many modules have been judged so far, and in how many checks, for a display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgingProgress {
     pub bugs: usize,
@@ -28,6 +32,8 @@ pub struct JudgingProgress {
     pub references: usize,
     /// Number of judged references and bugs.
     pub judged: usize,
+    /// Number of checks so far. Most modules need one.
+    pub checks: usize,
     /// The limit of each run on a known bug, once the references are judged.
     pub limit: Option<Duration>,
 }
@@ -42,10 +48,30 @@ pub(super) struct KnownBugJudge<'a> {
     pub(super) cx: &'a ToolContext<'a>,
     /// The time of a complete check of the specification itself.
     pub(super) own_time: Option<Duration>,
-    /// Number of parallel targets.
-    pub(super) jobs: usize,
-    /// Called after each judged module.
-    pub(super) on_progress: &'a (dyn Fn(JudgingProgress) + Send + Sync),
+    pub(super) slots: &'a CheckerSlots,
+    pub(super) progress: ProgressReport<'a>,
+}
+
+/// The progress so far, and its reader.
+pub(super) struct ProgressReport<'a> {
+    latest: Mutex<JudgingProgress>,
+    /// Called after each change.
+    on_progress: &'a (dyn Fn(JudgingProgress) + Send + Sync),
+}
+
+impl<'a> ProgressReport<'a> {
+    pub(super) fn new(case: &Case, on_progress: &'a (dyn Fn(JudgingProgress) + Send + Sync)) -> Self {
+        let (bugs, references) = (case.bugs.len(), case.references.len());
+        let latest = Mutex::new(JudgingProgress { bugs, references, judged: 0, checks: 0, limit: None });
+        Self { latest, on_progress }
+    }
+
+    fn update(&self, change: impl FnOnce(&mut JudgingProgress)) {
+        if let Ok(mut latest) = self.latest.lock() {
+            change(&mut latest);
+            (self.on_progress)(*latest);
+        }
+    }
 }
 
 impl KnownBugJudge<'_> {
@@ -57,13 +83,13 @@ impl KnownBugJudge<'_> {
             case.bugs.iter().any(|bug| bug.should_violate == DEADLOCK) && self.cfg.check_deadlock != Some(false);
         let deadlock_property =
             |is_included: bool| if is_included { DeadlockProperty::Included } else { DeadlockProperty::Excluded };
-        let all = JudgingProgress { bugs: case.bugs.len(), references: case.references.len(), judged: 0, limit: None };
-        (self.on_progress)(all);
+        self.progress.update(|_| {});
         let limits = self.cx.limits;
         let references: Vec<BoxFuture<'_, _>> = case
             .references
             .iter()
             .map(|target| {
+                // A reference with `CHECK_DEADLOCK FALSE` may end by design.
                 let silent = target.cfg.as_ref().is_some_and(|cfg| cfg.check_deadlock == Some(false));
                 Box::pin(self.judge_target(
                     target,
@@ -74,10 +100,11 @@ impl KnownBugJudge<'_> {
                 )) as _
             })
             .collect();
-        let references = self.judge_targets(references, all).await?;
+        // References first: their times limit the runs on bugs, and a property that a reference violates is wrong, so
+        // it must not kill a bug.
+        let references = self.judge_targets(references).await?;
         let limits = Limits { check: self.bug_time_limit(&references), ..limits.clone() };
-        let all = JudgingProgress { judged: references.len(), limit: Some(limits.check), ..all };
-        (self.on_progress)(all);
+        self.progress.update(|progress| progress.limit = Some(limits.check));
         let mut wrong = Vec::new();
         let mut lacks: Vec<NotApplicable> = Vec::new();
         for (target, judged) in case.references.iter().zip(&references) {
@@ -96,7 +123,7 @@ impl KnownBugJudge<'_> {
                 Box::pin(self.judge_target(&bug.target, &kept, deadlocks, bug.breaks_liveness, &limits)) as _
             })
             .collect();
-        let bugs = self.judge_targets(bugs, all).await?;
+        let bugs = self.judge_targets(bugs).await?;
         let mut known_bugs = Vec::new();
         for (bug, judged) in case.bugs.iter().zip(&bugs) {
             add_not_applicable(&mut lacks, &bug.target, judged);
@@ -105,19 +132,16 @@ impl KnownBugJudge<'_> {
         Ok(tier(known_bugs, wrong, untested_properties(&listed, &references), lacks))
     }
 
-    /// Judges several modules in parallel.
     async fn judge_targets(
         &self,
         targets: Vec<BoxFuture<'_, Result<TargetResult, ToolError>>>,
-        begun: JudgingProgress,
     ) -> Result<Vec<TargetResult>, ToolError> {
-        let mut results = Vec::new();
-        let mut targets = stream::iter(targets).buffered(self.jobs.max(1));
-        while let Some(judged) = targets.next().await {
-            results.push(judged?);
-            (self.on_progress)(JudgingProgress { judged: begun.judged + results.len(), ..begun });
-        }
-        Ok(results)
+        let count = |judged| {
+            self.progress.update(|progress| progress.judged += 1);
+            judged
+        };
+        // All targets wait for a slot from the beginning, so that a slow one leaves no slot empty.
+        try_join_all(targets.into_iter().map(|target| self.slots.occupy(target).map(count))).await
     }
 
     /// The time limit of each run on a known bug. A bug with an infinite state space must not use up the limit of a whole
@@ -211,7 +235,9 @@ impl KnownBugJudge<'_> {
         let cfg = target.cfg.clone().unwrap_or_else(|| self.default_cfg(&module));
         let states_fairness = states_fairness(&module, &cfg);
         let cx = ToolContext { limits, ..*self.cx };
-        let context = TargetContext { generated: self.cfg, case: self.case, tools: self.tools, cx };
+        let on_check = || self.progress.update(|progress| progress.checks += 1);
+        let context =
+            TargetContext { generated: self.cfg, case: self.case, tools: self.tools, cx, on_check: &on_check };
         let target_judge = TargetJudge::new(context, carrier, spec, cfg, !fair && !states_fairness);
         target_judge.judge(properties, deadlocks).await
     }
@@ -233,6 +259,7 @@ impl KnownBugJudge<'_> {
 
 fn states_fairness(module: &Module, cfg: &Cfg) -> bool {
     let Some(specification) = &cfg.specification else { return false };
+    // Fairness is often behind a name.
     let mut names = module.closure(specification);
     names.insert(specification.clone());
     names.iter().any(|name| module.definition(name).is_some_and(crate::tla::Definition::states_fairness))
@@ -285,6 +312,7 @@ fn tier(
     for checker in known_bugs.iter().flat_map(|bug| &bug.checkers) {
         *judged_by.entry(*checker).or_default() += 1;
     }
+    // Then the specification is probably about something else, and a rate of 0 would say that its properties are bad.
     let inapplicable = total > 0 && known_bugs.iter().all(|bug| bug.outcome == BugOutcome::NotApplicable);
     let rate = rate(detected, total).filter(|_| !inapplicable);
     Tier3 {

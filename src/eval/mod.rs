@@ -5,6 +5,7 @@ mod case;
 mod evaluate;
 mod known_bugs;
 mod outcome;
+mod slots;
 mod specs;
 mod suite;
 mod target;
@@ -18,5 +19,6 @@ pub use outcome::{
     BugOutcome, Criterion, Evaluation, KnownBugResult, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3,
     TimedOut, Tools, Undecided, WEIGHTS, WrongProperty,
 };
+pub use slots::CheckerSlots;
 pub use specs::{RunInfo, Specs, SpecsError};
 pub use suite::{Comparison, Row, compare, mean, read_results, results};

@@ -46,7 +46,6 @@ impl Criterion {
 /// The first tier is binary: all criteria are met, or it fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tier1 {
-    /// The module parses.
     pub parse: Criterion,
     /// Its algorithm is translated.
     pub pluscal: Criterion,
@@ -242,13 +241,12 @@ pub struct Tools {
 
 impl Tools {
     /// The tools that belong to a checker.
-    pub fn of(checker: Checker, version: String, second: Option<Checker>) -> Self {
+    pub fn new(checker: Checker, version: String, second: Option<Checker>) -> Self {
         let (translator, parser) = (checker.translator(), checker.parser());
         Self { translator, parser, checker: checker.name(), version, second_checker: second }
     }
 }
 
-/// The result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Version of this format.
@@ -298,6 +296,7 @@ impl Evaluation {
         }
         let passed = f64::from(u8::from(tier1.passed()));
         let [first, second, third] = WEIGHTS;
+        // The second tier counts only if the first one passed: a wrong specification can be small.
         rate.map(|rate| first * passed + second * passed * tier2.efficiency + third * rate)
     }
 }

@@ -26,7 +26,6 @@ pub struct RunInfo {
     pub stale_answers: u32,
 }
 
-/// A specification to be evaluated.
 #[derive(Debug, Clone)]
 pub struct Specs {
     pub root: PathBuf,
@@ -37,7 +36,6 @@ pub struct Specs {
 }
 
 impl Specs {
-    /// Reads a folder.
     pub fn load(root: &Path) -> Result<Self, SpecsError> {
         let read = |name: &str| {
             let file = root.join(name);

@@ -35,7 +35,6 @@ pub struct Row {
     pub case: String,
     pub outcome: String,
     pub score: Option<f64>,
-    /// Whether the first tier passed.
     pub passed: bool,
     pub vacuous: bool,
     /// Score of the second tier, from 0 to 1.
@@ -48,7 +47,6 @@ pub struct Row {
     pub revisions: Option<usize>,
     /// Detection rate of known bugs, from 0 to 1.
     pub rate: Option<f64>,
-    /// Detected known bugs.
     pub killed: BTreeSet<String>,
     /// Known bugs that were not detected.
     pub missed: BTreeSet<String>,
@@ -59,8 +57,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of an evaluation.
-    pub fn of(evaluation: &Evaluation) -> Self {
+    pub fn summarize(evaluation: &Evaluation) -> Self {
         let Evaluation { tier1, tier2, tier3, .. } = evaluation;
         let bugs = |killed: bool| {
             let of = tier3.known_bugs.iter().filter(|mutant| (mutant.outcome == BugOutcome::Killed) == killed);
@@ -186,6 +183,7 @@ fn split_csv(line: &str) -> Vec<String> {
     let mut signs = line.chars().peekable();
     while let Some(sign) = signs.next() {
         match sign {
+            // A quotation mark inside a quoted field is doubled (RFC 4180).
             '"' if inside && signs.peek() == Some(&'"') => {
                 signs.next();
                 fields.last_mut().expect("there is a first field").push('"');
@@ -201,7 +199,7 @@ fn split_csv(line: &str) -> Vec<String> {
 /// The differences between two results of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// What got worse.
+    /// Lines for a reader; any of them makes the comparison fail.
     pub regressions: Vec<String>,
     /// Other changes.
     pub changes: Vec<String>,
@@ -233,6 +231,7 @@ fn compare_row(old: &Row, new: &Row, comparison: &mut Comparison) {
             (None, None) => {}
             (Some(was), Some(is)) if is > was => changes.push(line),
             (None, Some(_)) => changes.push(line),
+            // Lower, or no longer there.
             _ => drops.push(line),
         }
     }
@@ -247,6 +246,7 @@ fn compare_row(old: &Row, new: &Row, comparison: &mut Comparison) {
     changes.extend(found);
     let wrong = new.wrong.difference(&old.wrong).map(|name| format!("{case}: {name} is violated by the reference"));
     drops.extend(wrong);
+    // The other columns are neither better nor worse, for example the number of states.
     if drops.is_empty() && changes.is_empty() && old.fields() != new.fields() {
         let pairs = COLUMNS.iter().zip(old.fields().into_iter().zip(new.fields()));
         let differ = pairs.filter(|(_, (was, is))| was != is);

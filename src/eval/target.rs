@@ -9,7 +9,7 @@ use super::case::Case;
 use super::outcome::Undecided;
 use super::tiers::{exceeds_case_limit, is_property};
 use crate::tla::{Cfg, CheckOutcome, Checker, DEADLOCK, Diagnostic, Trace, Verdict, Violation, ViolationKind};
-use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain};
+use crate::toolchain::{CheckRequest, ParseOutcome, SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain};
 
 /// The verdict on a generated property in a target module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,6 @@ pub(super) enum DeadlockProperty {
     Excluded,
 }
 
-/// Judges one target module.
 pub(super) struct TargetJudge<'a> {
     context: TargetContext<'a>,
     carrier: Carrier<'a>,
@@ -77,15 +76,27 @@ pub(super) struct TargetContext<'a> {
     pub(super) case: &'a Case,
     pub(super) tools: &'a dyn Toolchain,
     pub(super) cx: ToolContext<'a>,
+    /// Called before each run of the checker.
+    pub(super) on_check: &'a (dyn Fn() + Send + Sync),
 }
 
 /// A checker run with some of the properties.
 struct CheckRun {
+    /// Properties that the run found violated on its way; the outcome is about the others.
+    violated: Vec<String>,
     /// The outcome, or why the module could not be checked.
     outcome: Result<CheckOutcome, String>,
     /// The name of each property in the target module.
     names: BTreeMap<String, String>,
     took: Duration,
+}
+
+/// Whether a run continues after a violation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AfterViolation {
+    Stop,
+    /// If the checker can.
+    Continue,
 }
 
 /// The result of a run with several properties.
@@ -122,8 +133,9 @@ impl<'a> TargetJudge<'a> {
         }
     }
 
-    /// Checks all properties together and removes a violated one before the next run, so that there are about as many runs
-    /// as violated properties. Checks each property separately only if the common run fails.
+    /// Checks all properties together, and again without the violated ones as long as the run decides only some of them.
+    /// A checker that continues after violations needs about one run, any other about as many as there are violated
+    /// properties. Checks each property separately only if the common run fails.
     pub(super) async fn judge(
         mut self,
         properties: &[String],
@@ -143,8 +155,18 @@ impl<'a> TargetJudge<'a> {
         }
         let (mut remark, mut took) = (None, Duration::ZERO);
         while !open.is_empty() {
-            let ran = self.check(&open, check_deadlock).await?;
+            let ran = self.check(&open, check_deadlock, AfterViolation::Continue).await?;
             took = took.max(ran.took);
+            for name in &ran.violated {
+                open.retain(|known| known != name);
+                self.record(name, PropertyVerdict::Violated);
+            }
+            if open.is_empty() {
+                break;
+            }
+            if is_failure_with_violations(&ran, &open) {
+                continue;
+            }
             match self.interpret_group(&ran, &open, check_deadlock) {
                 GroupResult::AllHold => self.record_all(&mut open, &PropertyVerdict::Holds),
                 GroupResult::Unknown(why) => {
@@ -156,6 +178,7 @@ impl<'a> TargetJudge<'a> {
                 GroupResult::Decided(name, verdict) => {
                     open.retain(|known| *known != name);
                     if name == DEADLOCK {
+                        // A deadlock ends every run, so it would hide the remaining properties.
                         check_deadlock = Some(false);
                     }
                     self.record(&name, verdict);
@@ -205,11 +228,12 @@ impl<'a> TargetJudge<'a> {
             self.record_all(&mut open.clone(), &PropertyVerdict::Unknown(why.to_owned()));
         }
         for mut part in parts {
+            // The bug is detected, so further runs would only take time.
             if self.verdicts.iter().any(|(_, verdict)| *verdict == PropertyVerdict::Violated) {
                 self.record_all(&mut part, &PropertyVerdict::Unknown(why.to_owned()));
                 continue;
             }
-            let ran = self.check(&part, Some(part.contains(&DEADLOCK))).await?;
+            let ran = self.check(&part, Some(part.contains(&DEADLOCK)), AfterViolation::Stop).await?;
             match self.interpret_group(&ran, &part, Some(false)) {
                 GroupResult::AllHold => self.record_all(&mut part, &PropertyVerdict::Holds),
                 GroupResult::Decided(name, verdict) => {
@@ -230,12 +254,12 @@ impl<'a> TargetJudge<'a> {
 
     /// Checks one property in a run of its own.
     async fn check_alone(&mut self, name: &str) -> Result<PropertyVerdict, ToolError> {
-        let ran = self.check(&[name], Some(name == DEADLOCK)).await?;
+        let ran = self.check(&[name], Some(name == DEADLOCK), AfterViolation::Stop).await?;
         let outcome = match &ran.outcome {
             Ok(outcome) => outcome,
             Err(why) => return Ok(PropertyVerdict::Unknown(why.clone())),
         };
-        if self.is_timed_out(&ran) {
+        if is_timed_out(&ran) {
             self.timed_out.push(name.to_owned());
         }
         Ok(match &outcome.verdict {
@@ -267,11 +291,6 @@ impl<'a> TargetJudge<'a> {
         PropertyVerdict::Violated
     }
 
-    fn is_timed_out(&self, ran: &CheckRun) -> bool {
-        let undecided = ran.outcome.as_ref().is_ok_and(|o| matches!(o.verdict, Verdict::Inconclusive { .. }));
-        undecided && ran.took >= self.context.cx.limits.check
-    }
-
     /// Interprets a run with several properties.
     fn interpret_group(&self, ran: &CheckRun, open: &[&str], check_deadlock: Option<bool>) -> GroupResult {
         let Ok(outcome) = &ran.outcome else { return GroupResult::CheckSeparately };
@@ -281,10 +300,7 @@ impl<'a> TargetJudge<'a> {
                 None => GroupResult::AllHold,
             },
             Verdict::Violated { violated } if is_property(violated) => {
-                let is_it = |known: &&&str| {
-                    ran.names.get(**known).is_some_and(|called| Some(called.as_str()) == violated.property())
-                };
-                match open.iter().find(is_it) {
+                match open.iter().find(|name| is_violation_of(ran, name, violated)) {
                     Some(name) => GroupResult::Decided((*name).to_owned(), self.verdict_of_violation(outcome)),
                     None => GroupResult::CheckSeparately,
                 }
@@ -301,16 +317,28 @@ impl<'a> TargetJudge<'a> {
             Verdict::Violated { violated } => {
                 GroupResult::Unknown(format!("the run ends with another violation: {}", violated.description()))
             }
-            Verdict::Inconclusive { reason, .. } if self.is_timed_out(ran) => GroupResult::TimedOut(first_line(reason)),
+            Verdict::Inconclusive { reason, .. } if is_timed_out(ran) => GroupResult::TimedOut(first_line(reason)),
+            // One property that cannot be evaluated makes the whole run invalid.
             Verdict::Invalid { .. } | Verdict::Inconclusive { .. } => GroupResult::CheckSeparately,
         }
     }
 
     /// Parses and checks the module with these properties. A failure to do so is not a verdict.
-    async fn check(&mut self, properties: &[&str], check_deadlock: Option<bool>) -> Result<CheckRun, ToolError> {
+    async fn check(
+        &mut self,
+        properties: &[&str],
+        check_deadlock: Option<bool>,
+        after_violation: AfterViolation,
+    ) -> Result<CheckRun, ToolError> {
+        (self.context.on_check)();
         let began = Instant::now();
         let properties: Vec<&str> = properties.iter().copied().filter(|name| *name != DEADLOCK).collect();
-        let failed = |why: String| CheckRun { outcome: Err(why), names: BTreeMap::new(), took: began.elapsed() };
+        let failed = |why: String| CheckRun {
+            violated: Vec::new(),
+            outcome: Err(why),
+            names: BTreeMap::new(),
+            took: began.elapsed(),
+        };
         let Some(inserted) = self.carrier.insert_properties(&properties) else {
             return Ok(failed("it cannot be inserted: the module has no end, or no name is free".to_owned()));
         };
@@ -331,16 +359,57 @@ impl<'a> TargetJudge<'a> {
         }
         let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
         let began = Instant::now();
-        let outcome = match self.context.tools.decide(&request, &self.context.cx).await {
-            Ok(checked) => {
-                self.checkers.insert(checked.outcome.checker);
-                self.checkers.extend(checked.second_outcome.map(|second| second.checker));
-                Ok(checked.outcome)
+        let TargetContext { tools, cx, .. } = &self.context;
+        let decided = match after_violation {
+            AfterViolation::Continue => tools.decide_each(&request, cx).await,
+            AfterViolation::Stop => {
+                tools.decide(&request, cx).await.map(|rest| SeparateVerdicts { violated: Vec::new(), rest })
             }
-            Err(error) => Err(reason_or_fatal(error)?),
         };
-        Ok(CheckRun { outcome, names: inserted.names, took: began.elapsed() })
+        let (violated, outcome) = match decided {
+            Ok(SeparateVerdicts { violated, rest }) => {
+                self.checkers.insert(rest.outcome.checker);
+                self.checkers.extend(rest.second_outcome.map(|second| second.checker));
+                (violated, Ok(rest.outcome))
+            }
+            Err(error) => (Vec::new(), Err(reason_or_fatal(error)?)),
+        };
+        let own_name = |called: &String| {
+            let (name, _) = inserted.names.iter().find(|(_, known)| *known == called)?;
+            properties.contains(&name.as_str()).then(|| name.clone())
+        };
+        Ok(CheckRun {
+            violated: violated.iter().filter_map(own_name).collect(),
+            outcome,
+            names: inserted.names,
+            took: began.elapsed(),
+        })
     }
+}
+
+fn is_timed_out(ran: &CheckRun) -> bool {
+    ran.outcome.as_ref().is_ok_and(|outcome| outcome.verdict.is_timed_out())
+}
+
+/// Whether a run that found violated properties failed to decide the others, which a run without the violated ones
+/// might decide.
+fn is_failure_with_violations(ran: &CheckRun, open: &[&str]) -> bool {
+    let is_failure = match &ran.outcome {
+        Err(_) => true,
+        Ok(CheckOutcome { verdict: Verdict::Violated { violated }, .. }) if is_property(violated) => {
+            // A property can be violated by a step and, elsewhere, by a behaviour.
+            !open.iter().any(|name| is_violation_of(ran, name, violated))
+        }
+        Ok(CheckOutcome { verdict: Verdict::Invalid { .. }, .. }) => true,
+        Ok(CheckOutcome { verdict: Verdict::Inconclusive { .. }, .. }) => !is_timed_out(ran),
+        Ok(_) => false,
+    };
+    !ran.violated.is_empty() && is_failure
+}
+
+/// Whether this is a violation of the property with this name in the generated module.
+fn is_violation_of(ran: &CheckRun, name: &str, violated: &Violation) -> bool {
+    ran.names.get(name).is_some_and(|called| Some(called.as_str()) == violated.property())
 }
 
 fn other_violation(violated: &Violation) -> String {

@@ -1,4 +1,4 @@
-//! The first two tiers: runs the tools on the specification itself.
+//! The first two tiers: runs the tools on the specification itself. Knows nothing of known bugs.
 
 use super::case::Case;
 use super::outcome::{Criterion, Status, Tier1, Tier2};
@@ -8,14 +8,13 @@ use crate::tla::{
     Cfg, CheckOutcome, Checker, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
 };
 use crate::toolchain::{
-    CheckRequest, Examination, LastStage, ToolContext, ToolError, Toolchain, TranslationMode, examine,
+    CheckRequest, Detail, Examination, LastStage, ToolContext, ToolError, Toolchain, TranslationMode, examine,
 };
 
 /// The first two tiers, with the parsed specification.
 pub(super) struct SpecificationResult {
     pub(super) tier1: Tier1,
     pub(super) tier2: Tier2,
-    /// Version of the checker.
     pub(super) version: String,
     pub(super) second: Option<Checker>,
     /// The translated module and its configuration, if both can be parsed.
@@ -29,7 +28,9 @@ pub(super) async fn check_specification(
     tools: &dyn Toolchain,
     cx: &ToolContext<'_>,
 ) -> Result<SpecificationResult, ToolError> {
-    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), TranslationMode::Translate, cx).await?;
+    let (spec, cfg_text) = (specs.spec.clone(), specs.cfg_text.clone());
+    // No report shows a trace, coverage or vacuous premises of the specification.
+    let examined = examine(tools, spec, cfg_text, TranslationMode::Translate, Detail::VerdictOnly, cx).await?;
     let outcome = &examined.checked.outcome;
     let cfg = Cfg::parse(&specs.cfg_text).ok();
     let module = Module::parse(&examined.spec.text).ok();
@@ -39,7 +40,9 @@ pub(super) async fn check_specification(
         && let Some((_, cfg)) = &read
     {
         match &outcome.verdict {
+            // If the protocol is flawed, a correct specification violates a property.
             Verdict::Violated { violated } if is_expected_flaw(specs, case) => accept_flaw(&mut tier1, violated, case),
+            // The specification hides the flaw, unless the run repaired the protocol.
             Verdict::Holds if case.checklist.expects_flaw() && !is_repaired(specs) => {
                 let what = "the protocol as documented breaks one of its requirements, and every property holds";
                 tier1.invariants = Criterion::because(Status::Failed, what);
@@ -88,6 +91,7 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
         Verdict::Holds => String::new(),
     };
     let not_checked = |what: &str| Criterion::because(Status::Undecided, format!("not checked: {what}"));
+    // A tool that could not decide says nothing about the specification.
     let rejected = match outcome.verdict {
         Verdict::Inconclusive { .. } => Criterion::because(Status::Undecided, &*reason),
         _ => Criterion::because(Status::Failed, &*reason),
@@ -211,9 +215,10 @@ async fn check_type_invariants(
     }
     let invariants: Vec<String> = type_invariants(cfg, case).into_iter().map(str::to_owned).collect();
     let cfg =
+        // Without deadlock: it would end this check early, too.
         Cfg { invariants, properties: Vec::new(), witnesses: Vec::new(), check_deadlock: Some(false), ..cfg.clone() };
     let request = CheckRequest { spec: examined.spec.clone(), cfg_text: cfg.render(), cfg };
-    let alone = tools.check(&request, cx).await?.outcome;
+    let alone = tools.check_without_details(&request, cx).await?.outcome;
     Ok(match &alone.verdict {
         Verdict::Holds => Some(Criterion::passed()),
         Verdict::Violated { violated } => Some(Criterion::because(Status::Failed, violated.description())),

@@ -6,7 +6,7 @@ use crate::pipeline::{AnswerAccepted, Attempt, Halt, NodeError, Record, RunEvent
 
 /// The record that accepts an answer; `None` if the rules saw the answer on arrival.
 pub(super) fn acceptance_record(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
-    let taken = AnswerAccepted::of(&sample.received, sample.labels.clone())?;
+    let taken = AnswerAccepted::accept(&sample.received, sample.labels.clone())?;
     Some(accept_at_taker(taken, attempt))
 }
 
@@ -28,7 +28,7 @@ pub(super) fn accept_or_offer(sample: &Sample, attempt: &Attempt<'_>) -> Option<
     if attempt.candidate == 0 {
         return acceptance_record(sample, attempt);
     }
-    let taken = AnswerAccepted::of(&sample.received, sample.labels.clone())?;
+    let taken = AnswerAccepted::accept(&sample.received, sample.labels.clone())?;
     Some(attempt.event(Kind::Act, RunEvent::AnswerOffered(taken.into())))
 }
 
@@ -40,18 +40,22 @@ pub(super) fn accept_chosen(attempt: &Attempt<'_>, candidate: u32, answer: &Sha)
         RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerAccepted::from(offered.clone())),
         _ => None,
     });
+    // Without interventions a candidate's answer is never offered: it is only received.
     let received = || {
         attempt.run.find_last(lifeline, |entry| match &entry.event {
-            RunEvent::AnswerReceived(received) if received.artifact == *answer => AnswerAccepted::of(received, None),
+            RunEvent::AnswerReceived(received) if received.artifact == *answer => {
+                AnswerAccepted::accept(received, None)
+            }
             _ => None,
         })
     };
     let Some(taken) = offered.or_else(received) else { return Ok(None) };
     let required = attempt.run.label_propositions();
+    // Drafted before the policy asked for these labels, so no rule about them could be evaluated.
     if !required.is_empty() && taken.answer.labels.as_ref().is_none_or(|labels| labels.propositions != required.sha()) {
         let message = format!(
-            "an answer of candidate {candidate} lacks labels that the policy's rules refer to; continue with the policy \
-             that it was drafted under, or start a new run with this one"
+            "an answer of candidate {candidate} has no labels for the policy's rules; resume with the policy that it was \
+             drafted under, or start a new run with this one"
         );
         return Err(Halt { reason: StopReason::Settings, message }.into());
     }

@@ -54,6 +54,7 @@ impl NodeContext {
     /// Asks, unless the journal holds the answer already.
     pub(super) async fn ask(&self, view: &RunView, ask: NodeRequest<'_>) -> Result<NodeAnswer, NodeError> {
         let attempt = ask.attempt;
+        // From the most to the least final record of the same request.
         let accepted = attempt.recall(|event| match event {
             RunEvent::AnswerAccepted(a) if a.purpose == ask.purpose => Some((&a.artifact, &a.provider, &a.reads)),
             _ => None,
@@ -102,13 +103,14 @@ impl NodeContext {
         }
         let key = RequestKey {
             node: ask.node.to_owned(),
-            place: attempt.place,
+            branch_index: attempt.branch_index,
             attempt: attempt.attempt,
             purpose: ask.purpose.to_owned(),
-            candidate: attempt.candidate,
+            sample: attempt.candidate,
         };
         Ok(Request {
             key,
+            // Set when the request is journaled.
             seq: 0,
             role: self.prompts.render(&ask.role_template, &json!({})).map_err(|e| halt_for_template(&e))?,
             prompt: self.prompts.render(&ask.prompt_template, &data).map_err(|e| halt_for_template(&e))?,
@@ -122,6 +124,7 @@ impl NodeContext {
 
 /// Journals what the reader of an answer had to correct or set aside, and returns the value that it read.
 pub(super) fn record_normalisation<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, NodeError> {
+    // A resumed attempt reads the same answer again.
     if !read.normalised.is_empty() && !attempt.has(RunEvent::is_answer_normalised) {
         let normalised = AnswerNormalised { removed: read.normalised };
         attempt.record(Kind::Act, RunEvent::AnswerNormalised(normalised))?;

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::time::Instant;
 use tracing::{Instrument as _, info, info_span};
 
 use super::acceptance::accept_chosen;
 use super::context::{NodeContext, halt_for_tool};
+use super::timing::Wait;
 use super::workspace::{current, diagnostics_text};
 use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Kind, Sha};
@@ -198,18 +198,24 @@ impl CandidateSelection<'_, '_> {
                 }
             }
         }
-        let mut until: Option<Instant> = None;
+        // Begins with the first good candidate. A replay waits for all that were in time when it was recorded, however
+        // slow this machine is.
+        let mut time_limit: Option<Wait<'_>> = None;
         let mut halted: Option<Halt> = None;
         while !open.is_empty() {
-            let message = match until {
-                None => messages.recv().await,
-                Some(until) => match tokio::time::timeout_at(until, messages.recv()).await {
-                    Ok(message) => message,
-                    Err(_) => {
-                        info!(?open, "the other candidates took too long");
-                        break;
-                    }
-                },
+            let time_is_over = async {
+                match &mut time_limit {
+                    Some(limit) => limit.await,
+                    None => std::future::pending().await,
+                }
+            };
+            let message = tokio::select! {
+                biased;
+                message = messages.recv() => message,
+                () = time_is_over => {
+                    info!(?open, "the other candidates took too long");
+                    break;
+                }
             };
             match message {
                 None => break,
@@ -217,9 +223,8 @@ impl CandidateSelection<'_, '_> {
                     open.remove(&one.candidate);
                     info!(candidate = one.candidate, ?stage, good = one.is_good(), "candidate received");
                     self.receive(&one, stage)?;
-                    // A replay waits for all that were in time when it was recorded, however slow this machine is.
-                    if one.is_good() && until.is_none() && !self.context.is_replay() {
-                        until = Some(Instant::now() + patience(one.seconds));
+                    if one.is_good() && time_limit.is_none() {
+                        time_limit = Some(self.context.wait_unless_replay(patience(one.seconds)));
                     }
                     arrived.push(*one);
                 }
@@ -299,8 +304,7 @@ struct CandidateRun<'run> {
 impl<'run> CandidateRun<'run> {
     async fn perform(mut self, mut attempt: Attempt<'run>, drafted: Option<Candidate>) -> Result<(), RunError> {
         let number = attempt.candidate;
-        let sender = self.sender.clone();
-        let left = self.context.caller.time_left();
+        let (sender, context) = (self.sender.clone(), self.context);
         if self.is_late && !attempt.has(RunEvent::is_answer_received) {
             // It runs all the same, but after the decision: its events then stand in the journal where they were recorded.
             let _ = sender.send(CandidateMessage::Late(number));
@@ -322,10 +326,7 @@ impl<'run> CandidateRun<'run> {
             attempt.record(Kind::Send, RunEvent::CandidateFinished(Box::new(finished)))?;
             Ok(one)
         };
-        let done = match left {
-            None => work.await,
-            Some(left) => tokio::time::timeout(left, work).await.unwrap_or_else(|_| Err(deadline())),
-        };
+        let done = context.caller.within_time_left(Box::pin(work)).await.unwrap_or_else(|| Err(deadline()));
         let message = match done {
             Ok(one) => CandidateMessage::Finished(Box::new(one)),
             Err(NodeError::Run(error)) => return Err(error),

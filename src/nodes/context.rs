@@ -23,7 +23,7 @@ pub struct NodeContext {
     pub prompts: PromptLibrary,
     /// Limits of tool runs.
     pub limits: Limits,
-    /// Ends everything early.
+    /// Ends every call and every tool run early.
     pub cancel: Cancel,
     /// Called with each progress report of the checker.
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
@@ -73,6 +73,8 @@ impl NodeContext {
             LlmError::Budget { .. } => Halt { reason: StopReason::Budget, message: error.to_string() },
             LlmError::Deadline => Halt { reason: StopReason::Deadline, message: error.to_string() },
             _ => {
+                // A mistake in the settings, like a missing key (exit status 2); any other failure is one of the
+                // provider (5).
                 let unknown = matches!(error, LlmError::Failed(failure) if failure.kind == FailureKind::ModelNotFound);
                 let reason = if unknown { StopReason::Settings } else { StopReason::Provider };
                 Halt { reason, message: format!("{}: {error}", self.caller.name()) }
@@ -85,10 +87,10 @@ impl NodeContext {
 pub(super) fn draft_key(attempt: &Attempt<'_>, node: NodeName) -> RequestKey {
     RequestKey {
         node: node.name().to_owned(),
-        place: attempt.place,
+        branch_index: attempt.branch_index,
         attempt: attempt.attempt,
         purpose: "draft".to_owned(),
-        candidate: attempt.candidate,
+        sample: attempt.candidate,
     }
 }
 

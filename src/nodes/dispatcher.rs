@@ -37,10 +37,9 @@ impl Nodes for NodeDispatcher {
             Activity::Mutants => Box::pin(mutants::perform(context, view, attempt)),
         };
         Box::pin(async move {
-            let Some(left) = context.caller.time_left() else { return work.await };
-            let expired = |_| Halt { reason: StopReason::Deadline, message: LlmError::Deadline.to_string() };
+            let expired = || Halt { reason: StopReason::Deadline, message: LlmError::Deadline.to_string() };
             // Nothing is lost if the node is cut off: a resumed run recalls every step that is in the journal.
-            tokio::time::timeout(left, work).await.map_err(expired)?
+            context.caller.within_time_left(work).await.ok_or_else(expired)?
         })
     }
 }

@@ -14,6 +14,7 @@ use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Prod
 use crate::pluscal;
 use crate::prompt::extract_module;
 use crate::tla::without_translation;
+use crate::toolchain::translate_pluscal;
 
 pub(super) const ANSWER: &str = "formalize.answer";
 
@@ -22,6 +23,7 @@ pub(super) async fn perform(
     view: &RunView,
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
+    // If no module could be read from the last answer, the answer itself is the text to correct.
     let previous = match current(view, attempt, file::SOURCE)? {
         Some(text) => Some(text),
         None => current(view, attempt, ANSWER)?,
@@ -55,11 +57,13 @@ pub(super) async fn perform(
         Some(part) => part,
         None => context.ask(view, ask).await?,
     };
+    // Also of an answer that cannot be read: the next attempt shows it to the model.
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
     match extract_module(&answer.text, "Spec") {
         Ok(read) => {
             let source = attempt.keep(&without_own_translation(&record_normalisation(attempt, read)?))?;
             artifacts.insert(file::SOURCE.to_owned(), source.clone());
+            // Until the validation adds the translation.
             artifacts.insert(file::MODULE.to_owned(), source);
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })
         }
@@ -81,7 +85,7 @@ pub(super) async fn perform(
 fn without_own_translation(text: &str) -> String {
     let plain = without_translation(text);
     let is_generated = || {
-        pluscal::translate(&plain, &pluscal::Options::default())
+        translate_pluscal(&plain, &pluscal::Options::default())
             .is_ok_and(|translated| translated.is_some_and(|translated| translated.text == text))
     };
     if is_empty_block(text, &plain) || is_generated() { plain } else { text.to_owned() }

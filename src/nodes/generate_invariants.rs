@@ -30,6 +30,7 @@ pub(super) async fn perform(
     let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback});
     let mut files = vec![
         ("informal_spec.md".to_owned(), current(view, attempt, file::INFORMAL)?.unwrap_or_default()),
+        // The model edits definitions, and the translation is made again after the merge.
         ("Spec.tla".to_owned(), without_translation(&source)),
     ];
     if has_feedback {
@@ -69,6 +70,7 @@ pub(super) async fn perform(
             });
         }
     };
+    // Also if the merge is rejected: the reviewer and a person see the configuration that was rejected.
     artifacts.insert(file::CFG.to_owned(), attempt.keep(&read.cfg)?);
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,

@@ -54,7 +54,7 @@ pub(super) async fn perform(
     if is_single_call {
         data["exemplars"] = json!(exemplar_modules(view));
         (ask.purpose, ask.offers_exemplars) = (single_call::PURPOSE, true);
-        (ask.role_template, ask.prompt_template) = ("whole/role".to_owned(), "whole/draft".to_owned());
+        (ask.role_template, ask.prompt_template) = ("single_call/role".to_owned(), "single_call/draft".to_owned());
     }
     let reply = context.ask(view, NodeRequest { template_data: data, ..ask }).await?;
     let all_parts = is_single_call.then(|| reply.sha.clone());

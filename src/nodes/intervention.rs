@@ -13,26 +13,26 @@ use crate::journal::Kind;
 use crate::llm::Request;
 use crate::monitor::{Intervention, InterventionSettings};
 use crate::pipeline::{
-    AnswerReceived, Attempt, Forecast, ForeseenViolation, Intervened, NodeError, Record, RunEvent, Sampled,
+    AnswerReceived, Attempt, Intervened, NodeError, PredictedVerdicts, PredictedViolation, Record, RunEvent, Sampled,
 };
 
 /// An answer, and the verdicts of the rules if it were accepted.
-struct ForecastSample {
+struct PredictedSample {
     sample: Sample,
     /// First the rules that the answer would violate, then those that are predicted to be violated later.
-    forecast: Forecast,
+    verdicts: PredictedVerdicts,
     /// The same in short, for the journal.
     summary: Sampled,
 }
 
-impl ForecastSample {
+impl PredictedSample {
     /// The first violated rule that asks for an intervention, and which one.
-    fn required_intervention(&self) -> Option<(&ForeseenViolation, Intervention)> {
-        self.forecast.violated.iter().find_map(|rule| Some((rule, rule.intervention?)))
+    fn required_intervention(&self) -> Option<(&PredictedViolation, Intervention)> {
+        self.verdicts.violated.iter().find_map(|rule| Some((rule, rule.intervention?)))
     }
 
     fn violates(&self, rule: &str) -> bool {
-        self.forecast.violated.iter().any(|violated| violated.rule == rule)
+        self.verdicts.violated.iter().any(|violated| violated.rule == rule)
     }
 }
 
@@ -45,20 +45,21 @@ impl NodeContext {
         attempt: &Attempt<'_>,
         intervening: &InterventionSettings,
     ) -> Result<NodeAnswer, NodeError> {
-        let first = self.sample_and_forecast(request.clone(), intervening, attempt).await?;
+        let first = self.sample_and_predict(request.clone(), intervening, attempt).await?;
         let Some((rule, intervention)) = first.required_intervention() else {
             attempt.run.append(accept_or_offer(&first.sample, attempt).into_iter().collect())?;
             return Ok(first.sample.answer);
         };
-        let (rule, before) = (rule.clone(), first.forecast.violated.clone());
+        let (rule, before) = (rule.clone(), first.verdicts.violated.clone());
         // Only resampling can give another answer each time; the other two change the request once.
         let further_calls = if intervention == Intervention::Resample { intervening.samples - 1 } else { 1 };
         let mut tried = vec![first];
         for number in 1..=further_calls {
             // Candidates run side by side, so their further samples need disjoint numbers.
-            let candidate = request.key.candidate + number * attempt.sample_stride();
-            let next = self.changed_request(&request, candidate, intervention, intervening, (&before, attempt))?;
-            let sample = self.sample_and_forecast(next, intervening, attempt).await?;
+            let number_of_sample = request.key.sample + number * attempt.sample_stride();
+            let next =
+                self.changed_request(&request, number_of_sample, intervention, intervening, (&before, attempt))?;
+            let sample = self.sample_and_predict(next, intervening, attempt).await?;
             let is_good = sample.required_intervention().is_none();
             tried.push(sample);
             if is_good {
@@ -69,7 +70,7 @@ impl NodeContext {
         let further: Vec<AnswerReceived> = tried.iter().skip(1).map(|tried| tried.sample.received.clone()).collect();
         let samples: Vec<Sampled> = tried.iter().map(|tried| tried.summary.clone()).collect();
         let best = tried.swap_remove(Sampled::best(&samples).unwrap_or_else(|| unreachable!("the first one is there")));
-        // The acceptance comes first: the forecast was made with it as the next event.
+        // The acceptance comes first: the verdicts was made with it as the next event.
         let intervened = cause.record(&best, samples, &further, attempt);
         attempt.run.append(accept_or_offer(&best.sample, attempt).into_iter().chain([intervened]).collect())?;
         Ok(best.sample.answer)
@@ -77,40 +78,40 @@ impl NodeContext {
 
     /// Gets an answer and evaluates the rules as if it were accepted. A rule that stays undecided and is predicted to be
     /// violated counts as violated.
-    async fn sample_and_forecast(
+    async fn sample_and_predict(
         &self,
         request: Request,
         intervening: &InterventionSettings,
         attempt: &Attempt<'_>,
-    ) -> Result<ForecastSample, NodeError> {
+    ) -> Result<PredictedSample, NodeError> {
         let mut sample = self.sample(request.clone(), attempt, RuleVisibility::OnceAccepted).await?;
         self.label(&request, &mut sample, attempt).await?;
-        let mut forecast = attempt.run.forecast(records_if_accepted(&sample, attempt))?;
-        let intervenes = |rule: &ForeseenViolation| rule.intervention.is_some();
+        let mut verdicts = attempt.run.predict(records_if_accepted(&sample, attempt))?;
+        let intervenes = |rule: &PredictedViolation| rule.intervention.is_some();
         let mut predicted = Vec::new();
         // A prediction costs model calls. It is of no use if the answer already violates such a rule.
-        let is_open = !forecast.violated.iter().any(intervenes);
+        let is_open = !verdicts.violated.iter().any(intervenes);
         if let Some(prediction) = intervening.prediction.as_ref().filter(|_| is_open) {
             let estimates = self.predict(&request, &sample, prediction, attempt).await?;
             predicted = attempt.run.undecided_rules();
             predicted.retain(|rule| estimates.contains_key(&rule.rule));
         }
-        let summary = forecast.sampled(request.key.candidate, predicted.iter().map(|rule| rule.rule.clone()).collect());
-        forecast.violated.extend(predicted);
-        Ok(ForecastSample { sample, forecast, summary })
+        let summary = verdicts.sampled(request.key.sample, predicted.iter().map(|rule| rule.rule.clone()).collect());
+        verdicts.violated.extend(predicted);
+        Ok(PredictedSample { sample, verdicts, summary })
     }
 
     /// The first request, changed as the intervention says.
     fn changed_request(
         &self,
         first: &Request,
-        candidate: u32,
+        number_of_sample: u32,
         intervention: Intervention,
         intervening: &InterventionSettings,
-        (violated, attempt): (&[ForeseenViolation], &Attempt<'_>),
+        (violated, attempt): (&[PredictedViolation], &Attempt<'_>),
     ) -> Result<Request, NodeError> {
         let mut request = first.clone();
-        request.key.candidate = candidate;
+        request.key.sample = number_of_sample;
         let render = |name: &str, rules: Value| {
             let data = json!({"prompt": first.prompt, "rules": rules});
             self.prompts.render(name, &data).map_err(|e| halt_for_template(&e))
@@ -118,7 +119,7 @@ impl NodeContext {
         match (intervention, &intervening.fallback_model) {
             (Intervention::Resample, _) => request.choice.temperature = Some(intervening.temperature),
             (Intervention::Inject, _) => {
-                let rules = violated.iter().map(|rule| json!({"means": rule.meaning, "owed": rule.owed}));
+                let rules = violated.iter().map(|rule| json!({"means": rule.meaning, "owed": rule.residual}));
                 request.prompt = render("policy/inject", rules.collect())?;
             }
             (Intervention::Switch, Some(model)) => request.choice.model = Some(model.clone()),
@@ -134,10 +135,10 @@ impl NodeContext {
 
 /// The reason for an intervention.
 struct InterventionCause<'a> {
-    rule: &'a ForeseenViolation,
+    rule: &'a PredictedViolation,
     intervention: Intervention,
     /// The rules that the first answer would have violated.
-    before: &'a [ForeseenViolation],
+    before: &'a [PredictedViolation],
     purpose: &'a str,
 }
 
@@ -145,7 +146,7 @@ impl InterventionCause<'_> {
     /// The `intervened` event: what the intervention cost and prevented. `further` are the answers after the first.
     fn record(
         &self,
-        best: &ForecastSample,
+        best: &PredictedSample,
         samples: Vec<Sampled>,
         further: &[AnswerReceived],
         attempt: &Attempt<'_>,
@@ -156,10 +157,10 @@ impl InterventionCause<'_> {
             intervention: self.intervention,
             purpose: self.purpose.to_owned(),
             calls: u32::try_from(further.len()).unwrap_or(u32::MAX),
-            candidate: best.sample.received.candidate,
-            prevented: before.filter(|rule| !best.violates(rule)).collect(),
+            sample: best.sample.received.sample,
+            prevented_violations: before.filter(|rule| !best.violates(rule)).collect(),
             violated: best.summary.violated.clone(),
-            owed: self.rule.owed.clone(),
+            residual: self.rule.residual.clone(),
             cost_usd: further.iter().map(AnswerReceived::cost).sum(),
             tokens: further.iter().map(AnswerReceived::tokens).sum(),
             samples,

@@ -3,7 +3,7 @@
 
 use super::context::{NodeContext, halt_for_template};
 use super::sample::{RuleVisibility, Sample};
-use crate::journal::{Kind, is_apart};
+use crate::journal::{Kind, is_parallel_lifeline};
 use crate::llm::{Request, RequestKey};
 use crate::monitor::labels::Labels;
 use crate::monitor::{LABEL_NODE, LabelingPrompt, Propositions, StepText};
@@ -30,7 +30,8 @@ impl NodeContext {
         // Labels of other candidates are not reused: which of them finished first depends on the clock, and a replay must
         // send the same requests.
         let entries = attempt.run.entries();
-        let mine = entries.iter().rev().filter(|e| e.lifeline == attempt.lifeline || !is_apart(&e.lifeline));
+        let mine =
+            entries.iter().rev().filter(|e| e.lifeline == attempt.lifeline || !is_parallel_lifeline(&e.lifeline));
         let mut labelled = mine.filter_map(|entry| entry.event.try_as_labelled_ref());
         let before = labelled.find(|labelled| labelled.given.propositions == asked && labelled.step == judged);
         let given = match before {
@@ -46,7 +47,7 @@ impl NodeContext {
                 };
                 let labelled = Labelled {
                     purpose: request.key.purpose.clone(),
-                    candidate: request.key.candidate,
+                    sample: request.key.sample,
                     step: judged,
                     given: given.clone(),
                     stale: answers.iter().any(|answer| answer.stale),
@@ -88,7 +89,7 @@ impl NodeContext {
             let recalled = attempt.has(|event| {
                 event
                     .try_as_answer_received_ref()
-                    .is_some_and(|answer| answer.purpose == purpose && answer.candidate == request.key.candidate)
+                    .is_some_and(|answer| answer.purpose == purpose && answer.sample == request.key.sample)
             });
             let prompt = LabelingPrompt::new(&self.prompts, propositions, step, problem.as_deref());
             let asked = prompt.map_err(|e| halt_for_template(&e))?.request(

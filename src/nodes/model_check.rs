@@ -1,4 +1,5 @@
-//! Runs the model checker, and further runs that probe a violation.
+//! Runs the model checker, and further runs that probe a violation. It asks no model and does not know what follows from
+//! the outcome.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -62,7 +63,8 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     let mut checked = context.toolchain.check(&request, &cx).await.map_err(|e| halt_for_tool(&e))?;
     let outcome = &mut checked.outcome;
     let timed_out = outcome.verdict.is_timed_out() || outcome.witnesses.iter().any(|w| w.timed_out);
-    if timed_out && timing.is_some_and(|timing| !timing.out_of_time) {
+    // A replay must not decide otherwise than the recorded run only because this machine is slower.
+    if timed_out && timing.is_some_and(|timing| !timing.check_timed_out) {
         let message = format!(
             "the check ended in time when it was recorded, and did not end within {} s here; resume with a longer \
              --tlc-timeout",
@@ -72,6 +74,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     }
     for (place, name) in all_witnesses.into_iter().enumerate().filter(|(_, name)| is_late(name)) {
         let reached = Reached::Unknown("its run did not end in time when this was recorded".to_owned());
+        // Back to its place in the configuration, so that the outcome equals the recorded one.
         let place = place.min(outcome.witnesses.len());
         outcome.witnesses.insert(place, WitnessOutcome { name, reached, timed_out: true });
     }

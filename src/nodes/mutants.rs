@@ -2,7 +2,8 @@
 //! mutants that survive.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 
@@ -68,9 +69,10 @@ async fn judge(
     attempt: &Attempt<'_>,
     before: Option<&Judged>,
 ) -> Result<Judged, NodeError> {
-    let began = Instant::now();
+    // The time for the original specification counts as well.
+    let mut time_limit = context.wait_unless_replay(TIME_LIMIT);
     let timing = context.timing(attempt);
-    if timing.is_some_and(|timing| timing.out_of_time) {
+    if timing.is_some_and(|timing| timing.check_timed_out) {
         let why = "the specification was not decided in time when this was recorded";
         return Ok(Judged { timed_out: true, ..Judged::skipped(why) });
     }
@@ -110,7 +112,7 @@ async fn judge(
     let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(TIME_LIMIT) };
     let limits = limits_per_mutant(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
-    let (judge, cx) = (&judge, &cx);
+    let (judge, cx, time_is_over) = (&judge, &cx, &AtomicBool::new(false));
     let one = |(place, wanted): (usize, SampledMutant)| async move {
         let mutant = match wanted {
             SampledMutant::Known(known) => return (place, Ok(known)),
@@ -119,7 +121,7 @@ async fn judge(
         let name = mutant.name(FILE);
         let is_late = match timing {
             Some(timing) => timing.unjudged.contains(&name),
-            None => began.elapsed() > TIME_LIMIT && !context.is_replay(),
+            None => time_is_over.load(Ordering::Relaxed),
         };
         if is_late {
             return (place, Err((name, None)));
@@ -135,7 +137,17 @@ async fn judge(
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut runs = stream::iter(wanted.into_iter().map(one)).buffer_unordered(jobs);
     let (mut found, mut unjudged) = (BTreeMap::new(), BTreeMap::new());
-    while let Some((place, judged)) = runs.next().await {
+    loop {
+        let next = tokio::select! {
+            // The limit first: the next poll of `runs` can start mutants.
+            biased;
+            () = &mut time_limit, if !time_is_over.load(Ordering::Relaxed) => {
+                time_is_over.store(true, Ordering::Relaxed);
+                continue;
+            }
+            next = runs.next() => next,
+        };
+        let Some((place, judged)) = next else { break };
         match judged {
             Ok(judged) => {
                 found.insert(place, judged);
@@ -169,7 +181,7 @@ async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) 
     Ok(JudgedMutant {
         outcome: judged.outcome,
         killed_by: judged.killed_by,
-        noticed_by: judged.noticed_by,
+        lost_witnesses: judged.lost_witnesses,
         ..timed_out(judge.subject, mutant)
     })
 }
@@ -184,7 +196,7 @@ fn timed_out(subject: &Subject, mutant: &Mutant) -> JudgedMutant {
         diff: mutant.diff(&subject.source),
         outcome: Outcome::Timeout,
         killed_by: Vec::new(),
-        noticed_by: Vec::new(),
+        lost_witnesses: Vec::new(),
         touches: touches.into_iter().collect(),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::{JudgedMutant, Round, Strengthened, Strengthening};
+use crate::pipeline::{JudgedMutant, Round, Strengthened, Strengthening, Tally};
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// Maximum number of mutants listed per kind of hint.
@@ -18,11 +18,11 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
          the properties that stand. Of those that do something new, {}. For each of the others below, every property \
          holds all the same. A line begins with its number in `Spec.tla`: `-` is what stands there, `+` what stood \
          there in its place.\n",
-        now.tally().words()
+        tally_words(now.tally())
     );
     text.push_str(&list_by_definition(&survivors));
     let mut hints = |outcome: Outcome, heading: &str| {
-        let all: Vec<&JudgedMutant> = now.with_outcome(outcome).filter(|m| m.noticed_by.is_empty()).collect();
+        let all: Vec<&JudgedMutant> = now.with_outcome(outcome).filter(|m| m.lost_witnesses.is_empty()).collect();
         if all.is_empty() {
             return;
         }
@@ -46,6 +46,11 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
     text
 }
 
+/// For example `81 % (13 of 16 noticed)`. Recordings hold hashes of these files, so the word for `killed` stays.
+fn tally_words(tally: Tally) -> String {
+    tally.words().replace(" killed)", " noticed)")
+}
+
 /// The reviewer's section of `facts.md`.
 pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
     let Strengthened {
@@ -63,12 +68,12 @@ pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
         let _ = writeln!(text, "- not judged: {why}");
         return text;
     }
-    let _ = writeln!(text, "- of {made} flaws that can be made, a sample was judged: {}", after.words());
+    let _ = writeln!(text, "- of {made} flaws that can be made, a sample was judged: {}", tally_words(*after));
     if *late > 0 {
         let _ = writeln!(text, "- of the sample, {late} were not judged in time");
     }
     if !rounds.is_empty() {
-        let _ = writeln!(text, "- before stronger properties were asked for: {}", before.words());
+        let _ = writeln!(text, "- before stronger properties were asked for: {}", tally_words(*before));
         text.push_str(&rounds_text(rounds));
     }
     if !surviving.is_empty() {

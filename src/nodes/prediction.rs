@@ -32,11 +32,12 @@ impl NodeContext {
         prediction: &Prediction,
         attempt: &Attempt<'_>,
     ) -> Result<BTreeMap<String, f64>, NodeError> {
-        let undecided = attempt.run.foresee(records_if_accepted(sample, attempt), attempt.accepted_before.len())?;
+        let undecided =
+            attempt.run.predict_verdicts(records_if_accepted(sample, attempt), attempt.accepted_before.len())?;
         if undecided.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let candidate = request.key.candidate;
+        let sample_number = request.key.sample;
         let mut estimates: BTreeMap<String, f64> = BTreeMap::new();
         let samples = if prediction.method == PredictionMethod::Ask { 1 } else { prediction.samples };
         let mut received = Vec::new();
@@ -55,7 +56,7 @@ impl NodeContext {
                         let taken = AnswerAccepted {
                             // The request that it would answer is unknown.
                             purpose: String::new(),
-                            candidate: 0,
+                            sample: 0,
                             artifact: text,
                             provider: self.caller.name().to_owned(),
                             reads: Vec::new(),
@@ -63,7 +64,7 @@ impl NodeContext {
                         };
                         records.push(accept_at_taker(taken, attempt));
                     }
-                    for (rule, verdicts) in attempt.run.foresee(records, attempt.accepted_before.len())? {
+                    for (rule, verdicts) in attempt.run.predict_verdicts(records, attempt.accepted_before.len())? {
                         *estimates.entry(rule).or_default() += share(prediction.matches(&verdicts));
                     }
                 }
@@ -76,12 +77,12 @@ impl NodeContext {
         }
         let is_this = |event: &RunEvent| {
             let predicted = event.try_as_predicted_ref();
-            predicted.is_some_and(|p| p.purpose == request.key.purpose && p.candidate == candidate)
+            predicted.is_some_and(|p| p.purpose == request.key.purpose && p.sample == sample_number)
         };
         if !attempt.has(is_this) {
             let predicted = Predicted {
                 purpose: request.key.purpose.clone(),
-                candidate,
+                sample: sample_number,
                 how: prediction.method,
                 pattern: prediction.pattern.clone(),
                 steps: prediction.steps,
@@ -127,7 +128,8 @@ impl NodeContext {
         Ok(Request {
             key: RequestKey {
                 purpose: format!("{purpose} {}", request.key.purpose),
-                candidate: request.key.candidate * prediction.samples + number,
+                // Disjoint for each sample of an intervention, because the key identifies the answer in a recording.
+                sample: request.key.sample * prediction.samples + number,
                 ..request.key.clone()
             },
             prompt: self.prompts.render(&format!("policy/{purpose}"), &data).map_err(|e| halt_for_template(&e))?,

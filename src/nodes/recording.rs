@@ -1,24 +1,29 @@
-//! Builds a recording of a run's answers from its journal.
+//! Builds a recording of a run's answers from its journal. It is made anew from the whole journal each time, so a crash
+//! cannot leave the two apart.
 
-use crate::journal::{ArtifactStore, StoreError, is_apart};
+use crate::journal::{ArtifactStore, StoreError, is_parallel_lifeline};
 use crate::llm::{Recorded, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
 use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, candidate_lifeline};
 
 /// The answers of the revisions that led to the current one. They are numbered as in a run without branches: a branch
-/// counts its passes from 0, so its own numbers would overwrite the answers of the revision that it started from.
+/// counts its revisions from 0, so its own numbers would overwrite the answers of the revision that it started from.
 pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recording, StoreError> {
     let mut recording = Recording::default();
     let lineage = lineage(entries);
     let received = entries.iter().filter_map(|entry| Some((entry, entry.event.try_as_answer_received_ref()?)));
     for (entry, answer) in received {
-        let Some(pass) = lineage.iter().position(|rev| *rev == entry.rev) else { continue };
+        // Answers of revisions that the current one does not descend from are left out.
+        let Some(branch_index) = lineage.iter().position(|rev| *rev == entry.rev) else { continue };
         let sent = entries.iter().find(|e| e.seq == answer.request);
         let Some(sent) = sent.and_then(|entry| entry.event.try_as_request_sent_ref()) else { continue };
         let stop_reason = |facts: &Option<AnswerFacts>| facts.as_ref().and_then(|facts| facts.stop_reason.clone());
         let recorded = Recorded {
             v: 1,
-            key: RequestKey { place: u32::try_from(pass).unwrap_or(sent.key.place), ..sent.key.clone() },
+            key: RequestKey {
+                branch_index: u32::try_from(branch_index).unwrap_or(sent.key.branch_index),
+                ..sent.key.clone()
+            },
             wording: sent.wording.clone(),
             prompt_start: sent.prompt_start.clone(),
             reads: answer.reads.clone(),
@@ -33,10 +38,12 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
             answer: store.text(&answer.artifact)?,
         };
         match recording.answers.iter_mut().find(|a| a.key == recorded.key) {
+            // A request that was sent again has the same key, and the run used the later answer.
             Some(earlier) => *earlier = recorded,
             None => recording.answers.push(recorded),
         }
     }
+    // These nodes have no answer of their own, and the format has one line an answer.
     if let Some(first) = recording.answers.first_mut() {
         first.timing = entries.iter().filter_map(|entry| timing_of(entry, &lineage)).collect();
     }
@@ -45,8 +52,8 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
 
 /// The clock's decisions in an attempt of a node that asks no model.
 fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
-    let place = lineage.iter().position(|rev| *rev == entry.rev)?;
-    let (out_of_time, timed_out, unjudged) = match &entry.event {
+    let branch_index = lineage.iter().position(|rev| *rev == entry.rev)?;
+    let (check_timed_out, timed_out, unjudged) = match &entry.event {
         RunEvent::CheckFinished(check) if entry.lifeline == NodeName::ModelCheck.name() => {
             let late = check.outcome.witnesses.iter().filter(|witness| witness.timed_out);
             (check.outcome.verdict.is_timed_out(), late.map(|witness| witness.name.clone()).collect(), Vec::new())
@@ -60,9 +67,9 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
     };
     Some(Timing {
         node: entry.lifeline.clone(),
-        place: u32::try_from(place).ok()?,
+        branch_index: u32::try_from(branch_index).ok()?,
         attempt: entry.attempt,
-        out_of_time,
+        check_timed_out,
         timed_out,
         unjudged,
     })
@@ -79,11 +86,11 @@ fn is_late(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
                 && received.stage == stage
         })
     };
-    is_apart(&answer.lifeline) && here().any(|entry| entry.event.is_candidate_chosen()) && !was_received()
+    is_parallel_lifeline(&answer.lifeline) && here().any(|entry| entry.event.is_candidate_chosen()) && !was_received()
 }
 
 fn stage_of(node: &str) -> Stage {
-    match NodeName::by_name(node) {
+    match NodeName::parse(node) {
         Some(NodeName::Formalize) => Stage::Formalization,
         _ => Stage::Properties,
     }
@@ -98,7 +105,7 @@ fn check_timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
         RunEvent::CheckFinished(check) => stage == Stage::Properties && check.outcome.verdict.is_timed_out(),
         _ => false,
     };
-    is_apart(&answer.lifeline) && here.map(|entry| &entry.event).any(is_timed_out)
+    is_parallel_lifeline(&answer.lifeline) && here.map(|entry| &entry.event).any(is_timed_out)
 }
 
 /// The revisions that led to the last one, including it. A revision follows the one before it, or the one that its branch

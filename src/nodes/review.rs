@@ -47,7 +47,8 @@ pub(super) async fn perform(
         Some(_) => current(view, attempt, file::OUTPUT)?.map(|text| cut_middle(&text)),
         None => None,
     };
-    let check_sha = Sha::of(&check_text);
+    // As if nothing were accepted and everything read: the reviewer learns what it would have to accept by name.
+    let check_sha = Sha::digest(&check_text);
     let before = subject.approval_facts(None, Vec::new());
     let judgement = attempt.run.judge(view, &before, None)?;
     let mut files = vec![
@@ -78,7 +79,7 @@ pub(super) async fn perform(
         ..NodeRequest::new(NodeName::Review, purpose, attempt)
     };
     let answer = context.ask(view, ask).await?;
-    let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
+    let (module_sha, cfg_sha) = (Sha::digest(&shown_module), Sha::digest(&shown_cfg));
     // A recorded reader read the check of the recorded run. Its text contains times, so this run's text differs.
     let check_sha = Some(&check_sha).filter(|_| !answer.replayed);
     let unread = unread_files(
@@ -106,12 +107,14 @@ pub(super) async fn perform(
 
 /// The objective that the revision should come nearer to, for the prompt; null if the run has none.
 fn objective_data(view: &RunView) -> serde_json::Value {
-    let (Some(objective), Some(owed)) = (view.objective(), view.owed_after(view.parent)) else { return json!(null) };
+    let (Some(objective), Some(residual)) = (view.objective(), view.residual_after(view.parent)) else {
+        return json!(null);
+    };
     let before = view.parent.and_then(|n| Some((n, view.objective_step(n)?)));
     json!({
         "goal": objective.goal,
         "meanings": objective.meanings(),
-        "owed": owed,
+        "owed": residual,
         "distance": view.distance_after(view.parent),
         "last": before.map(|(n, step)| format!("rev_{n}, {}", view.predicates_words(n, &step.step))),
     })

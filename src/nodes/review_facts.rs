@@ -21,12 +21,12 @@ use crate::tla::{
     unlisted_actions,
 };
 
-/// The specification under review.
+/// The current specification, parsed for the facts about it.
 pub(super) struct ReviewSubject<'a> {
     pub view: &'a RunView,
-    /// The merged module, parsed.
+    /// The merged module; `None` if there is none or it cannot be parsed.
     pub module: Option<Arc<Module>>,
-    /// The configuration, parsed.
+    /// The configuration; `None` if there is none or it cannot be parsed.
     pub cfg: Option<Cfg>,
     /// Steps that the informal specification marks as changed.
     pub changes: Vec<String>,
@@ -155,6 +155,7 @@ impl<'a> ReviewSubject<'a> {
             .unwrap_or_default();
         ApprovalFacts {
             changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },
+            // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
             covering: checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect(),
             constantly_true,
             witnesses,
@@ -194,7 +195,10 @@ impl<'a> ReviewSubject<'a> {
         let name = violated.and_then(Violation::property);
         let trace = check.and_then(|c| c.trace.as_ref());
         let covering = name.and_then(|name| self.view.specification.covers.get(name));
+        // `deadlock` for `Deadlock`, for example: a model need not repeat the case.
         let property = name.filter(|name| name.eq_ignore_ascii_case(&flaw.property)).unwrap_or(&flaw.property);
+        // Cutting off states can cause a deadlock or violate a temporal property. It cannot make a state reachable that
+        // violates an invariant.
         let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
         let cited = |citation: &Option<Citation>| {
             citation.as_ref().is_some_and(|c| line_exists(&c.file, c.line, documents) && !c.why.trim().is_empty())
@@ -411,6 +415,7 @@ pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -
     for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
         match larger.iter().find(|l| l.constant == *name) {
             Some(l) if l.result == ProbeResult::Holds => found.sole_causes.push(l.sentence(states)),
+            // A counter at its limit also stops the protocol, later if the limit is larger.
             Some(l) if deadlock && l.needs_longer_trace(states) && !bound_granted => found.sole_causes.push(format!(
                 "{}, and no line of the documents that grants the bound is cited in `flaw.bound`",
                 l.sentence(states)
@@ -455,7 +460,7 @@ mod tests {
 
     #[test]
     fn a_file_counts_as_read_only_if_every_line_of_this_content_was_read() {
-        let (now, before) = (Sha::of("now"), Sha::of("before"));
+        let (now, before) = (Sha::digest("now"), Sha::digest("before"));
         let read = |path: &str, sha: &Sha, whole| FileRead { path: path.into(), sha: sha.clone(), whole };
         let wanted = [("Spec.tla", Some(&now)), ("check.md", Some(&now))];
         let unread_names = |reads: &[FileRead]| unread_files(reads, &wanted).join(", ");

@@ -1,4 +1,4 @@
-//! Writes `review.md`, the review for a person.
+//! Writes `review.md`, the review for a person. It decides nothing: verdict and refusals are given.
 
 use std::fmt::Write as _;
 
@@ -43,13 +43,14 @@ fn heading(review: &Review, (approval, flaw): RefusalReasons) -> String {
     match review.verdict {
         ReviewVerdict::Approved => match approval {
             Some(why) => format!("approved by the reviewer, refused by the guard: {why}"),
+            // A review can approve and still name an issue above minor, which counts.
             None if review.earliest().is_some() => "approved by the reviewer, but with issues above minor".to_owned(),
             None => "approved".to_owned(),
         },
         ReviewVerdict::Revise => "revise".to_owned(),
         ReviewVerdict::Flaw => match flaw {
             Some(why) => format!("flaw in the protocol claimed by the reviewer, refused by the guard: {why}"),
-            None => "flaw in the protocol claimed; it counts where a second reader agrees".to_owned(),
+            None => "flaw in the protocol claimed; it counts only if a second reader agrees".to_owned(),
         },
     }
 }

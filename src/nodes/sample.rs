@@ -48,9 +48,9 @@ impl NodeContext {
         attempt: &Attempt<'_>,
         visibility: RuleVisibility,
     ) -> Result<Sample, NodeError> {
-        let RequestKey { purpose, candidate, .. } = request.key.clone();
+        let RequestKey { purpose, sample, .. } = request.key.clone();
         let known = attempt.recall(|event| match event {
-            RunEvent::AnswerReceived(a) if a.purpose == purpose && a.candidate == candidate => Some(a),
+            RunEvent::AnswerReceived(a) if a.purpose == purpose && a.sample == sample => Some(a),
             _ => None,
         });
         // The purpose identifies a request, except for labels: the policy, and with it the question, can change between
@@ -60,11 +60,12 @@ impl NodeContext {
             return Ok(Sample { answer, received: known.clone(), labels: None });
         }
         let wording = request.wording();
+        // Before `request_sent`: a request that waits for its turn has not been sent, and may never be.
         let permit = self.acquire_permit(&request, attempt).await?;
         // A request that was sent before a crash and not answered keeps its number.
         let sent = attempt.recall_entry(|entry| match &entry.event {
             RunEvent::RequestSent(sent)
-                if (sent.purpose.as_str(), sent.candidate) == (purpose.as_str(), candidate)
+                if (sent.purpose.as_str(), sent.sample) == (purpose.as_str(), sample)
                     && sent.wording == wording
                     && sent.provider == self.caller.name() =>
             {
@@ -80,6 +81,7 @@ impl NodeContext {
         let answer = self.call_model(permit, &request, attempt).await?;
         record_refused_reads(attempt, &answer.refused_reads)?;
         let estimated = self.caller.estimate(&request, &answer);
+        // The artifact is stored before the event that names it.
         let sha = attempt.keep(&answer.text)?;
         let facts = answer_facts(&answer, &sha);
         let (visible, pending) = match visibility {
@@ -88,7 +90,7 @@ impl NodeContext {
         };
         let received = AnswerReceived {
             purpose,
-            candidate,
+            sample,
             request: request.seq,
             artifact: sha.clone(),
             provider: self.caller.name().to_owned(),
@@ -127,7 +129,7 @@ impl NodeContext {
     async fn acquire_permit(&self, request: &Request, attempt: &Attempt<'_>) -> Result<CallPermit<'_>, NodeError> {
         let over_budget = attempt.recall(|event| match event {
             RunEvent::CallFailed(CallFailed { purpose, failure, .. })
-                if *purpose == request.key.purpose && failure.kind == FailureKind::Budget =>
+                if *purpose == request.key.purpose && failure.failure == FailureKind::Budget =>
             {
                 Some(failure)
             }
@@ -180,6 +182,7 @@ impl NodeContext {
                     (Kind::Act, RunEvent::RequestPartOmitted(RequestPartOmitted { purpose, request, left_out }))
                 }
             };
+            // The callback cannot fail, so the first error is kept and ends the call afterwards.
             trouble = trouble.take().or(attempt.record(kind, event).err());
         };
         let answer = self.caller.call_with_permit(permit, request, &self.cancel, &mut note).await;
@@ -194,7 +197,7 @@ impl NodeContext {
         let prompt = attempt.keep(&format!("{}\n\n{}", request.role, request.prompt))?;
         let sent = RequestSent {
             purpose: request.key.purpose.clone(),
-            candidate: request.key.candidate,
+            sample: request.key.sample,
             key: request.key.clone(),
             provider: self.caller.name().to_owned(),
             choice: request.choice.clone(),

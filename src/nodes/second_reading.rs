@@ -57,6 +57,7 @@ pub(super) async fn perform(
         trace.trim_end(),
     );
     claim.push_str(&recheck_section(view));
+    // Not the module and not the review: the reader has to come to an opinion of its own.
     let mut files = vec![("claim.md".to_owned(), claim.clone())];
     let mut prompt = "review/second_reading".to_owned();
     // Reading the previous answer again gives the problem that the model has to correct.

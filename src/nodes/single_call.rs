@@ -1,6 +1,6 @@
-//! Drafts from a single call: in the first pass of a run, one answer holds the parts of several nodes, and each node
+//! Drafts from a single call: in the first revision of a run, one answer holds the parts of several nodes, and each node
 //! takes its part. A node asks for a part of its own if the answer lacks it, or if the part belongs to a module that is
-//! not there. Recordings, settings and prompts call this draft `whole`.
+//! not there.
 
 use super::acceptance::accept_chosen;
 use super::sample::NodeAnswer;
@@ -11,8 +11,8 @@ use crate::pipeline::{Attempt, NodeError, NodeName, PartMissing, PartTaken, RunE
 use crate::prompt::{extract_module, split_answer};
 
 /// The artifact that holds the answer for later nodes.
-pub(super) const ANSWER: &str = "whole.answer";
-/// The purpose of the request.
+pub(super) const ANSWER: &str = "single_call.answer";
+/// The purpose of the request. Recordings are matched by it, so it keeps its name.
 pub(super) const PURPOSE: &str = "whole";
 
 /// Whether the first request of the run asks for all parts. A branch never does: its revision is not 0.
@@ -21,7 +21,7 @@ pub(super) fn is_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
         attempt.has(|event| event.try_as_answer_received_ref().is_some_and(|answer| answer.purpose == purpose))
     };
     // An answer that was received is used, even if the setting has changed since.
-    view.rev == 0 && (received(PURPOSE) || (view.settings.draft == Draft::Whole && !received("draft")))
+    view.rev == 0 && (received(PURPOSE) || (view.settings.draft == Draft::SingleCall && !received("draft")))
 }
 
 /// The properties of the chosen candidate, if it has any and its module has not changed since. `own` is the artifact of

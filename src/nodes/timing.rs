@@ -1,6 +1,8 @@
 //! Decisions that depend on the clock. A recording holds them, and a replay takes them from there, so that a slower or
 //! busier machine decides the same.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use super::context::{NodeContext, draft_key};
@@ -15,11 +17,19 @@ const REPLAY_FACTOR: u32 = 10;
 /// Minimum time limit of such a check.
 const MIN_REPLAY_LIMIT: Duration = Duration::from_secs(600);
 
+/// A wait by the clock of the run.
+pub(super) type Wait<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 impl NodeContext {
     /// The clock's decisions in this attempt when it was recorded; `None` if the recording has none, or if this is no
     /// replay.
     pub(super) fn timing(&self, attempt: &Attempt<'_>) -> Option<&Timing> {
-        self.caller.timing(attempt.lifeline, attempt.place, attempt.attempt)
+        self.caller.timing(attempt.lifeline, attempt.branch_index, attempt.attempt)
+    }
+
+    /// Ends after this time, counted from the call; in a replay never, because there the recording decides what was late.
+    pub(super) fn wait_unless_replay(&self, time: Duration) -> Wait<'_> {
+        if self.is_replay() { Box::pin(std::future::pending()) } else { self.caller.pause(time) }
     }
 
     /// Time limit for a check that is known to have ended in time.
@@ -32,7 +42,8 @@ impl NodeContext {
     pub(super) fn check_limits(&self, attempt: &Attempt<'_>, node: NodeName) -> Limits {
         let timed_out = || self.caller.check_timed_out(&draft_key(attempt, node));
         let check = match (attempt.candidate, self.timing(attempt)) {
-            (0, Some(timing)) if timing.out_of_time => Duration::ZERO,
+            // It ends at once, with the same verdict and without the work.
+            (0, Some(timing)) if timing.check_timed_out => Duration::ZERO,
             (0, Some(_)) => self.replay_limit(),
             (0, None) => self.limits.check,
             _ if self.is_replay() && timed_out() => Duration::ZERO,

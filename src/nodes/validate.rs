@@ -23,6 +23,7 @@ pub(super) async fn perform(
             inspection
         }
     };
+    // Names are looked up only in a module that both tools accept.
     let missing = match &inspection.module {
         Some(module) => {
             context.modules.parse(module).map(|m| view.settings.interface_names.missing(&m)).unwrap_or_default()

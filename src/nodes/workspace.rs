@@ -49,6 +49,7 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
         std::fs::create_dir_all(dir).map_err(|source| io_error("create the folder", dir, source))?;
         std::fs::write(&target, text).map_err(|source| io_error("write", &target, source))?;
     }
+    // These are the same for all requests of a run; everything else changes with the specification.
     let shared = path.starts_with("docs/") || path.starts_with("exemplars/");
     Ok(Offered { path: path.to_owned(), sha, bytes: text.len() as u64, shared })
 }
@@ -78,7 +79,7 @@ pub(super) fn exemplar_modules(view: &RunView) -> Vec<&str> {
     paths.filter(|p| Path::new(p).extension().is_some_and(|e| e == "tla")).collect()
 }
 
-/// A current artifact's text.
+/// The text of a current artifact; `None` if the run has none of this name.
 pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, NodeError> {
     Ok(attempt.run.current_text(view, name)?)
 }
@@ -129,7 +130,7 @@ pub(super) fn has_marked_changes(view: &RunView, attempt: &Attempt<'_>) -> Resul
     Ok(view.state.repaired && !marked_changes(&informal).is_empty())
 }
 
-/// Diagnostics as a list.
+/// Diagnostics as a Markdown list, one a line.
 pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().fold(String::new(), |mut out, diagnostic| {
         let _ = writeln!(out, "- {diagnostic}");
@@ -143,6 +144,7 @@ fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> RunError
 
 /// Removes everything below `root` that is not wanted.
 fn clear(root: &Path, wanted: &BTreeSet<PathBuf>) -> std::io::Result<()> {
+    // `workspace` could be a link to a folder of the user, whose files would be removed.
     if std::fs::symlink_metadata(root).is_ok_and(|m| !m.is_dir()) {
         return Err(std::io::Error::other("it is not a folder"));
     }

@@ -35,6 +35,7 @@ pub fn audit_text(log: &str, audited: &AuditReport) -> String {
     let broken = audited.findings.iter().filter(|f| !f.verdict.holds()).count();
     let unseen = audited.findings.iter().filter(|f| !f.warnings.is_empty()).count();
     let _ = match broken {
+        // A rule about data that no record has may hold for that reason only.
         0 if unseen > 0 => writeln!(
             out,
             "Every rule holds, but {unseen} of {} use data that no record has.",
@@ -93,14 +94,14 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
     if !finding.untrusted.is_empty() {
         let _ = writeln!(out, "    {}", untrusted_text(&finding.untrusted, audited.labelling.as_ref()));
     }
-    if let Some(culprit) = finding.culprit {
+    if let Some(decided_at) = finding.decided_at {
         let decided = match finding.verdict {
             Verdict::PresumablyViolated => "decided at the end of the log, after state",
             _ => "decided at state",
         };
-        let _ = writeln!(out, "    {decided} {}", place(culprit));
+        let _ = writeln!(out, "    {decided} {}", place(decided_at));
     }
-    for line in &finding.witness {
+    for line in &finding.explanation {
         let _ = writeln!(out, "    because {line}");
     }
     if let Some(note) = &finding.note {
@@ -113,13 +114,14 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
         let _ = writeln!(out, "    violated {} times", finding.violations);
     }
     if !finding.verdict.holds() && finding.failing_count > 0 {
+        // Only the first ones, because a rule can fail from very many positions.
         let shown: Vec<String> = finding.failing.iter().take(8).map(u64::to_string).collect();
         let more = if finding.failing_count > shown.len() as u64 { ", …" } else { "" };
         let _ =
             writeln!(out, "    fails from {}: {}{more}", counted(finding.failing_count, "position"), shown.join(", "));
     }
-    if let Some(owed) = &finding.owed {
-        let _ = writeln!(out, "    residual: {owed}");
+    if let Some(residual) = &finding.residual {
+        let _ = writeln!(out, "    residual: {residual}");
     }
     out.push('\n');
 }
@@ -134,16 +136,16 @@ pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
                 "formula": finding.formula,
                 "severity": finding.rule.severity.name(),
                 "verdict": finding.verdict.name(),
-                "decided_at": finding.culprit,
-                "decided_at_line": finding.culprit.and_then(|state| audited.log.places.line(state)),
+                "decided_at": finding.decided_at,
+                "decided_at_line": finding.decided_at.and_then(|state| audited.log.places.line(state)),
                 "failing_positions": finding.failing,
                 "failing_position_count": finding.failing_count,
                 "evaluations": finding.evaluated,
                 "violations": finding.violations,
-                "explanation": finding.witness,
+                "explanation": finding.explanation,
                 "note": finding.note,
                 "warnings": finding.warnings,
-                "residual": finding.owed,
+                "residual": finding.residual,
                 "untrusted": names(&finding.untrusted),
             })
         })

@@ -47,7 +47,7 @@ pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification
         }
         if !finding.verdict.holds() {
             let why =
-                [vec![finding.formula.clone()], finding.witness.clone(), untrusted.into_iter().collect()].concat();
+                [vec![finding.formula.clone()], finding.explanation.clone(), untrusted.into_iter().collect()].concat();
             let (why, verdict) = (escaped(&why.join("\n")), finding.verdict.name());
             let _ = match finding.rule.severity {
                 Severity::Error => write!(out, "<failure message=\"{verdict}: {why}\"/>"),

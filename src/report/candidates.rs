@@ -35,7 +35,6 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// The choice in one line.
 pub(super) fn chosen_words(chosen: &Chosen) -> String {
     let Chosen { chosen: number, missing, why, .. } = chosen;
     let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();

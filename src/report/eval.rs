@@ -1,4 +1,4 @@
-//! Renders evaluations as text: one in full, a suite as a table.
+//! Renders evaluations as text: one in full, a suite as a table. Computes no score.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,6 @@ pub enum Outcome {
     },
 }
 
-/// One case of a suite.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub case: String,
@@ -161,6 +160,7 @@ fn kill_words(mutant: &KnownBugResult) -> String {
         return format!("should violate {}", mutant.should_violate);
     }
     let by = mutant.killed_by.join(", ");
+    // A type invariant alone shows that a value is odd, not that a requirement is broken.
     let alone = if mutant.killed_by_types_only { " (type invariants only)" } else { "" };
     let named = match mutant.killed_by_expected {
         Some(false) => format!(", not by {}", mutant.should_violate),
@@ -200,7 +200,7 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
             tier2.distinct_states.map_or_else(|| "-".to_owned(), |n| n.to_string()),
             evaluation.stale_answers.map_or_else(|| "-".to_owned(), |n| n.to_string()),
         ]);
-        rows.push(Row::of(evaluation));
+        rows.push(Row::summarize(evaluation));
     }
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
@@ -253,6 +253,7 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     for line in comparison.iter().flat_map(|comparison| &comparison.changes) {
         let _ = writeln!(out, "changed: {line}");
     }
+    // Last, so that they are at the end of a long output.
     for line in comparison.iter().flat_map(|comparison| &comparison.regressions) {
         let _ = writeln!(out, "REGRESSION: {line}");
     }

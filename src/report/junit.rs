@@ -72,6 +72,7 @@ fn tests(evaluation: &Evaluation) -> Vec<(String, TestResult)> {
             Status::Passed => TestResult::Passed,
             Status::Failed => TestResult::Failed(why),
             Status::NotApplicable => TestResult::Skipped(why),
+            // JUnit distinguishes a test that could not run from one that failed; undecided is the former.
             Status::Undecided => TestResult::Error(why),
         };
         tests.push((format!("tier 1: {name}"), result));
@@ -106,6 +107,7 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            // In an attribute, an XML parser replaces a literal line end by a blank (XML 1.0, 3.3.3).
             '\n' => out.push_str("&#10;"),
             // XML 1.0 cannot represent control characters.
             c if c.is_control() && c != '\t' => out.push('\u{fffd}'),

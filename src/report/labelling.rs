@@ -13,7 +13,6 @@ pub(super) fn names(propositions: &[Arc<str>]) -> Vec<&str> {
     propositions.iter().map(|name| &**name).collect()
 }
 
-/// The models that labelled.
 fn labeler_names(labelling: Option<&Labelling>) -> String {
     let by: Vec<&str> = labelling.iter().flat_map(|l| l.models.iter().map(String::as_str)).collect();
     if by.is_empty() { "a model".to_owned() } else { by.join(", ") }

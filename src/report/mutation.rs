@@ -1,4 +1,4 @@
-//! Renders a mutation run as text, as JSON, and in the Stryker schema for report viewers.
+//! Renders a mutation run as text, as JSON, and in the Stryker schema for report viewers. Judges nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ pub fn mutation_text(
                 Some(score) => format!(
                     "{} ({} of {} restricting mutants keep a witness from being reached)",
                     percent(score),
-                    summary.restricting_noticed,
+                    summary.restricting_detected,
                     summary.restricting
                 ),
             }
@@ -110,6 +110,7 @@ fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
     let by = judged_by(judgements);
     let judged_with = |checker| by.get(&checker).copied().unwrap_or_default();
     let judges = match (judged_with(Checker::Tlc), judged_with(Checker::Embedded)) {
+        // Mutants that do not parse never reach a checker.
         (0, 0) => "no checker".to_owned(),
         (0, _) => Checker::Embedded.name().to_owned(),
         (_, 0) => Checker::Tlc.name().to_owned(),
@@ -118,6 +119,7 @@ fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
         }
     };
     match baseline.checker {
+        // No Java tool has seen the specification or a mutant.
         Checker::Embedded if judged_with(Checker::Tlc) == 0 && judged_with(Checker::Embedded) > 0 => {
             format!("{judges} ({WITHOUT_JAVA})")
         }
@@ -153,6 +155,7 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
         by.entry(&judgement.definition).or_default().push(judgement);
     }
     let mut groups: Vec<(&str, Vec<&Judgement>)> = by.into_iter().collect();
+    // In the order of the source, like the list of mutants.
     groups.sort_by_key(|(_, all)| all.first().map_or(0, |j| j.line));
     let mut out = String::new();
     for (definition, all) in groups {
@@ -177,7 +180,6 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
     out
 }
 
-/// Lists the first few requirements.
 fn list_requirements(mut requirements: Vec<String>) -> String {
     const SHOWN: usize = 4;
     let more = requirements.len().saturating_sub(SHOWN);
@@ -190,6 +192,7 @@ fn list_requirements(mut requirements: Vec<String>) -> String {
 /// The mutants that are neither killed nor survived, one a line, with reasons.
 fn others(judgements: &[Judgement]) -> String {
     let mut out = String::new();
+    // Equivalent and invalid mutants are only counted: nothing can be done about them.
     for outcome in [Outcome::Restricting, Outcome::FairnessOnly, Outcome::Inconclusive, Outcome::Timeout] {
         let all: Vec<&Judgement> = judgements.iter().filter(|j| j.outcome == outcome).collect();
         if all.is_empty() {
@@ -198,8 +201,8 @@ fn others(judgements: &[Judgement]) -> String {
         let _ = writeln!(out, "\n## {}{}\n", outcome.words()[..1].to_uppercase(), &outcome.words()[1..]);
         for judgement in all {
             let _ = write!(out, "- {}: `{}` {}", judgement.name, judgement.definition, judgement.what);
-            if !judgement.noticed_by.is_empty() {
-                let _ = write!(out, " (no longer reached: {})", judgement.noticed_by.join(", "));
+            if !judgement.lost_witnesses.is_empty() {
+                let _ = write!(out, " (no longer reached: {})", judgement.lost_witnesses.join(", "));
             }
             if let Some(reason) = judgement.reason.as_deref().filter(|_| outcome != Outcome::Restricting) {
                 let _ = write!(out, " ({})", reason.lines().next().unwrap_or(""));
@@ -251,6 +254,7 @@ pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
         })
     });
     let tests: BTreeSet<&String> = judgements.iter().flat_map(|j| &j.killed_by).collect();
+    // `killedBy` refers to tests by their ids, so `Deadlock` and `Assertion` need a test, too.
     let all: BTreeSet<&String> = subject.cfg.invariants.iter().chain(&subject.cfg.properties).chain(tests).collect();
     let tests: Vec<Value> = all.into_iter().map(|name| json!({"id": name, "name": name})).collect();
     let mut files = serde_json::Map::new();
@@ -262,6 +266,7 @@ pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
     test_files.insert(format!("{} (properties)", subject.file), json!({"tests": tests}));
     json!({
         "schemaVersion": "2",
+        // Required by the schema; these are the defaults of Stryker.
         "thresholds": {"high": 80, "low": 60},
         "files": files,
         "testFiles": test_files,

@@ -17,6 +17,7 @@ pub fn step_words(step: &GoalStep) -> String {
         Some(far) => format!("{} from the goal", counted(far, "revision")),
         None => "the goal is not met".to_owned(),
     };
+    // Adding 0.0 turns -0 into 0.
     let number = |n: f64| (n * 1_000.0).round() / 1_000.0 + 0.0;
     let (reward, total) = (number(step.reward), number(step.total_reward));
     format!("{progress}; state {}, reward {reward}, {total} in all", step.state)
@@ -32,7 +33,7 @@ pub fn objective_json(view: &RunView) -> Value {
         "objective": objective,
         "revisions": view.revisions.iter().filter_map(|r| step(r.revision)).collect::<Vec<_>>(),
         "best": best,
-        "residual": view.owed_after(best),
+        "residual": view.residual_after(best),
     })
 }
 
@@ -51,8 +52,8 @@ pub(super) fn objective_text(view: &RunView, decisive: u32) -> String {
         let _ = writeln!(text, "  rev_{n}{mark}: {}", step_words(&step.step));
         let _ = writeln!(text, "      {}", view.predicates_words(n, &step.step));
     }
-    if let Some(owed) = view.owed_after(Some(decisive)) {
-        let _ = writeln!(text, "  residual after rev_{decisive} (a step is a revision): {owed}");
+    if let Some(residual) = view.residual_after(Some(decisive)) {
+        let _ = writeln!(text, "  residual after rev_{decisive} (a step is a revision): {residual}");
     }
     text
 }

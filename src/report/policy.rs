@@ -9,12 +9,13 @@ use crate::pipeline::{Intervened, Predicted, RunView, Violation};
 pub(super) fn policy_text(view: &RunView) -> String {
     let Some(policy) = &view.settings.policy else { return String::new() };
     let mut text = format!("\nPolicy {}:\n", policy.path);
+    // A resumed run can have another policy; the violations of the earlier one stay in the journal.
     let now: Vec<&Violation> = view.policy_log.violations.iter().filter(|v| v.policy == policy.sha).collect();
     for violation in &now {
-        let Violation { rule, severity, culprit, meaning, description, why, .. } = violation;
+        let Violation { rule, severity, decided_at, meaning, description, why, .. } = violation;
         let means = description.as_ref().unwrap_or(meaning);
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {rule} [{severity}]: violated by event {culprit}: {means}");
+        let _ = writeln!(text, "  {rule} [{severity}]: violated by event {decided_at}: {means}");
         if let Some(why) = why {
             let _ = writeln!(text, "      {why}");
         }
@@ -33,16 +34,17 @@ pub(super) fn policy_text(view: &RunView) -> String {
     for end in ends.iter().filter(|end| end.is_broken() && !now.iter().any(|v| v.rule == end.rule)) {
         let _ =
             writeln!(text, "  {} [{}]: not satisfied at the end of the run: {}", end.rule, end.severity, end.meaning);
-        if let Some(owed) = &end.owed {
-            let _ = writeln!(text, "      residual: {owed}");
+        if let Some(residual) = &end.residual {
+            let _ = writeln!(text, "      residual: {residual}");
         }
         if let Some(untrusted) = &end.untrusted {
             let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
-    for end in ends.iter().filter(|end| end.forbade_approval && !end.is_broken()) {
+    for end in ends.iter().filter(|end| end.prevented_approval && !end.is_broken()) {
         let _ = writeln!(text, "  {} [{}]: prevented the approval: {}", end.rule, end.severity, end.meaning);
     }
+    // The end of a run decides every rule; before it, `ends` is empty.
     if ends.is_empty() && now.is_empty() {
         text.push_str("  no rule is violated so far\n");
     } else if !ends.is_empty() {
@@ -62,7 +64,8 @@ pub(super) fn policy_text(view: &RunView) -> String {
             let by = if untrusted.models.is_empty() { "a model".to_owned() } else { untrusted.models.join(", ") };
             let _ = writeln!(text, "  depend on labels by {by}, untrusted: {}", rest.join(", "));
         }
-        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_evaluated && !end.forbade_approval).count();
+        let kept =
+            ends.iter().filter(|end| !end.is_broken() && !end.never_evaluated && !end.prevented_approval).count();
         let _ = writeln!(text, "  {kept} of {} kept", counted(ends.len(), "rule"));
     }
     text
@@ -71,7 +74,16 @@ pub(super) fn policy_text(view: &RunView) -> String {
 /// One line for an intervention: its effect and its cost.
 pub(super) fn intervened_words(intervened: &Intervened) -> String {
     let Intervened {
-        rule, intervention: which, purpose, calls, candidate, prevented, violated, cost_usd, tokens, ..
+        rule,
+        intervention: which,
+        purpose,
+        calls,
+        sample,
+        prevented_violations: prevented,
+        violated,
+        cost_usd,
+        tokens,
+        ..
     } = intervened;
     let did = match (prevented.is_empty(), violated.is_empty()) {
         (false, true) => format!("prevented a violation of {}", prevented.join(", ")),
@@ -81,15 +93,14 @@ pub(super) fn intervened_words(intervened: &Intervened) -> String {
             format!("prevented a violation of {}, but not of {}", prevented.join(", "), violated.join(", "))
         }
     };
-    let taken = if *candidate == 0 {
+    let taken = if *sample == 0 {
         "the first answer was accepted".to_owned()
     } else {
-        format!("answer {} was taken", candidate + 1)
+        format!("answer {} was taken", sample + 1)
     };
     format!("{purpose}: {} for {rule} {did}; {taken}; {}", which.name(), further_cost(*calls, *tokens, *cost_usd))
 }
 
-/// The cost of predictions.
 fn predicted_words(all: &[&Predicted]) -> String {
     let calls = all.iter().map(|predicted| predicted.calls).sum();
     let tokens = all.iter().map(|predicted| predicted.tokens).sum();
@@ -98,7 +109,6 @@ fn predicted_words(all: &[&Predicted]) -> String {
     format!("for {asked}; {}", further_cost(calls, tokens, cost_usd))
 }
 
-/// The cost of further answers.
 fn further_cost(calls: u32, tokens: u64, cost_usd: Option<f64>) -> String {
     let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.2} USD"));
     format!("{}, {}, {cost}", counted(calls, "further answer"), counted(tokens, "token"))

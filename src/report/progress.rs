@@ -1,4 +1,4 @@
-//! Renders an event as a line of progress.
+//! Renders an event as a line of progress. Holds no state: the caller measures the time.
 
 use super::candidates::chosen_words;
 use super::count::counted;
@@ -34,6 +34,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             format!("{run}branch from rev_{} as rev_{}{with}", branch.from, entry.rev)
         }
         RunEvent::RunResumed(_) => format!("{run}continues"),
+        // Only for a person, who has to know which file to write.
         RunEvent::RequestSent(sent) if sent.provider == "handoff" => {
             let seq = entry.seq;
             format!("{node}{}: waiting for handoff/{seq:04}-{}/answer.md", sent.purpose, sent.key.node)
@@ -94,7 +95,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
                 "{:<20}rule {} is violated by event {} [{}]: {}",
                 "policy",
                 violation.rule,
-                violation.culprit,
+                violation.decided_at,
                 violation.severity,
                 cut(means, LINE)
             )
@@ -140,7 +141,7 @@ fn describe_failed_call(failure: &FailedCall) -> String {
         Some(wait) => format!("retry in {wait:.0} s"),
         None => "no retry".to_owned(),
     };
-    format!("call {} failed: {}; {then}", failure.attempt, cut(&failure.message, LINE))
+    format!("call {} failed: {}; {then}", failure.tries, cut(&failure.message, LINE))
 }
 
 /// The first characters of a text on one line.

@@ -10,7 +10,6 @@ use super::count::counted;
 /// Number of survivors in a summary; `meta.json` lists all of them.
 const LISTED: usize = 10;
 
-/// One line of progress.
 pub fn mutants_sentence(judged: &Judged) -> String {
     let classes = Outcome::ALL.into_iter().map(|outcome| (judged.with_outcome(outcome).count(), outcome));
     let classes: Vec<String> =
@@ -23,7 +22,6 @@ pub fn mutants_sentence(judged: &Judged) -> String {
     format!("{} of {}: {}{late}", judged.mutants.len(), counted(judged.generated, "mutant"), classes.join(", "))
 }
 
-/// One line of a report.
 pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
     let Strengthened {
         skipped_reason: unfit,

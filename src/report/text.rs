@@ -1,4 +1,4 @@
-//! Renders the report of a run as text.
+//! Renders the report of a run as text. Decides nothing: outcomes and reasons come from the view.
 
 use std::fmt::Write as _;
 
@@ -22,6 +22,7 @@ pub fn heading(view: &RunView) -> String {
     let status = status(view);
     let by_embedded =
         decisive_revision(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
+    // A run that was not checked yet has no checker, only its setting.
     if by_embedded || view.settings.command_line["checker"] == "embedded" {
         format!("{status} ({WITHOUT_JAVA})")
     } else {
@@ -62,6 +63,7 @@ fn decisive_revision(view: &RunView) -> Option<&Revision> {
 fn first_flaw(view: &RunView, revision: &Revision) -> String {
     let parent = |r: &Revision| view.revisions.iter().find(|p| Some(p.revision) == r.parent);
     let before = std::iter::successors(parent(revision), |r| parent(r));
+    // From new to old, so the last one is the first flaw.
     let flawed = before.filter(|r| r.open_feedback.iter().any(Feedback::is_confirmed_flaw)).last();
     let Some(flawed) = flawed else { return String::new() };
     let violated = flawed.check.as_ref().and_then(|check| match &check.verdict {
@@ -97,6 +99,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         let _ = writeln!(text, "\nCandidates:\n{}", candidates_text(candidates).trim_end());
     }
     if let Some(revision) = decisive_revision(view) {
+        // Otherwise a reader would take the check below for that of the visible files.
         if !matches!(view.state.position, Position::Done(_)) {
             let _ = writeln!(
                 text,
@@ -139,6 +142,7 @@ pub fn report(view: &RunView, width: usize) -> String {
         }
         if let Some((review, _)) = view.reviews.by_revision.get(&r.revision).and_then(|all| all.last()) {
             let words = match review.verdict {
+                // A review can only ask for an approval; the guard and the policy can refuse it.
                 ReviewVerdict::Approved if r.outcome.starts_with("approved") => "approved",
                 ReviewVerdict::Approved => "approved, refused by the guard or the policy",
                 ReviewVerdict::Revise => "asks for a revision",
@@ -220,6 +224,7 @@ fn requirements(text: &mut String, revision: &Revision) {
 
 /// What reviews accepted by name and what was edited by hand before a revision, because no tool confirmed it.
 fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision) {
+    // With the revisions before it, because an acceptance also counts for those that follow.
     let line = view.lineage(revision.revision);
     let mut accepted = Vec::new();
     for r in &line {
@@ -288,6 +293,7 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
             let _ = writeln!(text, "  - {what}: {said}\n    {}", cited.why.trim());
         }
     }
+    // The view keeps only the second reading of the current revision.
     let second_reading = view.reviews.second_reading.as_ref().filter(|_| view.rev == revision.revision);
     if let Some((agrees, why)) = second_reading {
         let _ = writeln!(text, "\nThe second reader {}: {why}", if *agrees { "agrees" } else { "disagrees" });
@@ -309,6 +315,7 @@ fn amounts(spent: &Spent) -> String {
     let cached = if spent.cached > 0 { format!(" ({} from the cache)", spent.cached) } else { String::new() };
     let cost = match spent.unpriced {
         0 => format!("{:.2} USD", spent.cost_usd),
+        // If no answer has a price, `0.00 USD` would be misleading.
         n if n >= spent.answers => "price unknown".to_owned(),
         n => format!("{:.2} USD and {} of unknown price", spent.cost_usd, counted(n, "call")),
     };

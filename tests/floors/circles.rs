@@ -25,7 +25,7 @@ impl Files {
     fn new(sources: impl IntoIterator<Item = (PathBuf, String)>) -> Self {
         let mut all = Self { by_module: BTreeMap::new(), named: BTreeMap::new(), defined: BTreeMap::new() };
         for (path, text) in sources {
-            if path != Path::new("main.rs") {
+            if !path.ends_with("main.rs") {
                 all.by_module.insert(module_path(&path), path.clone());
             }
             let code = code(&text);

@@ -4,16 +4,40 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// The sources of all members as if they were modules of one crate: `crates/tla/src/lib.rs` is `tla/mod.rs`, and both
+/// `crate::Cfg` in it and `tlaforge_tla::Cfg` elsewhere are `crate::tla::Cfg`.
 pub(crate) fn sources() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files: Vec<(PathBuf, String)> = walkdir::WalkDir::new(&root)
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let members: Vec<String> = std::fs::read_dir(root.join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut files = read_sources(&root.join("src"));
+    for member in &members {
+        for (path, text) in read_sources(&root.join("crates").join(member).join("src")) {
+            let path = if path == Path::new("lib.rs") { PathBuf::from("mod.rs") } else { path };
+            let text = text.replace("crate::", &format!("crate::{member}::"));
+            files.push((Path::new(member).join(path), text));
+        }
+    }
+    for (_, text) in &mut files {
+        for member in &members {
+            *text = text.replace(&format!("tlaforge_{member}"), &format!("crate::{member}"));
+        }
+        // The root package, as its own program and members above it name it.
+        *text = text.replace("tlaforge::", "crate::");
+    }
+    assert!(files.len() > 500, "the sources were not found");
+    files
+}
+
+fn read_sources(root: &Path) -> Vec<(PathBuf, String)> {
+    walkdir::WalkDir::new(root)
         .into_iter()
         .map(Result::unwrap)
         .filter(|e| e.path().extension().is_some_and(|x| x == "rs"))
-        .map(|e| (e.path().strip_prefix(&root).unwrap().to_owned(), std::fs::read_to_string(e.path()).unwrap()))
-        .collect();
-    assert!(files.len() > 30, "the sources were not found");
-    files
+        .map(|e| (e.path().strip_prefix(root).unwrap().to_owned(), std::fs::read_to_string(e.path()).unwrap()))
+        .collect()
 }
 
 pub(crate) fn module_of(path: &Path) -> String {
@@ -33,11 +57,21 @@ pub(crate) fn before_tests(text: &str) -> &str {
 
 /// Rust without its comments and literals; line ends stay.
 pub(crate) fn blanked(text: &str) -> String {
+    blank(text, false)
+}
+
+/// Rust without its comments; line ends stay.
+pub(crate) fn without_comments(text: &str) -> String {
+    blank(text, true)
+}
+
+fn blank(text: &str, keep_literals: bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     let starts = |at: usize, what: &str| what.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c));
     let mut out = String::new();
     let mut at = 0;
     while at < chars.len() {
+        let is_comment = starts(at, "//") || starts(at, "/*");
         let end = if starts(at, "//") {
             (at..chars.len()).find(|i| chars[*i] == '\n').unwrap_or(chars.len())
         } else if starts(at, "/*") {
@@ -67,7 +101,8 @@ pub(crate) fn blanked(text: &str) -> String {
             at += 1;
             continue;
         };
-        out.extend(chars[at..end].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }));
+        let kept = |c: &char| *c == '\n' || (keep_literals && !is_comment);
+        out.extend(chars[at..end].iter().map(|c| if kept(c) { *c } else { ' ' }));
         at = end;
     }
     out

@@ -62,10 +62,10 @@ impl Scene {
     pub fn request(&self, prompt: &str) -> Request {
         let offered = ["docs/a.md", "Spec.tla"].map(|path| {
             let bytes = std::fs::read(self.workspace().join(path)).unwrap();
-            Offered { path: path.into(), sha: Sha::of(&bytes), bytes: bytes.len() as u64, shared: false }
+            Offered { path: path.into(), sha: Sha::digest(&bytes), bytes: bytes.len() as u64, shared: false }
         });
         Request {
-            key: RequestKey { node: "review".into(), place: 0, attempt: 1, purpose: "draft".into(), candidate: 0 },
+            key: RequestKey { node: "review".into(), branch_index: 0, attempt: 1, purpose: "draft".into(), sample: 0 },
             seq: 1,
             role: "THE-ROLE: you review.".into(),
             prompt: prompt.into(),
@@ -97,9 +97,9 @@ impl Scene {
     }
 }
 
-/// Limits for a test: no retries inside a call.
+/// Limits for a test, so long that only what hangs reaches them.
 pub fn limits() -> ClaudeLimits {
-    ClaudeLimits { request: Duration::from_secs(20), call: Duration::from_secs(60), ..Default::default() }
+    ClaudeLimits { request: Duration::from_secs(120), call: Duration::from_secs(300), ..Default::default() }
 }
 
 /// The provider, with this server as its API.

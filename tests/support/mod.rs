@@ -1,24 +1,37 @@
-//! A temporary project for each test, and the built program run in it.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test binary uses a part of it")]
+//! What the tests share: the real tools, runs with scripted answers, and their journals.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    clippy::unwrap_used,
+    reason = "each test binary uses a part of it"
+)]
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+pub mod bench;
 pub mod case;
 pub mod checking;
 pub mod claude_code;
 pub mod counter;
+pub mod documented_flags;
 pub mod folder;
 pub mod forged;
 pub mod handoff;
+pub mod in_process;
 pub mod model_server;
 pub mod model_wire;
 pub mod ran;
 pub mod recorded_model;
 pub mod waiting;
+
+pub use bench::{Bench, Done, with_checksums};
+
+/// The program that a [`Bench`] runs.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tlaforge");
 
 /// The project's own folder.
 pub fn project() -> PathBuf {
@@ -42,54 +55,6 @@ pub fn java() -> PathBuf {
     found.or_else(|| which::which("java").ok()).expect("java is missing: scripts/setup installs it")
 }
 
-/// The result of one execution of the program.
-pub struct Done {
-    pub status: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-impl Done {
-    pub fn of(output: &Output) -> Self {
-        Self {
-            status: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
-    }
-
-    /// Asserts the exit status. Shows the output if it differs.
-    #[track_caller]
-    pub fn expect(self, status: i32) -> Self {
-        assert_eq!(self.status, Some(status), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
-        self
-    }
-
-    /// Asserts that stderr contains each of these.
-    #[track_caller]
-    pub fn says(self, words: &[&str]) -> Self {
-        for word in words {
-            assert!(self.stderr.contains(word), "{word:?} is missing in stderr:\n{}", self.stderr);
-        }
-        self
-    }
-
-    /// Asserts that stdout contains each of these.
-    #[track_caller]
-    pub fn prints(self, words: &[&str]) -> Self {
-        for word in words {
-            assert!(self.stdout.contains(word), "{word:?} is missing in stdout:\n{}", self.stdout);
-        }
-        self
-    }
-}
-
-/// A temporary folder, and an environment with only the variables that a test sets.
-pub struct Bench {
-    pub dir: tempfile::TempDir,
-    env: Vec<(String, String)>,
-}
-
 impl Bench {
     /// With the real Java tools.
     pub fn real() -> Self {
@@ -107,67 +72,6 @@ impl Bench {
         bench.set("TLA_TOOLS_JAR", jar().to_str().unwrap());
         bench.set("JAVA_HOME", home.to_str().unwrap());
         bench
-    }
-
-    /// Without any tools.
-    pub fn without_tools() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let home = dir.path().join("home");
-        std::fs::create_dir(&home).unwrap();
-        let mut bench = Self { dir, env: Vec::new() };
-        bench.set("HOME", home.to_str().unwrap());
-        bench.set("PATH", "/usr/bin:/bin");
-        bench.set("CI", "1");
-        bench
-    }
-
-    pub fn set(&mut self, name: &str, value: &str) {
-        self.env.retain(|(n, _)| n != name);
-        self.env.push((name.to_owned(), value.to_owned()));
-    }
-
-    /// A variable of the environment of the program.
-    pub fn variable(&self, name: &str) -> &str {
-        self.env.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        if path.ends_with("journal.jsonl") {
-            std::fs::write(&path, with_checksums(content.as_ref())).unwrap();
-        } else {
-            std::fs::write(&path, content).unwrap();
-        }
-        path
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-    }
-
-    /// The command that runs the program with these arguments in the folder.
-    pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
-        command.args(args).current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());
-        for (name, value) in &self.env {
-            command.env(name, value);
-        }
-        command
-    }
-
-    pub fn run(&self, args: &[&str]) -> Done {
-        Done::of(&self.command(args).output().unwrap())
-    }
-
-    pub fn run_with(&self, args: &[&str], env: &[(&str, &str)]) -> Done {
-        let mut command = self.command(args);
-        command.envs(env.iter().copied());
-        Done::of(&command.output().unwrap())
     }
 
     /// The events of a run. Asserts that they obey the default policy.
@@ -235,29 +139,6 @@ fn assert_event_is_in_vocabulary(event: &Value) {
     let (name, lifeline) = (name(event), event["lifeline"].as_str().unwrap());
     assert!(lifelines_with_event(name).any(|maker| maker == lifeline), "{name} of {lifeline}");
     fields("", &event["data"], &mut |field| assert!(has_field(lifeline, field), "{field} of {lifeline}: {name}"));
-}
-
-/// Recomputes the checksums of a journal that a test has changed. Lines that are not events stay as they are.
-pub fn with_checksums(journal: &[u8]) -> Vec<u8> {
-    use tlaforge::journal::Sha;
-    let (mut before, mut text) = (String::new(), Vec::new());
-    for line in journal.split_inclusive(|byte| *byte == b'\n') {
-        let mut body = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
-        let event = serde_json::from_slice::<Value>(&body).ok();
-        let sealed = event.filter(|event| event.get("sum").is_some() && line.ends_with(b"\n"));
-        if let Some(Value::Object(mut event)) = sealed.clone() {
-            event.shift_remove("sum");
-            body = serde_json::to_vec(&event).unwrap();
-        }
-        Sha::of([before.as_bytes(), &body].concat()).as_str().clone_into(&mut before);
-        if sealed.is_some() {
-            body.pop();
-            text.extend([&body, ",\"sum\":\"".as_bytes(), &before.as_bytes()[..16], b"\"}\n"].concat());
-        } else {
-            text.extend(line);
-        }
-    }
-    text
 }
 
 /// One event's name.

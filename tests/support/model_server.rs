@@ -160,6 +160,16 @@ enum Body {
     Close,
 }
 
+/// What has to hold before a reply.
+#[derive(Clone)]
+struct Gate(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
 /// The reply to a request.
 #[derive(Debug, Clone)]
 pub struct Reply {
@@ -173,7 +183,7 @@ pub struct Reply {
     end: End,
     drip: Option<Duration>,
     delay: Duration,
-    after: Option<(PathBuf, &'static str)>,
+    gate: Option<Gate>,
     extra: Value,
 }
 
@@ -190,7 +200,7 @@ impl Reply {
             end: End::Whole,
             drip: None,
             delay: Duration::ZERO,
-            after: None,
+            gate: None,
             extra: Value::Null,
         }
     }
@@ -320,8 +330,13 @@ impl Reply {
     }
 
     /// Waits before the reply until this file contains this text.
-    pub fn after(mut self, file: PathBuf, text: &'static str) -> Self {
-        self.after = Some((file, text));
+    pub fn after(self, file: PathBuf, text: &'static str) -> Self {
+        self.once(move || std::fs::read_to_string(&file).is_ok_and(|content| content.contains(text)))
+    }
+
+    /// Waits before the reply until this holds.
+    pub fn once(mut self, holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.gate = Some(Gate(Arc::new(holds)));
         self
     }
 
@@ -470,9 +485,8 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             if posted { script(&seen) } else { Reply::status(200, if seen.method == "HEAD" { "" } else { "{}" }) }
         };
         shared.pause(reply.delay);
-        if let Some((file, text)) = &reply.after {
-            let is_there = || std::fs::read_to_string(file).is_ok_and(|content| content.contains(text));
-            wait_until("the file contains the text", || is_there() || shared.stopped.load(Ordering::SeqCst));
+        if let Some(Gate(holds)) = &reply.gate {
+            wait_until("the reply may be sent", || holds() || shared.stopped.load(Ordering::SeqCst));
         }
         let stays = answer(&mut stream, &seen, &reply, shared)?;
         shared.written.fetch_add(1, Ordering::SeqCst);

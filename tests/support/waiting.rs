@@ -5,8 +5,12 @@ use std::time::{Duration, Instant};
 
 /// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Time limit, far beyond the need of a slow machine.
+/// Time limit, far beyond the need of a slow machine: only what hangs takes longer.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// A shell command that ends only by a signal. Tests use it for a process that the program has to end; no test waits
+/// until it ends by itself. A failed test leaves it for at most ten minutes.
+pub const HANG: &str = "exec sleep 600";
 
 /// Waits until the condition holds. Panics with `what` if it does not hold after two minutes.
 #[track_caller]
@@ -27,6 +31,11 @@ pub fn holds_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
         }
         std::thread::sleep(PAUSE.min(left));
     }
+}
+
+/// Awaits a future. Panics with `what` if it takes two minutes.
+pub async fn end_of<T>(what: &str, future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(LIMIT, future).await.unwrap_or_else(|_| panic!("waited {LIMIT:?} in vain until {what}"))
 }
 
 /// Like [`wait_until`], without blocking the runtime.

@@ -45,7 +45,7 @@ impl NodeName {
         }
     }
 
-    pub fn by_name(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
 }

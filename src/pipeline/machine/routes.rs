@@ -210,7 +210,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::Strengthen,
         guard: r#"routing.position = "mutants" & routing.event = "judged" & routing.survivors & routing.rounds < routing.round_limit"#,
-        words: "mutants go unnoticed: ask for properties that notice them",
+        words: "mutants survived: ask for properties that kill them",
         take: |d| State { on_trial: false, ..d.state }.strengthen(),
     },
     Route {
@@ -360,7 +360,8 @@ impl JsonSchema for Row {
         let name = |route: &Route| json_schema!({"description": route.words, "type": "string", "const": route.row});
         json_schema!({
             "description": "The row of the routing table that a transition took.",
-            "oneOf": ROUTES.iter().map(name).collect::<Vec<Schema>>(),
+            // An ignored event is never journaled.
+            "oneOf": ROUTES.iter().filter(|route| route.row != Row::Ignored).map(name).collect::<Vec<Schema>>(),
         })
     }
 }
@@ -540,7 +541,7 @@ mod tests {
         let schema = schemars::schema_for!(Row);
         let rows = schema.as_value()["oneOf"].as_array().unwrap();
         let names: Vec<&str> = rows.iter().map(|row| row["const"].as_str().unwrap()).collect();
-        let expected: Vec<String> = ROUTES.iter().map(|route| route.row.name()).collect();
+        let expected: Vec<String> = Row::ALL.iter().map(|row| row.name()).collect();
         assert_eq!(names, expected);
         assert_eq!(rows[0]["description"], Row::Stopped.route().words);
     }

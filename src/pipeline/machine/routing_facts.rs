@@ -46,11 +46,11 @@ routing_facts! {
     under_way: bool,
     /// Whether the previous answer at this position could not be read.
     unreadable_before: bool,
-    /// Whether the parser accepted the module, or the merge of module and properties.
+    /// Whether the translator and the parser accepted the module, or the merge of module and properties.
     accepted: bool,
-    /// How often the parser has rejected an answer at this position in this revision.
+    /// How often rejected answers of this position were sent back in this revision.
     retries: u32,
-    /// How often it may.
+    /// The maximum of `retries`.
     retry_limit: u32,
     /// Whether the current properties are on trial.
     on_trial: bool,

@@ -1,5 +1,5 @@
 //! Where a run is, and the moves between positions that the routing table in `routes` is made of. Pure: it reads no clock,
-//! no file and no journal. `tests/routing.rs` enumerates every reachable state.
+//! no file and no journal. `tests/program/routing.rs` enumerates every reachable state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub enum Outcome {
     ApprovedRepaired,
     /// The protocol as documented breaks one of its own requirements.
     FlawFound,
-    /// No revision is left, or a rule forbids the approval.
+    /// No revision is left, or a rule prevents the approval.
     NotApproved,
     /// No revision is left, and the check of the best one is inconclusive.
     Undecided,
@@ -155,9 +155,10 @@ pub struct State {
     pub position: Position,
     /// How many revisions precede this one on its branch.
     pub branch_index: u32,
-    /// Modules that `validate` has rejected in this revision.
+    /// How often `validate` has sent the module back in this revision; the rejection that ends the retries does not
+    /// count.
     pub validate_retries: u32,
-    /// Merges that the parser has rejected in this revision.
+    /// How often a rejected merge has been sent back in this revision.
     pub invariant_retries: u32,
     /// The last answer at this position was unreadable.
     pub unreadable: bool,

@@ -103,7 +103,7 @@ impl Judgement {
         let failing = atoms(clause).into_iter().filter(|atom| !atom.holds(&seen));
         let seen: Map<String, Json> =
             failing.flat_map(Atom::fields).map(|(of, field)| self.named_value(of, field)).collect();
-        seen.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect()
+        seen.iter().map(|(name, value)| format!("{name} is {}", shorten(value))).collect()
     }
 
     /// A field by its name in a formula, and its value; `null` if it is undefined.
@@ -182,7 +182,7 @@ fn atoms(clause: Option<usize>) -> Vec<&'static Atom> {
 }
 
 /// A value for people; a hash is shortened.
-fn short(value: &Json) -> String {
+fn shorten(value: &Json) -> String {
     match value {
         Json::Null => "not known".to_owned(),
         Json::String(sha) if sha.len() == DIGEST => sha.chars().take(SHORT).collect(),
@@ -201,7 +201,7 @@ impl CausalView {
     ///
     /// # Errors
     /// A clock that does not follow from the events before it.
-    pub(in crate::pipeline) fn follow(&mut self, entry: &Entry) -> Result<(), CausalError> {
+    pub(in crate::pipeline) fn add_event(&mut self, entry: &Entry) -> Result<(), CausalError> {
         if !NODE_LIFELINES.contains(&entry.lifeline.as_str()) {
             // No clause reads a candidate.
             return Ok(());
@@ -310,7 +310,7 @@ mod tests {
     }
 
     /// Follows an event of a lifeline that claims this.
-    fn follow(view: &mut CausalView, lifeline: &str, clock: &BTreeMap<&str, u64>, claims: &Json) {
+    fn add_event(view: &mut CausalView, lifeline: &str, clock: &BTreeMap<&str, u64>, claims: &Json) {
         let mut step = causal::Event::new(lifeline, step_of(Kind::Send));
         step.updates = updates(Some(claims));
         view.step(&step, |name| clock.get(name).copied()).unwrap();
@@ -321,10 +321,10 @@ mod tests {
         let mut clock = BTreeMap::new();
         for (lifeline, claims) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
             clock.insert(*lifeline, 1);
-            follow(&mut view, lifeline, &clock, claims);
+            add_event(&mut view, lifeline, &clock, claims);
         }
         clock.insert("review", 1);
-        follow(&mut view, "review", &clock, &Json::Null);
+        add_event(&mut view, "review", &clock, &Json::Null);
         view.judge_json(said["review"].clone()).unwrap()
     }
 
@@ -461,15 +461,15 @@ mod tests {
             let mut clock = BTreeMap::new();
             for (lifeline, claims) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
                 clock.insert(*lifeline, 1);
-                follow(&mut view, lifeline, &clock, claims);
+                add_event(&mut view, lifeline, &clock, claims);
             }
             // The draft overtakes the check on its way, or is overtaken by it.
             let mut theirs = clock.clone();
             theirs.insert("formalize", 2);
-            follow(&mut view, "formalize", &theirs, &json!({"made_from": 1, "source": "s2"}));
+            add_event(&mut view, "formalize", &theirs, &json!({"made_from": 1, "source": "s2"}));
             let mut ours = if seen { theirs } else { clock };
             ours.insert("review", 1);
-            follow(&mut view, "review", &ours, &Json::Null);
+            add_event(&mut view, "review", &ours, &Json::Null);
             view.judge_json(said["review"].clone()).unwrap().approval()
         };
         assert_eq!(newer(true), Some(ApprovalClause::ModuleAccepted));

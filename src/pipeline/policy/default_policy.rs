@@ -59,28 +59,28 @@ pub fn default_policy() -> String {
         "# The default policy of a run, as it is compiled into tlaforge. `tlaforge audit RUN --policy default` evaluates it\n\
          # on a journal; this file does the same.\n",
     );
-    for law in default_rules() {
+    for default_rule in default_rules() {
         let asked = |owner: &str, when: &str, formula: &str| {
-            let id = match law.owners.len() {
-                1 => format!("{}/{}", law.guard, law.name),
-                _ => format!("{}/{}/{owner}", law.guard, law.name),
+            let id = match default_rule.owners.len() {
+                1 => format!("{}/{}", default_rule.guard, default_rule.name),
+                _ => format!("{}/{}/{owner}", default_rule.guard, default_rule.name),
             };
-            rule(&id, owner, when, formula, law.words)
+            rule(&id, owner, when, formula, default_rule.words)
         };
-        match law.guard {
+        match default_rule.guard {
             // The run itself decides to stop and to resume. It has no `routed` event for that.
             "routing" => {
-                let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
-                let when = format!("name = \"routed\" & row = \"{}\" & defined(routing.position)", law.name);
-                let owners = law.owners.iter().filter(|owner| **owner != "run");
+                let Some(row) = Row::ALL.into_iter().find(|row| row.name() == default_rule.name) else { continue };
+                let when = format!("name = \"routed\" & row = \"{}\" & defined(routing.position)", default_rule.name);
+                let owners = default_rule.owners.iter().filter(|owner| **owner != "run");
                 owners.for_each(|owner| text.push_str(&asked(owner, &when, &first_that_holds(row))));
             }
-            guard => text.push_str(&asked(NodeName::Review.name(), &evaluated(guard, true), law.formula)),
+            guard => text.push_str(&asked(NodeName::Review.name(), &evaluated(guard, true), default_rule.formula)),
         }
     }
     for guard in ["approval", "flaw"] {
-        let clauses = default_rules().into_iter().filter(|law| law.guard == guard);
-        let all: Vec<String> = clauses.map(|law| format!("({})", law.formula)).collect();
+        let clauses = default_rules().into_iter().filter(|default_rule| default_rule.guard == guard);
+        let all: Vec<String> = clauses.map(|default_rule| format!("({})", default_rule.formula)).collect();
         let id = format!("{guard}/refused");
         let words = "a guard that refused had a clause that fails";
         let formula = format!("!({})", all.join(" & "));
@@ -163,7 +163,7 @@ const JOURNAL_RULES: [(&str, &str, &str, &str, &str); 7] = [
         "run",
         r#"name = "run_finished" & (outcome = "not_approved" | outcome = "undecided")"#,
         r#"@review.row = "revision_limit" | @second_reading.row = "revision_limit" | @review.row = "objective_lost" | @second_reading.row = "objective_lost" | @review.row = "policy_violated""#,
-        "a run that ended not approved had no revision left, an objective that could not be reached any more, or a policy that forbade its approval",
+        "a run that ended not approved had no revision left, an objective that could not be reached any more, or a policy that prevented its approval",
     ),
     (
         "journal/outcome",
@@ -205,8 +205,8 @@ mod tests {
             let Scope::Causal { owner, .. } = &rule.scope else { panic!("{} is not causal", rule.id) };
             assert!(is_lifeline(owner), "{owner}");
         }
-        for law in default_rules() {
-            assert!(!law.words.is_empty() && !law.owners.is_empty(), "{law:?}");
+        for default_rule in default_rules() {
+            assert!(!default_rule.words.is_empty() && !default_rule.owners.is_empty(), "{default_rule:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ pub use causal_view::Judgement;
 pub use default_policy::{DefaultRule, default_policy, default_rules};
 pub use journal_mapping::{journal_mapping, kept_texts};
 pub(super) use rule_monitor::RuleMonitor;
-pub use rule_monitor::{Forecast, ForeseenViolation, RuleMonitorError};
+pub use rule_monitor::{PredictedVerdicts, PredictedViolation, RuleMonitorError};
 pub use vocabulary::{
     event_names, field_paths, has_field, is_field, is_list, journal_schema, lifelines_with_event, vocabulary_text,
 };

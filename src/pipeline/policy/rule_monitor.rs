@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::admission::{AdmissionError, Admitted, admitted};
+use super::admission::{AdmissionError, Admitted, load_unchecked};
 use super::journal_mapping::kept_texts;
 use crate::journal::{ArtifactStore, Kind, Sha};
 use crate::monitor::trac::Decision;
@@ -11,78 +11,79 @@ use crate::monitor::{
     AuditError, Intervention, InterventionSettings, LiveAudit, PolicyRule, Propositions, Scope, Verdict,
 };
 use crate::pipeline::records::{
-    AnswerLabels, Draft, Entry, Owes, Record, RuleEnd, RunEvent, Sampled, StoredFile, Untrusted, Violation, record,
+    AnswerLabels, Draft, Entry, Record, RuleEnd, RunEvent, SampleResidual, Sampled, StoredFile, Untrusted, Violation,
+    record,
 };
 use crate::temporal::{PrefixVerdict, ResidualCost};
 
-/// What the rules would come to after an event.
+/// The verdicts on the rules if some events came next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Forecast {
-    /// The rules that it would violate, in the order of the policy.
-    pub violated: Vec<ForeseenViolation>,
-    /// How many rules are violated, and what the others still demand at most. Less is better.
-    pub debt: (usize, ResidualCost),
+pub struct PredictedVerdicts {
+    /// The rules that they would violate, in the order of the policy.
+    pub violated: Vec<PredictedViolation>,
+    /// How many rules are violated, and the residual cost of the others. Less is better.
+    pub residual_cost: (usize, ResidualCost),
 }
 
-impl Forecast {
+impl PredictedVerdicts {
     /// The same for the journal, with the rules that are predicted to be violated after it.
-    pub fn sampled(&self, candidate: u32, predicted: Vec<String>) -> Sampled {
-        let (violated, ResidualCost { steps, obligations }) = self.debt;
+    pub fn sampled(&self, sample: u32, predicted: Vec<String>) -> Sampled {
+        let (violated, ResidualCost { steps, obligations }) = self.residual_cost;
         let with_intervention = self.violated.iter().filter(|rule| rule.intervention.is_some()).count();
-        let owes = Owes { with_intervention, predicted: predicted.len(), violated, steps, obligations };
-        Sampled { candidate, violated: self.violated.iter().map(|rule| rule.rule.clone()).collect(), predicted, owes }
+        let residual = SampleResidual { with_intervention, predicted: predicted.len(), violated, steps, obligations };
+        Sampled { sample, violated: self.violated.iter().map(|rule| rule.rule.clone()).collect(), predicted, residual }
     }
 }
 
 /// A rule that an answer would violate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeseenViolation {
+pub struct PredictedViolation {
     pub rule: String,
     pub intervention: Option<Intervention>,
     /// The rule in words.
     pub meaning: String,
-    /// What it demands before the answer, in words.
-    pub owed: String,
+    /// Its residual before the answer, in words.
+    pub residual: String,
 }
 
 /// The rules of a policy with their state after the events so far.
 #[derive(Clone)]
 pub(in crate::pipeline) struct RuleMonitor {
-    follower: LiveAudit,
+    audit: LiveAudit,
     intervening: InterventionSettings,
     labels: Propositions,
     /// The models that have labelled answers so far.
     labelled_by: BTreeSet<String>,
     policy: Sha,
     /// The rules whose violation is journaled.
-    told: BTreeSet<String>,
+    journaled: BTreeSet<String>,
     /// Violations that are not journaled yet.
     open: Vec<Violation>,
 }
 
 impl RuleMonitor {
     /// The policy of a run, before the first event of its journal.
-    pub(in crate::pipeline) fn of(stored: &StoredFile, store: &ArtifactStore) -> Result<Self, RuleMonitorError> {
-        let policy = admitted(&store.text(&stored.sha)?)?;
+    pub(in crate::pipeline) fn load(stored: &StoredFile, store: &ArtifactStore) -> Result<Self, RuleMonitorError> {
+        let policy = load_unchecked(&store.text(&stored.sha)?)?;
         Ok(Self::new(policy, stored.sha.clone(), store))
     }
 
     pub(in crate::pipeline) fn new(policy: Admitted, sha: Sha, store: &ArtifactStore) -> Self {
-        let follower = policy.follower.with_text_store(kept_texts(store.clone()));
+        let audit = policy.audit.with_text_store(kept_texts(store.clone()));
         Self {
-            follower,
+            audit,
             intervening: policy.intervening,
             labels: policy.labels,
             labelled_by: BTreeSet::new(),
             policy: sha,
-            told: BTreeSet::new(),
+            journaled: BTreeSet::new(),
             open: Vec::new(),
         }
     }
 
     /// The settings of interventions; `None` if no rule has an intervention and none uses labels.
     pub(in crate::pipeline) fn intervening(&self) -> Option<InterventionSettings> {
-        let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
+        let asks = self.audit.rules().iter().any(|rule| rule.intervention.is_some());
         (asks || !self.labels.is_empty()).then(|| self.intervening.clone())
     }
 
@@ -95,8 +96,42 @@ impl RuleMonitor {
     fn is_labelled(&self, entry: &Entry) -> bool {
         let answer = match &entry.event {
             RunEvent::AnswerReceived(received) => received.answer.as_ref(),
-            RunEvent::AnswerAccepted(taken) => Some(&taken.answer),
-            _ => None,
+            RunEvent::AnswerAccepted(accepted) => Some(&accepted.answer),
+            RunEvent::RunStarted(_)
+            | RunEvent::RunResumed(_)
+            | RunEvent::BranchStarted(_)
+            | RunEvent::AttemptStarted(_)
+            | RunEvent::RequestSent(_)
+            | RunEvent::AnswerOffered(_)
+            | RunEvent::Labelled(_)
+            | RunEvent::Intervened(_)
+            | RunEvent::Predicted(_)
+            | RunEvent::AnswerNormalised(_)
+            | RunEvent::PartTaken(_)
+            | RunEvent::PartMissing(_)
+            | RunEvent::CallFailed(_)
+            | RunEvent::ModelSwitched(_)
+            | RunEvent::RequestPartOmitted(_)
+            | RunEvent::ReadRefused(_)
+            | RunEvent::AnswerUnreadable(_)
+            | RunEvent::ToolFinished(_)
+            | RunEvent::CheckFinished(_)
+            | RunEvent::CandidateStarted(_)
+            | RunEvent::QuickCheckFinished(_)
+            | RunEvent::CandidateFinished(_)
+            | RunEvent::CandidateReceived(_)
+            | RunEvent::CandidateAbandoned(_)
+            | RunEvent::LeadersSelected(_)
+            | RunEvent::LeaderNotified(_)
+            | RunEvent::CandidateChosen(_)
+            | RunEvent::MutantsJudged(_)
+            | RunEvent::AttemptFinished(_)
+            | RunEvent::GuardEvaluated(_)
+            | RunEvent::Routed(_)
+            | RunEvent::ClaimsRestored(_)
+            | RunEvent::RevisionClosed(_)
+            | RunEvent::RunFinished(_)
+            | RunEvent::RuleViolated(_) => None,
         };
         let asked = |labels: &AnswerLabels| labels.propositions == self.labels.sha();
         self.labels.is_empty() || answer.is_none_or(|answer| answer.labels.as_ref().is_some_and(asked))
@@ -105,41 +140,79 @@ impl RuleMonitor {
     /// The rules about the whole journal with their meaning.
     pub(in crate::pipeline) fn in_words(&self) -> Vec<(String, String)> {
         let of_all = |rule: &&PolicyRule| matches!(rule.scope, Scope::Trace(_));
-        self.follower.rules().iter().filter(of_all).map(|rule| (rule.id.clone(), self.means(rule))).collect()
+        self.audit.rules().iter().filter(of_all).map(|rule| (rule.id.clone(), self.means(rule))).collect()
     }
 
-    /// What the rules would come to if these events came next.
-    pub(in crate::pipeline) fn forecast(
+    /// The verdicts on the rules if these events came next.
+    pub(in crate::pipeline) fn predict(
         &self,
         mut draft: Draft,
         records: Vec<Record>,
-    ) -> Result<Forecast, (u64, AuditError)> {
+    ) -> Result<PredictedVerdicts, (u64, AuditError)> {
         let mut ahead = self.clone();
         draft.extend(records);
         ahead.extend(&mut draft)?;
-        let kept_now = |rule: &&PolicyRule| self.follower.verdict(&rule.id) != Verdict::Violated;
-        let rules = self.follower.rules().iter().filter(kept_now);
-        let violated = rules.filter(|rule| ahead.follower.verdict(&rule.id) == Verdict::Violated);
-        Ok(Forecast { violated: violated.map(|rule| self.foreseen(rule)).collect(), debt: ahead.follower.debt() })
+        let kept_now = |rule: &&PolicyRule| self.audit.verdict(&rule.id) != Verdict::Violated;
+        let rules = self.audit.rules().iter().filter(kept_now);
+        let violated = rules.filter(|rule| ahead.audit.verdict(&rule.id) == Verdict::Violated);
+        let violated = self.predicted_violations(violated);
+        Ok(PredictedVerdicts { violated, residual_cost: ahead.audit.residual_cost() })
     }
 
     /// Evaluates the rules on the next event.
-    pub(in crate::pipeline) fn follow(&mut self, entry: &Entry) -> Result<(), AuditError> {
+    pub(in crate::pipeline) fn add_event(&mut self, entry: &Entry) -> Result<(), AuditError> {
         match &entry.event {
-            RunEvent::RuleViolated(violation) if violation.policy == self.policy => {
-                self.open.retain(|open| open.rule != violation.rule);
-                self.told.insert(violation.rule.clone());
+            // Violations of an earlier policy of the run say nothing about this one.
+            RunEvent::RuleViolated(violation) => {
+                if violation.policy == self.policy {
+                    self.open.retain(|open| open.rule != violation.rule);
+                    self.journaled.insert(violation.rule.clone());
+                }
             }
             RunEvent::Labelled(labelled) => _ = self.labelled_by.insert(labelled.given.model.clone()),
-            _ => {}
+            RunEvent::RunStarted(_)
+            | RunEvent::RunResumed(_)
+            | RunEvent::BranchStarted(_)
+            | RunEvent::AttemptStarted(_)
+            | RunEvent::RequestSent(_)
+            | RunEvent::AnswerReceived(_)
+            | RunEvent::AnswerAccepted(_)
+            | RunEvent::AnswerOffered(_)
+            | RunEvent::Intervened(_)
+            | RunEvent::Predicted(_)
+            | RunEvent::AnswerNormalised(_)
+            | RunEvent::PartTaken(_)
+            | RunEvent::PartMissing(_)
+            | RunEvent::CallFailed(_)
+            | RunEvent::ModelSwitched(_)
+            | RunEvent::RequestPartOmitted(_)
+            | RunEvent::ReadRefused(_)
+            | RunEvent::AnswerUnreadable(_)
+            | RunEvent::ToolFinished(_)
+            | RunEvent::CheckFinished(_)
+            | RunEvent::CandidateStarted(_)
+            | RunEvent::QuickCheckFinished(_)
+            | RunEvent::CandidateFinished(_)
+            | RunEvent::CandidateReceived(_)
+            | RunEvent::CandidateAbandoned(_)
+            | RunEvent::LeadersSelected(_)
+            | RunEvent::LeaderNotified(_)
+            | RunEvent::CandidateChosen(_)
+            | RunEvent::MutantsJudged(_)
+            | RunEvent::AttemptFinished(_)
+            | RunEvent::GuardEvaluated(_)
+            | RunEvent::Routed(_)
+            | RunEvent::ClaimsRestored(_)
+            | RunEvent::RevisionClosed(_)
+            | RunEvent::RunFinished(_) => {}
         }
         let line = serde_json::to_vec(entry).expect("an event has string keys only");
-        let fallen = self.follower.add_record(&line, entry.seq)?;
-        for fallen in fallen.into_iter().filter(|fallen| fallen.decision == Decision::Violated) {
-            let rule = self.follower.rules().iter().find(|rule| rule.id == fallen.rule);
-            let rule = rule.expect("what falls is one of the rules");
-            if !self.told.contains(&fallen.rule) {
-                self.open.push(self.violation(rule, entry.seq, fallen.why));
+        let settled = self.audit.add_record(&line, entry.seq)?;
+        for settled in settled.into_iter().filter(|settled| settled.decision == Decision::Violated) {
+            let rule = self.audit.rules().iter().find(|rule| rule.id == settled.rule);
+            let rule = rule.expect("a settled verdict is about one of the rules");
+            if !self.journaled.contains(&settled.rule) {
+                self.open.push(self.violation(rule, entry.seq, settled.why));
             }
         }
         Ok(())
@@ -150,7 +223,7 @@ impl RuleMonitor {
         if let Some(event) = events.iter().find(|event| !self.is_labelled(event)) {
             return Err(RuleMonitorError::Unlabelled { seq: event.seq });
         }
-        events.iter().try_for_each(|event| self.follow(event).map_err(|error| (event.seq, error).into()))
+        events.iter().try_for_each(|event| self.add_event(event).map_err(|error| (event.seq, error).into()))
     }
 
     /// Evaluates the rules on a group before it is written, and appends a `rule_violated` for each violation.
@@ -158,7 +231,7 @@ impl RuleMonitor {
         let mut at = 0;
         loop {
             while let Some(event) = draft.entries().get(at) {
-                self.follow(event).map_err(|error| (event.seq, error))?;
+                self.add_event(event).map_err(|error| (event.seq, error))?;
                 at += 1;
             }
             if self.open.is_empty() {
@@ -166,7 +239,7 @@ impl RuleMonitor {
             }
             let rev = draft.entries().last().map_or(0, |event| event.rev);
             let found = self.open.iter().map(|violation| {
-                record("run", Kind::Act, rev, 0, RunEvent::RuleViolated(violation.clone())).after_all()
+                record("run", Kind::Act, rev, 0, RunEvent::RuleViolated(violation.clone())).with_journal_past()
             });
             draft.extend(found.collect());
         }
@@ -183,22 +256,29 @@ impl RuleMonitor {
 
     /// The same; they count as journaled from now on.
     pub(in crate::pipeline) fn take_open(&mut self) -> Vec<Violation> {
-        self.told.extend(self.open.iter().map(|violation| violation.rule.clone()));
+        self.journaled.extend(self.open.iter().map(|violation| violation.rule.clone()));
         std::mem::take(&mut self.open)
     }
 
-    fn foreseen(&self, rule: &PolicyRule) -> ForeseenViolation {
-        ForeseenViolation {
+    fn predicted_violations<'a>(&self, rules: impl Iterator<Item = &'a PolicyRule>) -> Vec<PredictedViolation> {
+        let mut rules = rules.peekable();
+        if rules.peek().is_none() {
+            return Vec::new();
+        }
+        // The audit caches the texts of residuals, so it is copied once for all rules.
+        let mut audit = self.audit.clone();
+        let predicted = rules.map(|rule| PredictedViolation {
             rule: rule.id.clone(),
             intervention: rule.intervention,
             meaning: self.means(rule),
-            owed: self.clone().follower.owed(&rule.id).map(|owed| owed + &self.legend(rule)).unwrap_or_default(),
-        }
+            residual: audit.residual(&rule.id).map(|residual| residual + &self.legend(rule)).unwrap_or_default(),
+        });
+        predicted.collect()
     }
 
     /// The wording of the propositions that a rule uses.
     fn legend(&self, rule: &PolicyRule) -> String {
-        let names = rule.model_propositions(self.follower.formulas());
+        let names = rule.model_propositions(self.audit.formulas());
         let asked = self.labels.iter().filter(|p| names.contains(&p.name));
         let words: Vec<String> = asked.map(|p| format!("`model:{}`: {}", p.name, p.asks)).collect();
         if words.is_empty() { String::new() } else { format!(" ({})", words.join("; ")) }
@@ -206,39 +286,39 @@ impl RuleMonitor {
 
     fn untrusted(&self, rule: &PolicyRule) -> Option<Untrusted> {
         let propositions: Vec<String> =
-            rule.model_propositions(self.follower.formulas()).iter().map(ToString::to_string).collect();
+            rule.model_propositions(self.audit.formulas()).iter().map(ToString::to_string).collect();
         let models = self.labelled_by.iter().cloned().collect();
         (!propositions.is_empty()).then_some(Untrusted { propositions, models })
     }
 
     /// The undecided rules that have an intervention.
-    pub(in crate::pipeline) fn undecided(&self) -> Vec<ForeseenViolation> {
+    pub(in crate::pipeline) fn undecided(&self) -> Vec<PredictedViolation> {
         let open = |rule: &&PolicyRule| {
-            let verdict = self.follower.verdict(&rule.id);
+            let verdict = self.audit.verdict(&rule.id);
             rule.intervention.is_some() && !matches!(verdict, Verdict::Satisfied | Verdict::Violated)
         };
-        self.follower.rules().iter().filter(open).map(|rule| self.foreseen(rule)).collect()
+        self.predicted_violations(self.audit.rules().iter().filter(open))
     }
 
-    /// See [`Run::foresee`](crate::pipeline::Run::foresee).
-    pub(in crate::pipeline) fn foresee(
+    /// See [`Run::predict_verdicts`](crate::pipeline::Run::predict_verdicts).
+    pub(in crate::pipeline) fn predict_verdicts(
         &self,
         mut draft: Draft,
         records: Vec<Record>,
         before: usize,
     ) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, (u64, AuditError)> {
         let mut ahead = self.clone();
-        let asks = self.follower.rules().iter().filter(|rule| rule.intervention.is_some());
+        let asks = self.audit.rules().iter().filter(|rule| rule.intervention.is_some());
         let mut verdicts: BTreeMap<String, Vec<PrefixVerdict>> =
             asks.map(|rule| (rule.id.clone(), Vec::new())).collect();
         draft.extend(records);
         for (at, event) in draft.entries().iter().enumerate() {
-            ahead.follow(event).map_err(|error| (event.seq, error))?;
+            ahead.add_event(event).map_err(|error| (event.seq, error))?;
             if at < before {
                 continue;
             }
             for (rule, of) in &mut verdicts {
-                of.push(match ahead.follower.verdict(rule) {
+                of.push(match ahead.audit.verdict(rule) {
                     Verdict::Satisfied => PrefixVerdict::Satisfied,
                     Verdict::Violated => PrefixVerdict::Violated,
                     Verdict::PresumablySatisfied | Verdict::PresumablyViolated => PrefixVerdict::Undecided,
@@ -258,19 +338,19 @@ impl RuleMonitor {
         let mut ahead = self.clone();
         draft.extend(records.to_vec());
         ahead.extend(&mut draft)?;
-        let rules = ahead.follower.rules().to_vec();
+        let rules = ahead.audit.rules().to_vec();
         let end = |rule: &PolicyRule| {
-            let verdict = ahead.follower.verdict(&rule.id);
-            let owed = if verdict == Verdict::PresumablyViolated { ahead.follower.owed(&rule.id) } else { None };
+            let verdict = ahead.audit.verdict(&rule.id);
+            let residual = if verdict == Verdict::PresumablyViolated { ahead.audit.residual(&rule.id) } else { None };
             RuleEnd {
                 rule: rule.id.clone(),
                 severity: rule.severity.name().to_owned(),
                 verdict: verdict.name().to_owned(),
                 meaning: self.means(rule),
-                owed,
-                why: ahead.follower.first_failure(&rule.id),
-                forbade_approval: false,
-                never_evaluated: ahead.follower.was_evaluated(&rule.id) == Some(false),
+                residual,
+                why: ahead.audit.first_failure(&rule.id),
+                prevented_approval: false,
+                never_evaluated: ahead.audit.was_evaluated(&rule.id) == Some(false),
                 untrusted: ahead.untrusted(rule),
             }
         };
@@ -278,17 +358,17 @@ impl RuleMonitor {
     }
 
     fn means(&self, rule: &PolicyRule) -> String {
-        rule.description.clone().unwrap_or_else(|| self.follower.describe(rule) + &self.legend(rule))
+        rule.description.clone().unwrap_or_else(|| self.audit.describe(rule) + &self.legend(rule))
     }
 
-    fn violation(&self, rule: &PolicyRule, culprit: u64, why: Option<String>) -> Violation {
+    fn violation(&self, rule: &PolicyRule, decided_at: u64, why: Option<String>) -> Violation {
         Violation {
             rule: rule.id.clone(),
             severity: rule.severity.name().to_owned(),
-            formula: self.follower.formula_text(rule),
-            meaning: self.follower.describe(rule),
+            formula: self.audit.formula_text(rule),
+            meaning: self.audit.describe(rule),
             description: rule.description.clone(),
-            culprit,
+            decided_at,
             why,
             policy: self.policy.clone(),
             untrusted: self.untrusted(rule),

@@ -2,7 +2,7 @@
 //! come from the JSON Schema of the event types, so a new field is known to rules, to the documentation and to the model
 //! that formulates rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -34,6 +34,8 @@ pub fn journal_schema() -> Schema {
 struct Field {
     path: String,
     is_list: bool,
+    /// All its values, if the schema lists them.
+    values: Option<BTreeSet<String>>,
 }
 
 impl Field {
@@ -94,7 +96,7 @@ impl Walk<'_> {
         const SAYS_ITS_TYPE: [&str; 8] = ["$ref", "anyOf", "oneOf", "allOf", "type", "properties", "const", "enum"];
         let typed = schema.as_object().filter(|schema| SAYS_ITS_TYPE.iter().any(|word| schema.contains_key(*word)));
         // Any JSON value may be there.
-        let Some(schema) = typed else { return leaf(path, ".*", false, all) };
+        let Some(schema) = typed else { return leaf(path, ".*", false, None, all) };
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             let target = self.root.pointer(name.trim_start_matches('#')).expect("a reference has a definition");
             self.add(target, path, all);
@@ -110,7 +112,7 @@ impl Walk<'_> {
             _ => false,
         };
         if is("array") {
-            leaf(path, "", true, all);
+            leaf(path, "", true, None, all);
         }
         let properties = schema.get("properties").and_then(Value::as_object);
         if is("object") || properties.is_some() {
@@ -118,7 +120,7 @@ impl Walk<'_> {
         }
         let scalar = ["string", "integer", "number", "boolean"].into_iter().any(is);
         if scalar || schema.contains_key("const") || schema.contains_key("enum") {
-            leaf(path, "", false, all);
+            leaf(path, "", false, listed_values(schema), all);
         }
     }
 
@@ -134,7 +136,7 @@ impl Walk<'_> {
         let is_map = schema.contains_key("patternProperties")
             || schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
         if is_deep || is_map {
-            leaf(path, ".*", false, all);
+            leaf(path, ".*", false, None, all);
         }
         if is_deep {
             return;
@@ -147,11 +149,26 @@ impl Walk<'_> {
     }
 }
 
-fn leaf(path: &[&str], end: &str, is_list: bool, all: &mut Vec<Field>) {
-    let field = Field { path: path.join(".") + end, is_list };
-    if !path.is_empty() && !all.iter().any(|known| known.path == field.path) {
-        all.push(field);
+/// Adds a field, or further values of it.
+fn leaf(path: &[&str], end: &str, is_list: bool, values: Option<BTreeSet<String>>, all: &mut Vec<Field>) {
+    if path.is_empty() {
+        return;
     }
+    let path = path.join(".") + end;
+    match all.iter_mut().find(|known| known.path == path) {
+        Some(known) => known.values = known.values.take().zip(values).map(|(known, more)| &known | &more),
+        None => all.push(Field { path, is_list, values }),
+    }
+}
+
+/// The texts that `const` or `enum` allows; `None` if the schema has neither.
+fn listed_values(schema: &Map<String, Value>) -> Option<BTreeSet<String>> {
+    let listed = match (schema.get("const"), schema.get("enum")) {
+        (Some(value), _) => std::slice::from_ref(value),
+        (None, Some(values)) => values.as_array()?.as_slice(),
+        (None, None) => return None,
+    };
+    Some(listed.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect())
 }
 
 pub fn event_names() -> impl Iterator<Item = &'static str> {
@@ -188,6 +205,12 @@ pub fn is_field(name: &str) -> bool {
 pub fn is_list(name: &str) -> bool {
     let mut fields = VOCABULARY.events.iter().flat_map(|(_, fields)| fields).filter(|field| field.is(name)).peekable();
     fields.peek().is_some() && fields.all(|field| field.is_list)
+}
+
+/// All values of a field, if every event that has it lists them; empty for other fields.
+pub(in crate::pipeline) fn values_of(name: &str) -> BTreeSet<String> {
+    let fields = VOCABULARY.events.iter().flat_map(|(_, fields)| fields).filter(|field| field.is(name));
+    fields.map(|field| field.values.clone()).collect::<Option<Vec<_>>>().into_iter().flatten().flatten().collect()
 }
 
 /// The events that have a field; `None` if every event has it.
@@ -229,6 +252,27 @@ pub fn vocabulary_text() -> String {
 mod tests {
     use super::*;
     use crate::monitor::similar_names;
+    use crate::pipeline::machine::{Outcome, Row};
+
+    /// Rules would read the field of the line instead.
+    #[test]
+    fn no_field_of_an_event_has_the_name_of_a_field_of_its_line() {
+        let line = schema_for!(Entry);
+        let taken: Vec<&str> = line.as_value()["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .filter(|n| *n != "data")
+            .collect();
+        assert!(ENVELOPE.iter().filter(|name| **name != "name").all(|name| taken.contains(name)), "{taken:?}");
+        for (event, fields) in &VOCABULARY.events {
+            for field in fields {
+                let first = field.path.split('.').next().unwrap();
+                assert!(!taken.contains(&first) && !ENVELOPE.contains(&first), "{event:?} has `{}`", field.path);
+            }
+        }
+    }
 
     #[test]
     fn names_are_known_by_their_path_or_a_prefix_of_it() {
@@ -267,8 +311,27 @@ mod tests {
     }
 
     #[test]
+    fn the_schema_lists_the_values_of_a_field() {
+        let values = |name: &str| values_of(name).into_iter().collect::<Vec<_>>();
+        assert_eq!(values("guard"), ["approval", "flaw"]);
+        assert_eq!(values("intervention"), ["inject", "resample", "switch"]);
+        assert_eq!(values("routing.verdict"), ["approved", "flaw", "revise"]);
+        for field in ["outcome.verdict", "check.verdict"] {
+            assert_eq!(values(field), ["holds", "inconclusive", "invalid", "violated"], "{field}");
+        }
+        assert_eq!(values("row").len(), Row::ALL.len());
+        assert!(Outcome::ALL.iter().all(|outcome| values_of("outcome").contains(outcome.name())));
+        assert!(values_of("outcome").contains("revised"));
+        for field in ["purpose", "calls", "verdict", "nothing", "claims.verdict"] {
+            assert!(values_of(field).is_empty(), "{field}");
+        }
+    }
+
+    #[test]
     fn lists_differ_from_values() {
-        for name in ["reads", "answer.tools", "answer.labels", "outcome.properties", "diagnostics", "prevented"] {
+        for name in
+            ["reads", "answer.tools", "answer.labels", "outcome.properties", "diagnostics", "prevented_violations"]
+        {
             assert!(is_list(name), "{name}");
         }
         for name in ["row", "outcome.verdict", "answer.text", "rev", "nothing"] {

@@ -146,7 +146,42 @@ impl RunEvent {
         match self {
             RunEvent::AttemptFinished(finished) => finished.claims.as_ref(),
             RunEvent::ClaimsRestored(restored) => Some(&restored.claims),
-            _ => None,
+            // A candidate's claims have another type: no guard reads them.
+            RunEvent::RunStarted(_)
+            | RunEvent::RunResumed(_)
+            | RunEvent::BranchStarted(_)
+            | RunEvent::AttemptStarted(_)
+            | RunEvent::RequestSent(_)
+            | RunEvent::AnswerReceived(_)
+            | RunEvent::AnswerAccepted(_)
+            | RunEvent::AnswerOffered(_)
+            | RunEvent::Labelled(_)
+            | RunEvent::Intervened(_)
+            | RunEvent::Predicted(_)
+            | RunEvent::AnswerNormalised(_)
+            | RunEvent::PartTaken(_)
+            | RunEvent::PartMissing(_)
+            | RunEvent::CallFailed(_)
+            | RunEvent::ModelSwitched(_)
+            | RunEvent::RequestPartOmitted(_)
+            | RunEvent::ReadRefused(_)
+            | RunEvent::AnswerUnreadable(_)
+            | RunEvent::ToolFinished(_)
+            | RunEvent::CheckFinished(_)
+            | RunEvent::CandidateStarted(_)
+            | RunEvent::QuickCheckFinished(_)
+            | RunEvent::CandidateFinished(_)
+            | RunEvent::CandidateReceived(_)
+            | RunEvent::CandidateAbandoned(_)
+            | RunEvent::LeadersSelected(_)
+            | RunEvent::LeaderNotified(_)
+            | RunEvent::CandidateChosen(_)
+            | RunEvent::MutantsJudged(_)
+            | RunEvent::GuardEvaluated(_)
+            | RunEvent::Routed(_)
+            | RunEvent::RevisionClosed(_)
+            | RunEvent::RunFinished(_)
+            | RunEvent::RuleViolated(_) => None,
         }
     }
 }
@@ -195,7 +230,7 @@ impl EventName {
     }
 }
 
-/// A record whose causal past is that of its own lifeline; [`journal::Record::after_all`] widens it to the whole journal.
+/// A record whose causal past is that of its own lifeline; [`journal::Record::with_journal_past`] widens it to the whole journal.
 pub(in crate::pipeline) fn record(lifeline: &str, kind: Kind, rev: u32, attempt: u32, event: RunEvent) -> Record {
     Record { lifeline: lifeline.to_owned(), kind, rev, attempt, past: Past::Lifeline, event }
 }

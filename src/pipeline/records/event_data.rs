@@ -10,6 +10,7 @@ use super::candidates::{Candidate, Stage};
 use super::claims::{CandidateClaims, Claims};
 use super::mutants::{Judged, Tally};
 use super::product::Product;
+use super::spending::Spent;
 use crate::journal::Sha;
 use crate::llm::{Estimate, FailedCall, FileRead, LeftOut, ModelChoice, ModelSwitch, Offered, RequestKey, Usage};
 use crate::mutation::Outcome as MutantOutcome;
@@ -27,8 +28,8 @@ pub struct AttemptStarted {}
 pub struct RequestSent {
     /// Why the request is sent: `draft`, `repair`, `second_reading`, …
     pub purpose: String,
-    /// Which of several requests for the same purpose; 0 is the first.
-    pub candidate: u32,
+    /// Which of several samples; 0 is the first.
+    pub sample: u32,
     /// The request's key in recordings.
     pub key: RequestKey,
     pub provider: String,
@@ -73,8 +74,8 @@ pub struct AnswerLabels {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerReceived {
     pub purpose: String,
-    /// Which of several requests for the same purpose; 0 is the first.
-    pub candidate: u32,
+    /// Which of several samples; 0 is the first.
+    pub sample: u32,
     /// The number of its `request_sent`.
     pub request: u64,
     /// The text of the answer.
@@ -106,6 +107,12 @@ pub struct AnswerReceived {
 }
 
 impl AnswerReceived {
+    /// What the call has cost.
+    pub fn spent(&self) -> Spent {
+        let spent = Spent::of_call(self.usage, self.cost_usd, self.estimated, false);
+        Spent { stale: u32::from(self.stale), seconds: self.seconds, ..spent }
+    }
+
     /// US dollars, with the estimate of what was not counted; `None` if neither is known.
     pub fn cost(&self) -> Option<f64> {
         let estimated = self.estimated.and_then(|estimated| estimated.cost_usd);
@@ -123,8 +130,8 @@ impl AnswerReceived {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerAccepted {
     pub purpose: String,
-    /// Which of several answers for the same purpose; 0 is the first.
-    pub candidate: u32,
+    /// Which of several samples; 0 is the first.
+    pub sample: u32,
     /// The text of the answer.
     pub artifact: Sha,
     /// The provider that answered.
@@ -139,8 +146,8 @@ pub struct AnswerAccepted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerOffered {
     pub purpose: String,
-    /// Which of several answers for the same purpose; 0 is the first.
-    pub candidate: u32,
+    /// Which of several samples; 0 is the first.
+    pub sample: u32,
     /// The text of the answer.
     pub artifact: Sha,
     /// The provider that answered.
@@ -153,25 +160,25 @@ pub struct AnswerOffered {
 
 impl AnswerAccepted {
     /// A pending answer as accepted, with these labels; `None` if it was accepted as it came.
-    pub fn of(received: &AnswerReceived, labels: Option<AnswerLabels>) -> Option<Self> {
-        let AnswerReceived { purpose, candidate, artifact, provider, reads, .. } = received.clone();
+    pub fn accept(received: &AnswerReceived, labels: Option<AnswerLabels>) -> Option<Self> {
+        let AnswerReceived { purpose, sample, artifact, provider, reads, .. } = received.clone();
         let pending_answer = received.pending_answer.clone()?;
         let answer = AnswerFacts { labels: labels.or(pending_answer.labels), ..pending_answer };
-        Some(Self { purpose, candidate, artifact, provider, reads, answer })
+        Some(Self { purpose, sample, artifact, provider, reads, answer })
     }
 }
 
 impl From<AnswerAccepted> for AnswerOffered {
-    fn from(taken: AnswerAccepted) -> Self {
-        let AnswerAccepted { purpose, candidate, artifact, provider, reads, answer: pending_answer } = taken;
-        Self { purpose, candidate, artifact, provider, reads, pending_answer }
+    fn from(accepted: AnswerAccepted) -> Self {
+        let AnswerAccepted { purpose, sample, artifact, provider, reads, answer: pending_answer } = accepted;
+        Self { purpose, sample, artifact, provider, reads, pending_answer }
     }
 }
 
 impl From<AnswerOffered> for AnswerAccepted {
     fn from(offered: AnswerOffered) -> Self {
-        let AnswerOffered { purpose, candidate, artifact, provider, reads, pending_answer: answer } = offered;
-        Self { purpose, candidate, artifact, provider, reads, answer }
+        let AnswerOffered { purpose, sample, artifact, provider, reads, pending_answer: answer } = offered;
+        Self { purpose, sample, artifact, provider, reads, answer }
     }
 }
 
@@ -180,8 +187,8 @@ impl From<AnswerOffered> for AnswerAccepted {
 pub struct Labelled {
     /// The purpose of the labelled answer.
     pub purpose: String,
-    /// Which of several answers for the same purpose; 0 is the first.
-    pub candidate: u32,
+    /// Which of several samples; 0 is the first.
+    pub sample: u32,
     /// The hash of the text and the tools that were judged.
     pub step: Sha,
     /// The labels.

@@ -227,7 +227,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[],
         trend: Trend::Free,
         source: Source::Mutants,
-        words: "mutants noticed of those noticed or surviving, at the end of the revision; undefined where none was judged",
+        words: "mutants killed of those killed or surviving, at the end of the revision; undefined where none was judged",
         of: |m| m.revision.strengthened.as_ref()?.after.score.map(Quantity::Number),
     },
     Metric {

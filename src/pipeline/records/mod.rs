@@ -52,7 +52,7 @@ pub use metrics::{Metrics, ObjectiveStep, Quantity};
 pub use mutants::{Judged, JudgedMutant, Round, Strengthened, Tally, ViolatedByTrial, why_not_judged};
 pub(super) use objective::ends_with_its_best;
 pub use objective_progress::ObjectiveProgress;
-pub use policy_events::{Intervened, Owes, PolicyLog, Predicted, RuleEnd, Sampled, Untrusted, Violation};
+pub use policy_events::{Intervened, PolicyLog, Predicted, RuleEnd, SampleResidual, Sampled, Untrusted, Violation};
 pub use product::{Facts, Feedback, Product, Quotes};
 pub(super) use published_claims::{claims_of, restorations, reviewed};
 pub use rank::RevisionRank;

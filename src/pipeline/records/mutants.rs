@@ -44,7 +44,7 @@ pub struct JudgedMutant {
     pub killed_by: Vec<String>,
     /// Witnesses that a restricting mutant no longer reaches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub noticed_by: Vec<String>,
+    pub lost_witnesses: Vec<String>,
     /// Requirements whose properties mention the same variables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<String>,
@@ -60,11 +60,11 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// For example `81 % (13 of 16 noticed)`.
+    /// For example `81 % (13 of 16 killed)`.
     pub fn words(&self) -> String {
         match self.score {
             Some(score) => {
-                format!("{:.0} % ({} of {} noticed)", score * 100.0, self.killed, self.killed + self.survived)
+                format!("{:.0} % ({} of {} killed)", score * 100.0, self.killed, self.killed + self.survived)
             }
             None => "none was killed, none survived".to_owned(),
         }

@@ -30,10 +30,10 @@ impl RunView {
 
     /// What is still to be reached after the line that ends in this revision, or before the first; `None` without an
     /// objective.
-    pub fn owed_after(&self, revision: Option<u32>) -> Option<String> {
+    pub fn residual_after(&self, revision: Option<u32>) -> Option<String> {
         let steps: Vec<GoalStep> =
             revision.map(|n| self.objective_line(n)).unwrap_or_default().into_iter().map(|(_, step)| step).collect();
-        self.objective().map(|objective| objective.owed(&steps))
+        self.objective().map(|objective| objective.residual(&steps))
     }
 
     /// The least number of revisions to the goal after that line; `None` if it cannot be reached.

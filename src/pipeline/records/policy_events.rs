@@ -21,7 +21,7 @@ pub struct Violation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The number of the event that decided it.
-    pub culprit: u64,
+    pub decided_at: u64,
     /// What was true at that event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -57,13 +57,13 @@ pub struct Intervened {
     /// The number of further answers.
     pub calls: u32,
     /// The number of the accepted answer; 0 is the first.
-    pub candidate: u32,
+    pub sample: u32,
     /// The rules that the first answer would have violated and the accepted one did not.
-    pub prevented: Vec<String>,
+    pub prevented_violations: Vec<String>,
     /// The rules that the accepted answer violated.
     pub violated: Vec<String>,
     /// What the rule demanded before the first answer, in words.
-    pub owed: String,
+    pub residual: String,
     /// US dollars of the further answers, if all their prices are known.
     pub cost_usd: Option<f64>,
     /// Tokens of the further answers.
@@ -76,17 +76,17 @@ pub struct Intervened {
 /// What an answer would lead to if it were accepted (`samples` of `intervened`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sampled {
-    pub candidate: u32,
+    pub sample: u32,
     /// The rules that it would violate.
     pub violated: Vec<String>,
     /// Rules with an intervention that it leaves undecided and that are predicted to be violated after it.
     pub predicted: Vec<String>,
-    pub owes: Owes,
+    pub residual: SampleResidual,
 }
 
 /// How bad an answer is for the rules. Smaller is better, compared in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Owes {
+pub struct SampleResidual {
     /// Violated rules with an intervention.
     pub with_intervention: usize,
     /// Rules that are predicted to be violated.
@@ -100,9 +100,9 @@ pub struct Owes {
 }
 
 impl Sampled {
-    /// The index of the answer to accept: the smallest `owes`, the earliest of equals.
+    /// The index of the answer to accept: the smallest `residual`, the earliest of equals.
     pub fn best(all: &[Sampled]) -> Option<usize> {
-        (0..all.len()).min_by_key(|at| all[*at].owes)
+        (0..all.len()).min_by_key(|at| all[*at].residual)
     }
 }
 
@@ -112,7 +112,7 @@ pub struct Predicted {
     /// The purpose of the answer.
     pub purpose: String,
     /// The number of the answer; 0 is the first.
-    pub candidate: u32,
+    pub sample: u32,
     pub how: PredictionMethod,
     /// The pattern that counts as a violation.
     pub pattern: String,
@@ -142,13 +142,13 @@ pub struct RuleEnd {
     pub meaning: String,
     /// What would still have to happen, if the journal ends before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owed: Option<String>,
+    pub residual: Option<String>,
     /// What was false where a causal rule failed first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The approval would have violated this rule, so the run was not approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub forbade_approval: bool,
+    pub prevented_approval: bool,
     /// The journal has no event at which this causal rule is evaluated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_evaluated: bool,
@@ -163,16 +163,16 @@ impl RuleEnd {
         self.verdict.ends_with("violated")
     }
 
-    /// Whether this verdict forbids an approval.
-    pub(in crate::pipeline) fn forbids(&self) -> bool {
+    /// Whether this verdict prevents an approval.
+    pub(in crate::pipeline) fn prevents_approval(&self) -> bool {
         self.is_broken() && self.severity == Severity::Error.name()
     }
 
     pub fn words(&self) -> String {
-        let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; residual: {owed}"));
+        let residual = self.residual.as_ref().map_or_else(String::new, |residual| format!("; residual: {residual}"));
         let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
         let untrusted = self.untrusted.as_ref().map_or_else(String::new, |u| format!("; it {}", u.words()));
-        format!("rule `{}` is violated: {}{owed}{why}{untrusted}", self.rule, self.meaning)
+        format!("rule `{}` is violated: {}{residual}{why}{untrusted}", self.rule, self.meaning)
     }
 }
 

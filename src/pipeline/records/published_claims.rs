@@ -49,7 +49,7 @@ pub(in crate::pipeline) fn restorations(view: &RunView) -> impl Iterator<Item = 
             NodeName::Formalize | NodeName::ModelCheck | NodeName::Review => true,
         };
         let event = RunEvent::ClaimsRestored(ClaimsRestored { claims: node_claims(node, view, holds)? });
-        Some(record(node.name(), Kind::Recv, view.rev, 0, event).after_all())
+        Some(record(node.name(), Kind::Recv, view.rev, 0, event).with_journal_past())
     })
 }
 

@@ -26,6 +26,7 @@ pub struct Revision {
     /// How many revisions precede it on its branch.
     pub branch_index: u32,
     /// An outcome of the run, or `revised`.
+    #[schemars(extend("enum" = outcome_names()))]
     pub outcome: String,
     /// The node that the run went to.
     pub routed_to: Option<NodeName>,
@@ -55,6 +56,11 @@ pub struct Revision {
     /// Its step of the objective, if the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<ObjectiveStep>,
+}
+
+/// All values of [`Revision::outcome`].
+fn outcome_names() -> Vec<&'static str> {
+    Outcome::ALL.iter().map(|outcome| outcome.name()).chain(["revised"]).collect()
 }
 
 /// The closed revisions that led to this one, the oldest first and itself last.

@@ -80,15 +80,16 @@ impl Strengthening {
         match t.row {
             Row::MutantsJudged => Some(match &self.now.skipped_reason {
                 Some(why) => format!("the mutants were not judged: {why}"),
-                None if tally.survived == 0 => "no mutant goes unnoticed".to_owned(),
+                None if tally.survived == 0 => "no mutant survived".to_owned(),
                 None => tally.words(),
             }),
             Row::Strengthen => Some(format!(
-                "{} of {} mutants go unnoticed: asking for properties that notice them",
+                "{} of {} mutants survived: asking for properties that kill them",
                 tally.survived,
                 tally.killed + tally.survived
             )),
             Row::StrongerKept => {
+                // The next request quotes this text, so its words stay.
                 let after = judged?.tally();
                 Some(format!("kept: the new properties notice {}, not {}, of the mutants", after.killed, tally.killed))
             }

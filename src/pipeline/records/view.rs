@@ -18,7 +18,7 @@ use super::settings::{Branch, Changed, Settings};
 use super::specification::Specification;
 use super::spending::{Spending, Spent};
 use super::trial::Strengthening;
-use crate::journal::{Sha, is_apart};
+use crate::journal::{Sha, is_parallel_lifeline};
 use crate::monitor::RunObjective;
 use crate::pipeline::machine::{Effect, Event as Step, NodeName, State, Transition, transition};
 use crate::tla::CheckOutcome;
@@ -192,7 +192,7 @@ impl RunView {
             RunEvent::ReadRefused(_) => self.spending.add(lifeline, &Spent { refused_reads: 1, ..Spent::default() }),
             RunEvent::CheckFinished(check) => {
                 // A candidate's check is not one of the revision.
-                if !is_apart(lifeline) {
+                if !is_parallel_lifeline(lifeline) {
                     self.checks.add(entry.rev, check, &self.specification);
                 }
             }
@@ -236,8 +236,7 @@ impl RunView {
     }
 
     fn add_answer(&mut self, lifeline: &str, answer: &AnswerReceived) {
-        let spent = Spent::of_call(answer.usage, answer.cost_usd, answer.estimated, false);
-        self.spending.add(lifeline, &Spent { stale: u32::from(answer.stale), seconds: answer.seconds, ..spent });
+        self.spending.add(lifeline, &answer.spent());
         if let Some(model) = &answer.model {
             self.spending.add_model(model);
         }

@@ -1,11 +1,10 @@
 //! The choice among candidates, recomputed from the results that `formalize` had received.
 
-use serde_json::{Value, json};
-
 use super::verification::Verification;
 use crate::pipeline::machine::{MAX_CANDIDATES, candidate_lifeline};
 use crate::pipeline::records::{
-    Candidate, CandidateFinished, CandidateReceived, Entry, RunEvent, RunView, Stage, to_value,
+    Candidate, CandidateFinished, CandidateReceived, Chosen, Entry, LeadersSelected, ObjectiveStep, Quantity, RunEvent,
+    RunView, Stage,
 };
 use crate::pipeline::run::{select_best, select_leaders};
 
@@ -15,26 +14,30 @@ pub(super) fn check_event(verification: &mut Verification, view: &RunView, entry
         Results { here: view.in_flight.as_ref().map(|attempt| attempt.events.as_slice()).unwrap_or_default() };
     match &entry.event {
         RunEvent::CandidateFinished(finished) => check_finished(verification, view, entry, finished),
-        RunEvent::CandidateReceived(CandidateReceived { candidate, stage, .. }) => {
+        RunEvent::CandidateReceived(CandidateReceived { candidate, stage, points: _ }) => {
             match results.finished(*candidate, *stage) {
-                Some(one) => verification.compare("candidates", entry, &["points"], &json!({"points": one.points()})),
+                Some(one) => {
+                    let received = CandidateReceived { candidate: *candidate, stage: *stage, points: one.points() };
+                    verification.compare("candidates", entry, &RunEvent::CandidateReceived(received));
+                }
                 None => verification.object("candidates", entry.seq, "the received result had not been sent"),
             }
         }
-        RunEvent::LeadersSelected(named) => {
+        RunEvent::LeadersSelected(journaled) => {
             let drafted = results.received(Stage::Formalization);
-            let mut received: Vec<u32> = drafted.iter().map(|one| one.candidate).collect();
-            received.sort_unstable();
-            let mut told = named.received.clone();
-            told.sort_unstable();
-            if told != received {
-                let text = format!("`received` of leaders_selected is {told:?}; recomputed: {received:?}");
-                verification.object("candidates", entry.seq, text);
-            }
-            verification.compare("candidates", entry, &["leaders"], &json!({"leaders": select_leaders(&drafted)}));
+            let sorted = |mut numbers: Vec<u32>| {
+                numbers.sort_unstable();
+                numbers
+            };
+            let received = sorted(drafted.iter().map(|one| one.candidate).collect());
+            // The order in which they arrived has no effect.
+            let is_same = sorted(journaled.received.clone()) == received;
+            let received = if is_same { journaled.received.clone() } else { received };
+            let selected = LeadersSelected { leaders: select_leaders(&drafted), received };
+            verification.compare("candidates", entry, &RunEvent::LeadersSelected(selected));
         }
-        RunEvent::CandidateChosen(_) => match results.choice() {
-            Some(follows) => verification.compare("candidates", entry, &["chosen", "criterion", "received"], &follows),
+        RunEvent::CandidateChosen(journaled) => match results.choose(journaled) {
+            Some(chosen) => verification.compare("candidates", entry, &RunEvent::CandidateChosen(chosen)),
             None => verification.object("candidates", entry.seq, "a candidate is chosen, but none had been received"),
         },
         // Verified with their group, the rules or the interventions.
@@ -75,33 +78,31 @@ pub(super) fn check_event(verification: &mut Verification, view: &RunView, entry
     }
 }
 
-/// Checks the claims of a candidate, and its step of the objective by its metrics.
-fn check_finished(
-    verification: &mut Verification,
-    view: &RunView,
-    entry: &Entry,
-    CandidateFinished { candidate: one, .. }: &CandidateFinished,
-) {
+/// Checks the claims of a candidate, and its step of the objective by its metrics. The rest of its result was observed by
+/// the candidate.
+fn check_finished(verification: &mut Verification, view: &RunView, entry: &Entry, finished: &CandidateFinished) {
+    let one = &finished.candidate;
     if !(1..=MAX_CANDIDATES).contains(&one.candidate) || candidate_lifeline(one.candidate) != entry.lifeline {
         let text = format!("{} speaks of candidate {}", entry.lifeline, one.candidate);
         verification.object("candidates", entry.seq, text);
         return;
     }
-    verification.compare("candidates", entry, &["claims"], &json!({"claims": one.claims()}));
-    let Some(step) = &one.step else { return };
-    let mut follows = view.objective_after(view.parent, &step.metrics).map_or(json!({}), |step| to_value(&step));
-    let mut metrics = to_value(&step.metrics);
+    let recomputed = CandidateFinished { claims: one.claims(), candidate: one.clone() };
+    verification.compare("candidates", entry, &RunEvent::CandidateFinished(Box::new(recomputed)));
+    let Some(journaled) = &one.step else { return };
     // Only these metrics follow from the journal; the others are measured by the candidate alone.
-    for (name, value) in [
-        ("states", one.quick.as_ref().and_then(|quick| quick.distinct).map(|n| json!(n))),
-        ("covered", one.rank.map(|rank| json!(rank.covered))),
-    ] {
-        if let (Some(told), Some(value)) = (metrics.get_mut(name), value) {
-            *told = value;
+    let mut metrics = journaled.metrics.clone();
+    let states = one.quick.as_ref().and_then(|quick| quick.distinct);
+    let covered = one.rank.map(|rank| u64::try_from(rank.covered).unwrap_or(u64::MAX));
+    for (name, value) in [("states", states), ("covered", covered)] {
+        if let (Some(metric), Some(value)) = (metrics.0.get_mut(name), value) {
+            *metric = Quantity::Count(value);
         }
     }
-    follows["metrics"] = metrics;
-    verification.compare("objective", entry, &["step"], &json!({"step": follows}));
+    let step = view.objective_after(view.parent, &journaled.metrics).map(|step| ObjectiveStep { metrics, step });
+    let recomputed =
+        CandidateFinished { candidate: Candidate { step, ..one.clone() }, claims: finished.claims.clone() };
+    verification.compare("objective", entry, &RunEvent::CandidateFinished(Box::new(recomputed)));
 }
 
 /// The events of the attempt so far.
@@ -125,14 +126,20 @@ impl Results<'_> {
     }
 
     /// The candidate that goes on, by which criterion, and the points of all received ones.
-    fn choice(&self) -> Option<Value> {
+    fn choose(&self, journaled: &Chosen) -> Option<Chosen> {
         let mut all = self.received(Stage::Formalization);
         let leading = self.received(Stage::Properties);
         all.retain(|one| leading.iter().all(|leader| leader.candidate != one.candidate));
         all.extend(leading.iter().cloned());
-        let (winner, by) = select_best(if leading.is_empty() { &all } else { &leading })?;
-        let points = all.iter().map(|one| (one.candidate.to_string(), json!(one.points())));
-        let received = Value::Object(points.collect());
-        Some(json!({"chosen": winner.candidate, "criterion": by, "received": received}))
+        let (winner, criterion) = select_best(if leading.is_empty() { &all } else { &leading })?;
+        Some(Chosen {
+            chosen: winner.candidate,
+            criterion,
+            received: all.iter().map(|one| (one.candidate, one.points())).collect(),
+            // How long the run waited for the others depended on the clock.
+            missing: journaled.missing.clone(),
+            // Words can differ between releases that decide the same.
+            why: journaled.why.clone(),
+        })
     }
 }

@@ -1,68 +1,48 @@
 //! Accepted answers: each must be one that was received, and the one that an intervention chose must be the best of its
 //! samples. What each sample would have led to is taken from the journal: it depends on when the run evaluated its rules.
 
-use serde_json::json;
-
 use super::verification::Verification;
-use crate::journal::{Sha, is_apart};
-use crate::pipeline::records::{AnswerFacts, Entry, RunEvent, Sampled, to_value};
+use crate::journal::is_parallel_lifeline;
+use crate::pipeline::records::{AnswerAccepted, AnswerFacts, Entry, Intervened, RunEvent, Sampled};
 
-/// An answer that a journal accepts, or would accept if its candidate is chosen.
-struct Accepted<'a> {
-    purpose: &'a str,
-    candidate: u32,
-    artifact: &'a Sha,
-    facts: &'a AnswerFacts,
-    /// The field that holds the facts.
-    field: &'static str,
-}
-
-impl<'a> Accepted<'a> {
-    fn from_event(event: &'a RunEvent) -> Option<Self> {
-        match event {
-            RunEvent::AnswerAccepted(a) => Some(Self {
-                purpose: &a.purpose,
-                candidate: a.candidate,
-                artifact: &a.artifact,
-                facts: &a.answer,
-                field: "answer",
-            }),
-            RunEvent::AnswerOffered(a) => Some(Self {
-                purpose: &a.purpose,
-                candidate: a.candidate,
-                artifact: &a.artifact,
-                facts: &a.pending_answer,
-                field: "pending_answer",
-            }),
-            _ => None,
-        }
-    }
-
-    /// The facts of the received answer that this one was. Answers of a candidate are accepted by the node.
-    fn received(&self, entry: &Entry, before: &'a [Entry]) -> Option<&'a AnswerFacts> {
-        before.iter().rev().find_map(|from| {
-            let answer = from.event.try_as_answer_received_ref()?;
-            let facts = answer.pending_answer.as_ref()?;
-            let is_it = from.rev == entry.rev
-                && (from.lifeline == entry.lifeline || is_apart(&from.lifeline))
-                && (answer.purpose.as_str(), answer.candidate, &answer.artifact)
-                    == (self.purpose, self.candidate, self.artifact);
-            is_it.then_some(facts)
-        })
+/// The answer that an event accepts, or would accept if its candidate is chosen.
+fn accepted_answer(event: &RunEvent) -> Option<AnswerAccepted> {
+    match event {
+        RunEvent::AnswerAccepted(accepted) => Some(accepted.clone()),
+        RunEvent::AnswerOffered(offered) => Some(offered.clone().into()),
+        _ => None,
     }
 }
 
-/// Compares each accepted answer with the answer that was received. Labels are the word of a model and not compared.
+/// The acceptance of the received answer that this one was. Answers of a candidate are accepted by the node. Labels are
+/// the word of a model, so they are copied from the journal.
+fn recompute_acceptance(entry: &Entry, journaled: &AnswerAccepted, before: &[Entry]) -> Option<AnswerAccepted> {
+    let labels = &journaled.answer.labels;
+    before.iter().rev().find_map(|from| {
+        let received = from.event.try_as_answer_received_ref()?;
+        let is_it = from.rev == entry.rev
+            && (from.lifeline == entry.lifeline || is_parallel_lifeline(&from.lifeline))
+            && (&received.purpose, received.sample, &received.artifact)
+                == (&journaled.purpose, journaled.sample, &journaled.artifact);
+        let accepted = if is_it { AnswerAccepted::accept(received, None)? } else { return None };
+        Some(AnswerAccepted { answer: AnswerFacts { labels: labels.clone(), ..accepted.answer }, ..accepted })
+    })
+}
+
+/// Compares each accepted answer with the answer that was received.
 pub(super) fn check_accepted(verification: &mut Verification, before: &[Entry], group: &[Entry]) {
     for entry in group {
-        let Some(accepted) = Accepted::from_event(&entry.event) else { continue };
-        let Some(received) = accepted.received(entry, before) else {
+        let Some(journaled) = accepted_answer(&entry.event) else { continue };
+        let Some(recomputed) = recompute_acceptance(entry, &journaled, before) else {
             verification.object("intervention", entry.seq, "an answer is accepted that was not received");
             continue;
         };
-        let mut data = json!({});
-        data[accepted.field] = to_value(&AnswerFacts { labels: accepted.facts.labels.clone(), ..received.clone() });
-        verification.compare("intervention", entry, &[accepted.field], &data);
+        let recomputed = if entry.event.is_answer_offered() {
+            RunEvent::AnswerOffered(recomputed.into())
+        } else {
+            RunEvent::AnswerAccepted(recomputed)
+        };
+        verification.compare("intervention", entry, &recomputed);
     }
 }
 
@@ -71,8 +51,8 @@ pub(super) fn check_choice(verification: &mut Verification, group: &[Entry]) {
     let Some((entry, intervened)) = group.iter().find_map(|e| Some((e, e.event.try_as_intervened_ref()?))) else {
         return;
     };
-    let accepted = group.iter().find_map(|entry| Accepted::from_event(&entry.event));
-    if accepted.is_none_or(|accepted| accepted.candidate != intervened.candidate) {
+    let accepted = group.iter().find_map(|entry| accepted_answer(&entry.event));
+    if accepted.as_ref().is_none_or(|accepted| accepted.sample != intervened.sample) {
         verification.object("intervention", entry.seq, "the answer that is accepted with it is another");
     }
     let Some(best) = Sampled::best(&intervened.samples) else {
@@ -82,10 +62,20 @@ pub(super) fn check_choice(verification: &mut Verification, group: &[Entry]) {
     let (first, best) = (&intervened.samples[0], &intervened.samples[best]);
     let broken_by = |sample: &Sampled| [sample.violated.clone(), sample.predicted.clone()].concat();
     let left = broken_by(best);
-    let prevented: Vec<String> = broken_by(first).into_iter().filter(|rule| !left.contains(rule)).collect();
-    let follows = json!({
-        "candidate": best.candidate, "calls": intervened.samples.len() - 1, "violated": best.violated,
-        "prevented": prevented,
-    });
-    verification.compare("intervention", entry, &["candidate", "calls", "violated", "prevented"], &follows);
+    let recomputed = Intervened {
+        calls: u32::try_from(intervened.samples.len() - 1).unwrap_or(u32::MAX),
+        sample: best.sample,
+        prevented_violations: broken_by(first).into_iter().filter(|rule| !left.contains(rule)).collect(),
+        violated: best.violated.clone(),
+        purpose: accepted.map_or_else(|| intervened.purpose.clone(), |accepted| accepted.purpose),
+        // These depend on when the run evaluated its rules.
+        samples: intervened.samples.clone(),
+        rule: intervened.rule.clone(),
+        intervention: intervened.intervention,
+        residual: intervened.residual.clone(),
+        // Prices were known at the time of the run.
+        cost_usd: intervened.cost_usd,
+        tokens: intervened.tokens,
+    };
+    verification.compare("intervention", entry, &RunEvent::Intervened(recomputed));
 }

@@ -18,8 +18,8 @@ pub(super) fn objections(view: &RunView, entries: &[Entry]) -> Vec<Objection> {
     let mut all = Vec::new();
     for revision in &view.revisions {
         let number = revision.revision;
-        let is_told = revision.objective.as_ref().map(|step| &step.step);
-        if is_told != view.objective_step(number).map(|step| step.step).as_ref() {
+        let journaled = revision.objective.as_ref().map(|step| &step.step);
+        if journaled != view.objective_step(number).map(|step| step.step).as_ref() {
             let text = format!("the step of rev_{number} does not follow from its metrics");
             all.push(objection(closing(number), text));
         }

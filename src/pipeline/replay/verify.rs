@@ -4,14 +4,14 @@ use serde_json::json;
 
 use super::altered_texts::altered;
 use super::rules::{self, Rules};
-use super::verification::{Verification, short};
+use super::verification::{Verification, shorten};
 use super::{candidates, interventions, objective};
-use crate::journal::{ArtifactStore, is_apart};
+use crate::journal::{ArtifactStore, is_parallel_lifeline};
 use crate::pipeline::machine::{Acceptance, Activity, Event as Step, ReviewFacts, Row, transition};
 use crate::pipeline::policy::{CausalView, Judgement};
 use crate::pipeline::records::{
-    AttemptFinished, Branch, CheckRecord, Entry, Facts, Finished, Product, Record, RunEvent, RunView,
-    ends_with_its_best, file, restorations, reviewed, to_value,
+    AttemptFinished, Branch, CheckRecord, Entry, Evaluation, Facts, Finished, GuardEvaluated, ObjectiveStep, Product,
+    Record, Revision, Routed, RunEvent, RunView, ends_with_its_best, file, restorations, reviewed,
 };
 use crate::pipeline::run::Finishing;
 
@@ -83,7 +83,7 @@ impl Replay<'_> {
             }
             RunEvent::BranchStarted(branch) => self.branched(group, branch),
             RunEvent::CheckFinished(check) => {
-                if !is_apart(&first.lifeline) {
+                if !is_parallel_lifeline(&first.lifeline) {
                     self.checked(first, check);
                 }
             }
@@ -95,9 +95,9 @@ impl Replay<'_> {
             {
                 return false;
             }
-            self.rules.follow(entry, &mut self.verification);
+            self.rules.add_event(entry, &mut self.verification);
             self.view.apply(entry);
-            if let Err(why) = self.causal_view.follow(entry) {
+            if let Err(why) = self.causal_view.add_event(entry) {
                 self.verification.object("clock", entry.seq, format!("its vector clock does not follow: {why}"));
                 return false;
             }
@@ -156,16 +156,16 @@ impl Replay<'_> {
             );
             return false;
         };
-        let told = &finished.product;
-        let claims = match &told.facts {
+        let journaled = &finished.product;
+        let claims = match &journaled.facts {
             Facts::Reviewed { approval, flaw, .. } => Some(reviewed(view, approval, flaw.as_deref())),
             Facts::ReviewUnreadable { approval, .. } => Some(reviewed(view, approval, None)),
             _ => None,
         };
         let judgement = claims.and_then(|claims| causal_view.judge(&claims).ok());
-        let (product, mut wrong) = recompute_product(view, told.clone(), judgement.as_ref());
+        let (product, mut wrong) = recompute_product(view, journaled.clone(), judgement.as_ref());
         let rules = &mut self.rules;
-        let product = if rules.unknown() && is_broken(told.event) {
+        let product = if rules.unknown() && is_broken(journaled.event) {
             Product { event: product.event.violating_policy(), ..product }
         } else {
             product
@@ -182,7 +182,7 @@ impl Replay<'_> {
             verification.object("attempt", first.seq, text);
         }
         compare_group(verification, group, &records, rules.unknown(), *one_objective && view.objective().is_some());
-        let goes = transition(&view.settings.routing, &view.state, &told.event).row != Row::Ignored;
+        let goes = transition(&view.settings.routing, &view.state, &journaled.event).row != Row::Ignored;
         if !goes {
             verification.object("routing", first.seq, format!("{} cannot have this event here", first.lifeline));
         }
@@ -192,10 +192,10 @@ impl Replay<'_> {
     /// Checks that a check is of the current module and configuration.
     fn checked(&mut self, entry: &Entry, check: &CheckRecord) {
         for (what, is, name) in [("module", &check.module, file::MODULE), ("cfg", &check.cfg, file::CFG)] {
-            let follows = self.view.artifact(name);
-            if follows != Some(is) {
-                let (is, follows) = (short(&json!(is)), short(&json!(follows)));
-                let text = format!("`{what}` of {} is {is}; recomputed: {follows}", entry.event.name());
+            let recomputed = self.view.artifact(name);
+            if recomputed != Some(is) {
+                let (is, recomputed) = (shorten(&json!(is)), shorten(&json!(recomputed)));
+                let text = format!("`{what}` of {} is {is}; recomputed: {recomputed}", entry.event.name());
                 self.verification.object("check", entry.seq, text);
             }
         }
@@ -215,7 +215,7 @@ impl Replay<'_> {
 }
 
 /// The product of an attempt with the machine event that follows from the rest of it, and what else does not follow.
-fn recompute_product(before: &RunView, told: Product, judgement: Option<&Judgement>) -> (Product, Vec<String>) {
+fn recompute_product(before: &RunView, journaled: Product, judgement: Option<&Judgement>) -> (Product, Vec<String>) {
     let mut wrong = Vec::new();
     let inspected = || {
         let events = before.in_flight.iter().flat_map(|attempt| &attempt.events);
@@ -223,10 +223,10 @@ fn recompute_product(before: &RunView, told: Product, judgement: Option<&Judgeme
     };
     let mut accepted = |name: &str| {
         let Some((seq, tool)) = inspected() else { return Acceptance::Accepted };
-        if let (Some(made), Some(module)) = (told.artifacts.get(name), &tool.module)
+        if let (Some(made), Some(module)) = (journaled.artifacts.get(name), &tool.module)
             && made != module
         {
-            let (made, module) = (short(&json!(made)), short(&json!(module)));
+            let (made, module) = (shorten(&json!(made)), shorten(&json!(module)));
             wrong.push(format!("`artifacts` has {made} as {name}; event {seq} accepted {module}"));
         }
         if tool.accepted { Acceptance::Accepted } else { Acceptance::Rejected }
@@ -234,7 +234,7 @@ fn recompute_product(before: &RunView, told: Product, judgement: Option<&Judgeme
     // With an objective, `Finishing` decides this.
     let inconclusive =
         |here| before.objective().is_none() && before.best(Some(here)).is_some_and(|(_, best)| best.inconclusive);
-    let event = match (told.event, &told.facts) {
+    let event = match (journaled.event, &journaled.facts) {
         (Step::Reviewed(_), Facts::Reviewed { review, flaw, rank, .. }) => Step::Reviewed(ReviewFacts {
             verdict: review.verdict,
             earliest: review.earliest(),
@@ -259,14 +259,14 @@ fn recompute_product(before: &RunView, told: Product, judgement: Option<&Judgeme
         (Step::Validated(_), _) => Step::Validated(accepted(file::VALIDATED)),
         (Step::Merged(_), Facts::Rejected { .. }) => Step::Merged(Acceptance::Rejected),
         (Step::Merged(_), _) => Step::Merged(accepted(file::MODULE)),
-        (Step::Judged { .. }, _) => before.mutants_event().unwrap_or(told.event),
+        (Step::Judged { .. }, _) => before.mutants_event().unwrap_or(journaled.event),
         (other, _) => other,
     };
-    (Product { event, ..told }, wrong)
+    (Product { event, ..journaled }, wrong)
 }
 
-/// Compares the events of a group with what follows. `no_rules`: verdicts on rules are unknown. `by_itself`: the steps
-/// of the objective are recomputed at the end.
+/// Compares the events of a group with the recomputed records. `no_rules`: verdicts on rules are unknown. `by_itself`: the
+/// steps of the objective are recomputed at the end.
 fn compare_group(
     verification: &mut Verification,
     group: &[Entry],
@@ -274,18 +274,18 @@ fn compare_group(
     no_rules: bool,
     by_itself: bool,
 ) {
-    let told: Vec<&Entry> = group.iter().filter(|entry| !entry.event.is_rule_violated()).collect();
+    let journaled: Vec<&Entry> = group.iter().filter(|entry| !entry.event.is_rule_violated()).collect();
     let names = |all: &mut dyn Iterator<Item = (&str, &str)>| {
         all.map(|(name, lifeline)| format!("{name} of {lifeline}")).collect::<Vec<_>>().join(", ")
     };
-    let is = names(&mut told.iter().map(|e| (e.event.name(), e.lifeline.as_str())));
-    let follows = names(&mut records.iter().map(|r| (r.event.name(), r.lifeline.as_str())));
-    if is != follows {
+    let is = names(&mut journaled.iter().map(|e| (e.event.name(), e.lifeline.as_str())));
+    let recomputed = names(&mut records.iter().map(|r| (r.event.name(), r.lifeline.as_str())));
+    if is != recomputed {
         let seq = group.first().map_or(0, |event| event.seq);
         verification.object(
             "routing",
             seq,
-            format!("the events from here on are {is}; it follows that they are {follows}"),
+            format!("the events from here on are {is}; it follows that they are {recomputed}"),
         );
     }
     for record in records {
@@ -297,108 +297,125 @@ fn compare_group(
                 && entry.lifeline == record.lifeline
                 && guard(&entry.event) == guard(&record.event)
         };
-        let Some(entry) = told.iter().find(same) else {
+        let Some(entry) = journaled.iter().find(same) else {
             let seq = group.first().map_or(0, |event| event.seq);
             let of = guard(&record.event).map_or_else(String::new, |guard| format!(" of the guard `{guard}`"));
             verification.object("routing", seq, format!("the group lacks the {name}{of}"));
             continue;
         };
         let envelope = json!({"kind": entry.kind, "rev": entry.rev, "attempt": entry.attempt});
-        let follows = json!({"kind": record.kind, "rev": record.rev, "attempt": record.attempt});
-        if envelope != follows {
-            let text = format!("{name} is {envelope}; recomputed: {follows}");
+        let recomputed = json!({"kind": record.kind, "rev": record.rev, "attempt": record.attempt});
+        if envelope != recomputed {
+            let text = format!("{name} is {envelope}; recomputed: {recomputed}");
             verification.object("journal", entry.seq, text);
         }
-        let follows = record.event.data();
-        match (&entry.event, &record.event) {
-            (RunEvent::AttemptFinished(_), _) => verification.compare("attempt", entry, &["event", "claims"], &follows),
-            (RunEvent::GuardEvaluated(_), _) => {
-                verification.compare("guard", entry, &["holds", "clause", "values"], &follows);
-            }
-            (RunEvent::Routed(_), _) => {
-                verification.compare("routing", entry, &["from", "to", "row", "event", "routing"], &follows);
-            }
-            (RunEvent::ClaimsRestored(_), _) => verification.compare("attempt", entry, &["claims"], &follows),
-            (RunEvent::RevisionClosed(closed), _) => {
-                verification.compare("revision", entry, &CLOSED, &follows);
-                let mut objective = follows["objective"].clone();
-                if let Some(step) = closed.objective.as_ref().filter(|_| by_itself) {
-                    let measured = objective["metrics"].take();
-                    objective = to_value(step);
-                    objective["metrics"] = measured;
-                }
-                verification.compare("objective", entry, &["objective"], &json!({"objective": objective}));
-            }
-            (RunEvent::RunFinished(told), RunEvent::RunFinished(end)) => {
-                verification.compare("routing", entry, &["outcome", "reason"], &follows);
-                if !(by_itself && ends_with_its_best(end.outcome)) {
-                    verification.compare("routing", entry, &["best"], &follows);
-                }
-                if !no_rules {
-                    rules::compare_ends(verification, entry.seq, &told.rules, &end.rules);
-                }
-            }
-            // Another name than the recomputed event's is an objection already; no other event follows from an attempt.
-            (
-                RunEvent::RunFinished(_)
-                | RunEvent::RunStarted(_)
-                | RunEvent::RunResumed(_)
-                | RunEvent::BranchStarted(_)
-                | RunEvent::AttemptStarted(_)
-                | RunEvent::RequestSent(_)
-                | RunEvent::AnswerReceived(_)
-                | RunEvent::AnswerAccepted(_)
-                | RunEvent::AnswerOffered(_)
-                | RunEvent::Labelled(_)
-                | RunEvent::Intervened(_)
-                | RunEvent::Predicted(_)
-                | RunEvent::AnswerNormalised(_)
-                | RunEvent::PartTaken(_)
-                | RunEvent::PartMissing(_)
-                | RunEvent::CallFailed(_)
-                | RunEvent::ModelSwitched(_)
-                | RunEvent::RequestPartOmitted(_)
-                | RunEvent::ReadRefused(_)
-                | RunEvent::AnswerUnreadable(_)
-                | RunEvent::ToolFinished(_)
-                | RunEvent::CheckFinished(_)
-                | RunEvent::CandidateStarted(_)
-                | RunEvent::QuickCheckFinished(_)
-                | RunEvent::CandidateFinished(_)
-                | RunEvent::CandidateReceived(_)
-                | RunEvent::CandidateAbandoned(_)
-                | RunEvent::LeadersSelected(_)
-                | RunEvent::LeaderNotified(_)
-                | RunEvent::CandidateChosen(_)
-                | RunEvent::MutantsJudged(_)
-                | RunEvent::RuleViolated(_),
-                _,
-            ) => {}
-        }
+        compare_event(verification, entry, &record.event, no_rules, by_itself);
     }
 }
 
-/// The fields of a closed revision that follow from earlier events: all but the reason in words. The objective is
-/// compared separately.
-const CLOSED: [&str; 17] = [
-    "revision",
-    "parent",
-    "branch_index",
-    "outcome",
-    "routed_to",
-    "requirements",
-    "check",
-    "rank",
-    "attempts",
-    "models",
-    "spent",
-    "spent_by_node",
-    "open_feedback",
-    "edited",
-    "hashes",
-    "repaired",
-    "strengthened",
-];
+/// Compares an event of a group with the recomputed one. Reasons in words are not compared, because they can differ between
+/// releases that decide the same.
+fn compare_event(
+    verification: &mut Verification,
+    entry: &Entry,
+    recomputed: &RunEvent,
+    no_rules: bool,
+    by_itself: bool,
+) {
+    match (&entry.event, recomputed) {
+        (RunEvent::AttemptFinished(_) | RunEvent::ClaimsRestored(_), _) => {
+            verification.compare("attempt", entry, recomputed);
+        }
+        (RunEvent::GuardEvaluated(journaled), RunEvent::GuardEvaluated(recomputed)) => {
+            let recomputed = match (&**journaled, &**recomputed) {
+                (GuardEvaluated::Approval(journaled), GuardEvaluated::Approval(recomputed)) => {
+                    GuardEvaluated::Approval(Evaluation { why: journaled.why.clone(), ..recomputed.clone() })
+                }
+                (GuardEvaluated::Flaw(journaled), GuardEvaluated::Flaw(recomputed)) => {
+                    GuardEvaluated::Flaw(Evaluation { why: journaled.why.clone(), ..recomputed.clone() })
+                }
+                // The two are found by their guard.
+                (_, other) => other.clone(),
+            };
+            verification.compare("guard", entry, &RunEvent::GuardEvaluated(Box::new(recomputed)));
+        }
+        (RunEvent::Routed(journaled), RunEvent::Routed(recomputed)) => {
+            let recomputed = Routed { why: journaled.why.clone(), ..(**recomputed).clone() };
+            verification.compare("routing", entry, &RunEvent::Routed(Box::new(recomputed)));
+        }
+        (RunEvent::RevisionClosed(journaled), RunEvent::RevisionClosed(recomputed)) => {
+            // The objective has its own subject.
+            let objective = journaled.objective.clone();
+            let revision = Revision { why: journaled.why.clone(), objective, ..(**recomputed).clone() };
+            verification.compare("revision", entry, &RunEvent::RevisionClosed(Box::new(revision)));
+            let objective = match (&journaled.objective, &recomputed.objective) {
+                (Some(journaled), Some(recomputed)) if by_itself => {
+                    Some(ObjectiveStep { metrics: recomputed.metrics.clone(), ..journaled.clone() })
+                }
+                (_, recomputed) => recomputed.clone(),
+            };
+            let revision = Revision { objective, ..(**journaled).clone() };
+            verification.compare("objective", entry, &RunEvent::RevisionClosed(Box::new(revision)));
+        }
+        (RunEvent::RunFinished(journaled), RunEvent::RunFinished(recomputed)) => {
+            let finished = Finished {
+                outcome: recomputed.outcome,
+                reason: recomputed.reason,
+                why: journaled.why.clone(),
+                best: if by_itself && ends_with_its_best(recomputed.outcome) {
+                    journaled.best
+                } else {
+                    recomputed.best
+                },
+                // Compared by rule.
+                rules: journaled.rules.clone(),
+            };
+            verification.compare("routing", entry, &RunEvent::RunFinished(finished));
+            if !no_rules {
+                rules::compare_ends(verification, entry.seq, &journaled.rules, &recomputed.rules);
+            }
+        }
+        // Another name than the recomputed event's is an objection already; no other event follows from an attempt.
+        (
+            RunEvent::GuardEvaluated(_)
+            | RunEvent::Routed(_)
+            | RunEvent::RevisionClosed(_)
+            | RunEvent::RunFinished(_)
+            | RunEvent::RunStarted(_)
+            | RunEvent::RunResumed(_)
+            | RunEvent::BranchStarted(_)
+            | RunEvent::AttemptStarted(_)
+            | RunEvent::RequestSent(_)
+            | RunEvent::AnswerReceived(_)
+            | RunEvent::AnswerAccepted(_)
+            | RunEvent::AnswerOffered(_)
+            | RunEvent::Labelled(_)
+            | RunEvent::Intervened(_)
+            | RunEvent::Predicted(_)
+            | RunEvent::AnswerNormalised(_)
+            | RunEvent::PartTaken(_)
+            | RunEvent::PartMissing(_)
+            | RunEvent::CallFailed(_)
+            | RunEvent::ModelSwitched(_)
+            | RunEvent::RequestPartOmitted(_)
+            | RunEvent::ReadRefused(_)
+            | RunEvent::AnswerUnreadable(_)
+            | RunEvent::ToolFinished(_)
+            | RunEvent::CheckFinished(_)
+            | RunEvent::CandidateStarted(_)
+            | RunEvent::QuickCheckFinished(_)
+            | RunEvent::CandidateFinished(_)
+            | RunEvent::CandidateReceived(_)
+            | RunEvent::CandidateAbandoned(_)
+            | RunEvent::LeadersSelected(_)
+            | RunEvent::LeaderNotified(_)
+            | RunEvent::CandidateChosen(_)
+            | RunEvent::MutantsJudged(_)
+            | RunEvent::RuleViolated(_),
+            _,
+        ) => {}
+    }
+}
 
 fn is_broken(event: Step) -> bool {
     matches!(event, Step::Reviewed(ReviewFacts { violates_policy: true, .. }))

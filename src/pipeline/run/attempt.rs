@@ -16,7 +16,7 @@ pub struct Attempt<'a> {
     pub lifeline: &'static str,
     pub rev: u32,
     /// How many revisions precede this one on its branch. A part of the request keys in recordings.
-    pub place: u32,
+    pub branch_index: u32,
     /// The number, from 1.
     pub attempt: u32,
     /// The number of the candidate, from 1; 0 for the node itself.
@@ -35,24 +35,24 @@ impl<'a> Attempt<'a> {
     /// Begins an attempt, or continues the one in flight.
     pub(in crate::pipeline) fn begin(run: &'a Run, lifeline: &'static str) -> Result<Self, RunError> {
         let view = run.view();
-        let (rev, place) = (view.rev, view.state.branch_index);
+        let (rev, branch_index) = (view.rev, view.state.branch_index);
         if let Some(in_flight) = view.in_flight.as_ref().filter(|f| f.lifeline == lifeline) {
             let recalled = in_flight.events.clone();
-            return Ok(Self::own(run, lifeline, (rev, place, in_flight.attempt), recalled));
+            return Ok(Self::own(run, lifeline, (rev, branch_index, in_flight.attempt), recalled));
         }
         let attempt = view.attempts.get(&(rev, lifeline.to_owned())).copied().unwrap_or(0) + 1;
         let started = RunEvent::AttemptStarted(AttemptStarted {});
-        run.append(vec![record(lifeline, Kind::Act, rev, attempt, started).after_all()])?;
-        Ok(Self::own(run, lifeline, (rev, place, attempt), Vec::new()))
+        run.append(vec![record(lifeline, Kind::Act, rev, attempt, started).with_journal_past()])?;
+        Ok(Self::own(run, lifeline, (rev, branch_index, attempt), Vec::new()))
     }
 
     fn own(run: &'a Run, lifeline: &'static str, at: (u32, u32, u32), recalled: Vec<Entry>) -> Self {
-        let ((rev, place, attempt), accepting_lifeline) = (at, lifeline);
+        let ((rev, branch_index, attempt), accepting_lifeline) = (at, lifeline);
         Self {
             run,
             lifeline,
             rev,
-            place,
+            branch_index,
             attempt,
             candidate: 0,
             accepting_lifeline,
@@ -65,7 +65,7 @@ impl<'a> Attempt<'a> {
     /// The part of a candidate in this attempt. It recalls the events of one stage, or of all.
     #[must_use]
     pub fn for_candidate(&self, candidate: u32, stage: Option<Stage>) -> Self {
-        let Self { run, rev, place, attempt, .. } = *self;
+        let Self { run, rev, branch_index, attempt, .. } = *self;
         let lifeline = candidate_lifeline(candidate);
         let own = || self.recalled.iter().filter(|entry| entry.lifeline == lifeline);
         let drafted = own().position(|entry| entry.event.is_candidate_finished()).map_or(usize::MAX, |at| at + 1);
@@ -78,7 +78,7 @@ impl<'a> Attempt<'a> {
             Some(Stage::Properties) => NodeName::GenerateInvariants.name(),
             _ => NodeName::Formalize.name(),
         };
-        Self { candidate, accepting_lifeline, ..Self::own(run, lifeline, (rev, place, attempt), recalled) }
+        Self { candidate, accepting_lifeline, ..Self::own(run, lifeline, (rev, branch_index, attempt), recalled) }
     }
 
     /// The distance between the numbers of further samples: each candidate has its own number for the same purpose.

@@ -64,7 +64,7 @@ mod tests {
         Candidate {
             candidate: number,
             stage: Stage::Formalization,
-            answer: Sha::of("answer"),
+            answer: Sha::digest("answer"),
             source: None,
             module: None,
             properties: None,
@@ -86,9 +86,9 @@ mod tests {
             moved,
             seconds: 0.0,
             constants: BTreeMap::new(),
-            output: Sha::of("output"),
+            output: Sha::digest("output"),
         };
-        let (source, module) = (Some(Sha::of("source")), Some(Sha::of("module")));
+        let (source, module) = (Some(Sha::digest("source")), Some(Sha::digest("module")));
         Candidate { source, module, quick: Some(quick), ..candidate(number) }
     }
 
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn points_grow_with_the_progress_of_a_candidate() {
-        let rejected = Candidate { source: Some(Sha::of("source")), ..candidate(1) };
+        let rejected = Candidate { source: Some(Sha::digest("source")), ..candidate(1) };
         let unchecked = Candidate { quick: None, ..checked(1, "holds", true) };
         let way = [
             candidate(1),
@@ -139,8 +139,8 @@ mod tests {
     fn the_first_of_equals_is_best_and_two_leaders_get_properties() {
         let all = [candidate(1), checked(4, "holds", true), checked(2, "holds", true), checked(3, "holds", true)];
         let mut all = all;
-        all[1].source = Some(Sha::of("another"));
-        all[3].source = Some(Sha::of("a third"));
+        all[1].source = Some(Sha::digest("another"));
+        all[3].source = Some(Sha::digest("a third"));
         assert_eq!(select_best(&all).map(|(one, by)| (one.candidate, by)), Some((2, ChosenBy::Points)));
         assert_eq!(select_leaders(&all), [2, 3]);
         let same = [checked(1, "holds", true), checked(2, "holds", true)];
@@ -154,8 +154,8 @@ mod tests {
     fn each_candidate_has_a_numbered_lifeline() {
         for number in 1..=MAX_CANDIDATES {
             assert_eq!(candidate_lifeline(number), format!("formalize_{number}"));
-            assert!(crate::journal::is_apart(candidate_lifeline(number)));
+            assert!(crate::journal::is_parallel_lifeline(candidate_lifeline(number)));
         }
-        assert!(!NODE_LIFELINES.iter().any(|name| crate::journal::is_apart(name)));
+        assert!(!NODE_LIFELINES.iter().any(|name| crate::journal::is_parallel_lifeline(name)));
     }
 }

@@ -77,7 +77,7 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
     let finished = Finished { outcome, reason, why, best: None, rules: Vec::new() };
     let rev = run.view().rev;
     info!(reason = ?halt.reason, "run stopped");
-    run.append(vec![record("run", Kind::Act, rev, 0, RunEvent::RunFinished(finished)).after_all()]).map(|_| ())
+    run.append(vec![record("run", Kind::Act, rev, 0, RunEvent::RunFinished(finished)).with_journal_past()]).map(|_| ())
 }
 
 /// Journals what a node made and what follows from it.
@@ -118,5 +118,5 @@ fn log(event: &RunEvent) {
 pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
     let view = run.view();
     let resumed = RunEvent::RunResumed(Box::new(changed.clone()));
-    run.append(vec![record("run", Kind::Act, view.rev, 0, resumed).after_all()]).map(|_| ())
+    run.append(vec![record("run", Kind::Act, view.rev, 0, resumed).with_journal_past()]).map(|_| ())
 }

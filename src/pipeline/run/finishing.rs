@@ -36,13 +36,17 @@ impl Finishing<'_> {
             return Ok(group);
         }
         let mut rules = ends(&group)?;
-        let forbidding: Vec<String> = rules.iter().filter(|rule| rule.forbids()).map(RuleEnd::words).collect();
-        if row == Row::Approved && !forbidding.is_empty() {
+        let preventing: Vec<String> =
+            rules.iter().filter(|rule| rule.prevents_approval()).map(RuleEnd::words).collect();
+        if row == Row::Approved && !preventing.is_empty() {
             let product = Product { event: product.event.violating_policy(), ..product };
-            group = self.events(product, Some(&forbidding.join("; "))).1;
-            let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
-            rules =
-                ends(&group)?.into_iter().map(|rule| RuleEnd { forbade_approval: forbade(&rule), ..rule }).collect();
+            group = self.events(product, Some(&preventing.join("; "))).1;
+            let prevented =
+                |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.prevents_approval());
+            rules = ends(&group)?
+                .into_iter()
+                .map(|rule| RuleEnd { prevented_approval: prevented(&rule), ..rule })
+                .collect();
         }
         for record in &mut group {
             if let RunEvent::RunFinished(finished) = &mut record.event {
@@ -53,8 +57,8 @@ impl Finishing<'_> {
     }
 
     /// One group: the result of the attempt, the guards, the routing, the revision that it closes, and the end of the
-    /// run. `forbidden` names the rules that forbid an approval.
-    fn events(&self, product: Product, forbidden: Option<&str>) -> (Row, Vec<Record>) {
+    /// run. `preventing` names the rules that prevent an approval.
+    fn events(&self, product: Product, preventing: Option<&str>) -> (Row, Vec<Record>) {
         let Self { before, judgement, activity, attempt } = *self;
         let after = before.with_product(&product);
         let (product, lost) = after.steered(product, || closed(before, &after));
@@ -68,9 +72,9 @@ impl Finishing<'_> {
         let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
         group.extend(evaluated.map(|guard| here(Kind::Choice, RunEvent::GuardEvaluated(Box::new(guard)))));
         let to = destination(&t);
-        let why = match (forbidden, lost.filter(|_| t.row == Row::ObjectiveLost)) {
+        let why = match (preventing, lost.filter(|_| t.row == Row::ObjectiveLost)) {
             (Some(rules), _) => {
-                format!("approved, and every clause of the guard holds, but the policy forbids it: {rules}")
+                format!("approved, and every clause of the guard holds, but the policy prevents it: {rules}")
             }
             (None, Some(lost)) => lost,
             (None, None) => reason(&t, product, &after, judgement),
@@ -91,7 +95,7 @@ impl Finishing<'_> {
                 Effect::Finish(outcome) => Some(*outcome),
                 _ => None,
             });
-            let mut with_this = after.clone();
+            let mut with_this = after;
             with_this.close_revision(meta.clone());
             meta.objective = with_this.objective_step(meta.revision);
             group.push(here(Kind::Act, RunEvent::RevisionClosed(Box::new(meta))));
@@ -101,7 +105,8 @@ impl Finishing<'_> {
                     _ => Some(before.rev),
                 };
                 let finished = Finished { outcome, reason: None, why, best, rules: Vec::new() };
-                group.push(record("run", Kind::Act, before.rev, 0, RunEvent::RunFinished(finished)).after_all());
+                group
+                    .push(record("run", Kind::Act, before.rev, 0, RunEvent::RunFinished(finished)).with_journal_past());
             }
         }
         (t.row, group)

@@ -12,7 +12,7 @@ use crate::journal::{
 use crate::monitor::{InterventionSettings, Propositions};
 use crate::pipeline::machine::{ApprovalFacts, FlawFacts};
 use crate::pipeline::policy::{
-    Admitted, CausalView, Forecast, ForeseenViolation, Judgement, RuleMonitor, RuleMonitorError,
+    Admitted, CausalView, Judgement, PredictedVerdicts, PredictedViolation, RuleMonitor, RuleMonitorError,
 };
 use crate::pipeline::records::{
     Branch, Entry, Record, RuleEnd, RunEvent, RunView, Settings, Spent, StoredFile, record, restorations, reviewed,
@@ -56,9 +56,9 @@ struct Ledger {
 }
 
 impl Ledger {
-    fn follow(view: &mut RunView, causal_view: &mut CausalView, entry: &Entry) -> Result<(), RunError> {
+    fn apply(view: &mut RunView, causal_view: &mut CausalView, entry: &Entry) -> Result<(), RunError> {
         view.apply(entry);
-        causal_view.follow(entry).map_err(|source| RunError::Clock { seq: entry.seq, source })
+        causal_view.add_event(entry).map_err(|source| RunError::Clock { seq: entry.seq, source })
     }
 }
 
@@ -81,7 +81,7 @@ pub(in crate::pipeline) struct FileState {
 }
 
 impl FileState {
-    pub(in crate::pipeline) fn of(metadata: &Metadata) -> Option<Self> {
+    pub(in crate::pipeline) fn read(metadata: &Metadata) -> Option<Self> {
         Some(Self { bytes: metadata.len(), modified: metadata.modified().ok()? })
     }
 }
@@ -114,14 +114,14 @@ impl Run {
         let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), environment.clock)?;
         let (mut view, mut causal_view) = (RunView::default(), CausalView::new());
         for entry in journal.entries() {
-            Ledger::follow(&mut view, &mut causal_view, entry)?;
+            Ledger::apply(&mut view, &mut causal_view, entry)?;
         }
         if let Some(observer) = environment.observer {
             journal.observe(observer);
         }
         journal.crash_at(environment.crash);
         let store = ArtifactStore::open(&root.join("artifacts"))?;
-        let mut rules = view.settings.policy.as_ref().map(|policy| RuleMonitor::of(policy, &store)).transpose()?;
+        let mut rules = view.settings.policy.as_ref().map(|policy| RuleMonitor::load(policy, &store)).transpose()?;
         if let Some(rules) = &mut rules {
             rules.catch_up(journal.entries())?;
         }
@@ -172,7 +172,7 @@ impl Run {
     pub(in crate::pipeline) fn recall(&self, path: &Path) -> Option<Sha> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (state, sha) = seen.get(path)?;
-        (FileState::of(&path.metadata().ok()?)? == *state).then(|| sha.clone())
+        (FileState::read(&path.metadata().ok()?)? == *state).then(|| sha.clone())
     }
 
     /// Remembers the hash of a file in this state.
@@ -240,28 +240,28 @@ impl Run {
     }
 
     /// What the rules would come to if these events came next.
-    pub fn forecast(&self, records: Vec<Record>) -> Result<Forecast, RunError> {
+    pub fn predict(&self, records: Vec<Record>) -> Result<PredictedVerdicts, RunError> {
         let ledger = self.ledger();
-        let Some(rules) = &ledger.rules else { return Ok(Forecast::default()) };
-        Ok(rules.forecast(ledger.journal.draft(), records).map_err(RuleMonitorError::from)?)
+        let Some(rules) = &ledger.rules else { return Ok(PredictedVerdicts::default()) };
+        Ok(rules.predict(ledger.journal.draft(), records).map_err(RuleMonitorError::from)?)
     }
 
     /// The undecided rules that have an intervention.
-    pub fn undecided_rules(&self) -> Vec<ForeseenViolation> {
+    pub fn undecided_rules(&self) -> Vec<PredictedViolation> {
         self.ledger().rules.as_ref().map(RuleMonitor::undecided).unwrap_or_default()
     }
 
     /// The verdicts on each rule with an intervention after each of these events, if they came next. Rules that the
     /// first of them decides are left out.
     /// The first `before` events only lead there and have no verdict of their own.
-    pub fn foresee(
+    pub fn predict_verdicts(
         &self,
         records: Vec<Record>,
         before: usize,
     ) -> Result<BTreeMap<String, Vec<PrefixVerdict>>, RunError> {
         let ledger = self.ledger();
         let Some(rules) = &ledger.rules else { return Ok(BTreeMap::new()) };
-        Ok(rules.foresee(ledger.journal.draft(), records, before).map_err(RuleMonitorError::from)?)
+        Ok(rules.predict_verdicts(ledger.journal.draft(), records, before).map_err(RuleMonitorError::from)?)
     }
 
     /// The verdicts on the rules if the journal ended after these records.
@@ -284,7 +284,7 @@ impl Run {
         let entries = ledger.journal.commit(draft)?.to_vec();
         for entry in &entries {
             let Ledger { view, causal_view, .. } = &mut *ledger;
-            Ledger::follow(Arc::make_mut(view), causal_view, entry)?;
+            Ledger::apply(Arc::make_mut(view), causal_view, entry)?;
         }
         Ok(entries)
     }
@@ -292,7 +292,7 @@ impl Run {
     /// Journals `run_started`.
     pub fn start(&self, settings: &Settings) -> Result<(), RunError> {
         let started = RunEvent::RunStarted(Box::new(settings.clone()));
-        self.append(vec![record("run", Kind::Act, 0, 0, started).after_all()]).map(|_| ())
+        self.append(vec![record("run", Kind::Act, 0, 0, started).with_journal_past()]).map(|_| ())
     }
 
     /// Stores a text.
@@ -311,7 +311,7 @@ impl Run {
 pub fn begin_branch(run: &Run, branch: &Branch, kind: Kind) -> Result<(), RunError> {
     let mut view = (*run.view()).clone();
     let rev = view.next_revision();
-    let started = record("run", kind, rev, 0, RunEvent::BranchStarted(Box::new(branch.clone()))).after_all();
+    let started = record("run", kind, rev, 0, RunEvent::BranchStarted(Box::new(branch.clone()))).with_journal_past();
     view.begin_branch(branch.clone(), rev);
     let group = std::iter::once(started).chain(restorations(&view));
     run.append(group.collect()).map(|_| ())

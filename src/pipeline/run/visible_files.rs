@@ -32,7 +32,7 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
                 run.remember(&path, state, sha);
             }
             // A text without an artifact is an edit, unless it is the very text whose artifact was removed.
-            Holds::Edit if files::read(&path, files::LARGE).is_ok_and(|bytes| Sha::of(&bytes) == *sha) => {
+            Holds::Edit if files::read(&path, files::LARGE).is_ok_and(|bytes| Sha::digest(&bytes) == *sha) => {
                 run.store().get(sha)?;
             }
             Holds::Edit => kept.push(path),
@@ -52,7 +52,7 @@ pub fn changed_files(root: &Path, view: &RunView, entries: &[Entry]) -> Vec<Stri
     let named = answers.map(|answer| &answer.artifact).chain(texts);
     let expected: BTreeMap<PathBuf, &Sha> = named.map(|sha| (Path::new("artifacts").join(sha.as_str()), sha)).collect();
     let what = |(path, sha): (PathBuf, &Sha)| match files::read(&root.join(&path), files::LARGE) {
-        Ok(bytes) if Sha::of(&bytes) == *sha => None,
+        Ok(bytes) if Sha::digest(&bytes) == *sha => None,
         Ok(_) => Some(format!("{} is not what the journal says: it was changed", path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!("{} is missing", path.display())),
         Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
@@ -139,11 +139,11 @@ fn holds(run: &Run, path: &Path) -> Holds {
         return Holds::Artifact(sha);
     }
     // Taken before the file is read, so a write in between makes the file be read again.
-    let state = path.metadata().ok().as_ref().and_then(FileState::of);
+    let state = path.metadata().ok().as_ref().and_then(FileState::read);
     match files::read(path, files::LARGE) {
         Ok(bytes) if bytes.is_empty() => Holds::Nothing,
         Ok(bytes) => {
-            let sha = Sha::of(&bytes);
+            let sha = Sha::digest(&bytes);
             if !run.store().path(&sha).exists() {
                 return Holds::Edit;
             }
@@ -166,7 +166,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<Option<FileState>, RunError> {
             use std::os::unix::fs::PermissionsExt;
             file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
         }
-        let state = FileState::of(&file.as_file().metadata()?);
+        let state = FileState::read(&file.as_file().metadata()?);
         file.persist(path).map_err(|e| e.error)?;
         Ok(state)
     };

@@ -11,6 +11,7 @@ const LINES: usize = 3;
 /// The chart as a sequence diagram of Mermaid.
 pub fn chart_mermaid(chart: &Chart) -> String {
     let mut text = String::from("sequenceDiagram\n");
+    // Participants have generated ids, because a name may contain what Mermaid reads as syntax.
     for (at, name) in chart.lifelines.iter().enumerate() {
         let _ = writeln!(text, "    participant L{at} as {}", mermaid_text(name));
     }
@@ -55,6 +56,7 @@ fn escaped(line: &str) -> String {
         } else if c.is_control() {
             text.push('\u{fffd}');
         } else {
+            // Mermaid writes entities as `#N;`, without the `&` of HTML.
             let _ = write!(text, "#{};", u32::from(c));
         }
     }

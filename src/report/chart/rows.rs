@@ -25,7 +25,6 @@ pub struct Chart {
     pub(super) rows: Vec<Row>,
 }
 
-/// How one event is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) seq: u64,
@@ -76,6 +75,8 @@ impl Chart {
         let mut of_lifeline: Vec<Vec<u64>> = vec![Vec::new(); lifelines.len()];
         let mut rows = Vec::new();
         for (at, event) in events.iter().enumerate() {
+            // The events of one lifeline are ordered. This event could know of the first `known` of them; the others
+            // before it in the journal are concurrent with it.
             let mut beside: Vec<u64> = of_lifeline
                 .iter()
                 .zip(&clocks[at])
@@ -107,7 +108,7 @@ impl Row {
     }
 }
 
-/// The mark of concurrent events.
+/// The sign for "parallel".
 pub(super) const BESIDE: char = '\u{2225}';
 
 /// What [`BESIDE`] means.
@@ -148,6 +149,7 @@ fn lifelines(events: &[Entry]) -> Vec<String> {
         seen.push(RUN);
     }
     let usual = |name: &&str| run_lifelines().position(|known| known == *name).unwrap_or(usize::MAX);
+    // The sort is stable: other lifelines keep the order of their first events.
     seen.sort_by_key(usual);
     let is_asked = |event: &RunEvent| {
         matches!(event, RunEvent::RequestSent(_) | RunEvent::AnswerReceived(_) | RunEvent::CallFailed(_))
@@ -202,11 +204,14 @@ fn find_messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Cou
         };
         match &event.event {
             RunEvent::Routed(routed) => {
+                // A decision that ends the run (`to` is an outcome) is received by the lifeline `run`.
                 let to = places.get(routed.to.as_str()).or(places.get(RUN));
                 let Some(&to) = to else { continue };
                 under_way.push(all.len());
                 all.push(Message { sent: at, to, arrived: None });
             }
+            // Only these events receive a decision, and only if their clock includes it: with candidates, attempts run
+            // in parallel.
             RunEvent::AttemptStarted(_) | RunEvent::RunFinished(_) => under_way.retain(|&n| {
                 let arrives = all[n].to == here && knows(all[n].sent);
                 if arrives {
@@ -216,7 +221,39 @@ fn find_messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Cou
             }),
             // A branch abandons earlier decisions.
             RunEvent::BranchStarted(_) => under_way.retain(|&n| !knows(all[n].sent)),
-            _ => {}
+            RunEvent::RunStarted(_)
+            | RunEvent::RunResumed(_)
+            | RunEvent::RequestSent(_)
+            | RunEvent::AnswerReceived(_)
+            | RunEvent::AnswerAccepted(_)
+            | RunEvent::AnswerOffered(_)
+            | RunEvent::Labelled(_)
+            | RunEvent::Intervened(_)
+            | RunEvent::Predicted(_)
+            | RunEvent::AnswerNormalised(_)
+            | RunEvent::PartTaken(_)
+            | RunEvent::PartMissing(_)
+            | RunEvent::CallFailed(_)
+            | RunEvent::ModelSwitched(_)
+            | RunEvent::RequestPartOmitted(_)
+            | RunEvent::ReadRefused(_)
+            | RunEvent::AnswerUnreadable(_)
+            | RunEvent::ToolFinished(_)
+            | RunEvent::CheckFinished(_)
+            | RunEvent::CandidateStarted(_)
+            | RunEvent::QuickCheckFinished(_)
+            | RunEvent::CandidateFinished(_)
+            | RunEvent::CandidateReceived(_)
+            | RunEvent::CandidateAbandoned(_)
+            | RunEvent::LeadersSelected(_)
+            | RunEvent::LeaderNotified(_)
+            | RunEvent::CandidateChosen(_)
+            | RunEvent::MutantsJudged(_)
+            | RunEvent::AttemptFinished(_)
+            | RunEvent::GuardEvaluated(_)
+            | RunEvent::ClaimsRestored(_)
+            | RunEvent::RevisionClosed(_)
+            | RunEvent::RuleViolated(_) => {}
         }
     }
     all
@@ -235,6 +272,7 @@ impl Journal<'_> {
         let model = self.places.get(MODEL).copied().unwrap_or(here);
         let note = Drawn::Note { at: here };
         let (drawn, request) = match &entry.event {
+            // The decision that follows it is drawn instead.
             RunEvent::AttemptFinished(_) => return Vec::new(),
             RunEvent::Routed(routed) => {
                 let sent = self.messages.iter().filter(|m| m.sent == at);
@@ -279,6 +317,7 @@ impl Journal<'_> {
             | RunEvent::RuleViolated(_) => (note, None),
         };
         let mut words = words::describe(entry);
+        // An answer right after its request needs no number to show what it answers.
         if let Some(request) = request
             && at.checked_sub(1).is_some_and(|before| self.events[before].seq != request)
         {
@@ -341,6 +380,7 @@ pub(super) fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut length = 0;
     for word in text.split_whitespace() {
         let chars: Vec<char> = word.chars().collect();
+        // A word that is longer than a line is broken.
         for piece in chars.chunks(width.max(1)) {
             let gap = usize::from(length > 0);
             if length + gap + piece.len() > width {

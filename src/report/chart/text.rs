@@ -14,6 +14,7 @@ const LINES: usize = 2;
 pub fn chart_text(chart: &Chart, width: usize) -> String {
     let canvas = Canvas::new(chart, width);
     let mut text = String::new();
+    // A line for each name, above the bars of its column: names are wider than columns.
     for (at, name) in chart.lifelines.iter().take(canvas.columns).enumerate() {
         let more = chart.lifelines.len() - canvas.columns;
         let more = if at + 1 == canvas.columns && more > 0 { format!(" and {more} more") } else { String::new() };
@@ -58,8 +59,10 @@ struct Canvas {
 impl Canvas {
     fn new(chart: &Chart, width: usize) -> Self {
         let number = chart.rows.last().map_or(1, |row| row.seq.to_string().len()).max(3);
+        // A line is: number, blank, columns, two blanks, words.
         let room = width.saturating_sub(number + 1 + 2 + MIN_WORDS + 1);
         let columns = chart.lifelines.len().min(room / 2 + 1);
+        // At least 2, so that there is a place for the head of an arrow.
         let gap = (room / columns.saturating_sub(1).max(1)).clamp(2, 6);
         let area = gap * columns.saturating_sub(1) + 1;
         Self { number, columns, gap, words: width.saturating_sub(number + 1 + area + 2).max(MIN_WORDS) }
@@ -91,6 +94,7 @@ impl Canvas {
     fn arrow(&self, from: usize, to: usize, line: Line) -> Vec<char> {
         let (from, to) = (self.place(from), self.place(to));
         let mut cells = self.bars();
+        // They are one lifeline, or share the last column.
         if from == to {
             cells[from] = '\u{21ba}';
             return cells;

@@ -30,7 +30,7 @@ pub(super) fn describe(entry: &Entry) -> String {
                 Some(wait) => format!("retry in {wait:.0} s"),
                 None => "no retry".to_owned(),
             };
-            format!("call {} failed, {then}: {}", failure.attempt, failure.message)
+            format!("call {} failed, {then}: {}", failure.tries, failure.message)
         }
         RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("asks {} instead", models.to),
         RunEvent::RequestPartOmitted(RequestPartOmitted { left_out, .. }) => {
@@ -74,11 +74,11 @@ pub(super) fn describe(entry: &Entry) -> String {
             format!("predicted to be violated: {}", estimates.join(", "))
         }
         RunEvent::Labelled(labelled) => labels_words(&labelled.given),
-        RunEvent::AnswerAccepted(taken) => format!("accepts answer {}", taken.candidate + 1),
-        RunEvent::AnswerOffered(offered) => format!("offers answer {}", offered.candidate + 1),
+        RunEvent::AnswerAccepted(accepted) => format!("accepts answer {}", accepted.sample + 1),
+        RunEvent::AnswerOffered(offered) => format!("offers answer {}", offered.sample + 1),
         RunEvent::Intervened(intervened) => intervened_words(intervened),
         RunEvent::RuleViolated(violation) => {
-            format!("rule {} is violated by event {}", violation.rule, violation.culprit)
+            format!("rule {} is violated by event {}", violation.rule, violation.decided_at)
         }
         RunEvent::RevisionClosed(revision) => format!("rev_{} ends: {}", entry.rev, revision.outcome),
         RunEvent::RunFinished(finished) => format!("ends: {}", with_reason(finished.outcome.name(), &finished.why)),

@@ -16,19 +16,19 @@ use crate::temporal::Formulas;
 
 /// The rules of a policy before the first event, if they can be read and evaluated. A run that has begun under them
 /// continues, so nothing else is checked.
-pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionError> {
+pub(in crate::pipeline) fn load_unchecked(policy: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
     let known = KnownLabels::new(&labels, HashMap::new());
     let auditor = Auditor::new_with_labels(formulas, rules, journal_mapping(log), known)?.tolerating_lists();
-    Ok(Admitted { follower: LiveAudit::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
+    Ok(Admitted { audit: LiveAudit::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
 }
 
 /// A policy that can govern a run.
 #[derive(Clone)]
 pub struct Admitted {
     /// The rules before the first event.
-    pub(in crate::pipeline) follower: LiveAudit,
+    pub(in crate::pipeline) audit: LiveAudit,
     /// The settings of interventions.
     pub(in crate::pipeline) intervening: InterventionSettings,
     /// The propositions that a model has to judge for each answer.
@@ -44,7 +44,9 @@ impl Admitted {
     }
 }
 
-/// Reads a policy and decides whether its rules can govern a run.
+/// Reads a policy and decides whether its rules can govern a run. The refusals, in this order: of the file
+/// ([`Policy::read`]), of a `[log]` table, of names (`names.rs`), of rules that cannot be evaluated while a run goes on
+/// ([`Auditor`], [`LiveAudit`]), and of rules that cannot be satisfied (`approval.rs`).
 pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
     let policy = Policy::read(text, &mut formulas)?;
@@ -58,7 +60,7 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
         if let Some(name) =
             rule.model_propositions(&formulas).first().filter(|_| samples && rule.intervention.is_some())
         {
-            return Err(AdmissionError::ForeseenViolation {
+            return Err(AdmissionError::UnlabelledPrediction {
                 line: rule.line,
                 rule: rule.id.clone(),
                 name: name.to_string(),
@@ -66,16 +68,16 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
         }
     }
     // A rule that cannot be evaluated is reported before one that cannot be satisfied.
-    let admitted = admitted(text)?;
+    let admitted = load_unchecked(text)?;
     for rule in &policy.rules {
-        fits(&formulas, rule)?;
+        check_rule(&formulas, rule)?;
     }
     let not_compared = check_pairs(&formulas, &policy.rules)?;
     Ok(Admitted { not_compared, ..admitted })
 }
 
 /// Whether some run satisfies a rule, and some approved run does if the rule is of severity `error`.
-fn fits(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
+fn check_rule(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
     match &rule.scope {
         Scope::Trace(_) => check_trace_rule(formulas, rule),
         Scope::Causal { owner, when } => check_causal_rule(formulas, rule, (owner, *when)),

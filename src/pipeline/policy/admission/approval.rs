@@ -4,12 +4,13 @@
 use super::consistency::{Scene, at_moment, is_possible};
 use super::error::AdmissionError;
 use crate::monitor::{PolicyRule, Scope, Severity};
+use crate::pipeline::machine::ApprovalClause;
 use crate::pipeline::policy::default_policy::{DefaultRule, default_rules};
 use crate::temporal::{Formula, Formulas, Node, Reading, Unary};
 
 /// A step of every approved run: an event, with the default rule that demands it.
 struct Milestone {
-    law: String,
+    default_rule: String,
     words: String,
     event: Formula,
     /// Which event it is, without what the event says.
@@ -20,33 +21,39 @@ const NODES: [&str; 5] = ["informal_spec", "formalize", "validate", "generate_in
 
 /// The steps of an approved run, in their order. The claims of the nodes come from the clauses of the approval guard.
 fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
-    let clauses: Vec<DefaultRule> = default_rules().into_iter().filter(|law| law.guard == "approval").collect();
+    let clauses: Vec<DefaultRule> =
+        default_rules().into_iter().filter(|default_rule| default_rule.guard == "approval").collect();
     let mut all = Vec::new();
-    let mut add = |formulas: &mut Formulas, (law, words): (&str, &str), place: &str, claims: Option<&str>| {
+    let mut add = |formulas: &mut Formulas, (default_rule, words): (&str, &str), place: &str, claims: Option<&str>| {
         let text = claims.map_or_else(|| place.to_owned(), |claims| format!("{place} & ({claims})"));
         let event = formulas.parse(&text).expect("a milestone is written in this file or in that of the guards");
-        all.push(Milestone { law: law.to_owned(), words: words.to_owned(), event, place: place.to_owned() });
+        all.push(Milestone {
+            default_rule: default_rule.to_owned(),
+            words: words.to_owned(),
+            event,
+            place: place.to_owned(),
+        });
     };
     let began = ("journal/began", "a journal begins with `run_started`");
     add(formulas, began, "name = \"run_started\"", None);
     for node in NODES.into_iter().chain(["review"]) {
         let worked = format!("{} & lifeline = \"{node}\"", worked(node));
         if node == "model_check" {
-            let law = ("approval/check_is_fresh", "the last check was of exactly this module and configuration");
-            add(formulas, law, "name = \"check_finished\" & lifeline = \"model_check\"", None);
+            let default_rule = ("approval/check_is_fresh", ApprovalClause::CheckIsFresh.demands());
+            add(formulas, default_rule, "name = \"check_finished\" & lifeline = \"model_check\"", None);
         }
         if node == "review" {
-            let law = ("approval/reviewer_read", "the reviewer read module, configuration and outcome as they stand");
+            let default_rule = ("approval/reviewer_read", ApprovalClause::ReviewerRead.demands());
             let read =
                 "(name = \"answer_received\" | name = \"answer_accepted\") & lifeline = \"review\" & tool_call:Read";
-            add(formulas, law, read, None);
+            add(formulas, default_rule, read, None);
         }
         let mut said = false;
         for clause in &clauses {
             for part in local_parts(clause.formula, node) {
                 said = true;
-                let law = format!("approval/{}", clause.name);
-                add(formulas, (&law, clause.words), &worked, Some(&part));
+                let default_rule = format!("approval/{}", clause.name);
+                add(formulas, (&default_rule, clause.words), &worked, Some(&part));
             }
         }
         if !said {
@@ -138,7 +145,7 @@ pub(super) fn check_trace_rule(formulas: &Formulas, rule: &PolicyRule) -> Result
     for milestone in &way {
         let comes = all.unary(Unary::Finally, milestone.event);
         if is_possible(&mut all, &[formula, comes], Scene::Events) == Some(false) {
-            return Err(contradicts(rule, &milestone.law, &milestone.words));
+            return Err(contradicts(rule, &milestone.default_rule, &milestone.words));
         }
     }
     Err(contradicts(rule, "routing", "the order in which an approved run goes through its nodes"))
@@ -240,20 +247,20 @@ pub(super) fn check_causal_rule(
     }
     let mut read = Formulas::new();
     let mut clauses = Vec::new();
-    for law in default_rules().into_iter().filter(|law| law.guard == "approval") {
+    for default_rule in default_rules().into_iter().filter(|default_rule| default_rule.guard == "approval") {
         let texts = match owner {
             // Both come after everything that led to the approval.
-            "review" | "run" => vec![law.formula.to_owned()],
-            node => local_parts(law.formula, node),
+            "review" | "run" => vec![default_rule.formula.to_owned()],
+            node => local_parts(default_rule.formula, node),
         };
         let speaker = if owner == "run" { "review" } else { owner };
         for text in texts {
             let parsed = read.parse(&text).expect("a clause's formula is written in this crate");
-            clauses.push((law.name.clone(), law.words, at_moment(&read, parsed, speaker, &mut all)));
+            clauses.push((default_rule.name.clone(), default_rule.words, at_moment(&read, parsed, speaker, &mut all)));
         }
     }
     let not_asked = all.not(asked);
-    for (law, event) in approving(owner) {
+    for (default_rule, event) in approving(owner) {
         let event = read.parse(event).expect("an event is written in this file");
         let event = at_moment(&read, event, owner, &mut all);
         let facts: Vec<Formula> = clauses.iter().map(|(_, _, clause)| *clause).chain([event]).collect();
@@ -268,7 +275,7 @@ pub(super) fn check_causal_rule(
             return Err(AdmissionError::NeverHolds { line, rule, words });
         }
         if is_possible(&mut all, &[event, holds], scene) == Some(false) {
-            return Err(contradicts(rule, law, "what every approval does"));
+            return Err(contradicts(rule, default_rule, "what every approval does"));
         }
         for (name, words, clause) in &clauses {
             if is_possible(&mut all, &[*clause, event, holds], scene) == Some(false) {
@@ -284,6 +291,11 @@ fn impossible(formulas: &Formulas, rule: &PolicyRule) -> AdmissionError {
     AdmissionError::Impossible { line: rule.line, rule: rule.id.clone(), words: formulas.in_words(rule.formula) }
 }
 
-fn contradicts(rule: &PolicyRule, law: &str, words: &str) -> AdmissionError {
-    AdmissionError::Contradicts { line: rule.line, rule: rule.id.clone(), law: law.to_owned(), words: words.to_owned() }
+fn contradicts(rule: &PolicyRule, default_rule: &str, words: &str) -> AdmissionError {
+    AdmissionError::Contradicts {
+        line: rule.line,
+        rule: rule.id.clone(),
+        default_rule: default_rule.to_owned(),
+        words: words.to_owned(),
+    }
 }

@@ -12,12 +12,12 @@ pub enum AdmissionError {
         "a policy for a run cannot have a [log] table, because a run is monitored by its own journal; remove the table"
     )]
     Log,
-    /// What is foreseen has no labels.
+    /// Predicted answers have no labels.
     #[error(
         "line {line}: rule `{rule}` uses `model:{name}`, but predicted answers have no labels; set \
          `how = \"ask\"` in [prediction], or remove `intervention` from the rule"
     )]
-    ForeseenViolation {
+    UnlabelledPrediction {
         /// The line of the rule, from 1.
         line: usize,
         rule: String,
@@ -100,17 +100,46 @@ pub enum AdmissionError {
     },
     /// No approved run satisfies a rule of severity `error`.
     #[error(
-        "line {line}: rule `{rule}` contradicts the default policy, so no run could ever be approved: {law} ({words})"
+        "line {line}: rule `{rule}` contradicts the default policy, so no run could ever be approved: {default_rule} ({words})"
     )]
     Contradicts {
         /// The line of the rule, from 1.
         line: usize,
         rule: String,
         /// The rule of the default policy that it contradicts.
-        law: String,
+        default_rule: String,
         /// The rule in words.
         words: String,
     },
+}
+
+impl AdmissionError {
+    /// The id of the rule that is refused.
+    pub fn rule(&self) -> Option<&str> {
+        match self {
+            Self::Policy(_) | Self::Log => None,
+            Self::Unfit(AuditError::Rule { rule, .. }) => Some(rule),
+            Self::Unfit(_) => None,
+            Self::UnlabelledPrediction { rule, .. }
+            | Self::Unknown { rule, .. }
+            | Self::List { rule, .. }
+            | Self::NotItsOwn { rule, .. }
+            | Self::Impossible { rule, .. }
+            | Self::NeverHolds { rule, .. }
+            | Self::Together { rule, .. }
+            | Self::NeverEvaluated { rule, .. }
+            | Self::Contradicts { rule, .. } => Some(rule),
+        }
+    }
+
+    /// The name in the rule that is wrong, if the error is about a name.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::UnlabelledPrediction { name, .. } | Self::Unknown { name, .. } => Some(name),
+            Self::List { field, .. } | Self::NotItsOwn { field, .. } => Some(field),
+            _ => None,
+        }
+    }
 }
 
 fn similar_names_hint(similar_names: &[String]) -> String {

@@ -6,6 +6,6 @@ mod consistency;
 mod error;
 mod names;
 
-pub(in crate::pipeline) use admit::admitted;
+pub(in crate::pipeline) use admit::load_unchecked;
 pub use admit::{Admitted, admit};
 pub use error::AdmissionError;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::error::AdmissionError;
 use crate::monitor::log::single_value_reads;
 use crate::monitor::{PolicyRule, Scope, similar_names};
-use crate::pipeline::machine::{Outcome, Row, is_lifeline, lifelines};
-use crate::pipeline::policy::vocabulary::{event_names, field_paths, has_field, is_field, is_list};
+use crate::pipeline::machine::{is_lifeline, lifelines};
+use crate::pipeline::policy::vocabulary::{event_names, field_paths, has_field, is_field, is_list, values_of};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Term, Unary};
 
 /// Checks that every name in a rule is one that a journal has, and every field one of the lifeline that it is read
@@ -132,7 +132,7 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
             }
             field => {
                 let values = values_of(field);
-                if !values.is_empty() && !values.iter().any(|value| *value == **text) {
+                if !values.is_empty() && !values.contains(&**text) {
                     let similar_names = match similar_names(text, values.iter().map(String::as_str)) {
                         none if none.is_empty() => values.iter().map(String::as_str).collect(),
                         similar_names => similar_names,
@@ -143,18 +143,4 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
         }
     }
     Ok(())
-}
-
-/// All values of a field that has few; empty for other fields.
-fn values_of(field: &str) -> Vec<String> {
-    let fixed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    match field {
-        "row" => Row::ALL.iter().map(|row| row.name()).collect(),
-        "outcome" => Outcome::ALL.iter().map(|outcome| outcome.name()).chain(["revised"]).map(str::to_owned).collect(),
-        "guard" => fixed(&["approval", "flaw"]),
-        "intervention" => fixed(&["resample", "inject", "switch"]),
-        "routing.verdict" => fixed(&["approved", "revise", "flaw"]),
-        "outcome.verdict" | "check.verdict" => fixed(&["holds", "violated", "invalid", "inconclusive"]),
-        _ => Vec::new(),
-    }
 }

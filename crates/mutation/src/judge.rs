@@ -1,0 +1,493 @@
+//! Judges mutants by the properties of their specification. [`Outcome`] lists the classes; `docs/src/mutation-operators.md` describes the
+//! procedure.
+
+use std::time::{Duration, Instant};
+
+use tlaforge_files::Sha;
+use tlaforge_tla::{
+    ASSERTION, Cfg, CheckOutcome, DEADLOCK, Diagnostic, Module, Reached, SpecificationFormula, Verdict, Violation,
+    ViolationKind,
+};
+use tlaforge_toolchain::{
+    CheckReport, CheckRequest, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
+};
+
+use super::inclusion::{Inclusion, ParsedSpec, find_differing_binding};
+use super::new_label::NewLabel;
+use super::{Judgement, Mutant, Outcome};
+
+/// Minimum time limit of a mutant's run.
+const MIN_DEADLINE: Duration = Duration::from_secs(5);
+/// The time limit of a mutant's run, as a multiple of the run time of the original.
+const BASELINE_FACTOR: u32 = 10;
+
+/// The specification whose mutants are judged.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The file name, used in the names of mutants.
+    pub file: String,
+    /// The text as the user wrote it.
+    pub source: String,
+    /// The parsed module, with its translation if it has an algorithm.
+    pub module: Module,
+    /// Name and text of the modules in the same folder.
+    pub local_modules: Vec<(String, String)>,
+    pub cfg: Cfg,
+    pub cfg_text: String,
+    side: Result<ParsedSpec, String>,
+}
+
+/// Why mutants of a specification cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// The original violates a property, or its check says nothing (no property, no step, an unreachable witness).
+    #[error("{reason}")]
+    Bad {
+        reason: String,
+        /// The result of its check, if one ran.
+        outcome: Option<Box<CheckOutcome>>,
+        /// Why it was rejected before a check, with a position in the text that was given.
+        diagnostic: Option<Diagnostic>,
+    },
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+}
+
+impl Subject {
+    /// Translates, parses and checks the original. Mutants can be judged only by properties that it satisfies.
+    pub async fn prepare(
+        tools: &dyn Toolchain,
+        file: String,
+        spec: SpecText,
+        cfg_text: String,
+        cx: &ToolContext<'_>,
+    ) -> Result<(Self, CheckOutcome), BaselineError> {
+        let began = Instant::now();
+        let bad = |reason: String| BaselineError::Bad { reason, outcome: None, diagnostic: None };
+        let cfg = Cfg::parse(&cfg_text).map_err(|d| bad(format!("the configuration cannot be read: {d}")))?;
+        let source = spec.text.clone();
+        let spec = match translate_and_parse(tools, spec, cx).await? {
+            Ok(spec) => spec,
+            Err(Rejection { reason, diagnostic }) => {
+                return Err(BaselineError::Bad { reason, outcome: None, diagnostic });
+            }
+        };
+        let module = Module::parse(&spec.text).map_err(|e| bad(e.to_string()))?;
+        let request = CheckRequest { spec, cfg_text, cfg };
+        // `check` and not `decide`, because the witnesses of the original matter, too.
+        let CheckReport { mut outcome, .. } = tools.check(&request, cx).await?;
+        // With translation and parsing, which the checker does not count.
+        outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
+        let CheckRequest { spec, cfg_text, cfg } = request;
+        if let Some(reason) = baseline_problem(&outcome, &cfg) {
+            return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)), diagnostic: None });
+        }
+        // Only a mutant that violates nothing is compared with it, so an error is not yet the end.
+        let side = SpecificationFormula::parse(&module, &cfg)
+            .map(|behaviour| ParsedSpec { module: module.clone(), behaviour });
+        Ok((Self { file, source, module, local_modules: spec.local_modules, cfg, cfg_text, side }, outcome))
+    }
+
+    /// The time limit of each run of a mutant, from the run time of the original: ten times as long, at least 5 seconds.
+    pub fn deadline(baseline: &CheckOutcome) -> Duration {
+        let took = Duration::try_from_secs_f64(baseline.statistics.seconds).unwrap_or_default();
+        (took * BASELINE_FACTOR).max(MIN_DEADLINE)
+    }
+}
+
+/// The reason why mutants cannot be judged against this check of the original.
+fn baseline_problem(outcome: &CheckOutcome, cfg: &Cfg) -> Option<String> {
+    match &outcome.verdict {
+        Verdict::Holds => {}
+        Verdict::Violated { violated } => {
+            return Some(format!("the specification itself violates {}", violated.name.as_deref().unwrap_or(DEADLOCK)));
+        }
+        Verdict::Invalid { reason, .. } => return Some(format!("the specification is invalid: {reason}")),
+        Verdict::Inconclusive { reason, .. } => return Some(format!("the specification was not decided: {reason}")),
+    }
+    if cfg.invariants.is_empty() && cfg.properties.is_empty() {
+        return Some("the configuration lists no invariant and no property: nothing could notice a mutant".to_owned());
+    }
+    let statistics = &outcome.statistics;
+    if statistics.distinct.is_some() && statistics.distinct == statistics.initial {
+        return Some("no state but the initial ones is reachable: whatever holds, holds for want of steps".to_owned());
+    }
+    let unreached = outcome.witnesses.iter().find(|w| w.reached == Reached::No)?;
+    Some(format!("the witness {} is not reachable", unreached.name))
+}
+
+/// The reason why a module was rejected before its check.
+struct Rejection {
+    reason: String,
+    /// The first diagnostic; `None` if its position refers to the translation.
+    diagnostic: Option<Diagnostic>,
+}
+
+impl Rejection {
+    fn new(why: Vec<Diagnostic>, otherwise: &str, is_translated: bool) -> Self {
+        let reason = why.first().map_or_else(|| otherwise.to_owned(), ToString::to_string);
+        Self { reason, diagnostic: why.into_iter().next().filter(|_| !is_translated) }
+    }
+}
+
+async fn translate_and_parse(
+    tools: &dyn Toolchain,
+    mut spec: SpecText,
+    cx: &ToolContext<'_>,
+) -> Result<Result<SpecText, Rejection>, ToolError> {
+    let is_translated = match tools.translate(&spec, cx).await? {
+        Translation::NoAlgorithm => false,
+        Translation::Translated(text) => {
+            spec.text = text;
+            true
+        }
+        Translation::Rejected(why) => return Ok(Err(Rejection::new(why, "it does not translate", false))),
+    };
+    Ok(match tools.parse(&spec, cx).await? {
+        ParseOutcome::Accepted { .. } => Ok(spec),
+        ParseOutcome::Rejected(why) => Err(Rejection::new(why, "it does not parse", is_translated)),
+    })
+}
+
+pub struct Judge<'a> {
+    pub tools: &'a dyn Toolchain,
+    pub subject: &'a Subject,
+    /// What distinguishes these tools from others, for the key of a judgement.
+    pub version: &'a str,
+}
+
+/// A class with its evidence.
+#[derive(Default)]
+struct Classification {
+    outcome: Option<Outcome>,
+    killed_by: Vec<String>,
+    kind: Option<ViolationKind>,
+    trace: Option<tlaforge_tla::Trace>,
+    lost_witnesses: Vec<String>,
+    reason: Option<String>,
+    checker: Option<tlaforge_tla::Checker>,
+}
+
+impl Classification {
+    fn killed(violated: Violation, trace: Option<tlaforge_tla::Trace>) -> Self {
+        let killed_by = vec![violation_name(&violated)];
+        // The text or place of an assertion is no stable name, because it changes with the mutated text.
+        let reason = violated.name.filter(|_| violated.kind == ViolationKind::Assertion);
+        let (outcome, kind) = (Some(Outcome::Killed), Some(violated.kind));
+        Self { outcome, killed_by, kind, trace, reason, ..Self::default() }
+    }
+
+    fn with_reason(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self { outcome: Some(outcome), reason: Some(reason.into()), ..Self::default() }
+    }
+}
+
+/// An inclusion check without a verdict.
+struct Undecided {
+    outcome: Outcome,
+    why: String,
+}
+
+impl Judge<'_> {
+    /// The key of the judgement of a mutant: SHA-256 of everything that determines it.
+    pub fn key(&self, mutant: &Mutant) -> String {
+        let Subject { source, cfg_text, local_modules, .. } = self.subject;
+        // NUL separates the parts, so that text that moves from one part to the next changes the key.
+        let mut all = format!("{}\0{}\0{cfg_text}\0{source}", self.version, mutant.apply(source));
+        for (name, text) in local_modules {
+            all.push('\0');
+            all.push_str(name);
+            all.push('\0');
+            all.push_str(text);
+        }
+        Sha::digest(all).as_str().to_owned()
+    }
+
+    /// Judges one mutant. `cx.limits.check` limits each of its runs.
+    pub async fn judge(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Judgement, ToolError> {
+        let began = Instant::now();
+        let found = self.classify(mutant, cx).await?;
+        Ok(Judgement {
+            name: mutant.name(&self.subject.file),
+            operator: mutant.operator,
+            definition: mutant.definition.clone(),
+            line: mutant.line,
+            column: mutant.column,
+            start: mutant.start(&self.subject.source),
+            end: mutant.end(&self.subject.source),
+            replacement: mutant.replacement(&self.subject.source),
+            what: mutant.what.clone(),
+            diff: mutant.diff(&self.subject.source),
+            outcome: found.outcome.unwrap_or(Outcome::Inconclusive),
+            killed_by: found.killed_by,
+            kind: found.kind,
+            trace: found.trace,
+            lost_witnesses: found.lost_witnesses,
+            reason: found.reason,
+            checker: found.checker,
+            seconds: began.elapsed().as_secs_f64(),
+            deadline: (found.outcome == Some(Outcome::Timeout)).then_some(cx.limits.check.as_secs_f64()),
+            key: self.key(mutant),
+        })
+    }
+
+    async fn classify(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Classification, ToolError> {
+        let subject = self.subject;
+        let text = mutant.apply(&subject.source);
+        let spec = SpecText { name: subject.module.name.clone(), text, local_modules: subject.local_modules.clone() };
+        let spec = match translate_and_parse(self.tools, spec, cx).await {
+            Ok(Ok(spec)) => spec,
+            Ok(Err(why)) => return Ok(Classification::with_reason(Outcome::Invalid, why.reason)),
+            Err(undecided) if undecided.is_caused_by_input() => {
+                return Ok(Classification::with_reason(Outcome::Inconclusive, undecided.to_string()));
+            }
+            Err(error) => return Err(error),
+        };
+        let request = CheckRequest { spec, cfg_text: subject.cfg_text.clone(), cfg: subject.cfg.clone() };
+        let CheckOutcome { verdict, trace, checker, .. } = match self.tools.decide(&request, cx).await {
+            Ok(checked) => checked.outcome,
+            Err(error) if error.is_fatal() => return Err(error),
+            // A checker that fails on one mutant must not stop the judgement of the others.
+            Err(error) => return Ok(Classification::with_reason(Outcome::Inconclusive, error.to_string())),
+        };
+        let found = match verdict {
+            // An assumption is about constants, not about behaviour, so this is no kill.
+            Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => {
+                Classification::with_reason(Outcome::Invalid, "an assumption is false")
+            }
+            Verdict::Violated { violated } => match NewLabel::from_mutant(mutant, &request) {
+                Some(label) if label.may_explain(&violated, trace.as_ref()) => {
+                    self.classify_with_new_label(&label, &request, violation_name(&violated), cx).await?
+                }
+                _ => Classification::killed(violated, trace),
+            },
+            Verdict::Invalid { reason, .. } => Classification::with_reason(Outcome::Invalid, reason),
+            Verdict::Inconclusive { reason, timed_out: true } => Classification::with_reason(Outcome::Timeout, reason),
+            Verdict::Inconclusive { reason, .. } => Classification::with_reason(Outcome::Inconclusive, reason),
+            Verdict::Holds => self.classify_unviolated(&request, cx).await?,
+        };
+        Ok(Classification { checker: Some(checker), ..found })
+    }
+
+    /// The class of a mutant whose violated property reads labels, in a state with the new label: the property could not
+    /// list a label that did not exist. The mutant is judged again, first with the new label added next to the old one in
+    /// sets of labels, then by the properties that do not read labels.
+    async fn classify_with_new_label(
+        &self,
+        label: &NewLabel,
+        request: &CheckRequest,
+        mut by: String,
+        cx: &ToolContext<'_>,
+    ) -> Result<Classification, ToolError> {
+        let mut requests = Vec::new();
+        if let Some(text) = label.with_label_listed() {
+            let spec = SpecText { text, ..request.spec.clone() };
+            requests.push(CheckRequest { spec, ..request.clone() });
+        }
+        let cfg = label.without_label_properties(&request.cfg);
+        let checks_any = !cfg.invariants.is_empty() || !cfg.properties.is_empty() || cfg.check_deadlock != Some(false);
+        if checks_any {
+            requests.push(CheckRequest { spec: request.spec.clone(), cfg_text: cfg.render(), cfg });
+        }
+        let mut open = None;
+        for other in requests {
+            let CheckOutcome { verdict, trace, .. } = match self.tools.decide(&other, cx).await {
+                Ok(checked) => checked.outcome,
+                Err(error) if error.is_fatal() => return Err(error),
+                Err(error) => {
+                    open = Some((Outcome::Inconclusive, error.to_string()));
+                    continue;
+                }
+            };
+            match verdict {
+                Verdict::Violated { violated } if label.may_explain(&violated, trace.as_ref()) => {
+                    by = violation_name(&violated);
+                }
+                Verdict::Violated { violated } => return Ok(Classification::killed(violated, trace)),
+                // With all properties, and nothing changed except longer lists of labels.
+                Verdict::Holds if other.cfg == request.cfg => return self.classify_unviolated(request, cx).await,
+                Verdict::Holds => {}
+                Verdict::Inconclusive { reason, timed_out: true } => open = Some((Outcome::Timeout, reason)),
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
+                    open = Some((Outcome::Inconclusive, reason));
+                }
+            }
+        }
+        let first =
+            format!("it violates `{by}`, which reads labels and cannot have known the new one, `{}`", label.name());
+        Ok(match open {
+            Some((outcome, why)) => Classification::with_reason(
+                outcome,
+                format!("{first}; whether it violates anything else was not decided: {why}"),
+            ),
+            None => Classification::with_reason(
+                Outcome::Inconclusive,
+                format!("{first}; it violates nothing that reads no label"),
+            ),
+        })
+    }
+
+    /// The class of a mutant that violates nothing, by inclusion of behaviours both ways.
+    async fn classify_unviolated(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Classification, ToolError> {
+        let undecided_as = |outcome: Outcome, why: &str| {
+            let reason = format!("every property holds; whether it does anything new was not decided: {why}");
+            Ok(Classification::with_reason(outcome, reason))
+        };
+        let undecided = |why: &str| undecided_as(Outcome::Inconclusive, why);
+        let subject = self.subject;
+        let theirs = match &subject.side {
+            Ok(side) => side,
+            Err(why) => return undecided(why),
+        };
+        let module = match Module::parse(&request.spec.text) {
+            Ok(module) => module,
+            Err(why) => return undecided(&why.to_string()),
+        };
+        let behaviour = match SpecificationFormula::parse(&module, &subject.cfg) {
+            Ok(behaviour) => behaviour,
+            Err(why) => return undecided(&why),
+        };
+        let ours = ParsedSpec { module, behaviour };
+        let inclusion = match Inclusion::new(&subject.cfg, &subject.local_modules, [&ours, theirs]) {
+            Ok(inclusion) => inclusion,
+            Err(why) => return undecided(&why),
+        };
+        let other_variables = "the two have different variables";
+        if !Inclusion::has_variables_of(&ours, theirs) {
+            return undecided(other_variables);
+        }
+        // First whether the mutant does anything new: that alone shows that a property is missing.
+        match self.check_holds(&inclusion.request(&ours, theirs), cx).await? {
+            // An additional variable (`pc`, if a label was added) can carry state that the original cannot express.
+            Ok(true) if !Inclusion::has_variables_of(theirs, &ours) => return undecided(other_variables),
+            Ok(true) => {}
+            Ok(false) => return Ok(Classification { outcome: Some(Outcome::Survived), ..Classification::default() }),
+            Err(Undecided { outcome, why }) => return undecided_as(outcome, &why),
+        }
+        match self.check_holds(&inclusion.request(theirs, &ours), cx).await? {
+            Ok(true) => self.classify_by_fairness(&inclusion, &ours, theirs, cx).await,
+            Ok(false) => {
+                let lost_witnesses = self.lost_witnesses(request, cx).await?;
+                Ok(Classification { outcome: Some(Outcome::Restricting), lost_witnesses, ..Classification::default() })
+            }
+            Err(Undecided { outcome, why }) => undecided_as(outcome, &why),
+        }
+    }
+
+    /// The class of a mutant with the same states and steps, by comparing fairness.
+    async fn classify_by_fairness(
+        &self,
+        inclusion: &Inclusion<'_>,
+        ours: &ParsedSpec,
+        theirs: &ParsedSpec,
+        cx: &ToolContext<'_>,
+    ) -> Result<Classification, ToolError> {
+        let texts = |side: &ParsedSpec| -> Vec<String> {
+            let mut all: Vec<String> = side.behaviour.fairness.iter().map(|f| f.normalised.clone()).collect();
+            // A conjunction does not depend on the order of its conjuncts.
+            all.sort();
+            all
+        };
+        if texts(ours) != texts(theirs) {
+            return Ok(Classification { outcome: Some(Outcome::FairnessOnly), ..Classification::default() });
+        }
+        let by_steps = "the same reachable states and steps, by inclusion both ways";
+        if ours.behaviour.fairness.is_empty() {
+            return Ok(Classification::with_reason(Outcome::Equivalent, by_steps));
+        }
+        let undecided = "it has the same reachable states and steps; whether its fairness is the same was not decided";
+        let actions: Option<Vec<_>> = ours.behaviour.fairness.iter().map(|f| f.actions.clone()).collect();
+        let actions = actions.unwrap_or_default().concat();
+        let has_disjunct =
+            |side: &ParsedSpec| actions.iter().all(|fair| side.behaviour.has_disjunct(&side.module, fair));
+        // `same_actions` compares the actions on the steps of `Next`. That covers all their steps only if they are
+        // disjuncts of it.
+        if actions.is_empty() || !has_disjunct(ours) || !has_disjunct(theirs) {
+            return Ok(Classification::with_reason(Outcome::Inconclusive, undecided));
+        }
+        // The same text can mean something else if a definition in it differs.
+        if let Some(name) = find_differing_binding([ours, theirs], &actions) {
+            let why = format!("{undecided}: it is bound to `{name}`, which is not the same");
+            return Ok(Classification::with_reason(Outcome::Inconclusive, why));
+        }
+        Ok(match self.check_holds(&inclusion.same_actions(ours, theirs, &actions), cx).await? {
+            Ok(true) => Classification::with_reason(
+                Outcome::Equivalent,
+                format!("{by_steps}, and the same steps of each fair action"),
+            ),
+            Ok(false) => Classification { outcome: Some(Outcome::FairnessOnly), ..Classification::default() },
+            Err(Undecided { outcome, why }) => Classification::with_reason(outcome, format!("{undecided}: {why}")),
+        })
+    }
+
+    /// Whether a check holds; the inner error says why it was not decided.
+    async fn check_holds(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<bool, Undecided>, ToolError> {
+        let (outcome, why) = match self.tools.decide(request, cx).await {
+            Ok(checked) => match checked.outcome.verdict {
+                Verdict::Holds => return Ok(Ok(true)),
+                Verdict::Violated { .. } => return Ok(Ok(false)),
+                Verdict::Inconclusive { reason, timed_out: true } => (Outcome::Timeout, reason),
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
+                    (Outcome::Inconclusive, reason)
+                }
+            },
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(error) => (Outcome::Inconclusive, error.to_string()),
+        };
+        Ok(Err(Undecided { outcome, why }))
+    }
+
+    /// The witnesses that the mutant does not reach; undecided ones are left out.
+    async fn lost_witnesses(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Vec<String>, ToolError> {
+        let mut lost = Vec::new();
+        let CheckRequest { spec, cfg, .. } = request;
+        for witness in &cfg.witnesses {
+            let mut name = "TlaforgeWitness".to_owned();
+            // A name that the specification does not use.
+            while spec.text.contains(&name) {
+                name.push('_');
+            }
+            let text = format!("---- MODULE {name} ----\nEXTENDS {}\n{name}Never == ~({witness})\n====\n", spec.name);
+            let mut local_modules = spec.local_modules.clone();
+            local_modules.push((spec.name.clone(), spec.text.clone()));
+            let cfg = Cfg {
+                invariants: vec![format!("{name}Never")],
+                properties: Vec::new(),
+                witnesses: Vec::new(),
+                // With SYMMETRY or VIEW, the checker skips states that it takes for equal, and a witness may
+                // distinguish them.
+                symmetry: Vec::new(),
+                view: None,
+                check_deadlock: Some(false),
+                ..cfg.clone()
+            };
+            let spec = SpecText { name, text, local_modules };
+            if matches!(self.check_holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
+                lost.push(witness.clone());
+            }
+        }
+        Ok(lost)
+    }
+}
+
+fn violation_name(violated: &Violation) -> String {
+    match (violated.kind, &violated.name) {
+        (ViolationKind::Assertion, _) => ASSERTION.to_owned(),
+        (_, Some(name)) => name.clone(),
+        (ViolationKind::Deadlock, None) => DEADLOCK.to_owned(),
+        (_, None) => "a property".to_owned(),
+    }
+}
+
+/// Limits for each run of a mutant: one worker, because several mutants run in parallel.
+pub fn limits_per_mutant(limits: &Limits, deadline: Duration) -> Limits {
+    Limits { check: deadline, workers: Some(1), ..limits.clone() }
+}

@@ -1,0 +1,181 @@
+//! The judgement of a mutant, and the summary over all mutants of a specification.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use tlaforge_tla::{Cfg, Checker, Trace, ViolationKind};
+
+use super::Operator;
+
+/// The class of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The mutant violates a property, or reaches a deadlock that the original does not have.
+    Killed,
+    /// No property is violated although the mutant has behaviours that the original does not have: a property is missing.
+    Survived,
+    /// No property is violated, and the mutant has fewer behaviours. Only a witness or liveness property can notice it.
+    Restricting,
+    /// The same reachable states and steps, and the same fairness.
+    Equivalent,
+    /// The same reachable states and steps with different fairness. Only a liveness property can notice it.
+    FairnessOnly,
+    /// The mutant does not translate, parse or evaluate.
+    Invalid,
+    /// The check or the test for equivalence was undecided.
+    Inconclusive,
+    /// A run exceeded its time limit.
+    Timeout,
+}
+
+impl Outcome {
+    /// All classes, in the order of reports.
+    pub const ALL: [Self; 8] = [
+        Self::Killed,
+        Self::Survived,
+        Self::Restricting,
+        Self::FairnessOnly,
+        Self::Equivalent,
+        Self::Invalid,
+        Self::Inconclusive,
+        Self::Timeout,
+    ];
+
+    /// The class in words, for reports.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Killed => "killed",
+            Self::Survived => "survived",
+            Self::Restricting => "restricting",
+            Self::Equivalent => "equivalent",
+            Self::FairnessOnly => "fairness only",
+            Self::Invalid => "invalid",
+            Self::Inconclusive => "inconclusive",
+            Self::Timeout => "timed out",
+        }
+    }
+}
+
+/// A judged mutant, one line of `outcomes.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    pub name: String,
+    pub operator: Operator,
+    /// The label or definition that is mutated.
+    pub definition: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// Line and column of the first character that is replaced; both from 1.
+    pub start: (usize, usize),
+    /// Line and column after the last character that is replaced.
+    pub end: (usize, usize),
+    /// The text that replaces `start` to `end`.
+    pub replacement: String,
+    /// What the mutation does, as a sentence without its subject.
+    pub what: String,
+    pub diff: String,
+    pub outcome: Outcome,
+    /// The property that the checker found violated first, or `Deadlock` or `Assertion`.
+    #[serde(default)]
+    pub killed_by: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ViolationKind>,
+    /// The counterexample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// Witnesses that the mutant no longer reaches; only for restricting mutants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_witnesses: Vec<String>,
+    /// Why the mutant is invalid or undecided, or the argument for its equivalence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The checker that decided, if one ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checker: Option<Checker>,
+    /// Wall time of all runs of the mutant.
+    pub seconds: f64,
+    /// The time limit per run in seconds, if a run exceeded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<f64>,
+    /// SHA-256 of mutated source, configuration, other modules and tools. Mutants with a known key are not judged again.
+    pub key: String,
+}
+
+impl Judgement {
+    /// Whether the mutant timed out with a shorter time limit per run than `deadline`.
+    pub fn would_get_more_time(&self, deadline: std::time::Duration) -> bool {
+        self.outcome == Outcome::Timeout && deadline.as_secs_f64() > self.deadline.unwrap_or(self.seconds)
+    }
+}
+
+/// Counts over judgements.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    pub killed: usize,
+    /// Killed mutants that reach a deadlock.
+    pub killed_by_deadlock: usize,
+    pub survived: usize,
+    pub restricting: usize,
+    /// Restricting mutants that no longer reach a witness.
+    pub restricting_detected: usize,
+    pub equivalent: usize,
+    pub fairness_only: usize,
+    pub invalid: usize,
+    pub inconclusive: usize,
+    pub timeout: usize,
+    /// killed / (killed + survived); `None` at 0/0.
+    pub score: Option<f64>,
+    /// The score if all inconclusive and timed-out mutants had survived; `None` at 0/0.
+    #[serde(default)]
+    pub score_at_least: Option<f64>,
+    /// `restricting_detected` / `restricting`; `None` at 0/0, and if the specification has no witness.
+    pub restricting_score: Option<f64>,
+}
+
+impl Summary {
+    /// Counts the judgements of the mutants of one specification.
+    pub fn from_judgements<'a>(judgements: impl IntoIterator<Item = &'a Judgement>, cfg: &Cfg) -> Self {
+        let mut all = Self::default();
+        for judgement in judgements {
+            let counter = match judgement.outcome {
+                Outcome::Killed => &mut all.killed,
+                Outcome::Survived => &mut all.survived,
+                Outcome::Restricting => &mut all.restricting,
+                Outcome::Equivalent => &mut all.equivalent,
+                Outcome::FairnessOnly => &mut all.fairness_only,
+                Outcome::Invalid => &mut all.invalid,
+                Outcome::Inconclusive => &mut all.inconclusive,
+                Outcome::Timeout => &mut all.timeout,
+            };
+            *counter += 1;
+            all.killed_by_deadlock += usize::from(judgement.kind == Some(ViolationKind::Deadlock));
+            all.restricting_detected += usize::from(!judgement.lost_witnesses.is_empty());
+        }
+        all.score = ratio(all.killed, all.killed + all.survived);
+        let undecided = all.inconclusive + all.timeout;
+        all.score_at_least = ratio(all.killed, all.killed + all.survived + undecided);
+        all.restricting_score = ratio(all.restricting_detected, all.restricting).filter(|_| !cfg.witnesses.is_empty());
+        all
+    }
+
+    pub fn count(&self, outcome: Outcome) -> usize {
+        match outcome {
+            Outcome::Killed => self.killed,
+            Outcome::Survived => self.survived,
+            Outcome::Restricting => self.restricting,
+            Outcome::Equivalent => self.equivalent,
+            Outcome::FairnessOnly => self.fairness_only,
+            Outcome::Invalid => self.invalid,
+            Outcome::Inconclusive => self.inconclusive,
+            Outcome::Timeout => self.timeout,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of mutants")]
+fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

@@ -1,0 +1,26 @@
+//! Mutation testing: makes mutants of a specification by operators on its text, and judges each by the properties of the
+//! specification. Knows nothing of runs and models.
+
+mod diff;
+mod inclusion;
+mod judge;
+mod judgement;
+mod make;
+mod mutant;
+mod new_label;
+mod operator;
+mod requirements;
+mod results;
+mod selection;
+// Each crate counts its own steps: the counter works only in the unit tests of the crate that contains it.
+#[path = "../../tla/src/step_counter.rs"]
+mod step_counter;
+
+pub use judge::{BaselineError, Judge, Subject, limits_per_mutant};
+pub use judgement::{Judgement, Outcome, Summary};
+pub use make::mutants;
+pub use mutant::{Edit, Mutant};
+pub use operator::Operator;
+pub use requirements::{requirement_sort_key, requirements_touched};
+pub use results::{Results, ResultsError, mutant_json};
+pub use selection::{Selection, Shard, changed_lines};

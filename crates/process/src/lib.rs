@@ -1,0 +1,12 @@
+//! Starts child processes, each in its own process group and with a clean environment, under a deadline and a cancel
+//! signal. Nothing is left behind even if our own process is killed. It knows nothing of Java, models or specifications.
+
+mod cancel;
+mod command;
+mod lifeline;
+mod watch;
+
+pub use cancel::Cancel;
+pub use command::{Command, Ended, ProcessError, Status};
+pub use lifeline::run_while_parent_lives;
+pub use watch::{Scratch, remove_folder};

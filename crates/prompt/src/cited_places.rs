@@ -1,0 +1,199 @@
+//! Checks the places in the documents that a model cites, such as `docs/swap.md:12-14`, also several of them and with marks
+//! around them.
+
+use super::documents::Document;
+use super::requirements::Requirement;
+
+/// The result of looking up a place.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    Found,
+    /// It names no line of a document.
+    NoLine,
+    /// It names a document or line that does not exist: in short, and in full.
+    Missing(&'static str, String),
+}
+
+/// Looks up the place of each requirement and marks the wrong ones in it. Returns the errors in words for the model.
+pub fn check_places(requirements: &mut [Requirement], documents: &[Document]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for requirement in requirements {
+        let Some(place) = &requirement.place else { continue };
+        requirement.misplaced = match look_up_place(place, documents) {
+            Place::Found => None,
+            Place::NoLine => Some("names no line of a document".to_owned()),
+            Place::Missing(word, why) => {
+                wrong.push(format!("{} [{place}]: {why}", requirement.id));
+                Some(word.to_owned())
+            }
+        };
+    }
+    wrong
+}
+
+/// The text of a line of a document. The file name may start with `docs/`.
+pub fn cited_line<'a>(documents: &'a [Document], file: &str, line: usize) -> Option<&'a str> {
+    let name = file.trim_start_matches("./");
+    let name = name.strip_prefix("docs/").unwrap_or(name);
+    let document = documents.iter().find(|d| d.path == name)?;
+    document.text.lines().nth(line.checked_sub(1)?)
+}
+
+fn look_up_place(place: &str, documents: &[Document]) -> Place {
+    let mut rest = place;
+    let mut last: Option<&Document> = None;
+    let mut found = Place::NoLine;
+    while !rest.is_empty() {
+        let (file, lines, after) = match leading_document(rest, documents) {
+            Some((document, behind)) => {
+                last = Some(document);
+                let (lines, after) = line_range(behind);
+                (Ok(document), lines, after)
+            }
+            None => {
+                let (part, after) = rest.split_once([',', ';', '&']).unwrap_or((rest, ""));
+                // `docs/a.md:12-14, 20`: further lines of the same document.
+                match (line_range(part).0, last) {
+                    (Some(lines), Some(document)) if starts_with_number(part) => (Ok(document), Some(lines), after),
+                    _ => (Err(part), None, after),
+                }
+            }
+        };
+        match (file, lines) {
+            (Ok(document), Some((from, to))) => {
+                let count = document.text.lines().count();
+                if from == 0 || from > to || to > count {
+                    let why = format!("docs/{} has {count} lines", document.path);
+                    return Place::Missing("no such lines", why);
+                }
+                found = Place::Found;
+            }
+            (Ok(_), None) => {}
+            (Err(part), _) => {
+                if let Some(name) = unknown_document(part) {
+                    let why = format!("there is no document {name}; `docs/` holds what the index lists");
+                    return Place::Missing("no such document", why);
+                }
+            }
+        }
+        rest = after.trim_start_matches(|c: char| c.is_whitespace() || ",;&`)".contains(c));
+    }
+    found
+}
+
+/// The document whose name starts the text, and the text after the name. The longest name counts.
+fn leading_document<'a, 'b>(text: &'b str, documents: &'a [Document]) -> Option<(&'a Document, &'b str)> {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || "`\"'(<".contains(c));
+    let text = text.strip_prefix("and ").or(text.strip_prefix("see ")).unwrap_or(text);
+    let text = text.trim_start_matches('`').trim_start_matches("./");
+    let is_name_end = |behind: &&str| behind.chars().next().is_none_or(|c| !c.is_alphanumeric() && !"/._-".contains(c));
+    documents
+        .iter()
+        .filter_map(|d| {
+            let behind = [Some(text), text.strip_prefix("docs/")].into_iter().flatten();
+            let behind = behind.filter_map(|t| t.strip_prefix(d.path.as_str())).find(is_name_end);
+            behind.map(|behind| (d, behind))
+        })
+        .max_by_key(|(d, _)| d.path.len())
+}
+
+fn starts_with_number(part: &str) -> bool {
+    part.trim_start().trim_start_matches("and ").starts_with(|c: char| c.is_ascii_digit() || c == 'L')
+}
+
+/// The range of lines after a document's name, and the text after the range.
+fn line_range(text: &str) -> (Option<(usize, usize)>, &str) {
+    let mut at = text.trim_start_matches(|c: char| c.is_whitespace() || "`:#,(".contains(c));
+    at = at.strip_prefix("and ").unwrap_or(at);
+    for word in ["lines", "line", "L"] {
+        at = at.strip_prefix(word).unwrap_or(at).trim_start();
+    }
+    let Some((from, rest)) = leading_number(at) else { return (None, text) };
+    let dash = rest.trim_start().strip_prefix(['-', '\u{2013}', '\u{2014}']);
+    let to = dash.map(|r| r.trim_start().trim_start_matches('L')).and_then(leading_number);
+    let (to, rest) = to.unwrap_or((from, rest));
+    // A column or a closing mark may follow. Nothing up to the next part names a line.
+    let next = rest.find([',', ';', '&']).or_else(|| rest.find(" and ")).unwrap_or(rest.len());
+    (Some((from, to)), &rest[next..])
+}
+
+fn leading_number(text: &str) -> Option<(usize, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    // A number that overflows is larger than every document.
+    (end > 0).then(|| (text[..end].parse().unwrap_or(usize::MAX), &text[end..]))
+}
+
+/// A word that looks like the name of a document but is none.
+fn unknown_document(part: &str) -> Option<String> {
+    let word = part.split_whitespace().find(|w| w.contains("docs/") || w.contains('.') || w.contains(':'))?;
+    let word = word.trim_matches(|c: char| "`\"'()<>".contains(c));
+    let (name, lines) = match word.find([':', '#']) {
+        Some(at) => (&word[..at], starts_with_number(&word[at + 1..])),
+        None => (word, false),
+    };
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let known = ["md", "mdx", "txt", "rst", "html", "adoc"].contains(&ending.to_ascii_lowercase().as_str());
+    let is_file = known || name.starts_with("docs/") || (lines && ending.starts_with(|c: char| c.is_alphabetic()));
+    is_file.then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents() -> Vec<Document> {
+        let text = "1\n2\n3\n".to_owned();
+        ["a.md", "sub/a.md", "odd, name.md"].map(|path| Document { path: path.into(), text: text.clone() }).into()
+    }
+
+    #[test]
+    fn places_are_looked_up_in_all_notations_of_models() {
+        for place in [
+            "docs/a.md:1-3",
+            "a.md:3",
+            "./docs/a.md:2",
+            "`docs/sub/a.md:1\u{2013}2`",
+            "docs/a.md:1-2, 3",
+            "docs/a.md:1; docs/sub/a.md:3",
+            "docs/a.md:1 and docs/sub/a.md:3",
+            "docs/a.md#L1-L3",
+            "docs/a.md, lines 1-2",
+            "docs/a.md line 2",
+            "see docs/a.md:2",
+            "docs/odd, name.md:2",
+            "docs/a.md:2:14",
+            "docs/a.md:2 (safety)",
+        ] {
+            assert_eq!(look_up_place(place, &documents()), Place::Found, "{place}");
+        }
+        for place in ["\u{a7}3", "", "Section 3.2", "docs/a.md", "safety", "RFC 9110, sec. 4.b", "p. 3"] {
+            assert_eq!(look_up_place(place, &documents()), Place::NoLine, "{place}");
+        }
+        for (place, word) in [
+            ("docs/a.md:4", "no such lines"),
+            ("docs/a.md:0", "no such lines"),
+            ("docs/a.md:3-2", "no such lines"),
+            ("docs/a.md:1-99999999999999999999999", "no such lines"),
+            ("docs/a.md:1, 9", "no such lines"),
+            ("docs/a.md:1 and docs/sub/a.md:9", "no such lines"),
+            ("docs/a.md, lines 1-9", "no such lines"),
+            ("docs/b.md:1", "no such document"),
+            ("docs/a.md:1; docs/b.md:1", "no such document"),
+            ("docs/a.mdx:1", "no such document"),
+            ("other/a.md:1", "no such document"),
+            ("docs/nosuch.md", "no such document"),
+            ("nosuch.html", "no such document"),
+        ] {
+            assert!(matches!(look_up_place(place, &documents()), Place::Missing(w, _) if w == word), "{place}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_found_with_and_without_its_folder() {
+        assert_eq!(cited_line(&documents(), "docs/a.md", 2), Some("2"));
+        assert_eq!(cited_line(&documents(), "a.md", 3), Some("3"));
+        for (file, line) in [("a.md", 0), ("a.md", 4), ("b.md", 1)] {
+            assert_eq!(cited_line(&documents(), file, line), None);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Makes invisible characters visible: bidirectional controls, zero-width and tag characters. A document or a model can use
+//! them so that a person sees a different text than a tool reads.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether a character is invisible or reorders its neighbours. A zero-width joiner counts even in scripts that need it.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// A text with its invisible characters written out, such as `<U+202E>`.
+pub fn show_invisible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_invisible) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_invisible(c) {
+            let _ = write!(out, "<U+{:04X}>", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// JSON with its invisible characters escaped. Its values stay the same: such characters occur only in strings.
+pub fn escape_invisible_json(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(is_invisible) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_invisible(c) {
+            // JSON escapes a character beyond the first plane as two units.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bidirectional_and_zero_width_characters_are_written_out() {
+        assert_eq!(show_invisible("a\u{202e}b\u{200b}c\u{2066}\u{e0041}"), "a<U+202E>b<U+200B>c<U+2066><U+E0041>");
+        assert_eq!(show_invisible("\u{e4} \u{3b1}\u{2192}\u{4e2d} \\in\n"), "\u{e4} \u{3b1}\u{2192}\u{4e2d} \\in\n");
+    }
+
+    #[test]
+    fn json_keeps_its_value() {
+        let value = serde_json::json!({"a\u{202e}": "b\u{200b}\u{e0041}\\"});
+        let text = value.to_string();
+        let escaped = escape_invisible_json(&text);
+        assert!(escaped.is_ascii(), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+    }
+}

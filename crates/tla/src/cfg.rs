@@ -1,0 +1,342 @@
+//! The model configuration (`.cfg`) as data. It follows Lamport, "Specifying Systems", section 14.7.1, and TLC's class
+//! `ModelConfig`; it does not know the module.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::cfg_keyword::{is_keyword, keyword_hint};
+use super::diagnostic::{Diagnostic, Stage};
+use super::lexer::{Kind, Lines, Token, lex};
+use super::requirement_comment::add_covered_by_builtin;
+
+/// A parsed configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cfg {
+    pub specification: Option<String>,
+    pub init: Option<String>,
+    pub next: Option<String>,
+    /// Constant assignments `C = v`, and substitutions `C <- D`, whose value starts with `<- `. A substitution in a single
+    /// module, `C <- [Mod] D`, has the key `Mod!C`.
+    pub constants: BTreeMap<String, String>,
+    pub invariants: Vec<String>,
+    pub properties: Vec<String>,
+    pub constraints: Vec<String>,
+    pub action_constraints: Vec<String>,
+    pub symmetry: Vec<String>,
+    pub view: Option<String>,
+    /// `CHECK_DEADLOCK`; `None` if it is not given, and then TLC checks for deadlock.
+    pub check_deadlock: Option<bool>,
+    pub alias: Option<String>,
+    pub postcondition: Option<String>,
+    /// Names from `\* WITNESS Name` comment lines, in order.
+    pub witnesses: Vec<String>,
+    /// Requirements that `Deadlock` and `Assertion` cover, from comment lines `\* Deadlock covers R4`.
+    pub covers: BTreeMap<String, Vec<String>>,
+}
+
+impl Cfg {
+    /// Whether none of SPECIFICATION, INIT and NEXT is given. For a module without variables, a checker then checks only
+    /// the assumptions.
+    pub fn gives_no_behaviour(&self) -> bool {
+        self.specification.is_none() && self.init.is_none() && self.next.is_none()
+    }
+
+    /// Parses a configuration as TLC does. The error is the first thing that TLC would reject, or a use of `TYPE` or
+    /// `TYPE_CONSTRAINT`, which TLC accepts without any effect.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let all = lex(text, 0..text.len());
+        let mut cfg = Self::default();
+        for comment in all.iter().filter(|token| token.kind == Kind::LineComment) {
+            cfg.witnesses.extend(witnesses(comment.text(text)));
+            add_covered_by_builtin(comment.text(text), &mut cfg.covers);
+        }
+        let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
+        let mut parser = Parser { text, lines: Lines::new(text), tokens, next: 0 };
+        while let Some(token) = parser.next() {
+            parser.section(token, &mut cfg)?;
+        }
+        Ok(cfg)
+    }
+
+    /// Every name that the module must define, with the keyword that lists it.
+    pub fn listed_names(&self) -> Vec<(&'static str, &str)> {
+        let lists: [(&str, Vec<&String>); 12] = [
+            ("SPECIFICATION", self.specification.iter().collect()),
+            ("INIT", self.init.iter().collect()),
+            ("NEXT", self.next.iter().collect()),
+            ("INVARIANT", self.invariants.iter().collect()),
+            ("PROPERTY", self.properties.iter().collect()),
+            ("WITNESS", self.witnesses.iter().collect()),
+            ("CONSTRAINT", self.constraints.iter().collect()),
+            ("ACTION_CONSTRAINT", self.action_constraints.iter().collect()),
+            ("SYMMETRY", self.symmetry.iter().collect()),
+            ("VIEW", self.view.iter().collect()),
+            ("ALIAS", self.alias.iter().collect()),
+            ("POSTCONDITION", self.postcondition.iter().collect()),
+        ];
+        lists.into_iter().flat_map(|(role, names)| names.into_iter().map(move |name| (role, name.as_str()))).collect()
+    }
+
+    /// The canonical text, which parses to the same configuration.
+    pub fn render(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Cfg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = |f: &mut fmt::Formatter<'_>, keyword: &str, name: Option<&str>| match name {
+            Some(name) => writeln!(f, "{keyword} {name}"),
+            None => Ok(()),
+        };
+        one(f, "SPECIFICATION", self.specification.as_deref())?;
+        one(f, "INIT", self.init.as_deref())?;
+        one(f, "NEXT", self.next.as_deref())?;
+        if !self.constants.is_empty() {
+            writeln!(f, "CONSTANTS")?;
+        }
+        for (name, value) in &self.constants {
+            let (sign, value) = value.strip_prefix("<- ").map_or(("=", value.as_str()), |target| ("<-", target));
+            match name.split_once('!') {
+                Some((module, name)) => writeln!(f, "  {name} {sign} [{module}] {value}")?,
+                None => writeln!(f, "  {name} {sign} {value}")?,
+            }
+        }
+        for (keyword, names) in [
+            ("INVARIANT", &self.invariants),
+            ("PROPERTY", &self.properties),
+            ("CONSTRAINT", &self.constraints),
+            ("ACTION_CONSTRAINT", &self.action_constraints),
+            ("SYMMETRY", &self.symmetry),
+        ] {
+            for name in names {
+                writeln!(f, "{keyword} {name}")?;
+            }
+        }
+        one(f, "VIEW", self.view.as_deref())?;
+        one(f, "CHECK_DEADLOCK", self.check_deadlock.map(|on| if on { "TRUE" } else { "FALSE" }))?;
+        one(f, "ALIAS", self.alias.as_deref())?;
+        one(f, "POSTCONDITION", self.postcondition.as_deref())?;
+        for name in &self.witnesses {
+            writeln!(f, "\\* WITNESS {name}")?;
+        }
+        for (name, ids) in &self.covers {
+            writeln!(f, "\\* {name} covers {}", ids.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+fn hint(word: &str) -> String {
+    keyword_hint(word).map_or_else(String::new, |hint| format!("; {hint}"))
+}
+
+/// The names of a comment `\* WITNESS A, B`; none if the line contains anything else.
+fn witnesses(comment: &str) -> Vec<String> {
+    let rest = comment.trim_start_matches("\\*").trim();
+    let Some(rest) = rest.strip_prefix("WITNESSES").or_else(|| rest.strip_prefix("WITNESS")) else {
+        return Vec::new();
+    };
+    if !rest.starts_with([' ', '\t', ':']) {
+        return Vec::new();
+    }
+    let names: Vec<&str> =
+        rest.trim_start_matches(':').split([' ', '\t', ',']).filter(|name| !name.is_empty()).collect();
+    let is_name = |name: &&str| {
+        name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
+    };
+    if names.iter().all(is_name) { names.into_iter().map(str::to_owned).collect() } else { Vec::new() }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    lines: Lines,
+    /// Without comments.
+    tokens: Vec<Token>,
+    /// The index of the next token.
+    next: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn next(&mut self) -> Option<Token> {
+        let token = self.tokens.get(self.next).copied();
+        self.next += usize::from(token.is_some());
+        token
+    }
+
+    fn peek(&self) -> &'a str {
+        self.tokens.get(self.next).map_or("", |token| token.text(self.text))
+    }
+
+    fn error<T>(&self, token: Option<Token>, message: impl Into<String>) -> Result<T, Diagnostic> {
+        let offset = token.map_or(self.text.trim_end().len(), |token| token.start);
+        let (line, column) = self.lines.position(self.text, offset);
+        Err(Diagnostic { stage: Stage::Config, line, column, message: message.into() })
+    }
+
+    fn is_name(&self, token: Token) -> bool {
+        token.kind == Kind::Word && !is_keyword(token.text(self.text))
+    }
+
+    fn section(&mut self, token: Token, cfg: &mut Cfg) -> Result<(), Diagnostic> {
+        let keyword = token.text(self.text);
+        let mut single = None;
+        match keyword {
+            "CONSTANT" | "CONSTANTS" => return self.constants(cfg),
+            "INVARIANT" | "INVARIANTS" => return self.names(&mut cfg.invariants),
+            "PROPERTY" | "PROPERTIES" => return self.names(&mut cfg.properties),
+            "CONSTRAINT" | "CONSTRAINTS" => return self.names(&mut cfg.constraints),
+            "ACTION_CONSTRAINT" | "ACTION_CONSTRAINTS" => return self.names(&mut cfg.action_constraints),
+            "SYMMETRY" => return self.names(&mut cfg.symmetry),
+            "CHECK_DEADLOCK" => {
+                let value = self.next();
+                let on = match value.map(|value| value.text(self.text)) {
+                    Some("TRUE") => true,
+                    Some("FALSE") => false,
+                    _ => return self.error(value.or(Some(token)), "CHECK_DEADLOCK wants TRUE or FALSE"),
+                };
+                if cfg.check_deadlock.replace(on).is_some() {
+                    return self.error(Some(token), "CHECK_DEADLOCK is given twice");
+                }
+                return Ok(());
+            }
+            "SPECIFICATION" => single = Some(&mut cfg.specification),
+            "INIT" => single = Some(&mut cfg.init),
+            "NEXT" => single = Some(&mut cfg.next),
+            "VIEW" => single = Some(&mut cfg.view),
+            "ALIAS" => single = Some(&mut cfg.alias),
+            "POSTCONDITION" => single = Some(&mut cfg.postcondition),
+            "TYPE" | "TYPE_CONSTRAINT" => {
+                return self.error(Some(token), format!("{keyword} has no effect in TLC: list an INVARIANT instead"));
+            }
+            _ => {}
+        }
+        let Some(slot) = single else {
+            return self.error(Some(token), format!("not a keyword of a configuration: `{keyword}`{}", hint(keyword)));
+        };
+        match self.next() {
+            Some(name) if self.is_name(name) => {
+                if slot.replace(name.text(self.text).to_owned()).is_some() {
+                    return self.error(Some(token), format!("{keyword} is given twice"));
+                }
+                Ok(())
+            }
+            other => self.error(other.or(Some(token)), format!("{keyword} wants a name")),
+        }
+    }
+
+    fn names(&mut self, into: &mut Vec<String>) -> Result<(), Diagnostic> {
+        while let Some(token) = self.tokens.get(self.next).copied() {
+            if !self.is_name(token) {
+                break;
+            }
+            let name = token.text(self.text);
+            if into.iter().any(|known| known == name) {
+                return self.error(Some(token), format!("`{name}` is listed twice"));
+            }
+            into.push(name.to_owned());
+            self.next += 1;
+            // TLC separates names by blanks; commas are a common mistake, so they get an error of their own.
+            if self.peek() == "," {
+                return self.error(self.tokens.get(self.next).copied(), "names are separated by blanks, not by commas");
+            }
+        }
+        Ok(())
+    }
+
+    fn constants(&mut self, cfg: &mut Cfg) -> Result<(), Diagnostic> {
+        while let Some(token) = self.tokens.get(self.next).copied() {
+            if !self.is_name(token) {
+                break;
+            }
+            self.next += 1;
+            let mut name = token.text(self.text).to_owned();
+            if self.peek() == "!" {
+                return self.error(Some(token), "a constant of an instance cannot be assigned: use `C <- [Module] D`");
+            }
+            if self.peek() == "(" {
+                self.next += 1;
+                name = format!("{name}({})", self.list(")")?.join(", "));
+            }
+            let sign = self.next();
+            let value = match sign.map(|sign| sign.text(self.text)) {
+                Some("=") => {
+                    self.module_prefix(&mut name)?;
+                    self.value(0)?
+                }
+                Some("<-") => {
+                    self.module_prefix(&mut name)?;
+                    match self.next() {
+                        Some(target) if self.is_name(target) => format!("<- {}", target.text(self.text)),
+                        other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
+                    }
+                }
+                _ => {
+                    let hint = hint(&name);
+                    return self
+                        .error(sign.or(Some(token)), format!("`{name}` wants `= value` or `<- Definition`{hint}"));
+                }
+            };
+            if cfg.constants.contains_key(&name) {
+                return self.error(Some(token), format!("`{name}` is assigned twice"));
+            }
+            cfg.constants.insert(name, value);
+        }
+        Ok(())
+    }
+
+    /// Parses an optional `[Module]` and adds it to the name: `Module!C`.
+    fn module_prefix(&mut self, name: &mut String) -> Result<(), Diagnostic> {
+        if self.peek() != "[" {
+            return Ok(());
+        }
+        let open = self.next();
+        let module = self.next();
+        let close = self.next();
+        match (module, close) {
+            (Some(module), Some(close)) if module.kind == Kind::Word && close.text(self.text) == "]" => {
+                *name = format!("{}!{name}", module.text(self.text));
+                Ok(())
+            }
+            _ => self.error(open, "`[` wants a module's name and `]`"),
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<String, Diagnostic> {
+        let token = self.next();
+        let Some(first) = token else { return self.error(None, "a value is missing") };
+        let text = first.text(self.text);
+        match (first.kind, text) {
+            (Kind::Number, _) => Ok(text.to_owned()),
+            (Kind::Text, _) if text.len() >= 2 && text.ends_with('"') => Ok(text.to_owned()),
+            (Kind::Symbol, "-") => match self.next() {
+                Some(number) if number.kind == Kind::Number => Ok(format!("-{}", number.text(self.text))),
+                other => self.error(other.or(token), "`-` wants a number"),
+            },
+            (Kind::Symbol, "{") if depth < 64 => Ok(format!("{{{}}}", self.elements("}", depth + 1)?.join(", "))),
+            (Kind::Word, _) if self.is_name(first) => Ok(text.to_owned()),
+            _ => self.error(token, format!("not a value that a configuration can hold: `{text}`")),
+        }
+    }
+
+    fn list(&mut self, close: &str) -> Result<Vec<String>, Diagnostic> {
+        self.elements(close, 1)
+    }
+
+    fn elements(&mut self, close: &str, depth: usize) -> Result<Vec<String>, Diagnostic> {
+        let mut elements = Vec::new();
+        if self.peek() == close {
+            self.next += 1;
+            return Ok(elements);
+        }
+        loop {
+            elements.push(self.value(depth)?);
+            let token = self.next();
+            match token.map(|token| token.text(self.text)) {
+                Some(",") => {}
+                Some(text) if text == close => return Ok(elements),
+                _ => return self.error(token, format!("`,` or `{close}` expected")),
+            }
+        }
+    }
+}

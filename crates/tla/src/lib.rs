@@ -1,0 +1,74 @@
+//! TLA+ text as data: modules and definitions, configurations, states, traces, diagnostics, and the outcome of a check.
+//! Pure: it does no IO and knows no tool and no model.
+
+mod algorithm;
+mod baseline;
+mod cfg;
+mod cfg_keyword;
+mod cfg_names;
+mod code;
+mod covers;
+mod definition;
+mod describe;
+mod diagnostic;
+mod disjuncts;
+mod fairness;
+mod forbidden_blocks;
+mod lexer;
+mod merge;
+mod module;
+mod next_relation;
+mod outcome;
+mod probe;
+mod references;
+mod rename;
+mod requirement_comment;
+pub mod semantic;
+mod specification_formula;
+mod step_counter;
+mod syntax;
+mod trace_text;
+mod translation;
+mod trivial;
+mod units;
+mod unlisted_actions;
+mod unprobed_bounds;
+mod vacuity;
+
+pub use algorithm::{Algorithm, Label, Syntax};
+pub use baseline::{Baseline, Change, ChangeKind, asserting_definitions, checked_texts, covers_key};
+pub use cfg::Cfg;
+pub use cfg_keyword::keyword_hint;
+pub use cfg_names::check_cfg_names;
+pub use cfg_names::check_cfg_names_for_check;
+pub use code::{code_tokens, has_pluscal_algorithm};
+pub use covers::requirements_by_definition;
+pub use definition::{Declaration, Definition, DefinitionKind};
+pub use describe::{
+    WITHOUT_JAVA, bounds_sentence, describe_unreached, has_no_behaviour, never_taken_actions, outcome_text,
+    outcome_text_parts, parsed_by, probe_lines, statistics_sentence, verdict_sentence, with_checker, witness_lines,
+};
+pub use diagnostic::{Diagnostic, Stage};
+pub use disjuncts::{Disjunct, Disjuncts};
+pub use fairness::WeakFairness;
+pub use forbidden_blocks::forbidden_blocks;
+pub use lexer::{Kind, Lines, Token, lex};
+pub use merge::{Merged, Sections, merge};
+pub use module::{Module, ModuleError, Statement};
+pub use outcome::action_part_label;
+pub use outcome::{
+    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, Lasso, Place, Reached, Statistics, Step,
+    TERMINATING, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
+};
+pub use probe::{ConstantProbe, FairnessProbe, ProbeResult, Probes};
+pub use references::{References, references};
+pub use requirement_comment::requirement_id;
+pub use specification_formula::{FairAction, Fairness, SpecificationFormula};
+pub use syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
+pub use trace_text::{DEFAULT_WIDTH, UNLIMITED_WIDTH, step_lines, trace_table};
+pub use translation::without_translation;
+pub use trivial::{constantly_true, constantly_true_under};
+pub use units::{FoundModule, find_modules};
+pub use unlisted_actions::unlisted_actions;
+pub use unprobed_bounds::unprobed_bounds;
+pub use vacuity::{Question, Subject, deadlock_questions, premise_questions};

@@ -1,0 +1,485 @@
+//! The outcome of a check as plain data, so that the pipeline, reports and prompts can use a verdict without knowing
+//! any tool.
+//!
+//! An error never becomes a verdict: what a checker could not decide is [`Verdict::Inconclusive`], and whatever kept it
+//! from running at all is an error of the toolchain, not a value here.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::diagnostic::Diagnostic;
+use super::probe::Probes;
+
+/// The checker that explored the states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Checker {
+    /// TLC, the Java reference.
+    Tlc,
+    /// The checker inside our own binary.
+    Embedded,
+}
+
+impl Checker {
+    /// Its name in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tlc => "TLC",
+            Self::Embedded => "the embedded checker",
+        }
+    }
+
+    /// Its name in tables and JSON.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Tlc => "tlc",
+            Self::Embedded => "embedded",
+        }
+    }
+
+    /// The parser that runs before it.
+    pub fn parser(self) -> &'static str {
+        match self {
+            Self::Tlc => "SANY",
+            Self::Embedded => "the embedded parser",
+        }
+    }
+
+    /// The PlusCal translator that runs before it.
+    pub fn translator(self) -> &'static str {
+        match self {
+            Self::Tlc => "the PlusCal translator",
+            Self::Embedded => "the embedded translator",
+        }
+    }
+}
+
+/// The result of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every declared property holds within the bounds, and the exploration was complete.
+    Holds,
+    /// A property is violated; the trace of the outcome shows how.
+    Violated { violated: Violation },
+    /// The specification does not parse or cannot be evaluated.
+    Invalid {
+        /// Where it failed: `parse` or `evaluation`.
+        violated: Violation,
+        /// In the tool's words.
+        reason: String,
+        /// Findings with their positions, if the tool gave any.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// The checker did not come to a verdict.
+    Inconclusive {
+        /// Why: a deadline, a bound, memory, a refusal.
+        reason: String,
+        /// The check reached its time limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        timed_out: bool,
+    },
+}
+
+/// What is violated, or the stage at which an invalid specification failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Violation {
+    pub kind: ViolationKind,
+    /// The name of the property; `None` for a deadlock, or if the tool does not name it.
+    pub name: Option<String>,
+}
+
+impl Violation {
+    /// The name by which reviews and comments (`\* Deadlock covers R4`) refer to what is violated: the property's, or
+    /// [`DEADLOCK`], or [`ASSERTION`].
+    pub fn property(&self) -> Option<&str> {
+        match self.kind {
+            ViolationKind::Deadlock => Some(DEADLOCK),
+            ViolationKind::Assertion => Some(ASSERTION),
+            _ => self.name.as_deref(),
+        }
+    }
+}
+
+/// The name of the absence of deadlock as a property.
+pub const DEADLOCK: &str = "Deadlock";
+/// The name of all assertions of a module together as one property.
+pub const ASSERTION: &str = "Assertion";
+
+/// Kinds of violation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ViolationKind {
+    /// A state predicate is false in a reachable state.
+    Invariant,
+    /// A temporal property is false on a behaviour.
+    Property,
+    /// A property of the form `[][A]_v`, or the initial predicate of a property, is false on a step.
+    ActionProperty,
+    /// A reachable state has no successor.
+    Deadlock,
+    /// No behaviour satisfies the specification's assumptions, so every property holds of it.
+    NoBehaviour,
+    /// An ASSUME is false.
+    Assumption,
+    /// An `Assert` or a PlusCal `assert` failed.
+    Assertion,
+    /// An expression could not be evaluated (verdict `invalid`).
+    Evaluation,
+    /// The module or the configuration does not parse (verdict `invalid`).
+    Parse,
+}
+
+/// The counts of the checker; `None` for those that it did not print.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Statistics {
+    /// States generated.
+    pub generated: Option<u64>,
+    /// Distinct states found.
+    pub distinct: Option<u64>,
+    /// Depth of the complete state graph search.
+    pub depth: Option<u64>,
+    /// States left on the queue: 0 means that the exploration was complete.
+    pub left_on_queue: Option<u64>,
+    /// Distinct initial states.
+    pub initial: Option<u64>,
+    /// Wall time of the main run in seconds.
+    pub seconds: f64,
+    /// Wall time of the whole check in seconds: every start of a tool, translation and parsing, witnesses, traces and
+    /// probes. Absent if only the main run was timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_seconds: Option<f64>,
+}
+
+impl Statistics {
+    /// The time that reports show, in seconds: of the whole check if it was measured, otherwise of the main run.
+    pub fn reported_seconds(&self) -> f64 {
+        self.total_seconds.unwrap_or(self.seconds)
+    }
+}
+
+/// The bounds that every positive verdict names.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bounds {
+    /// Constant assignments of the configuration, name to TLA+ text.
+    pub constants: BTreeMap<String, String>,
+    /// State and action constraints by name.
+    pub constraints: Vec<String>,
+    /// The VIEW, if any.
+    pub view: Option<String>,
+    /// The SYMMETRY sets, if any.
+    pub symmetry: Vec<String>,
+    /// Properties that were checked in the initial states only, because they have no temporal operator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initial_state_properties: Vec<String>,
+    /// Parts of properties that were checked in the initial states only, in the form in which a review accepts them:
+    /// `PROPERTY Live (initial states only: x = 0)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initial_state_parts: Vec<String>,
+    /// What the specification assumes besides its actions and their fairness, in the form in which a review accepts it:
+    /// `Spec assumes []<>(x = 0)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// Whether a state without successor counts as an error.
+    pub deadlock_checked: bool,
+    /// The configuration gives no behaviour, so only assumptions were checked and no state was explored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assumptions_only: bool,
+    /// Steps that are, or may be, possible in every reachable state, so that no deadlock can occur. The toolchain asks
+    /// for them only if the absence of deadlocks covers a requirement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub always_enabled: Vec<String>,
+    /// Premises of properties that cover a requirement, if no reachable state is known to satisfy them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vacuous_premises: Vec<String>,
+    /// TLC's estimate of the probability that a fingerprint collision hid states (the larger of its two figures).
+    pub collision_probability: Option<f64>,
+}
+
+/// The action that the PlusCal translator adds so that a terminated algorithm does not deadlock. If it is never taken,
+/// the algorithm never ends, which is no defect.
+pub const TERMINATING: &str = "Terminating";
+
+/// How often an action was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ActionCoverage {
+    /// The action's name; for PlusCal the label. An unnamed part of a definition has the name of the definition and its
+    /// position: `Next (line 12)`.
+    pub action: String,
+    /// Number of times it was taken (TLC's second number: states generated by it).
+    pub taken: u64,
+    /// Number of distinct states that it found first (TLC's first number).
+    pub distinct: u64,
+    /// Where an unnamed part begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// `taken` is a lower bound: the checker reports only that the action was taken, not how often.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lower_bound: bool,
+}
+
+impl ActionCoverage {
+    /// The name of the definition, without the position of an unnamed part.
+    pub fn name(&self) -> &str {
+        self.action.split_once(" (").map_or(&self.action, |(name, _)| name)
+    }
+}
+
+/// A position in the module that was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
+    /// From 1.
+    pub line: usize,
+    /// From 1.
+    pub column: usize,
+}
+
+/// The label of an unnamed part of a definition. It contains the column only if another part begins on the same line.
+pub fn action_part_label(definition: &str, place: Place, is_alone_on_line: bool) -> String {
+    let Place { line, column } = place;
+    if is_alone_on_line {
+        format!("{definition} (line {line})")
+    } else {
+        format!("{definition} (line {line}, column {column})")
+    }
+}
+
+/// A counterexample.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Trace {
+    /// The states in order; the first is initial.
+    pub steps: Vec<Step>,
+    /// How the behaviour continues for ever, if the violated property is temporal.
+    pub lasso: Option<Lasso>,
+}
+
+impl Trace {
+    /// Adds a state and computes which variables changed since the one before.
+    pub fn push(&mut self, step: usize, action: Option<String>, state: BTreeMap<String, String>) {
+        let before = self.steps.last().map(|s| &s.state);
+        let changed = state
+            .iter()
+            .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        self.steps.push(Step { step, action, state, changed });
+    }
+}
+
+/// One state of a trace, and the action that led to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Its number, from 1.
+    pub step: usize,
+    /// The action that led here: the PlusCal label or the TLA+ definition; `None` for the initial state or if unknown.
+    pub action: Option<String>,
+    /// Values by variable, as TLA+ text.
+    pub state: BTreeMap<String, String>,
+    /// The variables whose value differs from the previous state (in the first state, all of them).
+    pub changed: Vec<String>,
+}
+
+/// The infinite part of a counterexample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasso {
+    /// After the last state the behaviour continues with this step.
+    BackTo(usize),
+    /// After the last state nothing ever happens.
+    Stuttering(bool),
+}
+
+/// The result for a witness, a state predicate that the specification must be able to reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WitnessOutcome {
+    pub name: String,
+    pub reached: Reached,
+    /// The run for this witness reached its time limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+}
+
+impl WitnessOutcome {
+    /// Not decided, for a reason other than time.
+    pub fn undecided(name: &str, why: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), reached: Reached::Unknown(why.into()), timed_out: false }
+    }
+}
+
+/// Whether a witness was reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Reached {
+    /// A run that checked the witness's negation as an invariant found a violation.
+    Yes {
+        /// Number of states of the path to it.
+        depth: usize,
+    },
+    /// A complete run never reached it.
+    No,
+    /// Not decided, and why.
+    Unknown(String),
+}
+
+/// Everything that one check showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckOutcome {
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Counts of the main run.
+    pub statistics: Statistics,
+    /// Bounds within which the verdict holds.
+    pub bounds: Bounds,
+    /// Coverage by action; `None` if the checker gave none.
+    pub coverage: Option<Vec<ActionCoverage>>,
+    /// The counterexample of a violated verdict.
+    pub trace: Option<Trace>,
+    /// Invariants that were actually checked, in the order of the configuration.
+    pub invariants: Vec<String>,
+    /// Temporal properties that were actually checked.
+    pub properties: Vec<String>,
+    /// Results of further runs on the violation; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes: Option<Probes>,
+    /// One entry for each `\* WITNESS` line of the configuration.
+    pub witnesses: Vec<WitnessOutcome>,
+    /// Warnings of the tool and of tlaforge.
+    pub warnings: Vec<String>,
+    pub checker: Checker,
+    /// The checker's name and version, as it prints them.
+    pub version: String,
+}
+
+impl CheckOutcome {
+    /// The outcome for a specification that was rejected before the checker ran.
+    pub fn rejected(checker: Checker, bounds: Bounds, diagnostics: Vec<Diagnostic>) -> Self {
+        let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
+        Self {
+            verdict: Verdict::Invalid {
+                violated: Violation { kind: ViolationKind::Parse, name: None },
+                reason,
+                diagnostics,
+            },
+            statistics: Statistics::default(),
+            bounds,
+            coverage: None,
+            trace: None,
+            invariants: Vec::new(),
+            properties: Vec::new(),
+            probes: None,
+            witnesses: Vec::new(),
+            warnings: Vec::new(),
+            checker,
+            version: String::new(),
+        }
+    }
+
+    /// Whether the main exploration was complete, with nothing left on the queue.
+    pub fn is_complete(&self) -> bool {
+        self.statistics.left_on_queue == Some(0)
+    }
+
+    /// Whether this check decided, within its bounds, if the named property holds; [`DEADLOCK`] is the absence of
+    /// deadlock, [`ASSERTION`] all assertions together. A run stops at the first violation and decides nothing else.
+    pub fn decided(&self, name: &str) -> bool {
+        let is_listed = |names: &[String]| names.iter().any(|n| n == name);
+        let violated = match &self.verdict {
+            Verdict::Violated { violated } => Some(violated),
+            _ => None,
+        };
+        let is_violated = violated.is_some_and(|v| v.property() == Some(name));
+        // Temporal properties have a run of their own, which starts only if the run for invariants found no violation:
+        // a violated temporal property implies that all invariants hold.
+        let invariants_hold = match (&self.verdict, violated.map(|v| v.kind)) {
+            (Verdict::Holds, _) | (_, Some(ViolationKind::Property | ViolationKind::ActionProperty)) => true,
+            (_, Some(_)) => false,
+            (_, None) => !self.invariants.is_empty(),
+        };
+        is_violated
+            || (invariants_hold
+                && (is_listed(&self.invariants)
+                    || name == ASSERTION
+                    || (name == DEADLOCK && self.bounds.deadlock_checked && self.bounds.always_enabled.is_empty())))
+            || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
+    }
+
+    /// Whether the named property was checked in the initial states only.
+    pub fn is_initial_only(&self, name: &str) -> bool {
+        self.bounds.initial_state_properties.iter().any(|known| known == name)
+            && !self.invariants.iter().any(|known| known == name)
+    }
+
+    /// Properties and invariants that were checked in more than the initial states.
+    pub fn checked_names(&self) -> impl Iterator<Item = &String> {
+        self.invariants.iter().chain(&self.properties).filter(|name| !self.is_initial_only(name))
+    }
+
+    /// Whether an action of this name was taken. Without coverage data the answer is no.
+    pub fn was_taken(&self, action: &str) -> bool {
+        self.coverage.iter().flatten().any(|a| a.action == action && a.taken > 0)
+    }
+
+    /// Whether the check explored more than the initial states.
+    pub fn has_steps(&self) -> bool {
+        match (self.statistics.distinct, self.statistics.initial) {
+            (Some(distinct), Some(initial)) => distinct > initial,
+            (Some(distinct), None) => distinct > 1 && self.statistics.depth.is_none_or(|d| d > 1),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(verdict: Verdict, invariants: &[&str], properties: &[&str]) -> CheckOutcome {
+        let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
+        CheckOutcome {
+            verdict,
+            statistics: Statistics::default(),
+            bounds: Bounds { deadlock_checked: true, ..Bounds::default() },
+            coverage: None,
+            trace: None,
+            invariants: names(invariants),
+            properties: names(properties),
+            probes: None,
+            witnesses: Vec::new(),
+            warnings: Vec::new(),
+            checker: Checker::Tlc,
+            version: String::new(),
+        }
+    }
+
+    fn violated(kind: ViolationKind, name: Option<&str>) -> Verdict {
+        Verdict::Violated { violated: Violation { kind, name: name.map(str::to_owned) } }
+    }
+
+    #[test]
+    fn a_check_decides_only_the_properties_that_it_checked_to_the_end() {
+        use ViolationKind::{Assertion, Deadlock, Invariant, Property};
+        let inconclusive = || Verdict::inconclusive("a constraint");
+        let (i, p): (&[&str], &[&str]) = (&["A", "B"], &["P", "Q"]);
+        for (verdict, invariants, properties, decided) in [
+            (Verdict::Holds, i, p, "A B P Q Deadlock Assertion"),
+            (violated(Invariant, Some("A")), i, &[], "A"),
+            (violated(Deadlock, None), i, &[], "Deadlock"),
+            (violated(Assertion, None), i, &[], "Assertion"),
+            (violated(Property, Some("P")), i, p, "A B P Deadlock Assertion"),
+            // The run for temporal properties was bounded, or the other one was.
+            (inconclusive(), i, &[], "A B Deadlock Assertion"),
+            (inconclusive(), &[], p, "P Q"),
+            (inconclusive(), &[], &[], ""),
+        ] {
+            let outcome = outcome(verdict, invariants, properties);
+            let all = ["A", "B", "P", "Q", "Deadlock", "Assertion", "Unknown"];
+            let found: Vec<&str> = all.into_iter().filter(|name| outcome.decided(name)).collect();
+            assert_eq!(found.join(" "), decided, "{:?}", outcome.verdict);
+        }
+        let mut unchecked = outcome(Verdict::Holds, i, p);
+        unchecked.bounds.deadlock_checked = false;
+        assert!(!unchecked.decided("Deadlock"));
+    }
+}

@@ -1,0 +1,61 @@
+//! The grammar of TLA+ and PlusCal, and the static checks: whether SANY would accept a module. Further analyses of
+//! resolved modules build on them.
+//!
+//! [`Reader`] parses single units for the rest of the crate, so an error affects only its unit. This module knows no tool
+//! and reads no file: the caller passes the local modules.
+
+mod analysis;
+mod builtin;
+mod checker_rewrite;
+mod checker_text;
+mod concrete;
+mod concrete_expression;
+mod concrete_pluscal;
+mod dialect;
+mod expand;
+mod flattened;
+mod graph;
+mod impure;
+mod level;
+mod level_module;
+mod model;
+mod operator;
+mod operator_stack;
+mod parse_bracket;
+mod parse_expression;
+mod parse_proof;
+mod parser;
+mod redefined;
+mod resolve_expression;
+mod resolve_instance;
+mod resolve_part;
+mod resolve_proof;
+mod resolver;
+mod smallest;
+mod standard;
+mod subaction;
+mod symmetry;
+mod term;
+mod token;
+mod total;
+mod tree;
+mod true_by_definition;
+mod types;
+mod typing;
+mod typing_operator;
+mod verdict_limits;
+
+pub use analysis::{Analysis, analyze};
+pub use checker_rewrite::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX, rewrite_for_checker};
+pub use checker_text::CheckerText;
+pub(crate) use concrete::Reader;
+pub use impure::{MODULES_WITH_SIDE_EFFECTS, impure_operators, is_impure_name};
+pub use operator::{Operator, find_operator};
+pub use redefined::redefined_operators;
+pub use smallest::smallest_constants;
+pub use standard::exported_names;
+pub use symmetry::find_symmetry_fault;
+pub(crate) use token::{based_number_length, is_reserved, module_begin, spelling_length};
+pub use true_by_definition::true_by_definition;
+pub use typing::check_comparisons;
+pub use verdict_limits::{VerdictLimits, find_verdict_limits, has_only_step_properties};

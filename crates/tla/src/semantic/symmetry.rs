@@ -1,0 +1,281 @@
+//! Whether SYMMETRY is sound: permuting the members of its sets must change no behaviour and no property. The members
+//! of a set of model values are interchangeable unless an expression picks or names one. The check is syntactic: it can
+//! refuse a sound use, and never accepts an unsound one. Lamport, "Specifying Systems", section 14.3.4.
+
+use std::collections::BTreeSet;
+
+use crate::Cfg;
+
+use super::builtin::BuiltInForm;
+use super::graph::{Application, Node, NodeId, SymbolId, SymbolKind};
+use super::model::{Expansion, Model};
+
+/// Standard modules whose operators treat all values alike.
+const SYMMETRIC_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags"];
+/// Operators of module TLC that treat all values alike.
+const SYMMETRIC_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
+
+/// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is sound or there is none.
+pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Option<String> {
+    if cfg.symmetry.is_empty() {
+        return None;
+    }
+    let model = match Model::new(name, text, local_modules, cfg) {
+        Ok(model) => model,
+        Err(why) => return Some(why),
+    };
+    let mut check =
+        Soundness { model: &model, cfg, sets: BTreeSet::new(), members: BTreeSet::new(), seen: BTreeSet::new() };
+    check.run().err()
+}
+
+struct Soundness<'a> {
+    model: &'a Model,
+    cfg: &'a Cfg,
+    /// The constants whose members are permuted, or the definitions that the configuration substitutes for them.
+    sets: BTreeSet<SymbolId>,
+    /// The members that such a definition names, which are constants themselves.
+    members: BTreeSet<SymbolId>,
+    seen: BTreeSet<SymbolId>,
+}
+
+impl Soundness<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        // States are then compared by their view, and whether it treats members alike is not examined.
+        if let Some(view) = &self.cfg.view {
+            return Err(format!("it is used together with VIEW {view}"));
+        }
+        for name in &self.cfg.symmetry {
+            let sets = self.model.definition(name)?;
+            self.collect_permuted(&sets, 0)?;
+        }
+        self.check_members()?;
+        let listed = self.cfg.listed_names().into_iter().filter(|(role, _)| *role != "SYMMETRY").map(|(_, name)| name);
+        let substituted = self.cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
+        for name in listed.chain(substituted) {
+            let symbol = self.model.symbol(name).ok_or_else(|| format!("`{name}` is not defined"))?;
+            self.check_symbol(symbol)?;
+        }
+        Ok(())
+    }
+
+    /// Collects the sets of `Permutations(C)` and of unions of such.
+    fn collect_permuted(&mut self, expansion: &Expansion, depth: u32) -> Result<(), String> {
+        self.model.step(depth)?;
+        let graph = &self.model.graph;
+        if let Node::Apply(application) = graph.node(expansion.node) {
+            let operands = application.operands.iter().flatten();
+            let mut operands = operands.map(|node| Expansion { node: *node, scope: expansion.scope.clone() });
+            match self.model.standard(application.operator) {
+                Some(("TLC", "Permutations")) => {
+                    let set = operands.next().ok_or("`Permutations` has no operand")?;
+                    return self.collect_permuted_set(set);
+                }
+                _ if &*graph.symbol(application.operator).name == "\\cup" => {
+                    return operands.try_for_each(|side| self.collect_permuted(&side, depth + 1));
+                }
+                _ => {}
+            }
+        }
+        match self.model.unfold_once(expansion) {
+            Some(next) => self.collect_permuted(&next, depth + 1),
+            None => Err("it is not a union of `Permutations` of constants".to_owned()),
+        }
+    }
+
+    /// A constant, or a definition without parameters that lists constants: `MCClients == {c1, c2}`.
+    fn collect_permuted_set(&mut self, mut set: Expansion) -> Result<(), String> {
+        let other = || "it permutes something else than a constant of the configuration".to_owned();
+        let mut definition = None;
+        loop {
+            self.model.step(0)?;
+            let Node::Apply(application) = self.model.graph.node(set.node) else { return Err(other()) };
+            let symbol = application.operator;
+            if self.assigned_value(symbol).is_some() && self.model.graph.symbol(symbol).kind == SymbolKind::Constant {
+                self.sets.insert(symbol);
+                return Ok(());
+            }
+            if symbol == BuiltInForm::Set.symbol() {
+                if !self.sets.insert(definition.ok_or_else(other)?) {
+                    return Ok(());
+                }
+                for member in application.operands.iter().flatten() {
+                    let Node::Apply(member) = self.model.graph.node(*member) else { return Err(other()) };
+                    if self.assigned_value(member.operator).is_none() || !self.members.insert(member.operator) {
+                        return Err(other());
+                    }
+                }
+                return Ok(());
+            }
+            definition = Some(self.model.replacement(symbol).flatten().unwrap_or(symbol));
+            set = self.model.unfold_once(&set).ok_or_else(other)?;
+        }
+    }
+
+    /// The value that the configuration assigns to a constant.
+    fn assigned_value(&self, constant: SymbolId) -> Option<&str> {
+        let name = &*self.model.graph.symbol(constant).name;
+        let value = self.cfg.constants.get(name).filter(|_| self.model.replacement(constant) == Some(None));
+        value.map(String::as_str)
+    }
+
+    /// Checks that the members of the sets are model values, and that nothing else in the configuration names them.
+    fn check_members(&self) -> Result<(), String> {
+        for set in self.sets.iter().chain(&self.members) {
+            let name = &*self.model.graph.symbol(*set).name;
+            let members: Vec<&str> = match self.assigned_value(*set) {
+                // Its members are constants.
+                None => continue,
+                Some(value) if self.members.contains(set) => vec![value],
+                Some(value) => {
+                    let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+                    inner.unwrap_or_default().split(',').map(str::trim).collect()
+                }
+            };
+            let is_name = |member: &str| {
+                member.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                    && member.chars().any(|c| c.is_ascii_alphabetic())
+                    && !matches!(member, "TRUE" | "FALSE")
+            };
+            if !members.iter().copied().all(is_name) {
+                return Err(format!("{name} is not a set of model values"));
+            }
+            let others = self.cfg.constants.iter().filter(|(other, _)| *other != name);
+            for (other, value) in others {
+                let mut words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                if let Some(member) = words.find(|word| members.contains(word)) {
+                    return Err(format!("`{other} = {value}` in the configuration names {member}, a member of {name}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks everything that a definition uses.
+    fn check_symbol(&mut self, symbol: SymbolId) -> Result<(), String> {
+        if !self.seen.insert(symbol) {
+            return Ok(());
+        }
+        match self.model.replacement(symbol) {
+            Some(Some(by)) => return self.check_symbol(by),
+            Some(None) if self.members.contains(&symbol) => {
+                return Err(format!("a definition names {}", self.model.graph.symbol(symbol).name));
+            }
+            Some(None) => return Ok(()),
+            None if self.sets.contains(&symbol) => return Ok(()),
+            None => {}
+        }
+        if let Some((module, name)) = self.model.standard(symbol) {
+            let fair = SYMMETRIC_MODULES.contains(&module) || (module == "TLC" && SYMMETRIC_OPERATORS.contains(&name));
+            return if fair { Ok(()) } else { Err(format!("`{name}` of module {module} may tell members apart")) };
+        }
+        match self.model.graph.symbol(symbol).body {
+            Some(body) => self.check_expression(body),
+            None => Ok(()),
+        }
+    }
+
+    fn check_expression(&mut self, node: NodeId) -> Result<(), String> {
+        self.model.step(0)?;
+        let graph = &self.model.graph;
+        if let Node::Apply(application) = graph.node(node)
+            && application.operator == BuiltInForm::Choose.symbol()
+            && !self.is_unique_extreme(application)
+            && self.depends(node, &mut Vec::new(), &mut BTreeSet::new())
+        {
+            return Err(format!("`{}` may pick a member", self.model.text(node)));
+        }
+        let (operators, parts) = self.model.uses(node);
+        operators.into_iter().try_for_each(|operator| self.check_symbol(operator))?;
+        parts.into_iter().try_for_each(|part| self.check_expression(part))
+    }
+
+    /// Whether it is `CHOOSE x \in S : \A y \in S : x >= y`, or `<=`, perhaps with more conjuncts, over numbers: at
+    /// most one element satisfies it.
+    fn is_unique_extreme(&self, choice: &Application) -> bool {
+        let graph = &self.model.graph;
+        let ([x], [from], [Some(body)]) = (&*choice.bound, &*choice.ranges, &*choice.operands) else { return false };
+        let Node::Apply(all) = graph.node(*body) else { return false };
+        if all.operator == BuiltInForm::Conjunction.symbol() || &*graph.symbol(all.operator).name == "/\\" {
+            let mut conjuncts = all.operands.iter();
+            return conjuncts
+                .any(|conjunct| self.is_unique_extreme(&Application { operands: vec![*conjunct], ..choice.clone() }));
+        }
+        let ([y], [among], [Some(compared)]) = (&*all.bound, &*all.ranges, &*all.operands) else { return false };
+        let Node::Apply(comparison) = graph.node(*compared) else { return false };
+        let sides: Vec<SymbolId> = comparison
+            .operands
+            .iter()
+            .flatten()
+            .filter_map(|side| match graph.node(*side) {
+                Node::Apply(side) if side.operands.is_empty() => Some(side.operator),
+                _ => None,
+            })
+            .collect();
+        all.operator == BuiltInForm::All.symbol()
+            && matches!(self.model.standard(comparison.operator), Some((_, "\\leq" | "\\geq")))
+            && self.model.replacement(comparison.operator).is_none()
+            && (sides == [*x, *y] || sides == [*y, *x])
+            && self.is_same(*from, *among)
+    }
+
+    /// Whether two expressions without bound variables of their own are the same.
+    fn is_same(&self, one: NodeId, other: NodeId) -> bool {
+        let graph = &self.model.graph;
+        match (graph.node(one), graph.node(other)) {
+            (Node::Literal, Node::Literal) => self.model.text(one) == self.model.text(other),
+            (Node::Apply(one), Node::Apply(other)) => {
+                let parts = |application: &Application| -> Vec<NodeId> {
+                    application.operands.iter().flatten().chain(&application.ranges).copied().collect()
+                };
+                let (left, right) = (parts(one), parts(other));
+                one.operator == other.operator
+                    && one.bound.is_empty()
+                    && other.bound.is_empty()
+                    && left.len() == right.len()
+                    && left.into_iter().zip(right).all(|(one, other)| self.is_same(one, other))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the value of an expression may depend on the permuted sets: it uses one of them, a variable, a
+    /// parameter, or a constant of another module.
+    fn depends(&self, node: NodeId, bound: &mut Vec<SymbolId>, seen: &mut BTreeSet<SymbolId>) -> bool {
+        let graph = &self.model.graph;
+        let known = bound.len();
+        match graph.node(node) {
+            Node::Apply(application) => bound.extend(&application.bound),
+            // An expression of another module: not examined, so it counts as dependent.
+            Node::Substituted { .. } => return true,
+            _ => {}
+        }
+        let (operators, parts) = self.model.uses(node);
+        let found = operators.into_iter().any(|operator| self.operator_depends(operator, bound, seen))
+            || parts.into_iter().any(|part| self.depends(part, bound, seen));
+        bound.truncate(known);
+        found
+    }
+
+    fn operator_depends(&self, operator: SymbolId, bound: &mut Vec<SymbolId>, seen: &mut BTreeSet<SymbolId>) -> bool {
+        let symbol = self.model.graph.symbol(operator);
+        match self.model.replacement(operator) {
+            Some(Some(by)) => return self.operator_depends(by, bound, seen),
+            Some(None) => return self.sets.contains(&operator) || self.members.contains(&operator),
+            None => {}
+        }
+        match symbol.kind {
+            SymbolKind::BuiltIn(_) => false,
+            SymbolKind::Parameter => !bound.contains(&operator),
+            SymbolKind::Operator if self.model.standard(operator).is_some() || !seen.insert(operator) => false,
+            SymbolKind::Operator => {
+                let known = bound.len();
+                bound.extend(&symbol.parameters);
+                let found = symbol.body.is_none_or(|body| self.depends(body, bound, seen));
+                bound.truncate(known);
+                found
+            }
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The actions of a specification as formulas in a generated module, for runs that find out what the checker does not
+//! report by itself. It starts no run.
+
+use std::collections::BTreeSet;
+
+use tlaforge_tla::{ActionCoverage, Cfg, Disjuncts, Kind, Module, Verdict, lex};
+
+use super::explorer::{Finding, ParsedOutput};
+use super::{CheckRequest, SpecText};
+
+/// The actions of a specification, and a prefix that its modules do not use.
+pub(super) struct Actions {
+    pub(super) disjuncts: Disjuncts,
+    pub(super) variables: Vec<String>,
+    /// The name of the generated module, and the prefix of the definitions in it.
+    pub(super) prefix: String,
+    /// Model values that the configuration writes and the module does not declare.
+    pub(super) model_values: Vec<String>,
+}
+
+impl Actions {
+    pub(super) fn list(request: &CheckRequest) -> Result<Self, String> {
+        let module = Module::parse(&request.spec.text).map_err(|e| e.to_string())?;
+        let texts = || {
+            std::iter::once(request.spec.text.as_str())
+                .chain(request.spec.local_modules.iter().map(|(_, text)| text.as_str()))
+        };
+        let mut prefix = "TlaforgeAction".to_owned();
+        // Longer until it occurs nowhere, not even in a comment: a search in the text is enough, and no scope has to
+        // be known.
+        while texts().any(|text| text.contains(&prefix)) || request.cfg_text.contains(&prefix) {
+            prefix.push('_');
+        }
+        // `PrintT` of the module would print something else, or nothing.
+        if module.definition("PrintT").is_some() {
+            return Err("the module defines `PrintT`".to_owned());
+        }
+        let disjuncts = Disjuncts::split(&module, &request.cfg, &prefix)?;
+        let variables: Vec<String> = module.variables.iter().map(|variable| variable.name.clone()).collect();
+        let model_values = model_values(&request.cfg, &module);
+        // Inside the module that name would mean the definition, not the model value that the trace prints.
+        if let Some(value) = model_values.iter().find(|v| module.definition(v).is_some() || variables.contains(v)) {
+            return Err(format!("the configuration gives `{value}` as a value, and the module defines it"));
+        }
+        Ok(Self { disjuncts, variables, prefix, model_values })
+    }
+
+    pub(super) fn module(&self, spec: &SpecText, body: &str) -> (String, String) {
+        let Self { prefix, disjuncts, .. } = self;
+        // `Naturals` for the number of the step, `TLC` for `PrintT`.
+        let text = format!(
+            "---- MODULE {prefix} ----\nEXTENDS {}, Naturals, TLC\n{}{body}====\n",
+            spec.name, disjuncts.definitions
+        );
+        (prefix.clone(), text)
+    }
+
+    pub(super) fn coverage_entries(&self, taken: &BTreeSet<usize>) -> Vec<ActionCoverage> {
+        let coverage_entries = self.disjuncts.actions.iter().enumerate().map(|(index, action)| ActionCoverage {
+            action: action.label.clone(),
+            // Only whether it is taken is known, not how often.
+            taken: u64::from(taken.contains(&index)),
+            distinct: 0,
+            place: action.place,
+            is_lower_bound: taken.contains(&index),
+        });
+        merge_by_label(coverage_entries)
+    }
+
+    pub(super) fn formula(&self, index: usize) -> &str {
+        &self.disjuncts.actions[index].formula
+    }
+
+    /// Parses a line such as `<<"TlaforgeAction", 2, TRUE, FALSE>>`: the step and the truth value of each action.
+    pub(super) fn parse_printed_line(&self, line: &str) -> Option<(usize, Vec<bool>)> {
+        let rest = line.strip_prefix("<<\"")?.strip_prefix(&self.prefix)?.strip_prefix("\", ")?.strip_suffix(">>")?;
+        let mut parts = rest.split(", ");
+        let step = parts.next()?.parse().ok()?;
+        Some((step, parts.map(|part| part == "TRUE").collect()))
+    }
+}
+
+/// One entry for each label: an action that occurs in several places is taken if any occurrence is.
+fn merge_by_label(all: impl Iterator<Item = ActionCoverage>) -> Vec<ActionCoverage> {
+    let mut found: Vec<ActionCoverage> = Vec::new();
+    for action in all {
+        match found.iter_mut().find(|known| known.action == action.action) {
+            Some(known) => {
+                known.taken = known.taken.max(action.taken);
+                known.is_lower_bound |= action.is_lower_bound;
+            }
+            None => found.push(action),
+        }
+    }
+    found
+}
+
+/// Why a run did not finish, in the checker's words.
+pub(super) fn unfinished_reason(parsed: &ParsedOutput) -> String {
+    match &parsed.finding {
+        Some(Finding::Undecided(words) | Finding::Exhausted(words) | Finding::Broke(words)) => words.clone(),
+        Some(Finding::Verdict(Verdict::Invalid { reason, .. })) => reason.clone(),
+        Some(Finding::Verdict(_)) | None => "its run ended early".to_owned(),
+    }
+}
+
+/// Model values that a configuration writes, as in `P = {p1, p2}`, and that the module does not declare.
+fn model_values(cfg: &Cfg, module: &Module) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for value in cfg.constants.values().filter(|value| !value.starts_with("<-")) {
+        for token in lex(value, 0..value.len()) {
+            let word = token.text(value);
+            let own = module.constants.iter().any(|constant| constant.name == word);
+            let is_name = token.kind == Kind::Word && word.bytes().any(|b| b.is_ascii_alphabetic());
+            if is_name && !matches!(word, "TRUE" | "FALSE") && !own {
+                found.insert(word.to_owned());
+            }
+        }
+    }
+    found.into_iter().collect()
+}

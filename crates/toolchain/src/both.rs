@@ -1,0 +1,324 @@
+//! Two toolchains side by side: the first one's result counts. If the second one contradicts it, one of them has a
+//! defect, which is reported and not settled here. A refusal, a deadline or a missing tool is no contradiction.
+
+use tlaforge_tla::{CheckOutcome, Checker, Reached, Verdict, Violation, ViolationKind};
+
+use super::bounds::configured_bounds;
+use super::{
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
+};
+
+/// A contradiction between two toolchains, with everything needed to reproduce it.
+#[derive(Debug, Clone)]
+pub struct Contradiction {
+    pub module: String,
+    /// The differences, one a line.
+    pub lines: Vec<String>,
+    /// Files by name: modules, configuration, and the output of both checkers.
+    pub files: Vec<(String, String)>,
+}
+
+pub type Reporter = Box<dyn Fn(&Contradiction) + Send + Sync>;
+
+/// A reference toolchain, and another one to compare it with.
+pub struct BothToolchains {
+    reference: Box<dyn Toolchain>,
+    other: Box<dyn Toolchain>,
+    report: Reporter,
+}
+
+impl BothToolchains {
+    /// `report` is called for each contradiction.
+    pub fn new(reference: Box<dyn Toolchain>, other: Box<dyn Toolchain>, report: Reporter) -> Self {
+        Self { reference, other, report }
+    }
+
+    fn report_lines(&self, spec: &SpecText, lines: Vec<String>, more: Vec<(String, String)>) {
+        if lines.is_empty() {
+            return;
+        }
+        let modules =
+            std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
+        let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
+        let report = lines.iter().fold(String::new(), |all, line| all + "- " + line + "\n");
+        let report = ("difference.md".to_owned(), report);
+        let files = std::iter::once(report).chain(modules).chain(more).collect();
+        (self.report)(&Contradiction { module: spec.name.clone(), lines, files });
+    }
+
+    async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        // One progress report is enough; two would jump between the counts of two checkers.
+        let silent = ToolContext { progress: &|_| {}, ..*cx };
+        let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
+        let first = match (first, &second) {
+            // The reference broke; the result of the other one is still reported.
+            (Err(ToolError::Broke { tool, what }), Ok(_)) => {
+                let reason = format!("{tool} broke: {what}");
+                let outcome =
+                    CheckOutcome::rejected(self.reference.checker(), configured_bounds(&request.cfg), Vec::new());
+                let outcome = CheckOutcome { verdict: Verdict::inconclusive(reason), ..outcome };
+                CheckReport { outcome, output: String::new(), second_outcome: None }
+            }
+            (first, _) => first?,
+        };
+        let mut lines = Vec::new();
+        let mut second_outcome = None;
+        let other = match second {
+            Ok(CheckReport { outcome, output, .. }) => {
+                let second = Box::new(outcome);
+                lines = differences(&first.outcome, &second);
+                lines.extend(self.find_contradicting_violation(request, &first.outcome, &second, &silent).await?);
+                let shown = output + "\n" + &outcome_json(&second);
+                second_outcome = Some(second);
+                shown
+            }
+            // A missing tool says nothing about the specification.
+            Err(ToolError::Missing { .. }) => String::new(),
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(error) => {
+                lines.push(format!("{} broke: {error}", self.other.checker().name()));
+                String::new()
+            }
+        };
+        let file = |checker: Checker, text| (format!("{}.txt", checker.id()), text);
+        let more = vec![
+            (format!("{}.cfg", request.spec.name), request.cfg_text.clone()),
+            file(self.reference.checker(), format!("{}\n{}", first.output, outcome_json(&first.outcome))),
+            file(self.other.checker(), other),
+        ];
+        self.report_lines(&request.spec, lines, more);
+        Ok(CheckReport { second_outcome, ..first })
+    }
+
+    /// Which violation is found first depends on the order of exploration. If the two checkers found different ones,
+    /// the second one searches for the violation of the first alone.
+    async fn find_contradicting_violation(
+        &self,
+        request: &CheckRequest,
+        first: &CheckOutcome,
+        second: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<String>, ToolError> {
+        let (Verdict::Violated { violated: first_violation }, Verdict::Violated { violated: second_violation }) =
+            (&first.verdict, &second.verdict)
+        else {
+            return Ok(None);
+        };
+        if is_same_violation(first_violation, second_violation) {
+            return Ok(None);
+        }
+        let mut alone = request.clone();
+        let named: Vec<String> = first_violation.name.iter().cloned().collect();
+        // Nothing else may be violated first.
+        alone.cfg.witnesses.clear();
+        alone.cfg.invariants.clear();
+        alone.cfg.properties.clear();
+        match first_violation.kind {
+            // `[]P` under PROPERTY is reported as a violated invariant.
+            ViolationKind::Invariant
+                if request.cfg.properties.iter().any(|p| Some(p) == first_violation.name.as_ref()) =>
+            {
+                alone.cfg.properties = named;
+            }
+            ViolationKind::Invariant => alone.cfg.invariants = named,
+            ViolationKind::Property | ViolationKind::ActionProperty => alone.cfg.properties = named,
+            _ => {}
+        }
+        if first_violation.kind != ViolationKind::Deadlock {
+            alone.cfg.check_deadlock = Some(false);
+        }
+        alone.cfg_text = alone.cfg.render();
+        Ok(match self.other.check(&alone, cx).await {
+            Ok(again) => match &again.outcome.verdict {
+                Verdict::Violated { violated } if is_same_violation(first_violation, violated) => None,
+                Verdict::Inconclusive { .. } => None,
+                verdict => Some(format!(
+                    "{}: {}; {} found {}, and checking the former alone gives: {}",
+                    first.checker.name(),
+                    first_violation.description(),
+                    second.checker.name(),
+                    second_violation.description(),
+                    verdict.name()
+                )),
+            },
+            Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
+            Err(_) => None,
+        })
+    }
+}
+
+/// Reasons that are limits of TLC, not verdicts: an old version that does not know a keyword, and numbers beyond 32
+/// bits.
+const TLC_LIMITS: [&str; 4] =
+    ["needs a newer checker", "Overflow when computing", "can't handle a number this big", "has more than 32 bits"];
+
+/// The result of the second checker next to that of the first, in one line.
+pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
+    let who = second.checker.name();
+    match (&first.verdict, &second.verdict) {
+        (_, Verdict::Inconclusive { reason, .. }) => format!("{who}: inconclusive ({reason})"),
+        _ if differences(first, second).is_empty() => match &first.verdict {
+            Verdict::Inconclusive { .. } => format!("{who}: {}", second.verdict.name()),
+            verdict if verdict.name() == second.verdict.name() => format!("{who}: agrees"),
+            _ => format!("{who}: {}, but {} has no numbers that large", second.verdict.name(), first.checker.name()),
+        },
+        _ => format!("{who}: differs: {}", differences(first, second).join("; ")),
+    }
+}
+
+/// The contradictions between two outcomes of one check. Which violation was found first is not compared.
+fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
+    let mut lines = Vec::new();
+    let describe = |outcome: &CheckOutcome| match &outcome.verdict {
+        Verdict::Holds => "holds".to_owned(),
+        Verdict::Violated { violated } => format!("violated ({})", violated.description()),
+        Verdict::Invalid { reason, .. } => format!("invalid ({reason})"),
+        Verdict::Inconclusive { reason, .. } => format!("inconclusive ({reason})"),
+    };
+    let decided = |outcome: &CheckOutcome| match &outcome.verdict {
+        Verdict::Inconclusive { .. } => false,
+        Verdict::Invalid { reason, .. } => !TLC_LIMITS.iter().any(|limit| reason.contains(limit)),
+        Verdict::Holds | Verdict::Violated { .. } => true,
+    };
+    let (one, two) = (first.checker.name(), second.checker.name());
+    if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
+        lines.push(format!("verdict: {one}: {}; {two}: {}", describe(first), describe(second)));
+    }
+    // With SYMMETRY or VIEW the count depends on which state of a class is met first.
+    let counted = first.bounds.symmetry.is_empty() && first.bounds.view.is_none();
+    let complete = |outcome: &CheckOutcome| outcome.verdict == Verdict::Holds && outcome.is_complete();
+    if counted
+        && complete(first)
+        && complete(second)
+        && let (Some(a), Some(b)) = (first.statistics.distinct, second.statistics.distinct)
+        && a != b
+    {
+        lines.push(format!("distinct states: {one}: {a}; {two}: {b}"));
+    }
+    for witness in &first.witnesses {
+        let other = second.witnesses.iter().find(|w| w.name == witness.name).map(|w| &w.reached);
+        match (&witness.reached, other) {
+            (Reached::Yes { .. }, Some(Reached::No)) => {
+                lines.push(format!("witness {}: {one}: reached; {two}: not", witness.name));
+            }
+            (Reached::No, Some(Reached::Yes { .. })) => {
+                lines.push(format!("witness {}: {one}: not reached; {two}: reached", witness.name));
+            }
+            _ => {}
+        }
+    }
+    // A search that stopped early may have missed an action.
+    if complete(first) && complete(second) {
+        for action in first.coverage.iter().flatten() {
+            let other = second.coverage.iter().flatten().find(|other| other.action == action.action);
+            if let Some(other) = other
+                && (other.taken == 0) != (action.taken == 0)
+            {
+                let word = |taken| if taken == 0 { "never taken" } else { "taken" };
+                lines.push(format!(
+                    "action {}: {one}: {}; {two}: {}",
+                    action.action,
+                    word(action.taken),
+                    word(other.taken)
+                ));
+            }
+        }
+    }
+    lines
+}
+
+fn is_same_violation(one: &Violation, two: &Violation) -> bool {
+    let temporal = |kind| matches!(kind, ViolationKind::Property | ViolationKind::ActionProperty);
+    let kinds = one.kind == two.kind || (temporal(one.kind) && temporal(two.kind));
+    // Each checker has its own name for an assertion or assumption, so names are not compared.
+    let named = !matches!(one.kind, ViolationKind::Assertion | ViolationKind::Assumption);
+    kinds && (!named || one.name == two.name)
+}
+
+fn outcome_json(outcome: &CheckOutcome) -> String {
+    // An outcome has only text keys, so this cannot fail.
+    serde_json::to_string_pretty(outcome).unwrap_or_default()
+}
+
+impl Toolchain for BothToolchains {
+    fn checker(&self) -> Checker {
+        self.reference.checker()
+    }
+
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        Box::pin(async move {
+            let (first, second) = tokio::join!(self.reference.translate(spec, cx), self.other.translate(spec, cx));
+            let first = first?;
+            let describe = |translation: &Translation| match translation {
+                Translation::NoAlgorithm => "no algorithm".to_owned(),
+                Translation::Translated(_) => "translated".to_owned(),
+                Translation::Rejected(why) => {
+                    format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
+                }
+            };
+            if let Ok(second) = second
+                && std::mem::discriminant(&first) != std::mem::discriminant(&second)
+            {
+                let line = format!("translation: reference: {}; embedded: {}", describe(&first), describe(&second));
+                self.report_lines(spec, vec![line], Vec::new());
+            }
+            Ok(first)
+        })
+    }
+
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        Box::pin(async move {
+            let (first, second) = tokio::join!(self.reference.parse(spec, cx), self.other.parse(spec, cx));
+            let first = first?;
+            let describe = |parsed: &ParseOutcome| match parsed {
+                ParseOutcome::Accepted { .. } => "accepted".to_owned(),
+                ParseOutcome::Rejected(why) => {
+                    format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
+                }
+            };
+            // A rejection because of a standard module that only newer tools have is no contradiction.
+            let lacks_a_module = |parsed: &ParseOutcome| match parsed {
+                ParseOutcome::Accepted { .. } => false,
+                ParseOutcome::Rejected(why) => why.iter().any(|d| d.message.contains("Cannot find source file")),
+            };
+            if let Ok(second) = second
+                && std::mem::discriminant(&first) != std::mem::discriminant(&second)
+                && !lacks_a_module(&first)
+            {
+                let line = format!("parse: reference: {}; embedded: {}", describe(&first), describe(&second));
+                self.report_lines(spec, vec![line], Vec::new());
+            }
+            Ok(first)
+        })
+    }
+
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(self.check_both(request, cx))
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+        self.reference.probe(request, outcome, cx)
+    }
+
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        self.reference.info(cx)
+    }
+}

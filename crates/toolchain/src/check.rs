@@ -1,0 +1,474 @@
+//! One check: which runs it makes, in order, and the outcome that they add up to. A verdict comes only from what a run
+//! showed; a run that shows nothing gives an error or "inconclusive".
+
+use std::borrow::Cow;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use tlaforge_tla::semantic::find_symmetry_fault;
+use tlaforge_tla::{
+    Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
+};
+
+use super::bounds::{check_bounds, configured_bounds};
+use super::explorer::{Explorer, ParsedOutput, PastViolations, Run, SingleRunCheck};
+use super::lint::{lint_cfg, lint_spec};
+use super::plan::{self, RunPlan, SearchOrder, Symmetry, processors};
+use super::session::{Session, reached_verdict};
+use super::vacuity::check_vacuity;
+use super::{BoxFuture, CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
+
+pub(crate) async fn check(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    detail: Detail,
+    cx: &ToolContext<'_>,
+) -> Result<CheckReport, ToolError> {
+    if let Some(rejected_report) = refuse_before_run(explorer, request, cx) {
+        return Ok(rejected_report);
+    }
+    let mut warnings = Vec::new();
+    let request = &*drop_unsound_symmetry(request, &mut warnings);
+    let cfg = &request.cfg;
+    let mut session = Session { explorer, request, cx, output: String::new() };
+    let (check_in_one_run, mut safety) = match explorer.check_in_one_run(request, detail, cx).await? {
+        Some(SingleRunCheck { safety, temporal, output }) => {
+            session.output.push_str(&output);
+            (temporal, safety)
+        }
+        None => (None, session.run(&plan::safety(cfg)).await?),
+    };
+    let no_behaviour = cfg.gives_no_behaviour();
+    // Only a finished search reports the number of initial states, and a constraint may cut all of them off.
+    if !no_behaviour
+        && cfg.constraints.is_empty()
+        && safety.verdict == Verdict::Holds
+        && safety.parsed.statistics.initial == Some(0)
+    {
+        warnings.push(
+            "no state satisfies the initial predicate: there is no behaviour, so whatever holds, holds vacuously"
+                .to_owned(),
+        );
+    }
+    if is_violated(&safety.verdict) || violation_kind(&safety.verdict) == Some(ViolationKind::Evaluation) {
+        session.derive_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
+    }
+    let bounds = check_bounds(request);
+    if !bounds.assumptions.is_empty() && !no_behaviour && safety.verdict == Verdict::Holds {
+        safety.verdict = session.check_behaviour_exists(&bounds.assumptions).await?;
+    }
+    // A violation or an error ends the check: the temporal properties then count as not checked.
+    let ends_here = no_behaviour || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. });
+    let temporal = if cfg.properties.is_empty() || ends_here {
+        None
+    } else {
+        Some(session.check_temporal(check_in_one_run, &mut warnings).await?)
+    };
+    let witnesses = session.check_witnesses(&safety.verdict).await?;
+    // Before `safety` is consumed: a missing coverage means something only after a completed search.
+    let complete = !no_behaviour && safety.verdict == Verdict::Holds;
+    let mut outcome = build_outcome(explorer, request, bounds, safety, temporal, witnesses, warnings);
+    if detail == Detail::VerdictOnly {
+        return Ok(CheckReport { outcome, output: session.output, second_outcome: None });
+    }
+    if let Some(trace) = outcome.trace.take() {
+        let named = explorer.name_steps(request, trace, cx).await?;
+        outcome.trace = Some(session.add_further_runs(named, &mut outcome.warnings));
+    }
+    if complete && outcome.coverage.is_none() {
+        let covered = explorer.coverage(request, cx).await?;
+        outcome.coverage = session.add_further_runs(covered, &mut outcome.warnings);
+    }
+    if outcome.is_complete() && outcome.verdict == Verdict::Holds {
+        check_vacuity(&mut session, &mut outcome.bounds).await?;
+    }
+    Ok(CheckReport { outcome, output: session.output, second_outcome: None })
+}
+
+/// Decides only the verdict, in as few runs as possible, with one thread each.
+pub(crate) async fn decide(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    cx: &ToolContext<'_>,
+) -> Result<CheckReport, ToolError> {
+    Ok(decide_after(explorer, request, AfterViolation::Stop, cx).await?.rest)
+}
+
+/// Like [`decide`], but continues after a violation if the checker can: see [`Explorer::run_past_violations`].
+pub(crate) async fn decide_each(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    cx: &ToolContext<'_>,
+) -> Result<SeparateVerdicts, ToolError> {
+    decide_after(explorer, request, AfterViolation::Continue, cx).await
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AfterViolation {
+    Stop,
+    Continue,
+}
+
+async fn decide_after(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    after_violation: AfterViolation,
+    cx: &ToolContext<'_>,
+) -> Result<SeparateVerdicts, ToolError> {
+    if let Some(rest) = refuse_before_run(explorer, request, cx) {
+        return Ok(SeparateVerdicts { violated: Vec::new(), rest });
+    }
+    let mut warnings = Vec::new();
+    let request = &*drop_unsound_symmetry(request, &mut warnings);
+    let cfg = &request.cfg;
+    let mut session = Session { explorer, request, cx, output: String::new() };
+    // One run for everything, unless SYMMETRY or VIEW would give temporal properties false counterexamples.
+    let one_run = cfg.properties.is_empty() || (cfg.symmetry.is_empty() && cfg.view.is_none());
+    let plan = if one_run { plan::single_run(cfg) } else { plan::safety(cfg) };
+    let plan = RunPlan { coverage: false, order: SearchOrder::SingleThread, ..plan };
+    let past_violations = match after_violation {
+        AfterViolation::Stop => None,
+        AfterViolation::Continue => explorer.run_past_violations(&request.spec, &plan, cx).await?,
+    };
+    let (violated, mut safety) = match past_violations {
+        Some(PastViolations { violated, run, output }) => {
+            session.output.push_str(&output);
+            (violated, run)
+        }
+        None => (Vec::new(), session.run(&plan).await?),
+    };
+    let temporal = match violation_kind(&safety.verdict) {
+        _ if cfg.properties.is_empty() => None,
+        None if safety.verdict != Verdict::Holds => None,
+        None if one_run => {
+            let parsed = ParsedOutput { liveness: safety.parsed.liveness, ..ParsedOutput::default() };
+            let held = Run { verdict: Verdict::Holds, parsed, seconds: safety.seconds, workers: 1 };
+            Some(session.check_temporal(Some(held), &mut warnings).await?)
+        }
+        None => Some(session.check_temporal(None, &mut warnings).await?),
+        // The single run violated a temporal property. It becomes the temporal run, and everything before it held.
+        Some(ViolationKind::Property | ViolationKind::ActionProperty) if is_violated(&safety.verdict) => {
+            let parsed = ParsedOutput { statistics: safety.parsed.statistics.clone(), ..ParsedOutput::default() };
+            let held = Run { verdict: Verdict::Holds, parsed, seconds: safety.seconds, workers: 1 };
+            let run = std::mem::replace(&mut safety, held);
+            if names_property(&run.verdict, cfg, after_violation) {
+                Some(run)
+            } else {
+                Some(session.check_temporal(Some(run), &mut warnings).await?)
+            }
+        }
+        Some(_) => None,
+    };
+    let outcome = build_outcome(explorer, request, check_bounds(request), safety, temporal, Vec::new(), warnings);
+    Ok(SeparateVerdicts { violated, rest: CheckReport { outcome, output: session.output, second_outcome: None } })
+}
+
+/// Whether the run named the violated property, so that no property needs a run of its own. If the first violation has to
+/// be that of the first violated property in the order of the configuration, only the first property's name shows that.
+fn names_property(verdict: &Verdict, cfg: &Cfg, after_violation: AfterViolation) -> bool {
+    let Verdict::Violated { violated: Violation { name: Some(name), .. } } = verdict else { return false };
+    match after_violation {
+        AfterViolation::Stop => cfg.properties.first() == Some(name),
+        AfterViolation::Continue => cfg.properties.contains(name),
+    }
+}
+
+/// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound SYMMETRY misses
+/// states.
+pub(super) fn drop_unsound_symmetry<'a>(
+    request: &'a CheckRequest,
+    warnings: &mut Vec<String>,
+) -> Cow<'a, CheckRequest> {
+    let CheckRequest { spec, cfg, .. } = request;
+    let Some(why) = find_symmetry_fault(&spec.name, &spec.text, &spec.local_modules, cfg) else {
+        return Cow::Borrowed(request);
+    };
+    warnings.push(format!(
+        "it was checked without SYMMETRY {}, which is not shown to be sound: {why}",
+        cfg.symmetry.join(", ")
+    ));
+    let mut request = request.clone();
+    request.cfg.symmetry.clear();
+    request.cfg_text = request.cfg.render();
+    Cow::Owned(request)
+}
+
+/// The report on a request that no checker gets.
+fn refuse_before_run(explorer: &dyn Explorer, request: &CheckRequest, cx: &ToolContext<'_>) -> Option<CheckReport> {
+    let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
+    refused.extend(lint_cfg(&request.cfg, &request.spec));
+    if !refused.is_empty() {
+        return Some(rejected_report(explorer, request, "it was refused before any tool ran", refused));
+    }
+    let unknown = explorer.unknown_keywords(request);
+    (!unknown.is_empty())
+        .then(|| rejected_report(explorer, request, "this TLC does not know a keyword of the configuration", unknown))
+}
+
+fn rejected_report(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    why: &str,
+    diagnostics: Vec<Diagnostic>,
+) -> CheckReport {
+    let violated = Violation { kind: ViolationKind::Parse, name: None };
+    let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| first.message.clone());
+    let witnesses = request.cfg.witnesses.iter().map(|name| WitnessOutcome::undecided(name, why));
+    CheckReport {
+        outcome: CheckOutcome {
+            verdict: Verdict::Invalid { violated, reason, diagnostics },
+            statistics: tlaforge_tla::Statistics::default(),
+            bounds: configured_bounds(&request.cfg),
+            coverage: None,
+            trace: None,
+            invariants: Vec::new(),
+            properties: Vec::new(),
+            probes: None,
+            witnesses: witnesses.collect(),
+            warnings: Vec::new(),
+            checker: explorer.checker(),
+            version: explorer.version(),
+        },
+        output: String::new(),
+        second_outcome: None,
+    }
+}
+
+impl Session<'_> {
+    /// Derives the trace again with one worker: with several workers, which error is found first and by which trace
+    /// varies from run to run.
+    async fn derive_trace(
+        &mut self,
+        plan: &RunPlan,
+        run: &mut Run,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), ToolError> {
+        let kind = violation_kind(&run.verdict);
+        let shows_trace = run.parsed.trace.is_some() || kind == Some(ViolationKind::Evaluation);
+        // The verdict of the second run replaces the first, so that verdict and trace belong together.
+        if run.workers > 1 && shows_trace {
+            let rerun = self.run(&plan::for_trace(plan)).await?;
+            if is_violated(&rerun.verdict) || violation_kind(&rerun.verdict) == Some(ViolationKind::Evaluation) {
+                run.verdict = rerun.verdict;
+                run.parsed.trace = rerun.parsed.trace;
+            } else {
+                warnings.push("the run that derives the trace did not find the error again: the next check may show another trace".to_owned());
+            }
+        }
+        if run.parsed.trace.is_none() && violation_kind(&run.verdict) == Some(ViolationKind::Assertion) {
+            // The failing step starts in the deepest level reached, or in the one before it.
+            let depth = run.parsed.statistics.depth.unwrap_or(1) + 2;
+            let rerun = self.run(&plan::for_assertion(plan, depth)).await?;
+            match rerun.parsed.trace.filter(|_| rerun.verdict == run.verdict) {
+                Some(trace) => run.parsed.trace = Some(trace),
+                None => warnings.push("the states that lead to the failed assertion could not be derived".to_owned()),
+            }
+        }
+        Ok(())
+    }
+
+    /// `known` is the run if it was made already.
+    async fn check_temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
+        let cfg = &self.request.cfg;
+        for (what, given) in [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())] {
+            if given {
+                warnings.push(format!(
+                    "temporal properties were checked without {what}, which gives false counterexamples"
+                ));
+            }
+        }
+        let plan = plan::temporal(cfg, &cfg.properties);
+        let mut run = match known {
+            Some(run) => run,
+            None => self.run(&plan).await?,
+        };
+        if is_violated(&run.verdict) {
+            match cfg.properties.as_slice() {
+                [only] => {
+                    self.derive_trace(&plan, &mut run, warnings).await?;
+                    set_property_name(&mut run.verdict, only);
+                }
+                _ => self.find_violated_property(&mut run, warnings).await?,
+            }
+        // TLC then reports "no error" also for properties that are violated (measured; only 2.15 warns about it). Properties
+        // about single steps are not affected.
+        } else if run.verdict == Verdict::Holds
+            && run.parsed.liveness
+            && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
+        {
+            let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
+            run.verdict = Verdict::inconclusive(format!(
+                "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
+                 properties",
+                names.join(", ")
+            ));
+        }
+        Ok(run)
+    }
+
+    /// Checks that some behaviour satisfies what the specification assumes: `[]<>FALSE` holds only if there is no
+    /// behaviour.
+    async fn check_behaviour_exists(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
+        let cfg = &self.request.cfg;
+        let run = self.run(&plan::behaviour_existence(&self.request.spec, cfg)).await?;
+        let undecided = |why: &str, timed_out: bool| Verdict::Inconclusive {
+            reason: format!(
+                "whether any behaviour satisfies the specification was not decided ({}): {why}",
+                assumptions.join("; ")
+            ),
+            timed_out,
+        };
+        let timed_out = run.verdict.is_timed_out();
+        Ok(match run.verdict {
+            // The counterexample to `[]<>FALSE` is a behaviour.
+            Verdict::Violated { .. } => Verdict::Holds,
+            Verdict::Holds if !cfg.constraints.is_empty() || !cfg.action_constraints.is_empty() => {
+                undecided("a constraint can hide behaviours", false)
+            }
+            Verdict::Holds => {
+                Verdict::Violated { violated: Violation { kind: ViolationKind::NoBehaviour, name: None } }
+            }
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, timed_out),
+        })
+    }
+
+    /// TLC does not name the violated property, so each property is checked alone until one is violated.
+    async fn find_violated_property(&mut self, run: &mut Run, warnings: &mut Vec<String>) -> Result<(), ToolError> {
+        let cfg = &self.request.cfg;
+        for property in &cfg.properties {
+            let alone = plan::for_trace(&plan::temporal(cfg, std::slice::from_ref(property)));
+            let alone = self.run(&alone).await?;
+            if is_violated(&alone.verdict) {
+                run.verdict = alone.verdict;
+                run.parsed.trace = alone.parsed.trace;
+                set_property_name(&mut run.verdict, property);
+                return Ok(());
+            }
+        }
+        warnings.push("it is unknown which property is violated: none of them was when checked alone".to_owned());
+        Ok(())
+    }
+
+    async fn check_witnesses(&mut self, safety: &Verdict) -> Result<Vec<WitnessOutcome>, ToolError> {
+        let names = &self.request.cfg.witnesses;
+        if matches!(safety, Verdict::Invalid { .. }) {
+            let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
+            return Ok(names.iter().map(undecided).collect());
+        }
+        // Each run takes one thread and mostly the start of a JVM, so they run in parallel; their order stays that of
+        // the configuration.
+        let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
+        let this = &*self;
+        let runs: Vec<BoxFuture<'_, _>> = names.iter().map(|name| Box::pin(this.check_witness(name)) as _).collect();
+        let runs: Vec<(WitnessOutcome, String)> = stream::iter(runs).buffered(jobs).try_collect().await?;
+        Ok(runs
+            .into_iter()
+            .map(|(outcome, output)| {
+                self.output.push_str(&output);
+                outcome
+            })
+            .collect())
+    }
+
+    async fn check_witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
+        let (mut outcome, mut output) = self.run_witness(name, Symmetry::Kept).await?;
+        if outcome.reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
+            // With SYMMETRY "not reached" decides nothing, so it is tried again without; "reached" needs no second
+            // run.
+            let (full, more) = self.run_witness(name, Symmetry::LeftOut).await?;
+            outcome = full;
+            output += &more;
+        }
+        Ok((outcome, output))
+    }
+
+    async fn run_witness(&self, name: &str, symmetry: Symmetry) -> Result<(WitnessOutcome, String), ToolError> {
+        let Some(plan) = plan::witness(&self.request.spec, &self.request.cfg, name, symmetry) else {
+            let why = format!("`{name}` is not the name of an operator");
+            return Ok((WitnessOutcome::undecided(name, why), String::new()));
+        };
+        let (run, output) = self.execute(&plan).await?;
+        let timed_out = run.verdict.is_timed_out();
+        Ok((WitnessOutcome { name: name.to_owned(), reached: reached_verdict(run), timed_out }, output))
+    }
+}
+
+fn build_outcome(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    mut bounds: Bounds,
+    safety: Run,
+    temporal: Option<Run>,
+    witnesses: Vec<WitnessOutcome>,
+    warnings: Vec<String>,
+) -> CheckOutcome {
+    let cfg = &request.cfg;
+    let checked =
+        |run: &Run| !cfg.gives_no_behaviour() && matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
+    let invariants = if checked(&safety) { cfg.invariants.clone() } else { Vec::new() };
+    let properties = if temporal.as_ref().is_some_and(checked) { cfg.properties.clone() } else { Vec::new() };
+    let mut statistics = safety.parsed.statistics;
+    statistics.seconds = safety.seconds;
+    // Either run can have missed a state; the larger probability bounds both.
+    let collisions = [safety.parsed.collision, temporal.as_ref().and_then(|t| t.parsed.collision)];
+    bounds.collision_probability = collisions.into_iter().flatten().reduce(f64::max);
+    let mut all_warnings = safety.parsed.warnings;
+    if let Some(temporal) = &temporal {
+        all_warnings.extend(temporal.parsed.warnings.iter().cloned());
+    }
+    all_warnings.extend(warnings);
+    let mut seen = std::collections::BTreeSet::new();
+    all_warnings.retain(|w| seen.insert(w.clone()));
+    let (verdict, trace) =
+        more_severe((safety.verdict, safety.parsed.trace), temporal.map(|t| (t.verdict, t.parsed.trace)));
+    let trace = if matches!(verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) { trace } else { None };
+    CheckOutcome {
+        verdict,
+        statistics,
+        bounds,
+        coverage: safety.parsed.coverage,
+        trace,
+        invariants,
+        properties,
+        probes: None,
+        witnesses,
+        warnings: all_warnings,
+        checker: explorer.checker(),
+        version: safety.parsed.version.unwrap_or_else(|| explorer.version()),
+    }
+}
+
+type VerdictAndTrace = (Verdict, Option<Trace>);
+
+fn more_severe(first: VerdictAndTrace, second: Option<VerdictAndTrace>) -> VerdictAndTrace {
+    // Invalid before violated: a specification that cannot be evaluated has no reliable counterexample.
+    let rank = |verdict: &Verdict| match verdict {
+        Verdict::Invalid { .. } => 3,
+        Verdict::Violated { .. } => 2,
+        Verdict::Inconclusive { .. } => 1,
+        Verdict::Holds => 0,
+    };
+    match second {
+        Some(second) if rank(&second.0) > rank(&first.0) => second,
+        _ => first,
+    }
+}
+
+fn is_violated(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Violated { .. })
+}
+
+fn violation_kind(verdict: &Verdict) -> Option<ViolationKind> {
+    match verdict {
+        Verdict::Violated { violated } | Verdict::Invalid { violated, .. } => Some(violated.kind),
+        Verdict::Holds | Verdict::Inconclusive { .. } => None,
+    }
+}
+
+fn set_property_name(verdict: &mut Verdict, property: &str) {
+    if let Verdict::Violated { violated } = verdict
+        && matches!(violated.kind, ViolationKind::Property | ViolationKind::ActionProperty)
+    {
+        violated.name = Some(property.to_owned());
+    }
+}

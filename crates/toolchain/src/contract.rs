@@ -1,0 +1,289 @@
+//! The interface of every toolchain. It knows nothing of nodes, models or journals.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use tlaforge_process::Cancel;
+use tlaforge_tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes};
+
+/// A boxed future, so that the traits can be used as objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A module with the local modules that it extends or instantiates.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SpecText {
+    /// Without `.tla`.
+    pub name: String,
+    pub text: String,
+    /// Modules in the same folder: name and text.
+    pub local_modules: Vec<(String, String)>,
+}
+
+/// The result of translating a PlusCal algorithm.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Translation {
+    /// There is no algorithm; the module is used as it is.
+    NoAlgorithm,
+    /// The module with the translation in place.
+    Translated(String),
+    /// The translator, or a lint before it, rejects the algorithm.
+    Rejected(Vec<Diagnostic>),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum ParseOutcome {
+    /// A correct module, perhaps with warnings.
+    Accepted {
+        warnings: Vec<Diagnostic>,
+    },
+    Rejected(Vec<Diagnostic>),
+}
+
+/// Limits of one tool run.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Wall time of each run of the checker.
+    pub check: Duration,
+    /// Wall time of the translator and of the parser.
+    pub parse: Duration,
+    /// Bytes of output; a process that writes more is stopped.
+    pub output: u64,
+    /// Worker threads; `None` lets the checker choose.
+    pub workers: Option<usize>,
+    /// Memory of the checker in MiB: the heap of a JVM, or all memory of the embedded checker. `None` leaves it to the
+    /// JVM; the embedded checker then takes a quarter of the machine's memory, as a JVM does.
+    pub heap_mib: Option<u64>,
+    /// Modules such as `IOUtils` that the user allows by name.
+    pub allowed_modules: Vec<String>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            check: Duration::from_secs(300),
+            parse: Duration::from_secs(60),
+            output: 64 << 20,
+            workers: None,
+            heap_mib: None,
+            allowed_modules: Vec::new(),
+        }
+    }
+}
+
+/// Progress of one run of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// The label of the run: `safety`, `temporal`, `witness WitnessPaid`, `trace`.
+    pub run: String,
+    pub generated: u64,
+    pub distinct: u64,
+    /// States left to explore.
+    pub queue: u64,
+}
+
+/// What a tool run gets from its caller.
+pub struct ToolContext<'a> {
+    pub limits: &'a Limits,
+    pub cancel: &'a Cancel,
+    /// Called with each progress report of the checker.
+    pub progress: &'a (dyn Fn(Progress) + Send + Sync),
+}
+
+/// A request to check a module, which already contains its translation.
+#[derive(Debug, Clone)]
+pub struct CheckRequest {
+    pub spec: SpecText,
+    /// The configuration's text as the tool will get it.
+    pub cfg_text: String,
+    pub cfg: Cfg,
+}
+
+/// A checker's outcome with its output.
+#[derive(Debug, Clone)]
+pub struct CheckReport {
+    pub outcome: CheckOutcome,
+    /// The output of each run under a heading line.
+    pub output: String,
+    /// The outcome of the second checker, if two ran side by side.
+    pub second_outcome: Option<Box<CheckOutcome>>,
+}
+
+/// How much a check finds out besides its verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Also what explains the verdict: see [`Toolchain::check`].
+    Explained,
+    /// See [`Toolchain::check_without_details`].
+    VerdictOnly,
+}
+
+/// What one check decided of several properties.
+#[derive(Debug, Clone)]
+pub struct SeparateVerdicts {
+    /// Invariants and action properties that are violated, in the order in which the exploration met the violations.
+    pub violated: Vec<String>,
+    /// The result for everything else.
+    pub rest: CheckReport,
+}
+
+/// The further runs on a violation, with their output.
+#[derive(Debug, Clone)]
+pub struct ProbeReport {
+    pub probes: Probes,
+    /// The output of each run under a heading line.
+    pub output: String,
+}
+
+/// The tools found on this machine.
+#[derive(Debug, Clone)]
+pub struct ToolchainInfo {
+    /// Name and version of the Java runtime, or of its replacement.
+    pub runtime: String,
+    pub location: String,
+    /// The checker's version in its own words.
+    pub version: String,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
+pub enum ToolError {
+    /// A tool is not installed.
+    #[error("{tool} was not found: {advice}")]
+    Missing {
+        tool: String,
+        /// What to install or to set.
+        advice: String,
+    },
+    /// No `tla2tools.jar` was named, and none is in the usual places.
+    #[error("tla2tools.jar was not found: {advice}")]
+    NoJar {
+        /// What to install or to set.
+        advice: String,
+    },
+    /// A tool ended in a way that says nothing about the specification.
+    #[error("{tool} broke: {what}")]
+    Broke {
+        tool: String,
+        /// The observation, with the end of the tool's output.
+        what: String,
+    },
+    /// The static checks met something that they do not support: they neither accept nor reject the module.
+    #[error("the static checks cannot decide whether this is TLA+: {what}; with Java, SANY decides it")]
+    NotAnalysed {
+        /// The construct and its position.
+        what: String,
+    },
+    /// The tool did not end in time. Only the translator and the parser report it; a check becomes inconclusive
+    /// instead.
+    #[error("{tool} did not end within {seconds} s")]
+    Deadline {
+        tool: String,
+        /// The time limit.
+        seconds: u64,
+    },
+    /// This machine kept a tool from working: a full disk, missing permissions, too little memory.
+    #[error("{tool} could not work on this machine: {what}")]
+    Environment {
+        tool: String,
+        /// The line of the tool's output that says so.
+        what: String,
+    },
+    /// The tool fails on this module and works on a trivial one, so the module is at fault, not the machine.
+    #[error("{tool} breaks on this module: {what}")]
+    BreaksOnInput {
+        tool: String,
+        /// What happened, with the end of the tool's output.
+        what: String,
+    },
+    #[error("cancelled")]
+    Cancelled,
+    /// The operating system refused an operation.
+    #[error("{what}: {source}")]
+    Io { what: String, source: std::io::Error },
+}
+
+impl ToolError {
+    /// Whether the error concerns this one module: its author can change it, and other modules can still be checked.
+    pub fn is_caused_by_input(&self) -> bool {
+        matches!(self, Self::NotAnalysed { .. } | Self::BreaksOnInput { .. })
+    }
+
+    /// Whether further checks are pointless: the caller cancelled, or this machine has to be fixed first. Any other
+    /// error leaves one check undecided.
+    pub fn is_fatal(&self) -> bool {
+        use ToolError::{Cancelled, Environment, Io, Missing, NoJar};
+        matches!(self, Cancelled | Environment { .. } | Io { .. } | Missing { .. } | NoJar { .. })
+    }
+}
+
+/// Translates, parses and checks modules.
+pub trait Toolchain: Send + Sync {
+    fn checker(&self) -> Checker;
+
+    /// Translates the PlusCal algorithm of a module, if it has one.
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>>;
+
+    /// Parses and analyses a module that contains its translation.
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>>;
+
+    /// Checks a module against its configuration.
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>>;
+
+    /// Decides only the verdict, in as few single-threaded runs as possible: no witnesses, no coverage, and names of
+    /// steps only if the checker reports them by itself.
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        self.check(request, cx)
+    }
+
+    /// Like [`Toolchain::decide`], but a checker that can do so continues after a violation, so that one exploration decides
+    /// all invariants and action properties.
+    fn decide_each<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
+        Box::pin(async move { Ok(SeparateVerdicts { violated: Vec::new(), rest: self.decide(request, cx).await? }) })
+    }
+
+    /// Like [`Toolchain::check`], without the runs that only explain a verdict: no names of steps, no coverage, and no
+    /// search for vacuous premises, unless the checker reports them by itself.
+    fn check_without_details<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        self.check(request, cx)
+    }
+
+    /// Checks a violation again: under weak fairness of every action if the trace is infinite, and with each numeric
+    /// constant plus one. All runs together get the time of one run; what does not finish is undecided. Returns `None`
+    /// if nothing is violated that could be checked again.
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>>;
+
+    /// The tools that were found, for `doctor` and for reports.
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>>;
+}

@@ -1,0 +1,166 @@
+//! The embedded toolchain, which needs no Java. Translator and static checks are our own; the checker is `tla-mc`, run
+//! in a child of our own program (see `embedded_child`). If the checker refuses something, the outcome is inconclusive
+//! with the reason, never "holds". It accepts modules that SANY rejects, so it gets only modules that `parse` accepted.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tlaforge_tla::{CheckOutcome, Checker};
+
+use super::embedded_process::{EmbeddedChecker, VERSION};
+use super::run_folders::RunFolders;
+use super::{
+    BoxFuture, CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
+    ToolError, ToolPaths, Toolchain, ToolchainInfo, Translation, check, probe, static_checks, static_checks_child,
+};
+
+#[derive(Debug, Clone)]
+pub struct EmbeddedToolchain {
+    /// This program; its child is the checker if the environment says so.
+    pub(super) program: PathBuf,
+    /// Parent of the temporary folder of the checks.
+    pub(super) scratch: PathBuf,
+    /// The folders of the checks in progress. Parallel checks share them; after the last one nothing is left.
+    folders: Arc<Mutex<Weak<RunFolders>>>,
+}
+
+impl EmbeddedToolchain {
+    /// `program` must call [`become_checker`](super::become_checker) if its environment has
+    /// [`CHECKER_MARKER`](super::CHECKER_MARKER). This starts no process.
+    pub fn new(program: PathBuf, paths: &ToolPaths<'_>) -> Self {
+        Self { program, scratch: paths.scratch(), folders: Arc::default() }
+    }
+
+    fn new_checker(&self) -> Result<EmbeddedChecker<'_>, ToolError> {
+        let mut shared = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let folders = match shared.upgrade() {
+            Some(folders) => folders,
+            None => {
+                let created = RunFolders::new(&self.scratch).map_err(|source| {
+                    let what = format!("create a folder in {}", self.scratch.display());
+                    ToolError::Io { what, source }
+                })?;
+                Arc::new(created)
+            }
+        };
+        *shared = Arc::downgrade(&folders);
+        Ok(EmbeddedChecker { program: &self.program, folders })
+    }
+
+    /// The report on a request that the checker must not run on.
+    async fn find_unsupported(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<CheckReport>, ToolError> {
+        match static_checks_child::find_unsupported(&self.program, request, cx).await {
+            Ok(outcome) => Ok(outcome.map(report_without_run)),
+            Err(error) if error.is_caused_by_input() => {
+                Ok(Some(report_without_run(static_checks::undecided(request, &error.to_string()))))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Toolchain for EmbeddedToolchain {
+    fn checker(&self) -> Checker {
+        Checker::Embedded
+    }
+
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        Box::pin(static_checks_child::translate(&self.program, spec, cx))
+    }
+
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        Box::pin(static_checks_child::parse(&self.program, spec, cx))
+    }
+
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(async move {
+            match self.find_unsupported(request, cx).await? {
+                Some(report) => Ok(report),
+                None => check::check(&self.new_checker()?, request, Detail::Explained, cx).await,
+            }
+        })
+    }
+
+    fn check_without_details<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(async move {
+            match self.find_unsupported(request, cx).await? {
+                Some(report) => Ok(report),
+                None => check::check(&self.new_checker()?, request, Detail::VerdictOnly, cx).await,
+            }
+        })
+    }
+
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(async move {
+            match self.find_unsupported(request, cx).await? {
+                Some(report) => Ok(report),
+                None => check::decide(&self.new_checker()?, request, cx).await,
+            }
+        })
+    }
+
+    fn decide_each<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
+        Box::pin(async move {
+            match self.find_unsupported(request, cx).await? {
+                Some(rest) => Ok(SeparateVerdicts { violated: Vec::new(), rest }),
+                None => check::decide_each(&self.new_checker()?, request, cx).await,
+            }
+        })
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+        Box::pin(async move { probe::probe(&self.new_checker()?, request, outcome, cx).await })
+    }
+
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        Box::pin(async move {
+            let version = self.new_checker()?.query_version(cx).await?;
+            // The rules for its output are written for exactly this version.
+            if version != VERSION {
+                let what = format!("it calls itself {version:?}, not {VERSION:?}");
+                return Err(ToolError::Broke { tool: "the embedded checker".to_owned(), what });
+            }
+            let location = "this program".to_owned();
+            Ok(ToolchainInfo { runtime: "none needed".to_owned(), location, version })
+        })
+    }
+}
+
+/// The report on a check for which the checker did not run.
+fn report_without_run(outcome: CheckOutcome) -> CheckReport {
+    let outcome = CheckOutcome { version: VERSION.to_owned(), ..outcome };
+    CheckReport { outcome, output: String::new(), second_outcome: None }
+}

@@ -1,0 +1,150 @@
+//! The embedded checker as an [`Explorer`]: derives the verdict of a run from its status and output.
+
+use std::time::Duration;
+
+use tlaforge_process::{Cancel, Status};
+use tlaforge_tla::semantic::has_only_step_properties;
+use tlaforge_tla::{ActionCoverage, Cfg, Checker, Trace, Verdict};
+
+use super::action_coverage;
+use super::embedded_process::{CHECKER_NAME, CheckerRun, EmbeddedChecker, SINGLE_THREAD_TIME, VERSION, crash_error};
+use super::explorer::{Explorer, FurtherRuns, ParsedOutput, PastViolations, Run, SingleRunCheck, judge};
+use super::plan::RunPlan;
+use super::{
+    BoxFuture, CheckRequest, Detail, Limits, SpecText, ToolContext, ToolError, embedded_output, environment_failure,
+    past_violations, step_names,
+};
+
+/// Runs a plan with one thread first, and again with all threads if that takes too long.
+async fn run_plan(
+    checker: &EmbeddedChecker<'_>,
+    spec: &SpecText,
+    plan: &RunPlan,
+    cx: &ToolContext<'_>,
+) -> Result<(Run, String), ToolError> {
+    let workers = plan.order.workers(cx.limits);
+    let first = if workers > 1 { SINGLE_THREAD_TIME.min(cx.limits.check) } else { cx.limits.check };
+    let alone = Limits { check: first, workers: Some(1), ..cx.limits.clone() };
+    let first = ToolContext { limits: &alone, ..*cx };
+    let mut before = Duration::ZERO;
+    let (checker_run, workers) = match checker.explore(spec, plan, &first, &Cancel::new(), &mut |_| {}).await? {
+        slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > alone.check => {
+            before = slow.ended.wall;
+            // Both runs together keep to the limit of one.
+            let limits = Limits { check: cx.limits.check.saturating_sub(SINGLE_THREAD_TIME), ..cx.limits.clone() };
+            let rest = ToolContext { limits: &limits, ..*cx };
+            (checker.explore(spec, plan, &rest, &Cancel::new(), &mut |_| {}).await?, workers)
+        }
+        done => (done, 1),
+    };
+    let (verdict, parsed) = interpret(&checker_run, cx)?;
+    let verdict = limit_to_constraint(verdict, spec, plan);
+    let seconds = (before + checker_run.ended.wall).as_secs_f64();
+    Ok((Run { verdict, parsed, seconds, workers }, checker_run.output))
+}
+
+/// The verdict of a run, with the parsed output.
+fn interpret(checker_run: &CheckerRun, cx: &ToolContext<'_>) -> Result<(Verdict, ParsedOutput), ToolError> {
+    let parsed = embedded_output::parse(&checker_run.stdout, &checker_run.stderr, checker_run.ended.status);
+    let judged = judge(CHECKER_NAME, &checker_run.ended, &parsed, cx, |_| crash_error(&checker_run.ended));
+    // A verdict that the checker reached counts, whatever else it wrote to standard error.
+    if !matches!(judged, Ok(Verdict::Holds | Verdict::Violated { .. }))
+        && let Some(what) = environment_failure::find(&checker_run.stderr)
+    {
+        return Err(ToolError::Environment { tool: CHECKER_NAME.to_owned(), what });
+    }
+    Ok((judged?, parsed))
+}
+
+async fn run_past_violations(
+    checker: &EmbeddedChecker<'_>,
+    spec: &SpecText,
+    plan: &RunPlan,
+    cx: &ToolContext<'_>,
+) -> Result<Option<PastViolations>, ToolError> {
+    // The order of variables under SYMMETRY is known only to the command line of the checker.
+    let Some(cfg) = Cfg::parse(&plan.cfg).ok().filter(|cfg| cfg.symmetry.is_empty()) else { return Ok(None) };
+    let checker_run = checker.explore_past_violations(spec, plan, cx).await?;
+    let (verdict, parsed) = interpret(&checker_run, cx)?;
+    let violated = past_violations::parse(&checker_run.stdout);
+    let is_open = |name: &String| !violated.contains(name);
+    let open = Cfg { properties: cfg.properties.iter().filter(|name| is_open(name)).cloned().collect(), ..cfg.clone() };
+    let open_plan = RunPlan { cfg: open.render(), ..plan.clone() };
+    let verdict = limit_to_constraint(verdict, spec, &open_plan);
+    let seconds = checker_run.ended.wall.as_secs_f64();
+    let run = Run { verdict, parsed, seconds, workers: 1 };
+    Ok(Some(PastViolations { violated, run, output: checker_run.output }))
+}
+
+/// TLC also evaluates `[]P` and the initial part of a property in the states that a CONSTRAINT cuts off; tla-mc does
+/// not. With a constraint, "holds" is therefore a verdict only for properties about steps.
+fn limit_to_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Verdict {
+    match (verdict, Cfg::parse(&plan.cfg)) {
+        (Verdict::Holds, Ok(cfg))
+            if !cfg.constraints.is_empty()
+                && !has_only_step_properties(&spec.name, &spec.text, &spec.local_modules, &cfg) =>
+        {
+            let reason = format!(
+                "no violation of a property was found, but the embedded checker does not evaluate `[]P` and initial parts of \
+                 properties in the states that the constraint cuts off ({}); TLC does (--checker tlc)",
+                cfg.constraints.join(", ")
+            );
+            Verdict::inconclusive(reason)
+        }
+        (verdict, _) => verdict,
+    }
+}
+
+impl Explorer for EmbeddedChecker<'_> {
+    fn checker(&self) -> Checker {
+        Checker::Embedded
+    }
+
+    fn version(&self) -> String {
+        VERSION.to_owned()
+    }
+
+    fn run<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        plan: &'a RunPlan,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
+        Box::pin(run_plan(self, spec, plan, cx))
+    }
+
+    fn run_past_violations<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        plan: &'a RunPlan,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<PastViolations>, ToolError>> {
+        Box::pin(run_past_violations(self, spec, plan, cx))
+    }
+
+    fn check_in_one_run<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        detail: Detail,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
+        Box::pin(action_coverage::check_in_one_run(self, request, detail, cx))
+    }
+
+    fn coverage<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError>> {
+        Box::pin(action_coverage::coverage(self, request, cx))
+    }
+
+    fn name_steps<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        trace: Trace,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
+        Box::pin(step_names::name_steps(self, request, trace, cx))
+    }
+}

@@ -1,0 +1,303 @@
+//! Runs of the embedded checker. Each is a child of our own program, in a folder that has only the modules and the
+//! configuration, with an environment that has only what makes the child the checker. It does not parse the output.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tlaforge_process::{Cancel, Command, Ended, ProcessError, Status};
+use tlaforge_tla::Cfg;
+use tlaforge_tla::semantic::{CheckerText, rewrite_for_checker};
+
+use super::child_task::with_length;
+use super::plan::{RunPlan, free_name};
+use super::run::{KILLED, KILLED_MESSAGE};
+use super::run_folders::{RunFolder, RunFolders};
+use super::{Limits, SpecText, ToolContext, ToolError, past_violations};
+
+/// The environment variable that makes the program the checker. Its value is the memory limit in bytes.
+pub const CHECKER_MARKER: &str = "TLAFORGE_EMBEDDED_CHECKER";
+
+/// The checker's name and version in its own words; the dependency is pinned to this version.
+pub(super) const VERSION: &str = "tla-mc 0.2.2";
+
+/// Replaces the name of the generated constraint of [`with_boundary_constraint`] in messages.
+const BOUNDARY_DESCRIPTION: &str = "a constraint, or an invariant in a state that it cuts off";
+
+/// The checker's name in messages.
+pub(super) const CHECKER_NAME: &str = "the embedded checker";
+
+/// Memory limit in bytes if the memory of this machine is unknown.
+const DEFAULT_MEMORY: u64 = 2 << 30;
+/// With less memory the checker's threads do not start.
+const MIN_MEMORY: u64 = 256 << 20;
+/// What mimalloc reserves from the system at a time. Its default of 1 GiB is reserved before the memory limit applies,
+/// and would leave nothing of a smaller limit.
+const ARENA_KIB: u64 = 64 << 10;
+/// Stack of each thread in bytes; evaluation recurses.
+const THREAD_STACK: u64 = 16 << 20;
+
+/// Time that a run gets with one thread. Most runs end by then, and threads cost more than they save: a check of 12
+/// states takes 35 ms of CPU with one thread, 127 ms with two. A longer run starts again with all threads.
+pub(super) const SINGLE_THREAD_TIME: Duration = Duration::from_secs(3);
+
+/// The embedded checker with folders for its runs.
+pub(super) struct EmbeddedChecker<'a> {
+    pub(super) program: &'a Path,
+    pub(super) folders: Arc<RunFolders>,
+}
+
+impl EmbeddedChecker<'_> {
+    /// Asks the checker for its version.
+    pub(super) async fn query_version(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+        let folder = self.take_folder()?;
+        let command = self.command(&folder, memory_limit(cx.limits)).arg("-version").deadline(cx.limits.parse);
+        let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(process_error)?;
+        folder.put_back();
+        match ended.status {
+            Status::Exited(0) => Ok(String::from_utf8_lossy(&ended.stdout).trim().to_owned()),
+            Status::Cancelled => Err(ToolError::Cancelled),
+            _ => Err(crash_error(&ended)),
+        }
+    }
+
+    fn take_folder(&self) -> Result<RunFolder<'_>, ToolError> {
+        self.folders.take().map_err(|source| {
+            let what = "create a folder for a run of the checker".to_owned();
+            ToolError::Io { what, source }
+        })
+    }
+
+    fn command(&self, folder: &RunFolder<'_>, memory: u64) -> Command {
+        Command::new(self.program)
+            .ends_with_parent()
+            .env(CHECKER_MARKER, memory.to_string())
+            .env("RUST_MIN_STACK", THREAD_STACK.to_string())
+            .env("MIMALLOC_ARENA_RESERVE", ARENA_KIB.to_string())
+            .cwd(folder.spec())
+    }
+
+    /// Runs a plan to its end, or until the caller signals `enough`.
+    pub(super) async fn explore(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        cx: &ToolContext<'_>,
+        enough: &Cancel,
+        on_line: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<CheckerRun, ToolError> {
+        let bounded = with_boundary_constraint(spec, plan);
+        let (plan, constraint) = match &bounded {
+            Some((plan, constraint)) => (plan, Some(constraint)),
+            None => (plan, None),
+        };
+        let mut checker_run = self.execute(spec, plan, Search::Default, cx, enough, on_line).await?;
+        if let Some(constraint) = constraint {
+            let generated = format!("Error: evaluating {constraint}: ");
+            let described = format!("Error: evaluating {BOUNDARY_DESCRIPTION}: ");
+            for text in [&mut checker_run.stdout, &mut checker_run.output] {
+                *text = text.replace(&generated, &described);
+            }
+        }
+        Ok(checker_run)
+    }
+
+    /// Runs a plan to its end with one thread: the checker names each violated invariant and action property, and
+    /// continues.
+    pub(super) async fn explore_past_violations(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckerRun, ToolError> {
+        self.execute(spec, plan, Search::PastViolations, cx, &Cancel::new(), &mut |_| {}).await
+    }
+
+    async fn execute(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        search: Search,
+        cx: &ToolContext<'_>,
+        enough: &Cancel,
+        on_line: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<CheckerRun, ToolError> {
+        if cx.cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
+        let mut folder = self.take_folder()?;
+        let written = write_spec_folder(&mut folder, spec, plan, main)?;
+        let memory = memory_limit(cx.limits);
+        // Beyond these sizes the checker continues on disk, which is slower but no failure.
+        let (queue_mib, fingerprints_mib) = (((memory / 8) >> 20).max(1), ((memory / 4) >> 20).max(1));
+        let mut command = self.command(&folder, memory);
+        let shown = match search {
+            Search::PastViolations => {
+                let task = past_violations::Task {
+                    spec: format!("{main}.tla").into(),
+                    cfg: format!("{main}.cfg").into(),
+                    meta: RunFolder::META.into(),
+                    queue_mib,
+                    fingerprints_mib,
+                };
+                let marker = format!("{}{memory}", past_violations::PREFIX);
+                command = command.env(CHECKER_MARKER, marker).stdin(with_length(&task.to_json()));
+                "past violations".to_owned()
+            }
+            Search::Default => {
+                let args = [
+                    ("-workers", plan.order.workers(cx.limits).to_string()),
+                    // By default the checker writes a checkpoint every half hour.
+                    ("-checkpoint", "0".to_owned()),
+                    ("-queue-mem", queue_mib.to_string()),
+                    ("-fpmem", fingerprints_mib.to_string()),
+                    ("-config", format!("{main}.cfg")),
+                ];
+                let shown: Vec<String> = args.iter().map(|(flag, value)| format!("{flag} {value}")).collect();
+                for (flag, value) in args {
+                    command = command.arg(flag).arg(value);
+                }
+                command = command.arg("-metadir").arg(RunFolder::META).arg(format!("{main}.tla"));
+                shown.join(" ")
+            }
+        };
+        let command = command.deadline(cx.limits.check).output_cap(cx.limits.output);
+        let ended = tokio::select! {
+            ended = command.run(enough, on_line) => ended.map_err(process_error)?,
+            // Dropping the future kills the child.
+            () = cx.cancel.cancelled() => return Err(ToolError::Cancelled),
+        };
+        folder.put_back();
+        let stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let stderr = restore_lines(&String::from_utf8_lossy(&ended.stderr), &written);
+        let output = format!("==== {}: {VERSION} {shown} {main}.tla\n{stdout}{stderr}", plan.label);
+        Ok(CheckerRun { ended, stdout, stderr, output })
+    }
+}
+
+/// What a run does after a violated invariant or action property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// It stops.
+    Default,
+    PastViolations,
+}
+
+pub(super) struct CheckerRun {
+    pub(super) ended: Ended,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    /// The output under a heading.
+    pub(super) output: String,
+}
+
+/// Returns the plan with a constraint that also lets violations through, and the constraint's name. TLC evaluates
+/// invariants also in the states that a CONSTRAINT cuts off, before it drops them; tla-mc does not. The new constraint
+/// therefore accepts a state outside if it violates an invariant: the search ends there with the violation, and
+/// otherwise drops the state as before.
+fn with_boundary_constraint(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan, String)> {
+    let mut cfg = Cfg::parse(&plan.cfg).ok()?;
+    if cfg.constraints.is_empty() || cfg.invariants.is_empty() {
+        return None;
+    }
+    let own = free_name(spec, "TlaforgeWithin".to_owned());
+    let constraint = format!("{own}_Constraint");
+    let (module, text) = plan
+        .wrapper
+        .clone()
+        .unwrap_or_else(|| (own.clone(), format!("---- MODULE {own} ----\nEXTENDS {}\n====\n", spec.name)));
+    let mut text = format!(
+        "{}{own} == {}\n{constraint} == {own} \\/ ~({})\n",
+        text.strip_suffix("====\n")?,
+        cfg.constraints.join(" /\\ "),
+        cfg.invariants.join(" /\\ ")
+    );
+    // A VIEW may give a state outside the fingerprint of a state inside that was seen before.
+    if let Some(view) = &mut cfg.view {
+        text.push_str(&[own.as_str(), "_View == <<", view.as_str(), ", ", own.as_str(), ">>\n"].concat());
+        *view = format!("{own}_View");
+    }
+    cfg.constraints = vec![constraint.clone()];
+    let plan = RunPlan { wrapper: Some((module, text + "====\n")), cfg: cfg.render(), ..plan.clone() };
+    Some((plan, constraint))
+}
+
+/// Writes the modules, rewritten for the checker, and the configuration. Returns the rewritten modules by file name.
+fn write_spec_folder(
+    folder: &mut RunFolder<'_>,
+    spec: &SpecText,
+    plan: &RunPlan,
+    main: &str,
+) -> Result<Vec<(String, CheckerText)>, ToolError> {
+    let own = plan.wrapper.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    // The wrapper, if there is one, is the root of the specification.
+    let modules: Vec<(&str, &str)> =
+        own.into_iter().chain(std::iter::once((spec.name.as_str(), spec.text.as_str()))).chain(local_modules).collect();
+    // Modules that cannot be rewritten were refused before. For a wrapper that cannot be, nothing is written, and the
+    // checker refuses it.
+    let texts = rewrite_for_checker(&modules, &plan.cfg).unwrap_or_default();
+    let written: Vec<_> = modules.iter().map(|(name, _)| format!("{name}.tla")).zip(texts).collect();
+    // The checker has no flag for this, but knows the keyword.
+    let deadlock = if plan.deadlock { "TRUE" } else { "FALSE" };
+    let cfg = format!("{}CHECK_DEADLOCK {deadlock}\n", plan.cfg);
+    let mut files: BTreeMap<String, String> =
+        written.iter().map(|(name, copy)| (name.clone(), copy.text.clone())).collect();
+    files.insert(format!("{main}.cfg"), cfg);
+    let inside = folder.spec();
+    let failed = |source: io::Error| ToolError::Io { what: format!("write to {}", inside.display()), source };
+    folder.write(&files).map_err(failed)?;
+    Ok(written)
+}
+
+/// Replaces line numbers of the rewritten modules by those of the originals: `Spec.tla: line 7 col 3: …`.
+fn restore_lines(stderr: &str, written: &[(String, CheckerText)]) -> String {
+    let place = |line: &str| {
+        let (name, copy) = written.iter().find(|(name, _)| line.contains(&format!("{name}: line ")))?;
+        let (before, rest) = line.split_once(&format!("{name}: line "))?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let original = copy.lines.get(rest[..digits].parse::<usize>().ok()?.checked_sub(1)?)?;
+        Some(format!("{before}{name}: line {original}{}", &rest[digits..]))
+    };
+    let lines = stderr.lines().map(|line| place(line).unwrap_or_else(|| line.to_owned()) + "\n");
+    lines.collect()
+}
+
+/// Memory limit of one run in bytes: the user's limit, else a quarter of the machine's memory, as for a JVM.
+pub(super) fn memory_limit(limits: &Limits) -> u64 {
+    let given = limits.heap_mib.map(|mib| mib << 20);
+    given.unwrap_or_else(|| machine_memory().map_or(DEFAULT_MEMORY, |all| all / 4)).max(MIN_MEMORY)
+}
+
+/// Memory limit in MiB for each of several parallel runs: together they get the limit of a single run.
+pub fn memory_per_run_mib(limits: &Limits, parallel_runs: usize) -> u64 {
+    let runs = u64::try_from(parallel_runs.max(1)).unwrap_or(u64::MAX);
+    (memory_limit(limits) / runs).max(MIN_MEMORY) >> 20
+}
+
+fn machine_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let kib = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.split_whitespace().next()?;
+    kib.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+pub(super) fn process_error(error: ProcessError) -> ToolError {
+    let what = error.to_string();
+    let (ProcessError::Start { source, .. } | ProcessError::Log { source, .. } | ProcessError::Follow { source, .. }) =
+        error;
+    ToolError::Io { what, source }
+}
+
+pub(super) fn crash_error(ended: &Ended) -> ToolError {
+    if ended.status == KILLED {
+        return ToolError::Broke { tool: CHECKER_NAME.to_owned(), what: KILLED_MESSAGE.to_owned() };
+    }
+    let text = String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let tail = lines[lines.len().saturating_sub(12)..].join("\n");
+    ToolError::Broke { tool: CHECKER_NAME.to_owned(), what: format!("it ended with {:?}: {tail}", ended.status) }
+}

@@ -1,0 +1,126 @@
+//! A toolchain that passes to a second one what the first cannot decide: the embedded checker is faster and supports
+//! less, TLC supports everything.
+
+use tlaforge_tla::{CheckOutcome, Checker, Verdict};
+
+use super::{
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
+    ToolError, Toolchain, ToolchainInfo, Translation,
+};
+
+/// A check that ran out of time is not repeated with the second toolchain.
+pub struct FallbackToolchain {
+    first: Box<dyn Toolchain>,
+    second: Box<dyn Toolchain>,
+}
+
+impl FallbackToolchain {
+    pub fn new(first: Box<dyn Toolchain>, second: Box<dyn Toolchain>) -> Self {
+        Self { first, second }
+    }
+
+    async fn try_both<'a>(
+        &'a self,
+        call: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<CheckReport, ToolError>>,
+    ) -> Result<CheckReport, ToolError> {
+        match call(&*self.first).await {
+            Ok(first) => {
+                if !needs_second(&first.outcome.verdict) {
+                    return Ok(first);
+                }
+            }
+            // Cancelled, or this machine is broken: the second toolchain would end in the same way.
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(_) => {}
+        }
+        call(&*self.second).await
+    }
+}
+
+fn needs_second(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Inconclusive { .. }) && !verdict.is_timed_out()
+}
+
+impl Toolchain for FallbackToolchain {
+    fn checker(&self) -> Checker {
+        self.first.checker()
+    }
+
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        self.first.translate(spec, cx)
+    }
+
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        Box::pin(async move {
+            match self.first.parse(spec, cx).await {
+                Err(ToolError::NotAnalysed { .. }) => self.second.parse(spec, cx).await,
+                parsed => parsed,
+            }
+        })
+    }
+
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(self.try_both(move |tools| tools.check(request, cx)))
+    }
+
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(self.try_both(move |tools| tools.decide(request, cx)))
+    }
+
+    /// What the first toolchain found violated is kept even if it could not decide the rest.
+    fn decide_each<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
+        Box::pin(async move {
+            match self.first.decide_each(request, cx).await {
+                Ok(first) if !first.violated.is_empty() || !needs_second(&first.rest.outcome.verdict) => {
+                    return Ok(first);
+                }
+                Err(error) if error.is_fatal() => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+            self.second.decide_each(request, cx).await
+        })
+    }
+
+    fn check_without_details<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(self.try_both(move |tools| tools.check_without_details(request, cx)))
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+        // By the checker that found the violation: the other one may not be able to check it.
+        let made = if outcome.checker == self.first.checker() { &self.first } else { &self.second };
+        made.probe(request, outcome, cx)
+    }
+
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        self.first.info(cx)
+    }
+}

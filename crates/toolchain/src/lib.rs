@@ -1,0 +1,61 @@
+//! `translate`, `parse` and `check` behind one trait, by the Java tools or without Java. It knows nothing of nodes, models
+//! or journals.
+
+mod action_coverage;
+mod actions;
+mod both;
+mod bounds;
+mod check;
+mod child_task;
+mod contract;
+mod discover;
+mod embedded;
+mod embedded_child;
+mod embedded_explorer;
+mod embedded_output;
+mod embedded_process;
+mod environment_failure;
+mod examine;
+mod explorer;
+mod fallback;
+mod fetch;
+mod installation;
+mod java;
+mod lint;
+mod local_modules;
+mod logged;
+mod past_violations;
+mod past_violations_child;
+mod pcal_output;
+mod plan;
+mod positions;
+mod probe;
+mod run;
+mod run_folders;
+mod sany_output;
+mod session;
+mod static_checks;
+mod static_checks_child;
+mod step_names;
+mod tlc;
+mod tlc_output;
+mod translate_pluscal;
+mod vacuity;
+
+pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
+pub use contract::{
+    BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, ProbeReport, Progress, SeparateVerdicts,
+    SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation,
+};
+pub use discover::ToolPaths;
+pub use embedded::EmbeddedToolchain;
+pub use embedded_child::become_checker;
+pub use embedded_process::{CHECKER_MARKER, memory_per_run_mib};
+pub use examine::{Examination, LastStage, TranslationMode, examine};
+pub use fallback::FallbackToolchain;
+pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
+pub use installation::JavaToolchain;
+pub use lint::{lint_cfg, lint_spec};
+pub use local_modules::local_modules;
+pub use logged::LoggedToolchain;
+pub use translate_pluscal::translate_pluscal;

@@ -1,0 +1,140 @@
+//! A toolchain that logs each call and its result. It changes nothing.
+
+use std::time::Instant;
+
+use tracing::{Instrument as _, info, info_span, trace};
+
+use tlaforge_tla::{CheckOutcome, Checker, Verdict};
+
+use super::{
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
+    ToolError, Toolchain, ToolchainInfo, Translation,
+};
+
+pub struct LoggedToolchain<T> {
+    inner: T,
+}
+
+impl<T: Toolchain> LoggedToolchain<T> {
+    pub fn new(inner: T) -> Self {
+        Self { inner }
+    }
+
+    fn log_call<'a, R: Send + 'a>(
+        &'a self,
+        call: &'static str,
+        module: &'a str,
+        work: BoxFuture<'a, Result<R, ToolError>>,
+        result: impl Fn(&R) -> &'static str + Send + 'a,
+    ) -> BoxFuture<'a, Result<R, ToolError>> {
+        let span = info_span!("tool", checker = ?self.inner.checker(), call, module);
+        let logged = async move {
+            let began = Instant::now();
+            info!("tool call started");
+            let done = work.await;
+            let took = began.elapsed();
+            match &done {
+                Ok(done) => info!(result = result(done), ?took, "tool call ended"),
+                Err(error) => {
+                    let kind: &'static str = error.into();
+                    info!(error = kind, ?took, "tool call failed");
+                    // The message can quote the module, which a model wrote.
+                    trace!(error = ?error.to_string(), "tool call failed");
+                }
+            }
+            done
+        };
+        Box::pin(logged.instrument(span))
+    }
+}
+
+fn verdict_name(checked: &CheckReport) -> &'static str {
+    match checked.outcome.verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated { .. } => "violated",
+        Verdict::Invalid { .. } => "invalid",
+        Verdict::Inconclusive { .. } => "inconclusive",
+    }
+}
+
+impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
+    fn checker(&self) -> Checker {
+        self.inner.checker()
+    }
+
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        self.log_call("translate", &spec.name, self.inner.translate(spec, cx), |translation| match translation {
+            Translation::NoAlgorithm => "no algorithm",
+            Translation::Translated(_) => "translated",
+            Translation::Rejected(_) => "rejected",
+        })
+    }
+
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        self.log_call("parse", &spec.name, self.inner.parse(spec, cx), |outcome| match outcome {
+            ParseOutcome::Accepted { .. } => "accepted",
+            ParseOutcome::Rejected(_) => "rejected",
+        })
+    }
+
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        self.log_call("check", &request.spec.name, self.inner.check(request, cx), verdict_name)
+    }
+
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        self.log_call("decide", &request.spec.name, self.inner.decide(request, cx), verdict_name)
+    }
+
+    fn decide_each<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
+        let name = |decided: &SeparateVerdicts| match decided.violated.as_slice() {
+            [] => verdict_name(&decided.rest),
+            _ => "violated",
+        };
+        self.log_call("decide each", &request.spec.name, self.inner.decide_each(request, cx), name)
+    }
+
+    fn check_without_details<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        let work = self.inner.check_without_details(request, cx);
+        self.log_call("check without details", &request.spec.name, work, verdict_name)
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+        self.log_call("probe", &request.spec.name, self.inner.probe(request, outcome, cx), |probed| match probed {
+            Some(_) => "probed",
+            None => "nothing to probe",
+        })
+    }
+
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        self.inner.info(cx)
+    }
+}

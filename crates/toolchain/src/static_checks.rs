@@ -1,0 +1,123 @@
+//! Translation, parsing and the checks before a run of the embedded checker, all in our own code. It starts no process
+//! and does not know whether it runs in this process or in a child (see `static_checks_child`).
+
+use tlaforge_pluscal::Options;
+use tlaforge_tla::semantic::{analyze, check_comparisons, rewrite_for_checker};
+use tlaforge_tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_for_check};
+
+use super::bounds::configured_bounds;
+use super::lint::lint_spec;
+use super::translate_pluscal::translate_pluscal;
+use super::{CheckRequest, ParseOutcome, SpecText, Translation};
+
+pub(super) fn translate(spec: &SpecText, allowed_modules: &[String]) -> Translation {
+    let refused = lint_spec(spec, allowed_modules);
+    if !refused.is_empty() {
+        return Translation::Rejected(refused);
+    }
+    match translate_pluscal(&spec.text, &Options::default()) {
+        Ok(Some(translated)) => Translation::Translated(translated.text),
+        Ok(None) => Translation::NoAlgorithm,
+        Err(diagnostics) => Translation::Rejected(diagnostics),
+    }
+}
+
+/// Whether a module is TLA+, by our own checks; the error is what they cannot decide.
+pub(super) fn parse(spec: &SpecText, allowed_modules: &[String]) -> Result<ParseOutcome, String> {
+    let refused = lint_spec(spec, allowed_modules);
+    if !refused.is_empty() {
+        return Ok(ParseOutcome::Rejected(refused));
+    }
+    let found = analyze(&spec.name, &spec.text, &spec.local_modules);
+    match found.not_analysed.first() {
+        _ if found.is_rejected() => Ok(ParseOutcome::Rejected(found.errors)),
+        Some(what) => Err(what.to_string()),
+        None => Ok(ParseOutcome::Accepted { warnings: found.warnings }),
+    }
+}
+
+pub(super) fn undecided(request: &CheckRequest, why: &str) -> CheckOutcome {
+    let rejected = CheckOutcome::rejected(Checker::Embedded, configured_bounds(&request.cfg), Vec::new());
+    CheckOutcome { verdict: Verdict::inconclusive(why), ..rejected }
+}
+
+fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {
+    undecided(request, &format!("the embedded checker refuses it: {why}"))
+}
+
+/// The outcome if the checker must not run on this request. The checker accepts what TLC rejects (undefined names, two
+/// kinds of initial predicates), and what cannot be rewritten with the same meaning is refused here.
+pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
+    let spec = &request.spec;
+    if let Ok(module) = Module::parse(&spec.text) {
+        let cfg = &request.cfg;
+        // A model value that only names itself is harmless.
+        let mut named = cfg.clone();
+        named.constants.retain(|name, value| name != value || module.constants.iter().any(|known| known.name == *name));
+        if cfg.gives_no_behaviour() && module.variable_names().is_empty() && extends_variables(spec, &module) {
+            return Some(refused(request, "no behaviour is given, and an extended module may have variables"));
+        }
+        let unfit = check_cfg_names_for_check(&module, &named);
+        // TLC rejects such an invariant when it reads the configuration; the embedded checker would evaluate it.
+        let unfit = if unfit.is_empty() { find_non_state_invariants(request, &module) } else { unfit };
+        if !unfit.is_empty() {
+            return Some(CheckOutcome::rejected(Checker::Embedded, configured_bounds(&request.cfg), unfit));
+        }
+    }
+    let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let modules: Vec<(&str, &str)> =
+        std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(local_modules).collect();
+    let written =
+        check_comparisons(&modules, &request.cfg_text).and_then(|()| rewrite_for_checker(&modules, &request.cfg_text));
+    let unwritten = written.err()?;
+    Some(refused(request, &unwritten.message))
+}
+
+/// Whether a module that this one extends, directly or not, declares variables or cannot be parsed.
+fn extends_variables(spec: &SpecText, module: &Module) -> bool {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = module.extends.clone();
+    while let Some(name) = names.pop() {
+        let Some((name, text)) = spec.local_modules.iter().find(|(known, _)| *known == name) else { continue };
+        if seen.contains(&name.as_str()) {
+            continue;
+        }
+        seen.push(name);
+        match Module::parse(text) {
+            Ok(extended) if extended.variables.is_empty() => names.extend(extended.extends),
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// Invariants that are not state predicates, by our own levels: only an expression of at most state level can be
+/// primed.
+fn find_non_state_invariants(request: &CheckRequest, module: &Module) -> Vec<Diagnostic> {
+    let spec = &request.spec;
+    let named = request.cfg.invariants.iter().filter(|name| module.definition(name).is_some());
+    let named: Vec<&String> = named.filter(|name| !request.cfg.constants.contains_key(*name)).collect();
+    // All names at once first: usually none is rejected, and one analysis is enough.
+    let rejected = |names: &[&String]| {
+        let mut own = "TlaforgeLevels".to_owned();
+        while spec.text.contains(&own) {
+            own.push('_');
+        }
+        let primed = names.iter().enumerate().map(|(at, name)| format!("{own}{at} == ({name})'\n"));
+        let text = format!("---- MODULE {own} ----\nEXTENDS {}\n{}====\n", spec.name, primed.collect::<String>());
+        let mut local_modules = spec.local_modules.clone();
+        local_modules.push((spec.name.clone(), spec.text.clone()));
+        analyze(&own, &text, &local_modules).errors.iter().any(|error| error.message.contains("level"))
+    };
+    if named.is_empty() || !rejected(&named) {
+        return Vec::new();
+    }
+    let found = named.into_iter().filter(|name| rejected(&[name]));
+    let diagnostic = |name: &String| Diagnostic {
+        stage: Stage::Config,
+        line: 0,
+        column: 0,
+        message: format!("the invariant {name} is not a state predicate: it refers to a next state or to a behaviour"),
+    };
+    found.map(diagnostic).collect()
+}

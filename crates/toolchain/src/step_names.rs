@@ -1,0 +1,211 @@
+//! Names the steps of a trace by a run of their own, for a checker that shows only states. Nothing is guessed: a step
+//! gets a name only if exactly one action explains it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use tlaforge_tla::{Cfg, Trace};
+
+use super::actions::{Actions, unfinished_reason};
+use super::explorer::{Explorer, FurtherRuns};
+use super::plan::{RunPlan, SearchOrder};
+use super::run::Jvm;
+use super::{CheckRequest, ToolContext, ToolError};
+
+/// Maximum number of runs with a single action each, if all actions together cannot be evaluated.
+const MAX_SINGLE_RUNS: usize = 40;
+/// Longest trace, in states, that is written into a module.
+const MAX_TRACE: usize = 2_000;
+
+/// Names the steps that have no name yet. A run follows the trace and evaluates every action on every step; a step gets
+/// a name if exactly one action explains it.
+pub(super) async fn name_steps(
+    checker: &dyn Explorer,
+    request: &CheckRequest,
+    mut trace: Trace,
+    cx: &ToolContext<'_>,
+) -> Result<FurtherRuns<Trace>, ToolError> {
+    let steps = trace.steps.len();
+    if trace.steps.iter().skip(1).all(|step| step.action.is_some()) {
+        return Ok(FurtherRuns { result: trace, warnings: Vec::new(), output: String::new() });
+    }
+    let mut output = String::new();
+    let names = match Actions::list(request) {
+        Ok(_) if steps > MAX_TRACE => Err(format!("the trace has more than {MAX_TRACE} states")),
+        Ok(actions) => actions.explain(checker, request, &trace, cx, &mut output).await?,
+        Err(why) => Err(why),
+    };
+    let mut warnings = Vec::new();
+    match names {
+        Ok(names) => {
+            for (step, name) in trace.steps.iter_mut().skip(1).zip(names).filter(|(step, _)| step.action.is_none()) {
+                step.action = name;
+            }
+            let unknown = trace.steps.iter().skip(1).filter(|step| step.action.is_none()).count();
+            if unknown > 0 {
+                let all = steps - 1;
+                let of = if all == 1 { "the step".to_owned() } else { format!("{unknown} of the {all} steps") };
+                warnings.push(format!("no single action explains {of}"));
+            }
+        }
+        Err(why) => warnings.push(format!("the actions of the steps are unknown: {why}")),
+    }
+    Ok(FurtherRuns { result: trace, warnings, output })
+}
+
+impl Actions {
+    /// The name of the action of each step.
+    async fn explain(
+        &self,
+        checker: &dyn Explorer,
+        request: &CheckRequest,
+        trace: &Trace,
+        cx: &ToolContext<'_>,
+        output: &mut String,
+    ) -> Result<Result<Vec<Option<String>>, String>, ToolError> {
+        let steps = trace.steps.len() - 1;
+        let all: Vec<usize> = (0..self.disjuncts.actions.len()).collect();
+        let mut table = vec![vec![None; all.len()]; steps];
+        let mut why = self.evaluate(checker, request, trace, &all, &mut table, cx, output).await?;
+        if why.is_some() && all.len() <= MAX_SINGLE_RUNS {
+            // One action may fail to evaluate on one step; that must not hide the others.
+            for index in &all {
+                let failed = self.evaluate(checker, request, trace, &[*index], &mut table, cx, output).await?;
+                why = why.or(failed);
+            }
+        }
+        let explained = table.iter().any(|row| row.iter().all(Option::is_some));
+        if let Some(why) = why.filter(|_| !explained) {
+            return Ok(Err(why));
+        }
+        Ok(Ok(table.iter().map(|row| self.single_explaining_action(row)).collect()))
+    }
+
+    /// The one action that explains a step, if all were evaluated. Occurrences of one action in several places count
+    /// once.
+    fn single_explaining_action(&self, row: &[Option<bool>]) -> Option<String> {
+        let known: Vec<bool> = row.iter().copied().collect::<Option<_>>()?;
+        let names: BTreeSet<&str> = self
+            .disjuncts
+            .actions
+            .iter()
+            .zip(known)
+            .filter(|(_, holds)| *holds)
+            .map(|(a, _)| a.name.as_str())
+            .collect();
+        match names.len() {
+            1 => names.first().map(|name| (*name).to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Evaluates these actions on every step. Returns why, if the run did not finish.
+    #[expect(clippy::too_many_arguments, reason = "one run with all that it reads and writes")]
+    async fn evaluate(
+        &self,
+        checker: &dyn Explorer,
+        request: &CheckRequest,
+        trace: &Trace,
+        actions: &[usize],
+        table: &mut [Vec<Option<bool>>],
+        cx: &ToolContext<'_>,
+        output: &mut String,
+    ) -> Result<Option<String>, ToolError> {
+        let plan = self.replay_plan(request, trace, actions);
+        let (run, printed) = match checker.run(&request.spec, &plan, cx).await {
+            // The check has its verdict already; names of steps must not cost it.
+            Err(ToolError::Broke { what, .. }) => return Ok(Some(what)),
+            ended => ended?,
+        };
+        output.push_str(&printed);
+        for line in join_broken_tuples(&printed) {
+            let Some((step, values)) = self.parse_printed_line(&line) else { continue };
+            if let Some(row) = step.checked_sub(1).and_then(|at| table.get_mut(at))
+                && values.len() == actions.len()
+            {
+                for (action, value) in actions.iter().zip(values) {
+                    row[*action] = Some(value);
+                }
+            }
+        }
+        Ok((!run.parsed.no_error).then(|| unfinished_reason(&run.parsed)))
+    }
+
+    /// The plan of a run that follows the trace, and evaluates every action as a formula on each step.
+    fn replay_plan(&self, request: &CheckRequest, trace: &Trace, actions: &[usize]) -> RunPlan {
+        let Self { prefix, variables, .. } = self;
+        let mut body = String::new();
+        // Writing to a string cannot fail.
+        if !self.model_values.is_empty() {
+            let _ = writeln!(body, "CONSTANTS {}", self.model_values.join(", "));
+        }
+        let _ = writeln!(body, "VARIABLE {prefix}Step\n{prefix}States == <<");
+        for (index, step) in trace.steps.iter().enumerate() {
+            let values: Vec<&str> = variables.iter().map(|v| step.state.get(v).map_or("0", String::as_str)).collect();
+            let comma = if index + 1 < trace.steps.len() { "," } else { "" };
+            let _ = writeln!(body, "  << {} >>{comma}", values.join(", "));
+        }
+        let each = |head: &str, equal: &dyn Fn(&str, usize) -> String| {
+            let parts: Vec<String> = variables.iter().enumerate().map(|(at, v)| equal(v, at + 1)).collect();
+            format!("{head} /\\ {}\n", parts.join(" /\\ "))
+        };
+        let _ = writeln!(body, ">>");
+        body += &each(&format!("{prefix}Init == {prefix}Step = 1"), &|v, at| format!("{v} = {prefix}States[1][{at}]"));
+        body += &each(
+            &format!("{prefix}Next == {prefix}Step < {} /\\ {prefix}Step' = {prefix}Step + 1", trace.steps.len()),
+            &|v, at| format!("{v}' = {prefix}States[{prefix}Step + 1][{at}]"),
+        );
+        for action in actions {
+            let _ = writeln!(body, "{prefix}Is{action} == {}", self.formula(*action));
+        }
+        let all: Vec<String> = actions.iter().map(|action| format!("{prefix}Is{action}")).collect();
+        let tuple = format!("<<\"{prefix}\", {prefix}Step, {}>>", all.join(", "));
+        // An action property is evaluated once on every step, so this prints one line a step. An invariant could not see the
+        // next state.
+        let _ = writeln!(body, "{prefix}Told == [][PrintT({tuple})]_{prefix}Step");
+        let cfg = Cfg {
+            specification: None,
+            init: Some(format!("{prefix}Init")),
+            next: Some(format!("{prefix}Next")),
+            constants: self.constants(&request.cfg),
+            properties: vec![format!("{prefix}Told")],
+            ..Cfg::default()
+        };
+        RunPlan {
+            label: "actions of the steps".to_owned(),
+            wrapper: Some(self.module(&request.spec, &body)),
+            cfg: cfg.render(),
+            // The trace ends, which is a deadlock of this specification.
+            deadlock: false,
+            coverage: false,
+            order: SearchOrder::SingleThread,
+            jvm: Jvm::FastStart,
+        }
+    }
+
+    fn constants(&self, cfg: &Cfg) -> std::collections::BTreeMap<String, String> {
+        let own = self.model_values.iter().map(|value| (value.clone(), value.clone()));
+        cfg.constants.clone().into_iter().chain(own).collect()
+    }
+}
+
+/// The printed lines. TLC breaks a tuple that is longer than a line, and then puts a blank after its bracket.
+fn join_broken_tuples(printed: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in printed.lines() {
+        match lines.last_mut().filter(|_| open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            None => lines.push(line.replacen("<< \"", "<<\"", 1)),
+        }
+        open = lines.last().is_some_and(|last| last.starts_with("<<\"") && !last.trim_end().ends_with(">>"));
+        if let Some(last) = lines.last_mut().filter(|last| last.ends_with(" >>")) {
+            last.truncate(last.len() - 3);
+            last.push_str(">>");
+        }
+    }
+    lines
+}

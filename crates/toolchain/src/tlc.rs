@@ -1,0 +1,172 @@
+//! TLC as an [`Explorer`]: its command line, and the steps from its output to a verdict.
+
+use tlaforge_process::Status;
+use tlaforge_tla::{Checker, Diagnostic, Stage, Trace, Verdict};
+
+use super::explorer::{Explorer, Finding, FurtherRuns, Run, judge};
+use super::installation::{Features, JavaToolchain, module_files};
+use super::plan::{RunPlan, SearchOrder};
+use super::run::{self, Tool, ToolJob};
+use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
+
+pub(crate) struct Tlc<'a> {
+    tools: &'a JavaToolchain,
+    features: &'a Features,
+}
+
+impl<'a> Tlc<'a> {
+    /// Asks TLC for its features, the first time.
+    pub(crate) async fn new(tools: &'a JavaToolchain, cx: &ToolContext<'_>) -> Result<Self, ToolError> {
+        Ok(Self { tools, features: tools.features(cx).await? })
+    }
+
+    async fn run_plan(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        cx: &ToolContext<'_>,
+    ) -> Result<(Run, String), ToolError> {
+        let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
+        let mut files = module_files(spec);
+        if let Some((name, text)) = &plan.wrapper {
+            files.push((format!("{name}.tla"), text));
+        }
+        files.push((format!("{main}.cfg"), &plan.cfg));
+        let job = ToolJob {
+            tool: Tool::Tlc,
+            jvm: plan.jvm,
+            args: self.arguments(plan, main, cx),
+            files,
+            deadline: cx.limits.check,
+            read_back: None,
+        };
+        let mut on_line = |line: &str| {
+            if let Some((_, generated, distinct, queue)) = tlc_output::parse_progress(line) {
+                (cx.progress)(Progress { run: plan.label.clone(), generated, distinct, queue });
+            }
+        };
+        let done = run::run(&self.tools.tools, &self.tools.scratch, &job, cx, &mut on_line).await?;
+        let stdout = done.stdout();
+        let output = format!("==== {}: {}\n{stdout}{}", plan.label, done.command_line, done.stderr());
+        let mut parsed = tlc_output::parse(&stdout, main);
+        if matches!(done.ended.status, Status::Exited(status) if status != 0)
+            && matches!(parsed.finding, None | Some(Finding::Broke(_)))
+            && done.stderr().contains("OutOfMemoryError")
+        {
+            parsed.finding = Some(Finding::Undecided("the JVM ran out of memory".to_owned()));
+        }
+        // TLC gives no reason then, so it is found out here.
+        if names_symmetry(&plan.cfg) && tlc_output::stopped_at_symmetry(&stdout, &parsed) {
+            parsed.finding = Some(tlc_output::symmetry_finding());
+        }
+        let broke = |words: Option<&str>| match words {
+            Some(words) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.to_owned() },
+            None => done.crash_error(Tool::Tlc),
+        };
+        let judged = judge("TLC", &done.ended, &parsed, cx, broke);
+        // A verdict that TLC reached counts. For any other end, first this machine is suspected, then the module.
+        let mut verdict = match judged {
+            Ok(shown @ (Verdict::Holds | Verdict::Violated { .. })) => shown,
+            other => match (done.environment_error(Tool::Tlc), other) {
+                (Some(trouble), _) => return Err(trouble),
+                (None, Ok(verdict)) => verdict,
+                (None, Err(error)) => match self.tools.attribute_failure(error, Tool::Tlc, cx).await {
+                    of_the_module @ ToolError::BreaksOnInput { .. } => Verdict::inconclusive(of_the_module.to_string()),
+                    error => return Err(error),
+                },
+            },
+        };
+        quote_configuration_line(&mut verdict, &plan.cfg);
+        let seconds = done.ended.wall.as_secs_f64();
+        Ok((Run { verdict, parsed, seconds, workers: plan.order.workers(cx.limits) }, output))
+    }
+
+    fn arguments(&self, plan: &RunPlan, main: &str, cx: &ToolContext<'_>) -> Vec<String> {
+        // 2.15 does not know `-workers auto`. `-fp 0`, because newer versions choose the polynomial of the fingerprints at
+        // random, and the reported probability of a collision would vary.
+        let workers = plan.order.workers(cx.limits).to_string();
+        let cfg = format!("{main}.cfg");
+        let mut args: Vec<String> = ["-tool", "-workers", &workers, "-fp", "0"].map(str::to_owned).into();
+        if plan.coverage {
+            args.extend(["-coverage", "1"].map(str::to_owned));
+        }
+        if let SearchOrder::Deepening(depth) = plan.order {
+            args.extend(["-dfid".to_owned(), depth.to_string()]);
+        }
+        if !plan.deadlock {
+            // The flag's name misleads: it turns the deadlock check off.
+            args.push("-deadlock".to_owned());
+        }
+        if self.features.can_suppress_trace_module {
+            args.push("-noGenerateSpecTE".to_owned());
+        }
+        args.extend(["-config", &cfg].map(str::to_owned));
+        args.push(format!("{main}.tla"));
+        args
+    }
+}
+
+impl Explorer for Tlc<'_> {
+    fn checker(&self) -> Checker {
+        Checker::Tlc
+    }
+
+    fn version(&self) -> String {
+        self.features.version.clone()
+    }
+
+    /// Keywords that TLC 2.15 misreads, and then blames the wrong line for.
+    fn unknown_keywords(&self, request: &CheckRequest) -> Vec<Diagnostic> {
+        if self.features.is_newer_than_2_15 {
+            return Vec::new();
+        }
+        [("ALIAS", &request.cfg.alias), ("POSTCONDITION", &request.cfg.postcondition)]
+            .into_iter()
+            .filter(|(_, value)| value.is_some())
+            .map(|(keyword, _)| {
+                let line =
+                    request.cfg_text.lines().position(|l| l.trim_start().starts_with(keyword)).map_or(0, |l| l + 1);
+                let message = format!("`{keyword}` needs a newer checker than {}", self.features.version);
+                Diagnostic { stage: Stage::Config, line, column: usize::from(line > 0), message }
+            })
+            .collect()
+    }
+
+    fn run<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        plan: &'a RunPlan,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
+        Box::pin(self.run_plan(spec, plan, cx))
+    }
+
+    /// With iterative deepening, which a failed assertion needs, TLC does not name actions.
+    fn name_steps<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        trace: Trace,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
+        Box::pin(step_names::name_steps(self, request, trace, cx))
+    }
+}
+
+/// TLC counts lines of the generated configuration, not of the caller's, so the line itself is quoted.
+fn quote_configuration_line(verdict: &mut Verdict, cfg: &str) {
+    let Verdict::Invalid { diagnostics, .. } = verdict else { return };
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.stage == Stage::Config) {
+        if let Some((before, rest)) = diagnostic.message.split_once("the configuration file at line ")
+            && let digits = rest.bytes().take_while(u8::is_ascii_digit).count()
+            && let Ok(number) = rest[..digits].parse::<usize>()
+        {
+            // At the end of the file TLC reports one line more than there is.
+            let line = cfg.lines().take(number.max(1)).last().unwrap_or("");
+            diagnostic.message = format!("{before}the configuration near `{line}`{}", &rest[digits..]);
+        }
+    }
+}
+
+fn names_symmetry(cfg: &str) -> bool {
+    cfg.split_whitespace().any(|word| word == "SYMMETRY")
+}

@@ -1,0 +1,8 @@
+//! `tlaforge check`, with TLC.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod command;
+mod errors;
+mod files;
+mod positions;
+mod times;

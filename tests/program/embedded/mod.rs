@@ -1,0 +1,10 @@
+//! The embedded checker compared with TLC.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod assumptions;
+mod bench;
+mod command;
+mod constraints;
+mod suites;
+mod truth;
+mod types;

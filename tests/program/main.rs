@@ -1,0 +1,30 @@
+//! The program as a whole, and what needs the real tools. One test program, because each is linked with everything.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod audit;
+mod book;
+mod cases;
+mod check;
+mod crashes;
+mod diagnostics;
+mod doctor;
+mod embedded;
+mod eval;
+mod forged;
+mod labels;
+mod mutation;
+mod pluscal;
+mod policies;
+mod prompts;
+mod providers_claude;
+mod providers_cli;
+mod providers_http;
+mod routing;
+mod run;
+mod semantic;
+mod snippets;
+mod strengthen;
+#[path = "../support/mod.rs"]
+mod support;
+mod timing;
+mod toolchain_java;

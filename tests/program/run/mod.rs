@@ -1,0 +1,26 @@
+//! Runs from the outside: documents in, verdict and files out, and the behaviour under every kind of failure.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod answers;
+mod bad_input;
+mod branch;
+mod coverage;
+mod exemplars;
+mod failing_tools;
+mod file_safety;
+mod flaw_claims;
+mod forge;
+mod handoff;
+mod interface;
+mod misbehaving_models;
+mod original_defects;
+mod probes;
+mod process_environment;
+mod process_kill;
+mod report_contents;
+mod review_claims;
+mod review_schema;
+mod run_folder;
+mod sequence_chart;
+mod single_call_draft;
+mod weakened_checks;
