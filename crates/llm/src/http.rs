@@ -5,14 +5,15 @@
 //! and it is redacted from everything that the server returns.
 
 use std::future::Future;
+use std::io::Cursor;
 use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime};
 
-use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures_util::{Stream, StreamExt, stream};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
+use sse_stream::{Sse, SseByteStream};
 
 use super::budget::{BYTES_PER_TOKEN, EXPECTED_OUTPUT};
 use super::call_state::CallState;
@@ -167,7 +168,7 @@ impl HttpClient {
         Ok(Events {
             http: self,
             content_at: Instant::now(),
-            inner: Box::pin(limit_size(response).eventsource()),
+            inner: Box::pin(SseByteStream::new(Box::pin(limit_size(response)))),
             request_id,
         })
     }
@@ -213,12 +214,29 @@ impl HttpClient {
     }
 }
 
+/// A server-sent event.
+pub(super) struct Event {
+    /// Whether the server gives it the type `error`.
+    pub is_error: bool,
+    pub data: String,
+}
+
+impl Event {
+    /// `None` for an event without data, which only keeps the connection alive or sets an id (HTML standard, section
+    /// 9.2.6: such an event is not dispatched).
+    fn dispatched(event: Sse) -> Option<Event> {
+        let is_error = event.event.as_deref() == Some("error");
+        let data = event.data.filter(|data| !data.is_empty())?;
+        Some(Event { is_error, data })
+    }
+}
+
 /// The stream of events of one answer.
 pub(super) struct Events<'a> {
     http: &'a HttpClient,
     /// Time of the last content. Pings that only keep the connection alive do not count.
     content_at: Instant,
-    inner: Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<StreamError>>> + Send>>,
+    inner: Pin<Box<dyn Stream<Item = Result<Sse, sse_stream::Error>> + Send>>,
     /// The server's id of the request.
     pub request_id: Option<String>,
 }
@@ -226,31 +244,47 @@ pub(super) struct Events<'a> {
 impl Events<'_> {
     /// The next event; `None` if the stream ends properly.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, CallFailure> {
-        let left = self.http.idle.saturating_sub(self.content_at.elapsed());
-        let Ok(next) = tokio::time::timeout(left, self.inner.next()).await else {
-            return Err(self.with_request_id(http_failure::from_silence(&self.http.url, self.http.idle)));
-        };
-        let failure = match next {
-            None => return Ok(None),
-            Some(Ok(event)) => {
-                if has_content(&event.data) {
-                    self.content_at = Instant::now();
+        loop {
+            let left = self.http.idle.saturating_sub(self.content_at.elapsed());
+            let Ok(next) = tokio::time::timeout(left, self.inner.next()).await else {
+                return Err(self.with_request_id(http_failure::from_silence(&self.http.url, self.http.idle)));
+            };
+            match next {
+                None => return Ok(None),
+                Some(Ok(event)) => {
+                    let Some(event) = Event::dispatched(event) else { continue };
+                    if has_content(&event.data) {
+                        self.content_at = Instant::now();
+                    }
+                    return Ok(Some(event));
                 }
-                return Ok(Some(event));
+                Some(Err(error)) => return Err(self.with_request_id(self.stream_failure(error))),
             }
-            Some(Err(EventStreamError::Transport(StreamError::Transport(error)))) => self.http.transport_failure(error),
-            Some(Err(EventStreamError::Transport(StreamError::TooLarge(what)))) => {
-                CallFailure::new(FailureKind::Malformed, format!("the answer of the server has {what}"))
-            }
-            Some(Err(_)) => CallFailure::new(FailureKind::Malformed, "the answer of the server is not UTF-8 text"),
+        }
+    }
+
+    fn stream_failure(&self, error: sse_stream::Error) -> CallFailure {
+        let sse_stream::Error::Body(error) = error else {
+            return CallFailure::new(FailureKind::Malformed, "the answer of the server is not UTF-8 text");
         };
-        Err(self.with_request_id(failure))
+        match error.downcast::<StreamError>().map(|error| *error) {
+            Ok(StreamError::Transport(error)) => self.http.transport_failure(error),
+            Ok(error @ StreamError::TooLarge(_)) => CallFailure::new(FailureKind::Malformed, error.to_string()),
+            Err(error) => CallFailure::new(FailureKind::Malformed, self.http.redact(&error.to_string())),
+        }
     }
 
     /// The next event after a complete answer: usage counts or an end marker, which some servers leave out. `None` if none
     /// arrives soon, or on an error.
     pub(super) async fn next_after_answer(&mut self) -> Option<Event> {
-        tokio::time::timeout(STREAM_END_TIMEOUT, self.inner.next()).await.ok()??.ok()
+        let next = async {
+            loop {
+                if let Some(event) = Event::dispatched(self.inner.next().await?.ok()?) {
+                    return Some(event);
+                }
+            }
+        };
+        tokio::time::timeout(STREAM_END_TIMEOUT, next).await.ok()?
     }
 
     /// Reads the stream to its end, so that the connection can be reused.
@@ -335,14 +369,16 @@ fn has_content(data: &str) -> bool {
 }
 
 /// Why a stream broke off.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum StreamError {
+    #[error(transparent)]
     Transport(reqwest::Error),
+    #[error("the answer of the server has {0}")]
     TooLarge(&'static str),
 }
 
 /// The bytes of an answer, with an error if the whole or one line exceeds its limit.
-fn limit_size(response: Response) -> impl Stream<Item = Result<impl AsRef<[u8]>, StreamError>> + Send {
+fn limit_size(response: Response) -> impl Stream<Item = Result<Cursor<impl AsRef<[u8]>>, StreamError>> + Send {
     let (mut all, mut line) = (0, 0);
     let chunks = stream::unfold(response, |mut response| async {
         let chunk = response.chunk().await.transpose()?;
@@ -361,7 +397,7 @@ fn limit_size(response: Response) -> impl Stream<Item = Result<impl AsRef<[u8]>,
         if line > MAX_LINE_BYTES {
             return Err(StreamError::TooLarge("a line of more than 4 MiB"));
         }
-        Ok(chunk)
+        Ok(Cursor::new(chunk))
     })
 }
 
@@ -380,7 +416,11 @@ fn endpoint_url(base: &str, endpoint: &str) -> Result<Url, SetupError> {
         let shown = format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(""));
         SetupError::BaseUrl { url: shown.split(['?', '#']).next().unwrap_or("").to_owned(), what: what.to_owned() }
     };
-    let mut url = Url::parse(base).map_err(|e| bad(&e.to_string()))?;
+    // Reading other host names takes tables and five packages, which no server of a model has needed.
+    let mut url = Url::parse(base).map_err(|e| match base.is_ascii() {
+        true => bad(&e.to_string()),
+        false => bad("it is not ASCII; write an international host name in Punycode (`xn--…`)"),
+    })?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad("its scheme is neither http nor https"));
     }

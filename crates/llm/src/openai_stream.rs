@@ -139,7 +139,7 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
         let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
             return Err(events.malformed("an event of the answer is not JSON"));
         };
-        if data.get("error").is_some_and(|e| !e.is_null()) || event.event == "error" {
+        if data.get("error").is_some_and(|e| !e.is_null()) || event.is_error {
             return Err(events.error_event(&data));
         }
         turn.apply_chunk(&data);
