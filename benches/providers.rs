@@ -224,15 +224,19 @@ fn all_bytes() {
     }
 }
 
-/// The recording of a case. For a single-call draft its first three answers are joined.
-fn recording(case: &str, draft: &str, bench: &Bench) -> std::path::PathBuf {
+/// The recording of a case. For a single-call draft its first three answers are joined; `None` if they are not the first
+/// drafts of the three nodes.
+fn recording(case: &str, draft: &str, bench: &Bench) -> Option<std::path::PathBuf> {
     let path = project().join("evals").join(case).join("recording/run.jsonl");
     if draft == "nodes" {
-        return path;
+        return Some(path);
     }
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let first: Vec<Value> = lines.drain(..3).collect();
+    if first.iter().map(|l| &l["node"]).ne(["informal_spec", "formalize", "generate_invariants"]) {
+        return None;
+    }
     let answer = |i: usize| first[i]["answer"].as_str().unwrap();
     let mut whole = first[0].clone();
     whole["answer"] =
@@ -241,12 +245,13 @@ fn recording(case: &str, draft: &str, bench: &Bench) -> std::path::PathBuf {
     let is_there = |r: &Value| ["docs/", "exemplars/"].iter().any(|p| r["path"].as_str().unwrap().starts_with(p));
     whole["reads"] = reads.filter(is_there).collect();
     lines.insert(0, whole);
-    bench.write("whole.jsonl", lines.iter().fold(String::new(), |all, l| all + &l.to_string() + "\n"))
+    Some(bench.write("whole.jsonl", lines.iter().fold(String::new(), |all, l| all + &l.to_string() + "\n")))
 }
 
 fn bytes(api: &str, case: &str, draft: &str) {
     let bench = Bench::remembering();
-    let model = RecordedModel::load(&recording(case, draft, &bench));
+    let Some(recording) = recording(case, draft, &bench) else { return };
+    let model = RecordedModel::load(&recording);
     let server = ModelServer::start(model.script());
     let (shown, case) = (case, project().join("evals").join(case));
     let url = server.url();

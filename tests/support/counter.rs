@@ -95,9 +95,17 @@ pub fn answers(seen: &Seen) -> Reply {
     Reply::text(review("approved"))
 }
 
-/// A bench with the document in place.
+/// A bench with the document in place. Without Java, so `auto` chooses the embedded checker.
 pub fn bench() -> Bench {
-    let bench = Bench::remembering();
+    with_document(Bench::without_tools())
+}
+
+/// A bench with the document in place and the Java tools, which `auto` then chooses.
+pub fn bench_with_java() -> Bench {
+    with_document(Bench::remembering())
+}
+
+fn with_document(bench: Bench) -> Bench {
     bench.write("docs/counter.md", DOC);
     bench
 }

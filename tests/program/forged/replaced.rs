@@ -1,7 +1,7 @@
 //! Forgeries in parts of a specification that its text does not show: definitions that the configuration replaces,
 //! modules inside the module, and requirements that are not counted.
 
-use crate::forged::{Answers, BOTH, approved, last_clause, refused};
+use crate::forged::{Answers, BOTH, approved, asked, last_clause, refused};
 use crate::support::counter::{self, CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, sections};
 use crate::support::{Bench, reasons};
 
@@ -47,7 +47,7 @@ fn a_constant_without_elements_is_accepted_by_name() {
 /// Forges `first`, then `later` as its repair, and expects a refusal because this key of the baseline has changed.
 #[track_caller]
 fn refused_as_changed(first: &Answers, later: &Answers, key: &str) {
-    let bench = counter::bench();
+    let bench = counter::bench_with_java();
     let script = later
         .repair()
         .answer("formalize", 0, 1, "draft", &fenced(&first.module))
@@ -83,8 +83,8 @@ fn a_definition_that_is_replaced_in_a_later_revision_is_a_change() {
     let review = serde_json::json!({"verdict": "approved", "summary": "s", "issues": [],
         "accepted_cfg": ["Over = FALSE: accepted"]});
     let later = Answers { invariants: invariants.clone(), cfg, review, ..Answers::default() };
-    for checker in BOTH {
-        let bench = counter::bench();
+    for checker in asked(&BOTH) {
+        let bench = counter::bench_with_java();
         let script = later
             .repair()
             .answer("generate_invariants", 0, 1, "draft", &sections(&invariants, "", WITNESSES, CFG))
@@ -104,7 +104,7 @@ fn a_requirement_that_would_not_be_counted_is_asked_for_again() {
         "repair",
         INFORMAL,
     );
-    let bench = counter::bench();
+    let bench = counter::bench_with_java();
     bench.forge(&script, &["--checker", "embedded"]).expect(0);
     let told = reasons(&bench.journal("specs"));
     let named = |why: &String| why.contains("not counted: `R1 [docs/counter.md:3]") && why.contains("`R2, ");
@@ -134,7 +134,7 @@ fn a_lone_carriage_return_ends_a_comment_for_both_checkers() {
                   Spec == Init /\\ [][Next]_x\nSafe == \\* always \rTRUE \\/ \n x < 1\n====\n";
     bench.write("M.tla", module);
     bench.write("M.cfg", "SPECIFICATION Spec\n\\* note\rINVARIANT Safe\n");
-    for checker in BOTH {
+    for checker in asked(&BOTH) {
         bench.run(&["check", "M.tla", "--checker", checker]).expect(0).prints(&["holds: Safe"]);
     }
 }

@@ -2,9 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::support::counter::{CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, issue, review, sections};
-use crate::support::ran::{NO_ANSWER, Ran, ran};
+use crate::support::counter::{
+    self, CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, issue, review, sections,
+};
+use crate::support::ran::{NO_ANSWER, Ran, ran_in};
 use crate::support::{Bench, Script};
+
+#[track_caller]
+fn ran(script: &Script, more: &[&str], status: i32) -> Ran {
+    ran_in(counter::bench_with_java(), script, more, status)
+}
 
 /// With TLC, and with the embedded checker.
 const CHECKERS: [&[&str]; 2] = [&[], &["--checker", "embedded"]];

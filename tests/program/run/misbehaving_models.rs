@@ -92,7 +92,7 @@ fn a_module_that_makes_a_tool_fail_goes_back_to_its_author() {
                 .answer("formalize", 0, 1, "draft", &fenced(&bad))
                 .answer("formalize", 0, 2, "repair", &fenced(MODULE))
                 .answer("formalize", 1, 1, "draft", &fenced(MODULE));
-            let bench = crate::support::counter::bench();
+            let bench = crate::support::counter::bench_with_java();
             let done = bench.forge(&script, &["--checker", checker]);
             assert!([Some(0), Some(5)].contains(&done.status), "{checker} {reason}: {:?} {}", done.status, done.stderr);
             let told = crate::support::ran::Ran { journal: bench.journal("specs"), bench }.told();
@@ -113,7 +113,13 @@ fn a_number_beyond_32_bits_in_the_configuration_goes_back_to_its_author() {
             "repair",
             &good_sections(),
         );
-        let run = ran(&script, &["--checker", checker], 0).ended("approved");
+        let run = crate::support::ran::ran_in(
+            crate::support::counter::bench_with_java(),
+            &script,
+            &["--checker", checker],
+            0,
+        )
+        .ended("approved");
         assert!(run.told().contains("4294967296 (for `Max`) has more than 32 bits"), "{}", run.told());
     }
 }
@@ -205,15 +211,16 @@ fn a_module_that_does_not_translate_three_times_is_repaired_twice_and_never_chec
         .answer("formalize", 0, 1, "draft", &broken)
         .answer("formalize", 0, 2, "repair", &broken)
         .answer("formalize", 0, 3, "repair", &broken);
-    let run = ran(&script, &["--max-revisions", "0"], 1)
-        .went(&[
-            "validate->formalize",
-            "formalize->validate",
-            "validate->formalize",
-            "formalize->validate",
-            "validate->review",
-        ])
-        .ended("not_approved");
+    let run =
+        crate::support::ran::ran_in(crate::support::counter::bench_with_java(), &script, &["--max-revisions", "0"], 1)
+            .went(&[
+                "validate->formalize",
+                "formalize->validate",
+                "validate->formalize",
+                "formalize->validate",
+                "validate->review",
+            ])
+            .ended("not_approved");
     assert_eq!(run.events("tool_finished").len(), 3);
     assert!(run.events("check_finished").is_empty());
     let facts = run.bench.read("specs/workspace/facts.md");

@@ -34,7 +34,7 @@ fn a_run_interrupted_while_waiting_can_be_resumed() {
 
 #[test]
 fn an_interrupt_ends_a_running_checker_and_leaves_nothing_behind() {
-    let mut bench = bench();
+    let mut bench = crate::support::counter::bench_with_java();
     let endless = MODULE.replace("while n < Max do", "while n >= 0 do");
     let loose = sections(&INVARIANTS.replace("0..10", "Nat").replace("n <= Max", "n >= 0"), "", WITNESSES, CFG);
     let script = good().answer("formalize", 0, 1, "draft", &fenced(&endless)).answer(
@@ -142,7 +142,7 @@ fn output_to_a_file_has_no_escape_codes() {
 #[test]
 fn no_file_and_no_tools_environment_contains_a_key() {
     const MARKER: &str = "sk-marker-5f1c0a";
-    let mut bench = bench();
+    let mut bench = crate::support::counter::bench_with_java();
     let real = bench.command(&[]).get_envs().find(|(k, _)| *k == "JAVA_HOME").unwrap().1.unwrap().to_owned();
     let dump = bench.path("environment.txt");
     let java = bench.write(

@@ -122,7 +122,7 @@ fn the_report_of_an_approval_lists_everything_that_was_accepted() {
 
 #[test]
 fn a_refused_approval_is_not_reported_as_approval() {
-    let bench = bench();
+    let bench = crate::support::counter::bench_with_java();
     let cfg = CFG.replace("INVARIANTS TypeOK NeverAbove", "INVARIANT NeverAbove");
     let script = good().answer("generate_invariants", 0, 1, "draft", &sections(INVARIANTS, "", WITNESSES, &cfg));
     bench.forge(&script, &["--max-revisions", "0"]).expect(1);
@@ -131,7 +131,7 @@ fn a_refused_approval_is_not_reported_as_approval() {
         text.starts_with("# Review: approved by the reviewer, refused by the guard: TypeOK was not among"),
         "{text}"
     );
-    let good_bench = crate::support::counter::bench();
+    let good_bench = crate::support::counter::bench_with_java();
     good_bench.forge(&good(), &[]).expect(0);
     assert!(good_bench.read("specs/review.md").starts_with("# Review: approved\n"));
 }
@@ -252,7 +252,7 @@ fn flawed() -> Script {
 
 #[test]
 fn a_flaw_is_reported_in_the_documents_words() {
-    let bench = bench();
+    let bench = crate::support::counter::bench_with_java();
     let words = [
         "docs/counter.md, line 2: \"It starts at zero.\"\n",
         "so it begins",

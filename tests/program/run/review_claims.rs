@@ -1,7 +1,8 @@
 //! Reviews whose claims go beyond the facts: approvals, flaws, and revisions that are better than the review says.
 
 use crate::support::counter::{
-    CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
+    CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, bench_with_java, fenced, good, good_sections, issue,
+    review, sections,
 };
 use crate::support::ran::{NO_ANSWER, Ran, ran, ran_in};
 use crate::support::{Bench, Script, routes};
@@ -126,7 +127,9 @@ fn an_approval_against_the_facts_is_routed_by_the_first_failed_clause() {
         ),
     ];
     for (script, node, why) in cases {
-        let run = ran(&script, &[], NO_ANSWER).went(&[&format!("review->{node}")]).because(node, why);
+        let run = crate::support::ran::ran_in(crate::support::counter::bench_with_java(), &script, &[], NO_ANSWER)
+            .went(&[&format!("review->{node}")])
+            .because(node, why);
         let guard = run.events("guard_evaluated")[0];
         assert_eq!((&guard["data"]["guard"], &guard["data"]["holds"]), (&json!("approval"), &json!(false)));
         assert_eq!(run.meta(0)["outcome"], "revised");
@@ -310,7 +313,7 @@ fn flawed(review: &str, second: &str) -> Script {
 }
 
 fn flawed_bench() -> Bench {
-    let bench = bench();
+    let bench = bench_with_java();
     bench.write("docs/counter.md", FLAWED_DOC);
     bench
 }

@@ -189,12 +189,12 @@ fn a_disk_that_is_full_from_the_start_leaves_no_obstacle() {
 
 #[test]
 fn a_disk_that_fills_up_during_a_run_loses_no_answer() {
-    let undisturbed = bench();
+    let undisturbed = crate::support::counter::bench_with_java();
     undisturbed.forge(&good(), &[]).expect(0);
     let bytes = undisturbed.read("specs/journal.jsonl").len();
     let mut stopped_at = Vec::new();
     for blocks in (bytes / 2 / 512..bytes / 512).step_by(3) {
-        let bench = bench();
+        let bench = crate::support::counter::bench_with_java();
         bench.write("script.jsonl", undisturbed.read("script.jsonl"));
         let done = with_little_room(&bench, blocks, &RUN);
         assert!(matches!(done.status, Some(2 | 4)), "{blocks}: {:?}\n{}", done.status, done.stderr);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::counter::{CFG, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, sections};
+use crate::support::counter::{CFG, INVARIANTS, MODULE, WITNESSES, bench_with_java, fenced, good, sections};
 use crate::support::{Bench, Script};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn sound(mermaid: &str) {
 }
 
 fn forged(script: &Script, more: &[&str], status: i32) -> Bench {
-    let bench = bench();
+    let bench = bench_with_java();
     bench.forge(script, more).expect(status);
     bench
 }

@@ -2,7 +2,8 @@
 //! inputs.
 
 use crate::support::counter::{
-    CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
+    CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, bench_with_java, fenced, good, good_sections, issue, review,
+    sections,
 };
 use crate::support::waiting::wait_until;
 use crate::support::{Bench, Script, name, outcome, reasons};
@@ -20,7 +21,11 @@ fn pass(module: &str, invariants: &str, witnesses: &str, cfg: &str) -> Script {
 /// Runs one pass, and asserts that it is not approved, with this clause of the guard.
 #[track_caller]
 fn refused(script: &Script, clause: &str) {
-    let bench = bench();
+    refused_in(&bench(), script, clause);
+}
+
+#[track_caller]
+fn refused_in(bench: &Bench, script: &Script, clause: &str) {
     bench.forge(script, &["--max-revisions", "0"]).expect(1);
     let journal = bench.journal("specs");
     let guard = journal.iter().find(|e| name(e) == "guard_evaluated").expect("the guard was evaluated");
@@ -117,13 +122,13 @@ fn operators_that_read_the_checkers_state_are_bounds_to_accept() {
         pass(&module, &invariants, WITNESSES, &cfg).answer("review", 0, 1, "draft", &review).having_read_all()
     };
     let level = "TLCGet(\"level\") < 4";
-    refused(&script(level, ""), "cfg_accepted");
-    refused(&script(level, ",\"TLCGet\""), "cfg_accepted");
-    bench().forge(&script(level, ",\"TLCGet: three steps show it all\""), &[]).expect(0);
-    refused(&script("TLCSet(1, n)", ""), "cfg_accepted");
-    refused(&script("JavaTime > 0", ""), "cfg_accepted");
+    refused_in(&bench_with_java(), &script(level, ""), "cfg_accepted");
+    refused_in(&bench_with_java(), &script(level, ",\"TLCGet\""), "cfg_accepted");
+    bench_with_java().forge(&script(level, ",\"TLCGet: three steps show it all\""), &[]).expect(0);
+    refused_in(&bench_with_java(), &script("TLCSet(1, n)", ""), "cfg_accepted");
+    refused_in(&bench_with_java(), &script("JavaTime > 0", ""), "cfg_accepted");
     // It computes the same value earlier.
-    bench().forge(&script("TLCEval(TRUE)", ""), &[]).expect(0);
+    bench_with_java().forge(&script("TLCEval(TRUE)", ""), &[]).expect(0);
 }
 
 #[test]
@@ -131,16 +136,16 @@ fn randomness_through_an_instance_is_detected() {
     let module = MODULE
         .replace("CONSTANT Max\n", "CONSTANT Max\nT == INSTANCE TLC\n")
         .replace("n := n + 1", "n := T!RandomElement({n + 1})");
-    refused(&pass(&module, INVARIANTS, WITNESSES, CFG), "cfg_accepted");
+    refused_in(&bench_with_java(), &pass(&module, INVARIANTS, WITNESSES, CFG), "cfg_accepted");
 }
 
 #[test]
 fn randomness_in_a_definition_is_detected() {
     let extended = MODULE.replace("EXTENDS Naturals", "EXTENDS Naturals, TLC");
     let step = extended.replace("n := n + 1", "n := RandomElement({n + 1})");
-    refused(&pass(&step, INVARIANTS, WITNESSES, CFG), "cfg_accepted");
+    refused_in(&bench_with_java(), &pass(&step, INVARIANTS, WITNESSES, CFG), "cfg_accepted");
     let invariants = format!("Some == RandomElement({{0, 0}})\n{}", INVARIANTS.replace("n <= Max", "n <= Max + Some"));
-    refused(&pass(&extended, &invariants, WITNESSES, CFG), "cfg_accepted");
+    refused_in(&bench_with_java(), &pass(&extended, &invariants, WITNESSES, CFG), "cfg_accepted");
 }
 
 #[test]
