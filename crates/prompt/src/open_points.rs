@@ -59,7 +59,8 @@ fn passages(lines: Vec<&str>) -> Vec<String> {
     let mut passages: Vec<String> = Vec::new();
     let mut is_open = false;
     for line in lines {
-        let begins = line.trim_start().starts_with(['-', '*', '+', '#', '|']) || parse_numbered_line(line, 'O').is_some();
+        let is_item = ["- ", "* ", "+ ", "#", "|"].iter().any(|mark| line.trim_start().starts_with(mark));
+        let begins = is_item || parse_numbered_line(line, 'O').is_some();
         match passages.last_mut() {
             Some(passage) if is_open && !begins && !line.trim().is_empty() => {
                 passage.push(' ');
