@@ -13,7 +13,7 @@ use crate::nodes::{NodeContext, covered_requirements};
 use crate::pipeline::{
     Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State, begin_branch, file,
 };
-use crate::prompt::{Document, Requirement, check_places, parse_requirements};
+use crate::prompt::{Document, OpenPoint, Requirement, check_places, parse_open_points, parse_requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
 /// Journals the start of a branch; changes nothing if it cannot start. Returns whether the branch does what the run itself
@@ -97,10 +97,12 @@ pub(super) async fn start_branch(
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(missing_input_failure(from, node, carried, has_source));
     }
+    let (requirements, open_points) = locate_requirements(run, &view, informal.as_deref())?;
     let branch = Branch {
         from: parent.revision,
         state,
-        requirements: locate_requirements(run, &view, informal.as_deref())?,
+        requirements,
+        open_points,
         covers,
         artifacts,
         edited,
@@ -190,16 +192,21 @@ fn confirmed_flaw_failure(parent: &Revision) -> Failure {
     ))
 }
 
-/// Parses the requirements and looks up the places that they cite in the documents.
-fn locate_requirements(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requirement>, Failure> {
+/// Parses the requirements and open points and looks up the places that they cite in the documents.
+fn locate_requirements(
+    run: &Run,
+    view: &RunView,
+    informal: Option<&str>,
+) -> Result<(Vec<Requirement>, Vec<OpenPoint>), Failure> {
     let mut documents = Vec::new();
     for stored in &view.settings.docs {
         let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
         documents.push(Document { path: stored.path.clone(), text });
     }
-    let mut found = informal.map(parse_requirements).unwrap_or_default();
-    check_places(&mut found, &documents);
-    Ok(found)
+    let mut requirements = informal.map(parse_requirements).unwrap_or_default();
+    let mut open_points = informal.map(parse_open_points).unwrap_or_default();
+    check_places(&mut requirements, &mut open_points, &documents);
+    Ok((requirements, open_points))
 }
 
 fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {

@@ -12,8 +12,8 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Document, Problem, Readable, Requirement, check_places, fences, malformed_requirements, normalise, outside_fences,
-    parse_requirements, split_answer,
+    Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_requirements, normalise, outside_fences,
+    parse_open_points, parse_requirements, split_answer,
 };
 
 const ANSWER: &str = "informal_spec.answer";
@@ -64,10 +64,10 @@ pub(super) async fn perform(
         Ok(read) => {
             // The other parts were derived from this one, so they are used only if it could be read.
             artifacts.extend(all_parts.map(|sha| (single_call::ANSWER.to_owned(), sha)));
-            let (text, requirements) = record_normalisation(attempt, read)?;
+            let (text, requirements, open_points) = record_normalisation(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
             let other_concerns = other_concerns(&text);
-            let facts = Facts::Informal { requirements, other_concerns };
+            let facts = Facts::Informal { requirements, open_points, other_concerns };
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts })
         }
         Err(problem) => Ok(Product {
@@ -83,7 +83,9 @@ pub(super) async fn perform(
     }
 }
 
-type Read = Result<Readable<(String, Vec<Requirement>)>, Problem>;
+/// The text with its requirements and open points.
+type Informal = (String, Vec<Requirement>, Vec<OpenPoint>);
+type Read = Result<Readable<Informal>, Problem>;
 
 /// This node's part of a single answer for all nodes; the whole answer if the part is missing.
 fn take_own_part(attempt: &Attempt<'_>, whole: NodeAnswer) -> Result<(Sha, Read), NodeError> {
@@ -132,24 +134,36 @@ fn read(answer: &str) -> Read {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok(Readable { value: (text, found), normalised })
+    let open_points = parse_open_points(&text);
+    Ok(Readable { value: (text, found, open_points), normalised })
 }
 
-/// Checks that the places which the requirements cite exist. Wrong places are sent back once; the second time they are
-/// accepted with a mark.
-fn require_places(
-    mut read: Readable<(String, Vec<Requirement>)>,
-    documents: &[Document],
-    is_retry: bool,
-) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
-    let wrong = check_places(&mut read.value.1, documents);
-    if wrong.is_empty() || is_retry {
+/// Checks that the places which requirements and open points cite exist, and that no open point lacks a reading. Such errors
+/// are sent back once; the second time the answer is accepted, with a mark at each wrong place.
+fn require_places(mut read: Readable<Informal>, documents: &[Document], is_retry: bool) -> Read {
+    let (_, requirements, open_points) = &mut read.value;
+    let wrong = check_places(requirements, open_points, documents);
+    let incomplete: Vec<String> = open_points
+        .iter()
+        .filter(|point| !point.missing_parts().is_empty())
+        .map(|point| format!("{} lacks `{}`", point.id, point.missing_parts().join("` and `")))
+        .collect();
+    if (wrong.is_empty() && incomplete.is_empty()) || is_retry {
         return Ok(read);
     }
-    let list = wrong.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
-    Err(Problem::new(format!(
-        "places of requirements are not in the documents; give each with the file and the lines that say so:\n\n{list}"
-    )))
+    let list = |lines: &[String]| lines.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
+    let mut problem = String::new();
+    if !wrong.is_empty() {
+        problem += "places of requirements or open points are not in the documents; give each with the file and the lines \
+                    that say so:\n\n";
+        problem += &list(&wrong);
+    }
+    if !incomplete.is_empty() {
+        problem += "open points need the reading taken and the other one, as `O1 [docs/file.md:12] <question>? Taken: …. \
+                    Otherwise: …. Affects: …`:\n\n";
+        problem += &list(&incomplete);
+    }
+    Err(Problem::new(problem))
 }
 
 /// The list below the heading "Other concerns".
@@ -172,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_informal_specification_needs_numbered_requirements() {
-        let (text, requirements) = read(GOOD).unwrap().value;
+        let (text, requirements, _) = read(GOOD).unwrap().value;
         assert_eq!((text.as_str(), requirements.len()), (GOOD, 1));
         assert_eq!(other_concerns(GOOD), ["Fees: docs/a.md:3"]);
         assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().value.0, GOOD);

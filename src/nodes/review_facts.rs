@@ -13,7 +13,7 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, Citation, FlawFacts, Judgement, Review, RevisionRank,
     RunView, WitnessState,
 };
-use crate::prompt::{Document, marked_changes};
+use crate::prompt::{Document, OpenPoint, marked_changes};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
     ASSERTION, Cfg, Change, ChangeKind, CheckOutcome, Checker, ConstantProbe, DEADLOCK, Module, ProbeResult, Reached,
@@ -173,6 +173,14 @@ impl<'a> ReviewSubject<'a> {
                 .map(|r| r.requirement.id)
                 .filter(|id| !review.is_some_and(|r| r.accepts_uncovered(id)))
                 .collect(),
+            unaccepted_open_points: self
+                .view
+                .specification
+                .open_points
+                .iter()
+                .map(|point| point.id.clone())
+                .filter(|id| !review.is_some_and(|r| r.accepts_open_point(id)))
+                .collect(),
             unnamed_changes: self
                 .view
                 .changes_since_baseline()
@@ -303,6 +311,10 @@ impl<'a> ReviewSubject<'a> {
             let _ = writeln!(text, "- {} [{place}] {}: {}", r.requirement.id, r.requirement.text, r.words());
         }
         text.push_str(
+            "\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n",
+        );
+        write_list(&mut text, self.view.specification.open_points.iter().map(describe_open_point));
+        text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",
         );
@@ -383,6 +395,12 @@ fn write_list(text: &mut String, items: impl Iterator<Item = String>) {
     if text.len() == before {
         text.push_str("- none\n");
     }
+}
+
+fn describe_open_point(point: &OpenPoint) -> String {
+    let OpenPoint { id, question, taken, otherwise, .. } = point;
+    let place = point.place.as_deref().unwrap_or("no place given");
+    format!("{id} [{place}] {question} Taken: {taken} Otherwise: {otherwise} Affects: {}", point.affects.join(", "))
 }
 
 fn describe_change(change: &Change) -> String {

@@ -77,6 +77,7 @@ pub(super) fn review_text(
         ("Actions intended never to be taken", &review.intended_dead),
         ("Changes accepted", &review.accepted_changes),
         ("Requirements accepted without a property", &review.accepted_uncovered),
+        ("Readings of open points accepted", &review.accepted_open_points),
         ("Bounds accepted", &review.accepted_cfg),
     ] {
         if !names.is_empty() {

@@ -113,6 +113,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
             text.push_str(&strengthened_text(strengthened));
         }
         requirements(&mut text, revision);
+        open_points(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
         flaw(&mut text, view, revision, width);
@@ -222,6 +223,27 @@ fn requirements(text: &mut String, revision: &Revision) {
     }
 }
 
+fn open_points(text: &mut String, revision: &Revision) {
+    if revision.open_points.is_empty() {
+        return;
+    }
+    text.push_str("\nQuestions that the documents leave open:\n");
+    for point in &revision.open_points {
+        let place = point.place.as_deref().unwrap_or("no place given");
+        let _ = writeln!(text, "  {} [{place}] {}", point.id, point.question);
+        let affects = Some(point.affects.join(", ")).filter(|names| !names.is_empty());
+        for (label, part) in [
+            ("taken", Some(point.taken.clone()).filter(|part| !part.is_empty())),
+            ("otherwise", Some(point.otherwise.clone()).filter(|part| !part.is_empty())),
+            ("affects", affects),
+        ] {
+            if let Some(part) = part {
+                let _ = writeln!(text, "      {label}: {part}");
+            }
+        }
+    }
+}
+
 /// What reviews accepted by name and what was edited by hand before a revision, because no tool confirmed it.
 fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision) {
     // With the revisions before it, because an acceptance also counts for those that follow.
@@ -233,6 +255,7 @@ fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision
             for (what, entries) in [
                 ("the change of", &review.accepted_changes),
                 ("that no property covers", &review.accepted_uncovered),
+                ("the reading of open point", &review.accepted_open_points),
                 ("that the check is bounded by", &review.accepted_cfg),
                 ("that an action is never taken:", &review.intended_dead),
             ] {

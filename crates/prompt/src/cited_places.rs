@@ -2,6 +2,7 @@
 //! around them.
 
 use super::documents::Document;
+use super::open_points::OpenPoint;
 use super::requirements::Requirement;
 
 /// The result of looking up a place.
@@ -14,16 +15,23 @@ enum Place {
     Missing(&'static str, String),
 }
 
-/// Looks up the place of each requirement and marks the wrong ones in it. Returns the errors in words for the model.
-pub fn check_places(requirements: &mut [Requirement], documents: &[Document]) -> Vec<String> {
+/// Looks up the places of requirements and open points and marks the wrong ones in them. Returns the errors in words for the
+/// model.
+pub fn check_places(
+    requirements: &mut [Requirement],
+    open_points: &mut [OpenPoint],
+    documents: &[Document],
+) -> Vec<String> {
+    let requirements = requirements.iter_mut().map(|r| (&r.id, &r.place, &mut r.misplaced));
+    let open_points = open_points.iter_mut().map(|p| (&p.id, &p.place, &mut p.misplaced));
     let mut wrong = Vec::new();
-    for requirement in requirements {
-        let Some(place) = &requirement.place else { continue };
-        requirement.misplaced = match look_up_place(place, documents) {
+    for (id, place, misplaced) in requirements.chain(open_points) {
+        let Some(place) = place else { continue };
+        *misplaced = match look_up_place(place, documents) {
             Place::Found => None,
             Place::NoLine => Some("names no line of a document".to_owned()),
             Place::Missing(word, why) => {
-                wrong.push(format!("{} [{place}]: {why}", requirement.id));
+                wrong.push(format!("{id} [{place}]: {why}"));
                 Some(word.to_owned())
             }
         };

@@ -8,6 +8,7 @@ mod documents;
 mod exemplars;
 mod invisible_characters;
 mod library;
+mod open_points;
 mod problem;
 mod requirements;
 mod single_answer;
@@ -21,6 +22,7 @@ pub use documents::{Document, Documents, DocumentsError, Skipped, index_path, re
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
+pub use open_points::{OpenPoint, parse_open_points};
 pub use problem::{Problem, Readable};
 pub use requirements::{Requirement, malformed_requirements, marked_changes, parse_requirements};
 pub use single_answer::{AnswerParts, split_answer};

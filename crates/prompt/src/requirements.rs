@@ -74,11 +74,15 @@ static REQUIREMENT_LIKE: LazyLock<Regex> = LazyLock::new(|| {
 /// The lines below each heading "Requirements", or all lines if there is no such heading. Elsewhere `R3` only refers to a
 /// requirement.
 fn requirement_lines(text: &str) -> Vec<&str> {
+    section_lines(text, "requirements").unwrap_or_else(|| text.lines().collect())
+}
+
+/// The lines below each heading of this title; `None` if there is no such heading.
+pub(super) fn section_lines<'a>(text: &'a str, title: &str) -> Option<Vec<&'a str>> {
     let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
-    let is_heading =
-        |line: &str| level(line) > 0 && line.trim_start_matches('#').trim().eq_ignore_ascii_case("requirements");
+    let is_heading = |line: &str| level(line) > 0 && line.trim_start_matches('#').trim().eq_ignore_ascii_case(title);
     if !text.lines().any(is_heading) {
-        return text.lines().collect();
+        return None;
     }
     let mut lines = Vec::new();
     // The level of the open heading.
@@ -92,7 +96,7 @@ fn requirement_lines(text: &str) -> Vec<&str> {
             lines.push(line);
         }
     }
-    lines
+    Some(lines)
 }
 
 /// The passages with the mark `CHANGED:`: whole list items or paragraphs, with their continuation lines.
@@ -124,13 +128,19 @@ fn starts_item(line: &str) -> bool {
 }
 
 fn parse_requirement(line: &str) -> Option<Requirement> {
+    let (number, place, text) = parse_numbered_line(line, 'R')?;
+    Some(Requirement { id: format!("R{number}"), place, text, misplaced: None })
+}
+
+/// Number, place and text of a line such as `R1 [docs/swap.md:12-14] The product never decreases.`, for the letter `R`.
+pub(super) fn parse_numbered_line(line: &str, letter: char) -> Option<(u32, Option<String>, String)> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*+|#>_`".contains(c));
-    let digits = line.strip_prefix('R')?;
+    let digits = line.strip_prefix(letter)?;
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     if end == 0 || end > 4 {
         return None;
     }
-    let id = format!("R{}", digits[..end].parse::<u32>().ok()?);
+    let number = digits[..end].parse::<u32>().ok()?;
     let marks = |c: char| c.is_whitespace() || "*_|:.)-–—".contains(c);
     let rest = digits[end..].trim_start_matches(marks);
     if digits[end..].len() == rest.len() && !rest.starts_with(['[', '(']) {
@@ -149,7 +159,7 @@ fn parse_requirement(line: &str) -> Option<Requirement> {
         .trim_end_matches('|')
         .trim()
         .to_owned();
-    (!text.is_empty()).then_some(Requirement { id, place, text, misplaced: None })
+    (!text.is_empty()).then_some((number, place, text))
 }
 
 #[cfg(test)]

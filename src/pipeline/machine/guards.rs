@@ -47,6 +47,9 @@ pub struct ApprovalFacts {
     pub weakening_lines: Vec<CfgEntry>,
     /// Requirements that neither a checked property covers nor the review accepts.
     pub uncovered: Vec<String>,
+    /// Open points whose reading the review does not accept.
+    #[serde(default)]
+    pub unaccepted_open_points: Vec<String>,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: Vec<String>,
     /// Files that the reviewer had to read in their current version and did not.
@@ -75,12 +78,13 @@ pub enum ApprovalClause {
     ActionsTaken,
     CfgAccepted,
     RequirementsCovered,
+    OpenPointsAccepted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 20] = [
+    pub const ALL: [ApprovalClause; 21] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -99,6 +103,7 @@ impl ApprovalClause {
         ApprovalClause::ActionsTaken,
         ApprovalClause::CfgAccepted,
         ApprovalClause::RequirementsCovered,
+        ApprovalClause::OpenPointsAccepted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
     ];
@@ -127,7 +132,9 @@ impl ApprovalClause {
             | ApprovalClause::CfgAccepted
             | ApprovalClause::RequirementsCovered => NodeName::GenerateInvariants,
             ApprovalClause::CheckIsFresh => NodeName::ModelCheck,
-            ApprovalClause::ChangesNamed | ApprovalClause::ReviewerRead => NodeName::Review,
+            ApprovalClause::OpenPointsAccepted | ApprovalClause::ChangesNamed | ApprovalClause::ReviewerRead => {
+                NodeName::Review
+            }
         }
     }
 
@@ -180,6 +187,7 @@ impl ApprovalClause {
             ApprovalClause::ActionsTaken => "claims.dead_actions = 0",
             ApprovalClause::CfgAccepted => "claims.unaccepted_cfg = 0",
             ApprovalClause::RequirementsCovered => "claims.uncovered = 0",
+            ApprovalClause::OpenPointsAccepted => "claims.unaccepted_open_points = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
         }
@@ -212,6 +220,9 @@ impl ApprovalClause {
             ApprovalClause::ActionsTaken => "every action was taken, or is named in `intended_dead`",
             ApprovalClause::CfgAccepted => "whatever bounds the check is named in `accepted_cfg` with a reason",
             ApprovalClause::RequirementsCovered => "every requirement is covered, or named in `accepted_uncovered`",
+            ApprovalClause::OpenPointsAccepted => {
+                "the reading of every open point is named in `accepted_open_points`"
+            }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
         }
@@ -270,6 +281,10 @@ impl ApprovalClause {
             ApprovalClause::RequirementsCovered => {
                 format!("requirements that no checked property covers: {}", list(&facts.uncovered))
             }
+            ApprovalClause::OpenPointsAccepted => format!(
+                "open points whose reading no review accepted (by id in `accepted_open_points`): {}",
+                list(&facts.unaccepted_open_points)
+            ),
             ApprovalClause::ChangesNamed => {
                 format!(
                     "changed since it was first checked, and not accepted by name: {}",

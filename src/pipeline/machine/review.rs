@@ -114,6 +114,9 @@ pub struct Review {
     /// Requirements that need no property.
     #[serde(default)]
     pub accepted_uncovered: Vec<String>,
+    /// Open points whose reading is accepted.
+    #[serde(default)]
+    pub accepted_open_points: Vec<String>,
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<String>,
@@ -186,6 +189,11 @@ impl Review {
     /// Whether it accepts that no property covers the requirement.
     pub fn accepts_uncovered(&self, requirement: &str) -> bool {
         self.accepted_uncovered.iter().any(|entry| remark_on(entry, requirement).is_some())
+    }
+
+    /// Whether it accepts the reading that the model takes of the open point.
+    pub fn accepts_open_point(&self, id: &str) -> bool {
+        self.accepted_open_points.iter().any(|entry| remark_on(entry, id).is_some())
     }
 
     /// Whether it accepts the line of the configuration, with a reason.

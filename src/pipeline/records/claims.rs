@@ -106,6 +106,9 @@ pub struct ReviewClaims {
     pub unaccepted_cfg: usize,
     /// Requirements that nothing covers and that the review does not accept.
     pub uncovered: usize,
+    /// Open points whose reading the review does not accept.
+    #[serde(default)]
+    pub unaccepted_open_points: usize,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: usize,
     /// Files that the reviewer had to read and did not.

@@ -32,6 +32,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
         routed_to: None,
         why: String::new(),
         requirements: after.covered_requirements(),
+        open_points: after.specification.open_points.clone(),
         check: after.fresh_check().cloned(),
         rank: after.reviews.rank,
         attempts,

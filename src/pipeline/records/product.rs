@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
 use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, NodeName, Review};
-use crate::prompt::Requirement;
+use crate::prompt::{OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
 /// Something that a node has to mend.
@@ -61,6 +61,9 @@ pub enum Facts {
     Nothing,
     Informal {
         requirements: Vec<Requirement>,
+        /// Questions that the documents leave open.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open_points: Vec<OpenPoint>,
         /// Concerns that the informal specification leaves out.
         other_concerns: Vec<String>,
     },

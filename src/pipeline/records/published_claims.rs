@@ -123,6 +123,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
         dead_actions: facts.dead_actions.as_ref().map(Vec::len),
         unaccepted_cfg: facts.weakening_lines.iter().filter(|line| !line.accepted).count(),
         uncovered: facts.uncovered.len(),
+        unaccepted_open_points: facts.unaccepted_open_points.len(),
         unnamed_changes: facts.unnamed_changes.len(),
         unread: facts.unread.len(),
         flaw: claimed.map(flaw),

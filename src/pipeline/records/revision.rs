@@ -13,7 +13,7 @@ use super::rank::RevisionRank;
 use super::spending::Spent;
 use crate::journal::Sha;
 use crate::pipeline::machine::{NodeName, Outcome, StopReason};
-use crate::prompt::Requirement;
+use crate::prompt::{OpenPoint, Requirement};
 use crate::tla::CheckOutcome;
 
 /// A closed revision, as in its `meta.json`.
@@ -32,6 +32,9 @@ pub struct Revision {
     pub routed_to: Option<NodeName>,
     pub why: String,
     pub requirements: Vec<CoveredRequirement>,
+    /// Questions that the documents leave open, with the readings that its model takes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_points: Vec<OpenPoint>,
     /// The check of its files; `None` without one.
     pub check: Option<CheckOutcome>,
     pub rank: RevisionRank,

@@ -12,7 +12,7 @@ use crate::config::Draft;
 use crate::journal::Sha;
 use crate::monitor::RunObjective;
 use crate::pipeline::machine::{RoutingSettings, State};
-use crate::prompt::{Requirement, Skipped};
+use crate::prompt::{OpenPoint, Requirement, Skipped};
 
 /// Settings of a run (`run_started`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +74,8 @@ pub struct Branch {
     /// The names of the artifacts that a person edited.
     pub edited: Vec<String>,
     pub requirements: Vec<Requirement>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_points: Vec<OpenPoint>,
     /// Requirements by property.
     pub covers: BTreeMap<String, Vec<String>>,
     /// What the review of that revision left open.

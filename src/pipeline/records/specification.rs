@@ -7,7 +7,7 @@ use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
 use crate::journal::Sha;
 use crate::pipeline::machine::{Event as Step, NodeName, Position};
-use crate::prompt::Requirement;
+use crate::prompt::{OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Specification {
     pub artifacts: BTreeMap<String, Sha>,
     /// Requirements of the current informal specification.
     pub requirements: Vec<Requirement>,
+    /// Questions that the documents leave open, with the readings that the informal specification takes.
+    pub open_points: Vec<OpenPoint>,
     /// Concerns that the informal specification leaves out.
     pub other_concerns: Vec<String>,
     /// Requirements by property, of the last accepted merge.
@@ -85,8 +87,9 @@ impl Specification {
             // After an unreadable answer the module is still the rejected one.
             Facts::Nothing if product.event == Step::Unreadable => {}
             Facts::Nothing => self.diagnostics.clear(),
-            Facts::Informal { requirements, other_concerns } => {
+            Facts::Informal { requirements, open_points, other_concerns } => {
                 self.requirements.clone_from(requirements);
+                self.open_points.clone_from(open_points);
                 self.other_concerns.clone_from(other_concerns);
             }
             Facts::Rejected { diagnostics } => self.diagnostics.clone_from(diagnostics),
@@ -111,6 +114,7 @@ impl Specification {
         }
         self.artifacts = branch.artifacts;
         self.requirements = branch.requirements;
+        self.open_points = branch.open_points;
         self.covers = branch.covers;
         self.feedback = branch.feedback;
         self.edited = branch.edited;

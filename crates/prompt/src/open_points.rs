@@ -1,0 +1,130 @@
+//! Parses the open points of an informal specification: questions that the documents leave open, each with the reading that
+//! the model takes.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::requirements::{parse_numbered_line, section_lines};
+
+/// A question that the documents leave open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenPoint {
+    /// `O1`, `O2`, …
+    pub id: String,
+    /// The cited place in the documents, as written: `docs/swap.md:12-14`.
+    pub place: Option<String>,
+    pub question: String,
+    /// The reading that the model takes; empty if none is given.
+    pub taken: String,
+    /// The other readings; empty if none is given.
+    pub otherwise: String,
+    /// Requirements and steps that depend on the reading.
+    pub affects: Vec<String>,
+    /// The error in the place, if it was looked up and is wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misplaced: Option<String>,
+}
+
+impl OpenPoint {
+    /// The parts that are missing, by their labels.
+    pub fn missing_parts(&self) -> Vec<&'static str> {
+        let parts = [("Taken:", self.taken.is_empty()), ("Otherwise:", self.otherwise.is_empty())];
+        parts.into_iter().filter(|(_, is_missing)| *is_missing).map(|(label, _)| label).collect()
+    }
+}
+
+static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern")
+});
+
+/// Parses lines such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below the
+/// heading "Open points". An open point may continue on the lines below it. If several define the same number, the first one
+/// counts.
+pub fn parse_open_points(text: &str) -> Vec<OpenPoint> {
+    let mut found: Vec<OpenPoint> = Vec::new();
+    for passage in passages(section_lines(text, "open points").unwrap_or_default()) {
+        let Some(point) = parse_open_point(&passage) else { continue };
+        if !found.iter().any(|known| known.id == point.id) {
+            found.push(point);
+        }
+    }
+    found
+}
+
+/// Joins each line with its continuation lines: those that begin no list item and no open point of their own.
+fn passages(lines: Vec<&str>) -> Vec<String> {
+    let mut passages: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in lines {
+        let is_item = ["- ", "* ", "+ ", "#", "|"].iter().any(|mark| line.trim_start().starts_with(mark));
+        let begins = is_item || parse_numbered_line(line, 'O').is_some();
+        match passages.last_mut() {
+            Some(passage) if is_open && !begins && !line.trim().is_empty() => {
+                passage.push(' ');
+                passage.push_str(line.trim());
+            }
+            _ => passages.push(line.to_owned()),
+        }
+        is_open = !line.trim().is_empty();
+    }
+    passages
+}
+
+fn parse_open_point(line: &str) -> Option<OpenPoint> {
+    let (number, place, text) = parse_numbered_line(line, 'O')?;
+    let labels: Vec<_> = LABEL.captures_iter(&text).collect();
+    let part = |label: &str| {
+        let at = labels.iter().position(|found| found[1].eq_ignore_ascii_case(label))?;
+        let end = labels.get(at + 1).map_or(text.len(), |next| next.get(0).map_or(text.len(), |m| m.start()));
+        let start = labels[at].get(0)?.end();
+        Some(text[start..end].trim().to_owned())
+    };
+    let question = labels.first().and_then(|first| first.get(0)).map_or(text.as_str(), |m| &text[..m.start()]);
+    let affects = part("affects").unwrap_or_default();
+    Some(OpenPoint {
+        id: format!("O{number}"),
+        place,
+        question: question.trim().to_owned(),
+        taken: part("taken").unwrap_or_default(),
+        otherwise: part("otherwise").unwrap_or_default(),
+        affects: affects
+            .trim_end_matches('.')
+            .split([',', ';'])
+            .map(|name| name.trim().trim_matches('`').to_owned())
+            .filter(|name| !name.is_empty())
+            .collect(),
+        misplaced: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_points_are_parsed_in_the_notations_of_models() {
+        let text = "# T\n## Requirements\nR1 [a.md:1] One.\n## Open points\n\
+            O1 [docs/a.md:3-4] May `Pay` be repeated? Taken: yes, any number of times. Otherwise: once. Affects: R1, `Pay`.\n\
+            - **O2** [docs/b.md:7]: Is a reply ever lost?\n  **Taken:** it may be lost.\n  **Otherwise:** never; affects: R3; Send\n\
+            - O3 Which clock? Taken: none.\n\
+            O1 [docs/a.md:9] Again? Taken: no. Otherwise: yes. Affects: R1.\n\
+            - What the bounds leave out: a third client.\n## Notes\nO4 [a.md:1] Not here? Taken: a. Otherwise: b.\n";
+        let found = parse_open_points(text);
+        assert_eq!(found.iter().map(|p| p.id.as_str()).collect::<Vec<_>>(), ["O1", "O2", "O3"]);
+        assert_eq!(found[0].place.as_deref(), Some("docs/a.md:3-4"));
+        assert_eq!(found[0].question, "May `Pay` be repeated?");
+        assert_eq!(found[0].taken, "yes, any number of times.");
+        assert_eq!(found[0].otherwise, "once.");
+        assert_eq!(found[0].affects, ["R1", "Pay"]);
+        assert_eq!(found[1].question, "Is a reply ever lost?");
+        assert_eq!((found[1].taken.as_str(), found[1].otherwise.as_str()), ("it may be lost.", "never;"));
+        assert_eq!(found[1].affects, ["R3", "Send"]);
+        assert_eq!(found[2].missing_parts(), ["Otherwise:"]);
+        assert!(found[0].missing_parts().is_empty());
+        assert!(parse_open_points("## Open points\n- none\n- A silence: taken as allowed.\n").is_empty());
+        assert!(parse_open_points("O1 [a.md:1] Without the heading? Taken: a. Otherwise: b.\n").is_empty());
+    }
+}
