@@ -47,8 +47,9 @@ pub(super) async fn perform(
     let check_sha = Sha::digest(&check_text);
     let before = subject.approval_facts(None, Vec::new());
     let judgement = attempt.run.judge(view, &before, None)?;
+    let documents = documents(view, attempt)?;
     let mut files = vec![
-        ("facts.md".to_owned(), subject.facts_text(&before, &judgement)),
+        ("facts.md".to_owned(), subject.facts_text(&before, &judgement, &documents)),
         ("informal_spec.md".to_owned(), informal),
         ("Spec.tla".to_owned(), shown_module.clone()),
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
@@ -85,7 +86,7 @@ pub(super) async fn perform(
     match read(&answer.text) {
         Ok(review) => {
             let review = record_normalisation(attempt, review)?;
-            let mut product = judge(attempt, &subject, review, unread, &documents(view, attempt)?, artifacts)?;
+            let mut product = judge(attempt, &subject, review, unread, &documents, artifacts)?;
             if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
                 let refused = (
                     product.event.refused_by().map(|clause| clause.words(approval)),
@@ -167,7 +168,7 @@ fn judge(
         artifacts,
         feedback,
         facts: Facts::Reviewed {
-            quotes: quotes(&review, documents),
+            quotes: quotes(&review, &subject.view.requirement_results(None), documents),
             review: Box::new(review),
             approval: Box::new(facts),
             flaw: flaw_facts.map(Box::new),
