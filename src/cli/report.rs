@@ -68,11 +68,12 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     match args.format {
         Format::Text => print_result(&report::report(&view, display.width())),
         Format::Json => {
+            let revisions: Vec<_> = view.revisions.iter().map(|revision| view.revision_json(revision)).collect();
             let object = serde_json::json!({
                 "schema": 2,
                 "outcome": view.finished.as_ref().map(|f| f.outcome),
                 "finished": view.finished,
-                "revisions": view.revisions,
+                "revisions": revisions,
                 "other_concerns": view.specification.other_concerns,
                 "spent": view.spending.by_lifeline,
                 "spent_total": view.spent_total(),

@@ -4,6 +4,7 @@
 mod acceptance;
 mod ask;
 mod candidates;
+mod claim_text;
 mod context;
 mod dispatcher;
 mod formalize;

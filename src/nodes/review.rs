@@ -21,9 +21,9 @@ use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translat
 const ANSWER: &str = "review.answer";
 /// JSON schema of [`Review`], for models that can be constrained to one.
 const SCHEMA: &str = include_str!("review_schema.json");
-/// Raw checker output beyond this size, in bytes, is cut in the middle: verdict, counts and trace are in `check.md`
-/// anyway.
-const MAX_OUTPUT_BYTES: usize = 12_000;
+/// The end of `check.md`. The reviewer does not get the raw output: up to 12 kB, mostly TLC's message markers, and
+/// verdict, counts, coverage and trace are in `check.md` anyway.
+const OUTPUT_POINTER: &str = "\nThe checker's own output is in the run folder, as `tlc_output.txt`.\n";
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -38,28 +38,24 @@ pub(super) async fn perform(
     let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
     let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
     let check_text = match (subject.fresh_check(), view.check()) {
-        (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH),
+        (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH) + OUTPUT_POINTER,
         (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
         (None, None) => "No check was made.\n".to_owned(),
     };
     let informal = informal.unwrap_or_else(|| "There is none yet.\n".to_owned());
-    let output = match subject.fresh_check() {
-        Some(_) => current(view, attempt, file::OUTPUT)?.map(|text| cut_middle(&text)),
-        None => None,
-    };
     // As if nothing were accepted and everything read: the reviewer learns what it would have to accept by name.
     let check_sha = Sha::digest(&check_text);
     let before = subject.approval_facts(None, Vec::new());
     let judgement = attempt.run.judge(view, &before, None)?;
+    let documents = documents(view, attempt)?;
     let mut files = vec![
-        ("facts.md".to_owned(), subject.facts_text(&before, &judgement)),
+        ("facts.md".to_owned(), subject.facts_text(&before, &judgement, &documents)),
         ("informal_spec.md".to_owned(), informal),
         ("Spec.tla".to_owned(), shown_module.clone()),
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({"has_output": output.is_some(), "changed": has_marked_changes(view, attempt)?, "objective": objective_data(view)});
-    files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
+    let data = json!({"changed": has_marked_changes(view, attempt)?, "objective": objective_data(view)});
     let sent_back = view.feedback_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
     let purpose = match previous {
@@ -90,7 +86,7 @@ pub(super) async fn perform(
     match read(&answer.text) {
         Ok(review) => {
             let review = record_normalisation(attempt, review)?;
-            let mut product = judge(attempt, &subject, review, unread, &documents(view, attempt)?, artifacts)?;
+            let mut product = judge(attempt, &subject, review, unread, &documents, artifacts)?;
             if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
                 let refused = (
                     product.event.refused_by().map(|clause| clause.words(approval)),
@@ -172,7 +168,7 @@ fn judge(
         artifacts,
         feedback,
         facts: Facts::Reviewed {
-            quotes: quotes(&review, documents),
+            quotes: quotes(&review, &subject.view.requirement_results(None), documents),
             review: Box::new(review),
             approval: Box::new(facts),
             flaw: flaw_facts.map(Box::new),
@@ -244,21 +240,6 @@ fn guard_feedback(clause: ApprovalClause, facts: &crate::pipeline::ApprovalFacts
     Feedback { node: clause.node(), from: "the guard on approval".into(), text: clause.words(facts) }
 }
 
-fn cut_middle(text: &str) -> String {
-    if text.len() <= MAX_OUTPUT_BYTES {
-        return text.to_owned();
-    }
-    // Slicing inside a character would panic.
-    let floor = |mut i: usize| {
-        while !text.is_char_boundary(i) {
-            i -= 1;
-        }
-        i
-    };
-    let (head, tail) = (floor(MAX_OUTPUT_BYTES / 2), floor(text.len() - MAX_OUTPUT_BYTES / 2));
-    format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,13 +259,5 @@ mod tests {
         }
         let review = read("```json\n{\"verdict\":\"revise\",\"issues\":[{\"severity\":\"major\",\"category\":\"cfg_mismatch\",\"blame\":null,\"description\":\"abstraction is fine\"}]}\n```").unwrap();
         assert_eq!(review.value.earliest(), Some(NodeName::GenerateInvariants));
-    }
-
-    #[test]
-    fn a_long_output_is_cut_in_the_middle_and_says_so() {
-        let text = "ä".repeat(MAX_OUTPUT_BYTES);
-        let cut = cut_middle(&text);
-        assert!(cut.len() < MAX_OUTPUT_BYTES + 100 && cut.contains("bytes left out"));
-        assert_eq!(cut_middle("short"), "short");
     }
 }

@@ -10,15 +10,14 @@ use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, Citation, FlawFacts, Judgement, Review, RevisionRank,
-    RunView, WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, Citation, FlawFacts, Judgement, Review, RevisionRank, RunView,
+    WitnessState,
 };
-use crate::prompt::{Document, OpenPoint, marked_changes};
+use crate::prompt::{Document, OpenPoint, marked_changes, quote};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
-    ASSERTION, Cfg, Change, ChangeKind, CheckOutcome, Checker, ConstantProbe, DEADLOCK, Module, ProbeResult, Reached,
-    TERMINATING, Verdict, Violation, ViolationKind, WitnessOutcome, constantly_true_under, parsed_by, probe_lines,
-    unlisted_actions,
+    Cfg, Change, ChangeKind, CheckOutcome, Checker, ConstantProbe, Module, ProbeResult, Reached, TERMINATING, Verdict,
+    Violation, ViolationKind, WitnessOutcome, constantly_true_under, parsed_by, probe_lines, unlisted_actions,
 };
 
 /// The current specification, parsed for the facts about it.
@@ -101,12 +100,6 @@ impl<'a> ReviewSubject<'a> {
         let checked: Vec<&String> = check.map(|c| c.checked_names().collect()).unwrap_or_default();
         // A property can name a requirement that does not exist.
         let exists = |id: &String| self.view.specification.requirements.iter().any(|r| r.id == *id);
-        // If a step is always enabled by construction, the absence of a deadlock shows nothing.
-        let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked && c.bounds.always_enabled.is_empty());
-        let asserts = check.is_some() && self.view.check().is_some_and(CheckRecord::asserts);
-        let is_checked = |name: &String| {
-            checked.contains(&name) || (deadlock_checked && name == DEADLOCK) || (asserts && name == ASSERTION)
-        };
         let covers = |name: &String| self.view.specification.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
         let constantly_true = match (&self.module, &self.cfg) {
             (Some(module), Some(cfg)) => listed
@@ -167,11 +160,10 @@ impl<'a> ReviewSubject<'a> {
                 .collect(),
             uncovered: self
                 .view
-                .covered_requirements()
+                .requirement_results(review)
                 .into_iter()
-                .filter(|r| !r.claims().any(is_checked))
+                .filter(|r| r.status.lacks_check())
                 .map(|r| r.requirement.id)
-                .filter(|id| !review.is_some_and(|r| r.accepts_uncovered(id)))
                 .collect(),
             unaccepted_open_points: self
                 .view
@@ -269,7 +261,7 @@ impl<'a> ReviewSubject<'a> {
 
     /// The text of `facts.md` for the reviewer. `judgement` must be made from `facts`, before any review has accepted
     /// anything.
-    pub(super) fn facts_text(&self, facts: &ApprovalFacts, judgement: &Judgement) -> String {
+    pub(super) fn facts_text(&self, facts: &ApprovalFacts, judgement: &Judgement, documents: &[Document]) -> String {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
         // Before the first check, only the settings say which parser the run uses.
@@ -306,9 +298,13 @@ impl<'a> ReviewSubject<'a> {
             );
         }
         text.push_str("\n## Requirements\n\n");
-        for r in self.view.covered_requirements() {
+        for r in self.view.requirement_results(None) {
             let place = r.requirement.place_words();
-            let _ = writeln!(text, "- {} [{place}] {}: {}", r.requirement.id, r.requirement.text, r.words());
+            let _ = writeln!(text, "- {} [{place}] {}: {}", r.requirement.id, r.requirement.text, r.status.words());
+            let quoted = r.requirement.place.and_then(|place| quote(documents, &place, &r.requirement.text));
+            if let Some(quoted) = quoted {
+                let _ = writeln!(text, "  documents: \"{quoted}\"");
+            }
         }
         text.push_str(
             "\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n",
@@ -448,10 +444,11 @@ pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -
     found
 }
 
-/// Whether the review maps a step of the trace to an existing line of the documents.
+/// Whether the review maps a step of the trace to places that exist in the documents.
 fn is_mapped(step: usize, review: &Review, documents: &[Document]) -> bool {
     let mut steps = review.flaw.iter().flat_map(|f| &f.steps);
-    steps.any(|s| s.step == step && line_exists(&s.file, s.line, documents))
+    let exists = |place: &String| quote(documents, place, "").is_some();
+    steps.any(|s| s.step == step && line_exists(&s.file, s.line, documents) && s.also.iter().all(exists))
 }
 
 fn line_exists(file: &str, line: usize, documents: &[Document]) -> bool {

@@ -1,28 +1,31 @@
 //! Writes `review.md`, the review for a person. It decides nothing: verdict and refusals are given.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::pipeline::{Issue, Quotes, Review, ReviewVerdict};
-use crate::prompt::{Document, cited_line};
+use crate::pipeline::{Issue, Quotes, RequirementResult, Review, ReviewVerdict};
+use crate::prompt::{Document, quote};
 use crate::tla::{CheckOutcome, with_checker};
 
-/// Longest quotation of a line, in characters.
-const MAX_QUOTE: usize = 160;
-
-/// The lines of the documents that a review cites.
-pub(super) fn quotes(review: &Review, documents: &[Document]) -> Quotes {
-    let mut quotes = Quotes::default();
-    let Some(flaw) = &review.flaw else { return quotes };
-    let steps = flaw.steps.iter().map(|s| (&s.file, s.line));
-    let cited = flaw.unfair.iter().chain(&flaw.bound).map(|c| (&c.file, c.line));
-    for (file, line) in steps.chain(cited) {
-        let Some(text) = cited_line(documents, file, line) else { continue };
-        let text = text.trim();
-        let short: String = text.chars().take(MAX_QUOTE).collect();
-        let mark = if short.len() < text.len() { "\u{2026}" } else { "" };
-        quotes.0.insert(Quotes::place(file, line), short + mark);
+/// The sentences of the documents that a review cites, and those of the requirements that the check found broken.
+pub(super) fn quotes(review: &Review, results: &[RequirementResult], documents: &[Document]) -> Quotes {
+    let broken = results.iter().filter(|result| result.status.is_broken()).map(|result| &result.requirement);
+    let places = broken.filter_map(|r| Some((r.place.clone()?, r.place.clone()?, r.text.as_str())));
+    let steps = review.flaw.iter().flat_map(|flaw| &flaw.steps);
+    let also = steps.clone().flat_map(|step| step.also.iter().map(|place| (place.clone(), place.clone(), &*step.why)));
+    let citations = review.flaw.iter().flat_map(|flaw| flaw.unfair.iter().chain(&flaw.bound));
+    let lines = steps
+        .map(|step| (&step.file, step.line, &step.why))
+        .chain(citations.map(|cited| (&cited.file, cited.line, &cited.why)))
+        .map(|(file, line, why)| (Quotes::place(file, line), format!("{file}:{line}"), why.as_str()));
+    // A line that is cited twice is quoted for both reasons.
+    let mut cited: BTreeMap<String, (String, String)> = BTreeMap::new();
+    for (key, place, why) in places.chain(also).chain(lines) {
+        let (_, reasons) = cited.entry(key).or_insert((place, String::new()));
+        *reasons = format!("{reasons} {why}");
     }
-    quotes
+    let quoted = |(key, (place, why)): (String, (String, String))| Some((key, quote(documents, &place, &why)?));
+    Quotes(cited.into_iter().filter_map(quoted).collect())
 }
 
 /// The origin of an issue, with its severity and category.
@@ -90,7 +93,7 @@ pub(super) fn review_text(
     if let Some(flaw) = &review.flaw {
         let _ = write!(text, "\n## Flaw: {} breaks, shown by {}\n\n", flaw.requirement, flaw.property);
         for step in &flaw.steps {
-            let cited = quotes.cite(&step.file, step.line);
+            let cited = quotes.cite_step(step).join("\n   ");
             let _ = writeln!(text, "{}. {cited}\n   {}", step.step, step.why.trim());
         }
         for (what, cited) in [("On fairness", &flaw.unfair), ("On the bound", &flaw.bound)] {

@@ -7,7 +7,7 @@ use super::count::counted;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{strengthened_line, strengthened_text};
-use crate::pipeline::{Feedback, Outcome, Position, ReviewVerdict, Revision, RunView, Spent};
+use crate::pipeline::{Feedback, Outcome, Position, RequirementResult, ReviewVerdict, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
     Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence, step_lines,
@@ -71,8 +71,8 @@ fn first_flaw(view: &RunView, revision: &Revision) -> String {
         _ => None,
     });
     let named = violated.map_or_else(String::new, |property| {
-        let broken = flawed.requirements.iter().filter(|r| r.claims().any(|name| name == property));
-        let ids: Vec<&str> = broken.map(|r| r.requirement.id.as_str()).collect();
+        let broken = view.results_of(flawed).into_iter().filter(|r| r.status.is_broken());
+        let ids: Vec<String> = broken.map(|r| r.requirement.id).collect();
         format!(": {property} ({})", ids.join(", "))
     });
     format!("; the first flaw, of the protocol as documented, is in rev_{}{named}", flawed.revision)
@@ -107,12 +107,12 @@ pub fn summary(view: &RunView, width: usize) -> String {
                 view.rev, revision.revision
             );
         }
+        requirements(&mut text, view, revision);
         text.push_str(&objective_text(view, revision.revision));
         check(&mut text, revision);
         if let Some(strengthened) = &revision.strengthened {
             text.push_str(&strengthened_text(strengthened));
         }
-        requirements(&mut text, revision);
         open_points(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
@@ -169,15 +169,14 @@ pub fn report(view: &RunView, width: usize) -> String {
     let docs = &view.settings.docs;
     let bytes: u64 = docs.iter().map(|d| d.bytes).sum();
     let _ = writeln!(text, "\nDocuments: {}, {bytes} bytes", counted(docs.len(), "file"));
-    for line in skipped_lines(&view.settings.skipped) {
+    for line in skipped_lines(&view.settings.skipped, usize::MAX) {
         let _ = writeln!(text, "  {line}");
     }
     text
 }
 
-/// The skipped files, one a line; many files with the same reason share a line.
-pub fn skipped_lines(skipped: &[Skipped]) -> Vec<String> {
-    const FEW: usize = 5;
+/// The skipped files, one a line. If more than `few` have the same reason, they share a line that names so many.
+pub fn skipped_lines(skipped: &[Skipped], few: usize) -> Vec<String> {
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
     for Skipped { path, reason } in skipped {
         match by_reason.iter_mut().find(|(known, _)| known == reason) {
@@ -186,8 +185,8 @@ pub fn skipped_lines(skipped: &[Skipped]) -> Vec<String> {
         }
     }
     let line = |(reason, paths): (&str, Vec<&str>)| match paths.as_slice() {
-        many if many.len() > FEW => {
-            vec![format!("skipped {} files, {reason}: {}, …", many.len(), many[..FEW].join(", "))]
+        many if many.len() > few => {
+            vec![format!("skipped {} files, {reason}: {}, …", many.len(), many[..few].join(", "))]
         }
         few => few.iter().map(|path| format!("skipped {path}: {reason}")).collect(),
     };
@@ -212,14 +211,20 @@ fn check(text: &mut String, revision: &Revision) {
     }
 }
 
-fn requirements(text: &mut String, revision: &Revision) {
-    if revision.requirements.is_empty() {
-        return;
+/// The requirements with their status, the broken ones first.
+fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
+    let results = view.results_of(revision);
+    if !results.is_empty() {
+        text.push_str("\nRequirements:\n");
     }
-    text.push_str("\nRequirements:\n");
-    for r in &revision.requirements {
-        let _ = writeln!(text, "  {} [{}] {}", r.requirement.id, r.requirement.place_words(), r.requirement.text);
-        let _ = writeln!(text, "      {}", r.words());
+    let quotes = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last()).map(|(_, quotes)| quotes);
+    for RequirementResult { requirement, status } in results {
+        let _ = writeln!(text, "  {} [{}] {}", requirement.id, requirement.place_words(), requirement.text);
+        let quoted = quotes.zip(requirement.place.as_ref()).and_then(|(quotes, place)| quotes.0.get(place));
+        if let Some(quoted) = quoted.filter(|_| status.is_broken()) {
+            let _ = writeln!(text, "      documents: \"{quoted}\"");
+        }
+        let _ = writeln!(text, "      {}", status.words());
     }
 }
 
@@ -302,7 +307,7 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
         let _ = write!(text, "\n{}", step_lines(previous, step, width));
         previous = Some(step);
         for told in flaw.steps.iter().filter(|s| s.step == step.step) {
-            let cited = quotes.cite(&told.file, told.line);
+            let cited = quotes.cite_step(told).join("\n                ");
             let _ = writeln!(text, "     documents: {cited}\n                {}", told.why.trim());
         }
     }

@@ -5,10 +5,18 @@ use super::documents::Document;
 use super::open_points::OpenPoint;
 use super::requirements::Requirement;
 
+/// Cited lines of a document, both from 1 and both included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LineRange<'a> {
+    pub document: &'a Document,
+    pub from: usize,
+    pub to: usize,
+}
+
 /// The result of looking up a place.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
-    Found,
+enum Place<'a> {
+    Found(Vec<LineRange<'a>>),
     /// It names no line of a document.
     NoLine,
     /// It names a document or line that does not exist: in short, and in full.
@@ -28,7 +36,7 @@ pub fn check_places(
     for (id, place, misplaced) in requirements.chain(open_points) {
         let Some(place) = place else { continue };
         *misplaced = match look_up_place(place, documents) {
-            Place::Found => None,
+            Place::Found(_) => None,
             Place::NoLine => Some("names no line of a document".to_owned()),
             Place::Missing(word, why) => {
                 wrong.push(format!("{id} [{place}]: {why}"));
@@ -39,18 +47,18 @@ pub fn check_places(
     wrong
 }
 
-/// The text of a line of a document. The file name may start with `docs/`.
-pub fn cited_line<'a>(documents: &'a [Document], file: &str, line: usize) -> Option<&'a str> {
-    let name = file.trim_start_matches("./");
-    let name = name.strip_prefix("docs/").unwrap_or(name);
-    let document = documents.iter().find(|d| d.path == name)?;
-    document.text.lines().nth(line.checked_sub(1)?)
+/// The lines that a place names; `None` if it names none, or one that does not exist.
+pub(super) fn cited_ranges<'a>(place: &str, documents: &'a [Document]) -> Option<Vec<LineRange<'a>>> {
+    match look_up_place(place, documents) {
+        Place::Found(ranges) => Some(ranges),
+        Place::NoLine | Place::Missing(..) => None,
+    }
 }
 
-fn look_up_place(place: &str, documents: &[Document]) -> Place {
+fn look_up_place<'a>(place: &str, documents: &'a [Document]) -> Place<'a> {
     let mut rest = place;
     let mut last: Option<&Document> = None;
-    let mut found = Place::NoLine;
+    let mut found = Vec::new();
     while !rest.is_empty() {
         let (file, lines, after) = match leading_document(rest, documents) {
             Some((document, behind)) => {
@@ -74,7 +82,7 @@ fn look_up_place(place: &str, documents: &[Document]) -> Place {
                     let why = format!("docs/{} has {count} lines", document.path);
                     return Place::Missing("no such lines", why);
                 }
-                found = Place::Found;
+                found.push(LineRange { document, from, to });
             }
             (Ok(_), None) => {}
             (Err(part), _) => {
@@ -86,7 +94,7 @@ fn look_up_place(place: &str, documents: &[Document]) -> Place {
         }
         rest = after.trim_start_matches(|c: char| c.is_whitespace() || ",;&`)".contains(c));
     }
-    found
+    if found.is_empty() { Place::NoLine } else { Place::Found(found) }
 }
 
 /// The document whose name starts the text, and the text after the name. The longest name counts.
@@ -172,7 +180,7 @@ mod tests {
             "docs/a.md:2:14",
             "docs/a.md:2 (safety)",
         ] {
-            assert_eq!(look_up_place(place, &documents()), Place::Found, "{place}");
+            assert!(matches!(look_up_place(place, &documents()), Place::Found(_)), "{place}");
         }
         for place in ["\u{a7}3", "", "Section 3.2", "docs/a.md", "safety", "RFC 9110, sec. 4.b", "p. 3"] {
             assert_eq!(look_up_place(place, &documents()), Place::NoLine, "{place}");
@@ -197,11 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_found_with_and_without_its_folder() {
-        assert_eq!(cited_line(&documents(), "docs/a.md", 2), Some("2"));
-        assert_eq!(cited_line(&documents(), "a.md", 3), Some("3"));
-        for (file, line) in [("a.md", 0), ("a.md", 4), ("b.md", 1)] {
-            assert_eq!(cited_line(&documents(), file, line), None);
-        }
+    fn a_place_can_name_several_ranges() {
+        let documents = documents();
+        let ranges = cited_ranges("docs/a.md:1-2, 3; docs/sub/a.md:3", &documents).unwrap();
+        let found: Vec<_> = ranges.iter().map(|r| (r.document.path.as_str(), r.from, r.to)).collect();
+        assert_eq!(found, [("a.md", 1, 2), ("a.md", 3, 3), ("sub/a.md", 3, 3)]);
     }
 }

@@ -1,6 +1,5 @@
 //! Reads protocol documentation from a file or a folder, in a stable order, and reports every file that it skips.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -9,7 +8,7 @@ use walkdir::WalkDir;
 use tlaforge_files as files;
 
 /// File endings that are read as documents.
-const ENDINGS: [&str; 6] = ["md", "mdx", "txt", "rst", "html", "adoc"];
+pub(super) const ENDINGS: [&str; 6] = ["md", "mdx", "txt", "rst", "html", "adoc"];
 /// Larger files are skipped: they exceed the context of any model.
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -235,87 +234,6 @@ fn display_path(path: &Path) -> String {
     })
 }
 
-/// The path of the index in the workspace: `docs/INDEX.md`, or another name if a document has this one. The comparison
-/// ignores case, because some file systems do.
-pub fn index_path<'a>(documents: impl Iterator<Item = &'a str>) -> String {
-    let taken: Vec<String> = documents.map(str::to_lowercase).collect();
-    let is_taken = |name: &String| taken.contains(&name.to_lowercase());
-    let mut name = "INDEX.md".to_owned();
-    let mut n = 1;
-    while is_taken(&name) {
-        n += 1;
-        name = format!("INDEX-{n}.md");
-    }
-    format!("docs/{name}")
-}
-
-/// The text of the index: file, size, and headings with the lines that they span.
-pub fn render_index(documents: &[Document]) -> String {
-    let mut out = String::from("# Documents\n");
-    for document in documents {
-        let lines = document.text.lines().count();
-        let _ = writeln!(out, "\n## docs/{} ({} bytes, {lines} lines)\n", document.path, document.text.len());
-        let headings = headings(&document.text);
-        for (i, (line, level, title)) in headings.iter().enumerate() {
-            let end = headings[i + 1..].iter().find(|(_, l, _)| l <= level).map_or(lines, |(next, ..)| next - 1);
-            let _ = writeln!(out, "{}- {line}-{end}: {title}", "  ".repeat(level.saturating_sub(1)));
-        }
-    }
-    out
-}
-
-/// Line, level and title of each heading: Markdown, AsciiDoc, reStructuredText and HTML.
-fn headings(text: &str) -> Vec<(usize, usize, String)> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut found = Vec::new();
-    let mut fenced = false;
-    let mut underlines: Vec<char> = Vec::new();
-    for (i, line) in lines.iter().enumerate() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-            continue;
-        }
-        // In a code block `#` begins a comment.
-        if fenced {
-            continue;
-        }
-        let marks = |mark: char| line.chars().take_while(|c| *c == mark).count();
-        for mark in ['#', '='] {
-            let level = marks(mark);
-            if (1..=6).contains(&level) && line[level..].starts_with(' ') {
-                found.push((i + 1, level, line[level..].trim().trim_end_matches(mark).trim().to_owned()));
-            }
-        }
-        let lower = line.to_ascii_lowercase();
-        if let Some(at) = lower.find("<h")
-            && let Some(level) = lower[at + 2..].chars().next().and_then(|c| c.to_digit(10))
-            && (1..=6).contains(&level)
-            && let Some(open) = lower[at..].find('>')
-        {
-            let title: String = line[at + open + 1..].split('<').next().unwrap_or("").trim().to_owned();
-            found.push((i + 1, level as usize, title));
-        }
-        if let Some(mark) = line.chars().next()
-            && "=-~^*+".contains(mark)
-            && line.trim_end().len() >= 3
-            && line.trim_end().chars().all(|c| c == mark)
-            && let Some(title) = i.checked_sub(1).map(|p| lines[p].trim())
-            && !title.is_empty()
-            // An underline is at least as long as its title; a shorter one is a rule or a table.
-            && title.len() <= line.trim_end().len()
-            && !title.starts_with(['#', '|', '-', '*'])
-        {
-            // reStructuredText gives the characters no order: the first one that is used is the highest level.
-            let level = underlines.iter().position(|u| *u == mark).unwrap_or_else(|| {
-                underlines.push(mark);
-                underlines.len() - 1
-            });
-            found.push((i, level + 1, title.to_owned()));
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,20 +279,5 @@ mod tests {
         assert!(read_documents(dir.path()).unwrap_err().to_string().contains(".md .mdx .txt"));
         let missing = read_documents(&dir.path().join("x")).unwrap_err();
         assert!(missing.to_string().contains("does not exist"));
-    }
-
-    #[test]
-    fn the_index_gives_each_heading_the_lines_it_spans() {
-        let text = "# One\na\n## Two\nb\n```\n# not one\n```\n## Three\nc\n".to_owned();
-        let rst = "Title\n=====\n\ntext\n\nPart\n----\n\nmore\n".to_owned();
-        let html = "<h1>Top</h1>\n<p>x</p>\n<h2 id=\"k\">Key</h2>\n".to_owned();
-        let doc = |path: &str, text: &String| Document { path: path.into(), text: text.clone() };
-        let index = render_index(&[doc("a.md", &text), doc("b.rst", &rst), doc("c.html", &html)]);
-        for expected in
-            ["- 1-9: One", "  - 3-7: Two", "  - 8-9: Three", "- 1-9: Title", "- 6-9: Part", "- 1-3: Top", "- 3-3: Key"]
-        {
-            assert!(index.contains(expected), "{expected} in\n{index}");
-        }
-        assert!(!index.contains("not one"));
     }
 }

@@ -4,12 +4,14 @@
 
 mod answer;
 mod cited_places;
+mod document_index;
 mod documents;
 mod exemplars;
 mod invisible_characters;
 mod library;
 mod open_points;
 mod problem;
+mod quote;
 mod requirements;
 mod single_answer;
 mod spelling;
@@ -17,12 +19,14 @@ mod strict_json;
 
 pub use answer::outside_fences;
 pub use answer::{Fence, Sections, extract_json_object, extract_module, extract_sections, fences, normalise};
-pub use cited_places::{check_places, cited_line};
-pub use documents::{Document, Documents, DocumentsError, Skipped, index_path, read_documents, render_index};
+pub use cited_places::check_places;
+pub use document_index::{index_path, render_index};
+pub use documents::{Document, Documents, DocumentsError, Skipped, read_documents};
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
 pub use open_points::{OpenPoint, parse_open_points};
 pub use problem::{Problem, Readable};
+pub use quote::quote;
 pub use requirements::{Requirement, malformed_requirements, marked_changes, parse_requirements};
 pub use single_answer::{AnswerParts, split_answer};

@@ -233,11 +233,7 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         parts.push(list("checked in the initial states only:", &bounds.initial_state_properties));
     }
     parts.extend(bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned());
-    parts.push(match bounds.deadlock_checked {
-        true if bounds.always_enabled.is_empty() => "deadlock checked".into(),
-        true => list("deadlock checked, but not shown that one can occur:", &bounds.always_enabled),
-        false => "deadlock not checked".into(),
-    });
+    parts.push(deadlock_sentence(bounds));
     if !bounds.vacuous_premises.is_empty() {
         parts.push(list("premises not shown to be true in any state:", &bounds.vacuous_premises));
     }
@@ -248,6 +244,18 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         parts.push(format!("probability of a fingerprint collision {p:.1e}"));
     }
     parts.join("; ")
+}
+
+/// What the check says about deadlocks. A step that every state enables hides all of them, so that the check cannot fail.
+pub fn deadlock_sentence(bounds: &Bounds) -> String {
+    let always = [" (possible in any state)", " (always possible)"];
+    let known = bounds.always_enabled.iter().find_map(|step| always.iter().find_map(|mark| step.strip_suffix(mark)));
+    match known {
+        _ if !bounds.deadlock_checked => "deadlock not checked".to_owned(),
+        Some(step) => format!("deadlock cannot occur: step `{step}` is always enabled"),
+        None if bounds.always_enabled.is_empty() => "deadlock checked".to_owned(),
+        None => format!("deadlock checked, but not shown that one can occur: {}", bounds.always_enabled.join(", ")),
+    }
 }
 
 /// A whole outcome as Markdown that also reads well on a terminal of `width` columns.

@@ -14,6 +14,7 @@ mod diagnostic;
 mod disjuncts;
 mod fairness;
 mod forbidden_blocks;
+mod legend;
 mod lexer;
 mod merge;
 mod module;
@@ -45,13 +46,15 @@ pub use code::{code_tokens, has_pluscal_algorithm};
 pub use covers::requirements_by_definition;
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
-    WITHOUT_JAVA, bounds_sentence, describe_unreached, has_no_behaviour, never_taken_actions, outcome_text,
-    outcome_text_parts, parsed_by, probe_lines, statistics_sentence, verdict_sentence, with_checker, witness_lines,
+    WITHOUT_JAVA, bounds_sentence, deadlock_sentence, describe_unreached, has_no_behaviour, never_taken_actions,
+    outcome_text, outcome_text_parts, parsed_by, probe_lines, statistics_sentence, verdict_sentence, with_checker,
+    witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};
 pub use fairness::WeakFairness;
 pub use forbidden_blocks::forbidden_blocks;
+pub use legend::variable_legend;
 pub use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};
@@ -65,7 +68,7 @@ pub use references::{References, references};
 pub use requirement_comment::requirement_id;
 pub use specification_formula::{FairAction, Fairness, SpecificationFormula};
 pub use syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
-pub use trace_text::{DEFAULT_WIDTH, UNLIMITED_WIDTH, step_lines, trace_table};
+pub use trace_text::{DEFAULT_WIDTH, UNLIMITED_WIDTH, acting_process, lasso_line, step_lines, trace_table};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{FoundModule, find_modules};

@@ -20,20 +20,32 @@ pub fn trace_table(trace: &Trace, width: usize) -> String {
         out.push_str(&step_lines(previous, step, width));
         previous = Some(step);
     }
-    let last = trace.steps.last().map_or(0, |step| step.step);
-    match trace.lasso {
-        Some(Lasso::BackTo(step)) if step == last => {
-            let _ = writeln!(out, "then step {step} repeats for ever");
-        }
-        Some(Lasso::BackTo(step)) => {
-            let _ = writeln!(out, "then back to step {step}: steps {step} to {last} repeat for ever");
-        }
-        Some(Lasso::Stuttering(true)) => {
-            let _ = writeln!(out, "then nothing ever happens again (stuttering)");
-        }
-        Some(Lasso::Stuttering(false)) | None => {}
+    if let Some(line) = lasso_line(trace) {
+        let _ = writeln!(out, "{line}");
     }
     out
+}
+
+/// How the behaviour goes on after the last state; `None` if the trace ends there.
+pub fn lasso_line(trace: &Trace) -> Option<String> {
+    let last = trace.steps.last().map_or(0, |step| step.step);
+    match trace.lasso? {
+        Lasso::BackTo(step) if step == last => Some(format!("then step {step} repeats for ever")),
+        Lasso::BackTo(step) => Some(format!("then back to step {step}: steps {step} to {last} repeat for ever")),
+        Lasso::Stuttering(true) => Some("then nothing ever happens again (stuttering)".to_owned()),
+        Lasso::Stuttering(false) => None,
+    }
+}
+
+/// The process that took a step, if the trace shows it: the only one whose `pc` changed.
+pub fn acting_process(previous: &Step, step: &Step) -> Option<String> {
+    let (before, after) = (entries(previous.state.get("pc")?)?, entries(step.state.get("pc")?)?);
+    let mut moved = after.iter().filter(|(place, value)| {
+        let old = before.iter().find(|(other, _)| other == place).map(|(_, old)| without_whitespace(old));
+        old.is_some_and(|old| old != without_whitespace(value))
+    });
+    let (Some((place, _)), None) = (moved.next(), moved.next()) else { return None };
+    Some(place.trim_matches(|c| matches!(c, '[' | ']' | '.')).to_owned())
 }
 
 /// One step of a trace as text of at most `width` columns (at least 40), each line ended by a newline: the number and the
@@ -251,6 +263,21 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    #[test]
+    fn the_process_that_acts_is_the_only_one_whose_pc_changed() {
+        let at = |pc: &str| step(1, &[("pc", pc)]);
+        for (before, after, process) in [
+            (r#"(a :> "x" @@ b :> "x")"#, r#"(a :> "x" @@ b :> "y")"#, Some("b")),
+            (r#"[a |-> "x", b |-> "x"]"#, r#"[a |-> "y", b |-> "x"]"#, Some("a")),
+            (r#"<<"x">>"#, r#"<<"y">>"#, Some("1")),
+            (r#"(a :> "x" @@ b :> "x")"#, r#"(a :> "y" @@ b :> "y")"#, None),
+            (r#"(a :> "x" @@ b :> "x")"#, r#"(a :> "x" @@ b :> "x")"#, None),
+            (r#""x""#, r#""y""#, None),
+        ] {
+            assert_eq!(acting_process(&at(before), &at(after)).as_deref(), process, "{before} {after}");
+        }
+    }
 
     fn step(number: usize, values: &[(&str, &str)]) -> Step {
         let state: BTreeMap<String, String> = values.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();

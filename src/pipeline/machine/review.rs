@@ -167,6 +167,9 @@ pub struct FlawStep {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
+    /// Further places that allow the step: `docs/swap.md:3-5`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     pub why: String,
 }
 
@@ -186,9 +189,10 @@ impl Review {
         self.accepted_changes.iter().any(|entry| remark_on(entry, name).is_some())
     }
 
-    /// Whether it accepts that no property covers the requirement.
-    pub fn accepts_uncovered(&self, requirement: &str) -> bool {
-        self.accepted_uncovered.iter().any(|entry| remark_on(entry, requirement).is_some())
+    /// The reason why it accepts that no property covers the requirement, perhaps empty; `None` if it does not.
+    pub fn uncovered_reason(&self, requirement: &str) -> Option<&str> {
+        let remark = self.accepted_uncovered.iter().find_map(|entry| remark_on(entry, requirement))?;
+        Some(remark.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '-' | '\u{2013}' | '\u{2014}')))
     }
 
     /// Whether it accepts the reading that the model takes of the open point.

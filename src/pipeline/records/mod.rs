@@ -20,6 +20,7 @@ mod policy_events;
 mod product;
 mod published_claims;
 mod rank;
+mod requirement_status;
 mod review_history;
 mod revision;
 mod settings;
@@ -56,6 +57,7 @@ pub use policy_events::{Intervened, PolicyLog, Predicted, RuleEnd, SampleResidua
 pub use product::{Facts, Feedback, Product, Quotes};
 pub(super) use published_claims::{claims_of, restorations, reviewed};
 pub use rank::RevisionRank;
+pub use requirement_status::{RequirementResult, RequirementStatus};
 pub use review_history::{ConfirmedFlaw, ReviewHistory};
 pub use revision::{CoveredRequirement, Finished, Revision};
 pub use settings::{Branch, Changed, PromptInUse, Settings};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rank::RevisionRank;
 use crate::journal::Sha;
-use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, NodeName, Review};
+use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, FlawStep, NodeName, Review};
 use crate::prompt::{OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
@@ -29,7 +29,8 @@ impl Feedback {
     }
 }
 
-/// Lines of the documents, trimmed, by the place that a review cites: `docs/swap.md, line 12`.
+/// Sentences of the documents by the place that a review or a requirement cites: `docs/swap.md, line 12`, or
+/// `docs/swap.md:3-5, docs/rest.md:9`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Quotes(pub BTreeMap<String, String>);
@@ -39,9 +40,18 @@ impl Quotes {
         self.0.is_empty()
     }
 
-    /// The place, with the text of the line if it is known.
+    /// The line, with the sentence that it is part of if that is known.
     pub fn cite(&self, file: &str, line: usize) -> String {
-        let place = Self::place(file, line);
+        self.cite_place(Self::place(file, line))
+    }
+
+    /// Every place that a step cites.
+    pub fn cite_step(&self, step: &FlawStep) -> Vec<String> {
+        let further = step.also.iter().map(|place| self.cite_place(place.clone()));
+        std::iter::once(self.cite(&step.file, step.line)).chain(further).collect()
+    }
+
+    fn cite_place(&self, place: String) -> String {
         match self.0.get(&place) {
             Some(text) => format!("{place}: \"{text}\""),
             None => place,
@@ -84,7 +94,7 @@ pub enum Facts {
         flaw: Option<Box<FlawFacts>>,
         /// The rank of this revision.
         rank: RevisionRank,
-        /// The lines of the documents that the review cites.
+        /// The sentences of the documents that the review and the broken requirements cite.
         #[serde(default, skip_serializing_if = "Quotes::is_empty")]
         quotes: Quotes,
     },

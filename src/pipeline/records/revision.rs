@@ -16,7 +16,7 @@ use crate::pipeline::machine::{NodeName, Outcome, StopReason};
 use crate::prompt::{OpenPoint, Requirement};
 use crate::tla::CheckOutcome;
 
-/// A closed revision, as in its `meta.json`.
+/// A closed revision. Its `meta.json` and the report show the requirements with their status.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Revision {
     /// The number, unique in the run.
@@ -80,6 +80,8 @@ pub(in crate::pipeline) fn lineage_of(revisions: &[Revision], revision: u32) -> 
     line
 }
 
+/// A requirement with the properties that say they cover it; what readers see is its
+/// [`RequirementStatus`](super::RequirementStatus).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoveredRequirement {
     #[serde(flatten)]
@@ -95,16 +97,6 @@ impl CoveredRequirement {
     /// All properties that say they cover it, decided or not.
     pub fn claims(&self) -> impl Iterator<Item = &String> {
         self.covered_by.iter().chain(&self.claimed_by)
-    }
-
-    pub fn words(&self) -> String {
-        let claimed = format!("claimed by {}, not decided by a check of what stands now", self.claimed_by.join(", "));
-        match (self.covered_by.is_empty(), self.claimed_by.is_empty()) {
-            (true, true) => "NOT COVERED".to_owned(),
-            (true, false) => claimed,
-            (false, true) => format!("covered by {}", self.covered_by.join(", ")),
-            (false, false) => format!("covered by {}; {claimed}", self.covered_by.join(", ")),
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::open_run::{FileState, Run, RunError};
 use crate::files;
 use crate::journal::Sha;
-use crate::pipeline::records::{Candidates, Entry, Revision, RunView, file, to_value};
+use crate::pipeline::records::{Entry, Revision, RunView, file, to_value};
 
 /// Files at the top that a person edited and that were therefore not overwritten.
 pub type Kept = Vec<PathBuf>;
@@ -18,7 +18,7 @@ pub type Kept = Vec<PathBuf>;
 pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     let view = run.view();
     for revision in &view.revisions {
-        history(run, revision, view.candidates.get(&revision.revision))?;
+        history(run, &view, revision)?;
     }
     let shown = shown(&view);
     let mut kept = Vec::new();
@@ -86,7 +86,8 @@ fn folder(run: &Run, revision: u32) -> PathBuf {
 }
 
 /// Writes the missing files of a closed revision; existing files stay as they are.
-fn history(run: &Run, revision: &Revision, candidates: Option<&Candidates>) -> Result<(), RunError> {
+fn history(run: &Run, view: &RunView, revision: &Revision) -> Result<(), RunError> {
+    let candidates = view.candidates.get(&revision.revision);
     let dir = folder(run, revision.revision);
     std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
     for name in file::VISIBLE {
@@ -108,7 +109,7 @@ fn history(run: &Run, revision: &Revision, candidates: Option<&Candidates>) -> R
     }
     let path = dir.join("meta.json");
     if is_missing(&path) {
-        let mut meta = to_value(revision);
+        let mut meta = view.revision_json(revision);
         if let Some(candidates) = candidates {
             meta["candidates"] = to_value(candidates);
         }

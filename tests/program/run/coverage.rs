@@ -1,4 +1,4 @@
-//! Coverage of requirements: decided by the last check, as opposed to properties that only claim it.
+//! The status of each requirement: decided by the last check, as opposed to properties that only claim to cover it.
 
 use crate::support::counter::{
     CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
@@ -12,7 +12,12 @@ const NO_ANSWER: i32 = 5;
 fn requirements(bench: &Bench, revision: u32) -> Vec<Value> {
     let meta: Value = serde_json::from_str(&bench.read(&format!("specs/history/rev_{revision}/meta.json"))).unwrap();
     let all = meta["requirements"].as_array().unwrap();
-    all.iter().map(|r| json!([r["id"], r["covered_by"], r["claimed_by"]])).collect()
+    assert!(all.iter().all(|r| r.get("covered_by").is_none() && r.get("claimed_by").is_none()), "{all:?}");
+    // The report shows the same list.
+    let report = bench.run(&["report", "specs", "--format", "json"]).expect(0).stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(&report["revisions"][revision as usize]["requirements"], &meta["requirements"]);
+    all.iter().map(|r| json!([r["id"], r["status"], r["by"]])).collect()
 }
 
 fn ran(script: &Script, status: i32) -> Bench {
@@ -41,15 +46,40 @@ fn overshooting() -> Script {
 #[test]
 fn a_property_that_holds_covers_its_requirements() {
     let bench = ran(&good(), 0);
-    assert_eq!(requirements(&bench, 0), [json!(["R1", ["NeverAbove"], []])]);
-    bench.run(&["report", "specs"]).expect(0).prints(&["covered by NeverAbove"]);
+    assert_eq!(requirements(&bench, 0), [json!(["R1", "holds", ["NeverAbove"]])]);
+    bench.run(&["report", "specs"]).expect(0).prints(&["holds, checked by NeverAbove"]);
 }
 
 #[test]
 fn a_violation_decides_the_property_that_it_breaks_and_no_other() {
     let bench = ran(&overshooting(), NO_ANSWER);
-    assert_eq!(requirements(&bench, 0), [json!(["R1", ["NeverAbove"], []]), json!(["R2", [], ["NeverBelow"]])]);
-    bench.run(&["report", "specs"]).expect(0).prints(&["covered by NeverAbove", "claimed by NeverBelow, not decided"]);
+    assert_eq!(
+        requirements(&bench, 0),
+        [json!(["R1", "broken", ["NeverAbove"]]), json!(["R2", "undecided", ["NeverBelow"]])]
+    );
+    let undecided = "UNDECIDED: NeverBelow (the check stopped at a violation: invariant NeverAbove)";
+    let report = bench.run(&["report", "specs"]).expect(0).prints(&["BROKEN by NeverAbove", undecided]);
+    assert!(!report.stdout.contains("covered by") && !report.stdout.contains("checked by"), "{}", report.stdout);
+}
+
+#[test]
+fn a_requirement_is_broken_if_one_of_its_properties_is() {
+    let invariants = format!("{INVARIANTS}\\* covers R1, R2\nNeverBelow == n >= 0\n");
+    let cfg = CFG.replace("NeverAbove", "NeverBelow NeverAbove");
+    let informal = INFORMAL.replace("R1 [", "R1 [docs/counter.md:2] The counter is never negative.\nR2 [");
+    let script = overshooting().answer("informal_spec", 0, 1, "draft", &informal).answer(
+        "generate_invariants",
+        0,
+        1,
+        "draft",
+        &sections(&invariants.replace("covers R1\n", "covers R2\n"), "", WITNESSES, &cfg),
+    );
+    let bench = ran(&script, NO_ANSWER);
+    // The broken one comes first, although its number is higher.
+    assert_eq!(requirements(&bench, 0)[0], json!(["R2", "broken", ["NeverAbove"]]));
+    let text = bench.run(&["report", "specs"]).expect(0).stdout;
+    assert!(text.find("R2 [").unwrap() < text.find("R1 [").unwrap(), "{text}");
+    assert!(text.find("BROKEN by NeverAbove").unwrap() < text.find("\nCheck (").unwrap(), "{text}");
 }
 
 #[test]
@@ -62,8 +92,8 @@ fn a_property_that_changed_since_the_check_covers_nothing() {
         .answer("formalize", 1, 3, "repair", &broken)
         .answer("review", 1, 1, "draft", &review("revise"));
     let bench = ran(&script, NO_ANSWER);
-    assert_eq!(requirements(&bench, 0), [json!(["R1", ["NeverAbove"], []])]);
-    assert_eq!(requirements(&bench, 1), [json!(["R1", [], ["NeverAbove"]])]);
+    assert_eq!(requirements(&bench, 0), [json!(["R1", "holds", ["NeverAbove"]])]);
+    assert_eq!(requirements(&bench, 1), [json!(["R1", "not_checked", ["NeverAbove"]])]);
 }
 
 #[test]
@@ -73,8 +103,8 @@ fn a_branch_inherits_the_coverage_of_its_parent() {
     bench.write("script.jsonl", Script::default().answer("formalize", 9, 1, "draft", "").text());
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]).expect(NO_ANSWER);
     let facts = bench.read("specs/workspace/facts.md");
-    assert!(facts.contains("never above the limit.: covered by NeverAbove"), "{facts}");
-    assert!(facts.contains("never negative.: claimed by NeverBelow, not decided"), "{facts}");
+    assert!(facts.contains("never above the limit.: BROKEN by NeverAbove"), "{facts}");
+    assert!(facts.contains("never negative.: UNDECIDED: NeverBelow"), "{facts}");
 }
 
 #[test]
@@ -88,7 +118,7 @@ fn a_requirement_that_no_property_names_is_not_covered() {
         &issue("major", "missing_invariant", "R1"),
     );
     let bench = ran(&script, NO_ANSWER);
-    assert_eq!(requirements(&bench, 0), [json!(["R1", [], []])]);
+    assert_eq!(requirements(&bench, 0), [json!(["R1", "uncovered", null])]);
     bench.run(&["report", "specs"]).expect(0).prints(&["NOT COVERED"]);
 }
 
@@ -96,10 +126,10 @@ fn a_requirement_that_no_property_names_is_not_covered() {
 fn assertions_cover_requirements() {
     let sections = good_sections().replace("\\* WITNESS", "\\* Assertion covers R1\n\\* WITNESS");
     let script = good().answer("generate_invariants", 0, 1, "draft", &sections);
-    assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", ["NeverAbove"], ["Assertion"]])]);
+    assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", "holds", ["NeverAbove"]])]);
     let asserts = MODULE.replace("n := n + 1;", "n := n + 1; assert n <= Max;").replace("Naturals", "Naturals, TLC");
     let script = script.answer("formalize", 0, 1, "draft", &fenced(&asserts));
-    assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", ["Assertion", "NeverAbove"], []])]);
+    assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", "holds", ["Assertion", "NeverAbove"]])]);
 }
 
 #[test]
@@ -139,8 +169,8 @@ fn an_assertion_that_cannot_fail_or_is_never_reached_covers_nothing() {
             .having_read_all();
         let bench = bench();
         bench.forge(&script, &["--max-revisions", "0"]).expect(i32::from(!covers));
-        let expected = if covers { json!(["R1", ["Assertion"], []]) } else { json!(["R1", [], ["Assertion"]]) };
-        assert_eq!(requirements(&bench, 0)[0], expected, "{asserts}");
+        let expected = json!(["R1", if covers { "holds" } else { "not_checked" }, ["Assertion"]]);
+        assert!(requirements(&bench, 0).contains(&expected), "{asserts}");
         let journal = bench.journal("specs");
         let clause = &journal.iter().find(|e| crate::support::name(e) == "guard_evaluated").unwrap()["data"]["clause"];
         assert_eq!(clause, &if covers { Value::Null } else { json!("requirements_covered") }, "{asserts}");

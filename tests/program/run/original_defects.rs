@@ -221,15 +221,22 @@ fn the_reviewer_gets_requirements_documents_and_tool_results() {
         "Spec.tla",
         "Spec.cfg",
         "check.md",
-        "tlc_output.txt",
         "docs/INDEX.md",
         "docs/counter.md",
         "docs/more/rest.mdx",
     ] {
         assert!(files.iter().any(|f| f == file), "{file} not in {files:?}");
     }
+    // Only a pointer to the raw output, which repeats what `check.md` says.
+    assert!(!files.iter().any(|f| f == "tlc_output.txt"), "{files:?}");
+    let check = bench.read("specs/workspace/check.md");
+    assert!(check.ends_with("is in the run folder, as `tlc_output.txt`.\n"), "{check}");
     let facts = bench.read("specs/workspace/facts.md");
-    assert!(facts.contains("R1 [docs/counter.md:4]") && facts.contains("covered by NeverAbove"), "{facts}");
+    assert!(
+        facts.contains("R1 [docs/counter.md:4]")
+            && facts.contains("holds, checked by NeverAbove\n  documents: \"It is never above the limit.\""),
+        "{facts}"
+    );
     let index = bench.read("specs/workspace/docs/INDEX.md");
     assert!(index.contains("docs/more/rest.mdx") && index.contains("1-4: The counter"), "{index}");
 }

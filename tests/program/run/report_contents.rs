@@ -100,6 +100,7 @@ fn the_report_of_an_approval_lists_everything_that_was_accepted() {
         "  witness WitnessFull: reached after 2 states",
         "  never taken: Alarm",
         "  edited by hand: nothing",
+        "      not covered, as the review accepts: of time",
     ];
     bench.forge(&script, &[]).expect(0).prints(&words);
     bench.run(&["report", "specs"]).expect(0).prints(&words);
@@ -226,8 +227,12 @@ fn a_branch_that_no_recording_can_reproduce_is_reported() {
 const RAISE: &str = "    while n < Max do\n      n := n + 1;\n    end while;\n";
 
 fn flawed() -> Script {
+    flawed_by(&json!({"step": 1, "file": "docs/counter.md", "line": 2, "why": "so it begins"}))
+}
+
+fn flawed_by(step: &Value) -> Script {
     let flaw = json!({"requirement": "R1", "property": "GetsFull",
-        "steps": [{"step": 1, "file": "docs/counter.md", "line": 2, "why": "so it begins"}],
+        "steps": [step],
         "unfair": {"file": "docs/counter.md", "line": 3, "why": "nobody must add"}});
     let claim = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": flaw});
     assert!(MODULE.contains(RAISE));
@@ -279,17 +284,49 @@ fn a_flaw_is_reported_in_the_documents_words() {
 }
 
 #[test]
-fn a_long_quoted_line_is_cut() {
+fn a_sentence_is_quoted_in_full_out_of_a_long_line() {
     let bench: Bench = bench();
-    let doc =
-        format!("# The counter\n   It starts at zero {}\nA worker adds one.\nNever above.\n", "\u{e4}".repeat(300));
-    bench.write("docs/counter.md", doc);
-    let done = bench.forge(&flawed(), &["--max-revisions", "0"]).expect(1);
-    let line = done.stdout.lines().find(|l| l.contains("It starts at zero")).expect("it is quoted");
-    assert!(
-        line.contains("\"It starts at zero \u{e4}") && line.ends_with("\u{e4}\u{2026}\"") && line.chars().count() < 220,
-        "{line}"
+    let long = "\u{e4}".repeat(300);
+    bench.write(
+        "docs/counter.md",
+        format!("# The counter\nSome words. And so it begins at zero, {long}. More words.\nA worker adds one.\nNever above.\n"),
     );
+    let sentence = format!("docs/counter.md, line 2: \"[\u{2026}] And so it begins at zero, {long}. [\u{2026}]\"");
+    bench.forge(&flawed(), &["--max-revisions", "0"]).expect(1).prints(&[&sentence]);
+}
+
+#[test]
+fn a_step_can_cite_several_places() {
+    let step = |also: &str| {
+        flawed_by(&json!({"step": 1, "file": "docs/counter.md", "line": 2, "also": [also], "why": "so it begins"}))
+    };
+    let words = [
+        "docs/counter.md:3, 4: \"While it is below the limit, a worker adds one. [\u{2026}] It is never above the limit.\"",
+        "      documents: \"It is never above the limit.\"\n      BROKEN by GetsFull",
+    ];
+    let bench = bench();
+    bench.forge(&step("docs/counter.md:3, 4"), &["--max-revisions", "0"]).expect(1).prints(&words);
+    let review = bench.read("specs/review.md");
+    assert!(review.contains(words[0]), "{review}");
+    // A place that does not exist maps the step to nothing.
+    let bench = crate::support::counter::bench();
+    let done = bench.forge(&step("docs/counter.md:9"), &["--max-revisions", "0"]).expect(1);
+    assert!(done.stdout.contains("Outcome: not approved"), "{}", done.stdout);
+    assert!(bench.read("specs/review.md").contains("mapped to no line of the documents: 1"), "{}", done.stdout);
+}
+
+#[test]
+fn a_claim_can_be_read_without_the_module() {
+    let bench = bench();
+    bench.forge(&flawed(), &["--max-revisions", "0"]).expect(1);
+    let claim = bench.read("specs/workspace/claim.md");
+    for part in [
+        "R1 [docs/counter.md:4] The counter is never above the limit.\n\nThe documents: \"It is never above the limit.\"\n",
+        "\n# Constants\n\n- Max = 1\n",
+        "\n# Variables\n\n- n \\in 0..10\n- pc: the next step of each process\n",
+    ] {
+        assert!(claim.contains(part), "{part:?} in\n{claim}");
+    }
 }
 
 #[test]

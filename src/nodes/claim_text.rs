@@ -1,0 +1,108 @@
+//! Writes `claim.md`: the claim of a flaw, so that a reader who knows neither the module nor the review can follow it.
+
+use std::fmt::Write as _;
+
+use super::review_facts::compare_larger_bounds;
+use crate::pipeline::RunView;
+use crate::prompt::{Document, Requirement, quote};
+use crate::tla::{
+    Bounds, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines, variable_legend,
+};
+
+/// The text of the claim. `changes` are the steps of the protocol that differ from the documents.
+pub(super) fn claim_text(
+    view: &RunView,
+    module: Option<&Module>,
+    documents: &[Document],
+    changes: &[String],
+) -> String {
+    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
+    let requirement = flaw.and_then(|f| view.specification.requirements.iter().find(|r| r.id == f.requirement));
+    let outcome = view.check().map(|c| &c.outcome);
+    let (which, listed) = if changes.is_empty() {
+        ("as documented", String::new())
+    } else {
+        let list = changes.join("\n");
+        ("as documented and then changed", format!("\n# Changes, in place of what the documents say\n\n{list}\n"))
+    };
+    let mut text = format!(
+        "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{}{listed}",
+        requirement.map(|r| requirement_text(r, documents)).unwrap_or_default()
+    );
+    if let Some(outcome) = outcome {
+        text.push_str(&constants(&outcome.bounds));
+    }
+    text.push_str(&module.map(variables).unwrap_or_default());
+    text.push_str("\n# Trace\n\nThe first state in full, then what each step changes.\n\n```\n");
+    text.push_str(&outcome.and_then(|outcome| outcome.trace.as_ref()).map(trace).unwrap_or_default());
+    text.push_str("```\n");
+    text.push_str(&recheck_section(view));
+    text
+}
+
+fn requirement_text(requirement: &Requirement, documents: &[Document]) -> String {
+    let mut text = format!("{} [{}] {}\n", requirement.id, requirement.place_words(), requirement.text);
+    if let Some(quoted) = requirement.place.as_ref().and_then(|place| quote(documents, place, &requirement.text)) {
+        let _ = writeln!(text, "\nThe documents: \"{quoted}\"");
+    }
+    text
+}
+
+fn constants(bounds: &Bounds) -> String {
+    let mut text = "\n# Constants\n\n".to_owned();
+    for (name, value) in &bounds.constants {
+        let sign = if value.starts_with("<-") { "" } else { "= " };
+        let _ = writeln!(text, "- {name} {sign}{value}");
+    }
+    if bounds.constants.is_empty() {
+        text.push_str("- none\n");
+    }
+    text
+}
+
+fn variables(module: &Module) -> String {
+    let mut text = "\n# Variables\n\n".to_owned();
+    for (name, meaning) in variable_legend(module) {
+        let _ = match meaning {
+            Some(meaning) if meaning.starts_with('\\') => writeln!(text, "- {name} {meaning}"),
+            Some(meaning) => writeln!(text, "- {name}: {meaning}"),
+            None => writeln!(text, "- {name}"),
+        };
+    }
+    text
+}
+
+fn trace(trace: &Trace) -> String {
+    let mut text = String::new();
+    let mut previous = None;
+    for step in &trace.steps {
+        text.push_str(&step_lines(previous, step, UNLIMITED_WIDTH));
+        if let Some(process) = previous.and_then(|previous| acting_process(previous, step)) {
+            let _ = writeln!(text, "     by process {process}");
+        }
+        previous = Some(step);
+    }
+    text + &lasso_line(trace).map(|line| line + "\n").unwrap_or_default()
+}
+
+/// The results of further checks of the violation, and the lines that the claim cites.
+fn recheck_section(view: &RunView) -> String {
+    let check = view.check().map(|c| &c.outcome);
+    let mut lines = check.map(probe_lines).unwrap_or_default();
+    let open = check.map(|check| compare_larger_bounds(check, true).open).unwrap_or_default();
+    // `probe_lines` already has one line for all sets and numbers of the module.
+    let missing = |line: &String| !lines.contains(line) && !line.ends_with(": not checked with more");
+    let open: Vec<String> = open.into_iter().filter(missing).collect();
+    lines.extend(open);
+    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
+    for (what, cited) in [
+        ("that the behaviour may go on like this", flaw.and_then(|f| f.unfair.as_ref())),
+        ("that the documents grant the bound", flaw.and_then(|f| f.bound.as_ref())),
+    ] {
+        lines.extend(cited.map(|c| format!("the claim cites {}, line {}, {what}: {}", c.file, c.line, c.why.trim())));
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.into_iter().fold("\n# The violation, checked again\n\n".to_owned(), |text, line| text + "- " + &line + "\n")
+}

@@ -1,0 +1,184 @@
+//! What a run knows about each requirement, as one status. `facts.md`, the report, its JSON and `meta.json` all show this
+//! status, and the approval guard counts the uncovered requirements by it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::event::to_value;
+use super::revision::{CoveredRequirement, Revision};
+use super::view::RunView;
+use crate::pipeline::machine::Review;
+use crate::prompt::Requirement;
+use crate::tla::{ASSERTION, CheckOutcome, DEADLOCK, Verdict, deadlock_sentence};
+
+/// The status of a requirement. The worst property decides: a requirement with one violated property is broken, whatever
+/// the others say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum RequirementStatus {
+    /// These properties that cover it are violated.
+    Broken { by: Vec<String> },
+    /// The check ended before it had a verdict on these properties.
+    Undecided { by: Vec<String>, why: String },
+    /// These properties say that they cover it, and the check did not examine any of them in more than the initial states.
+    NotChecked { by: Vec<String>, why: String },
+    /// No property says that it covers it.
+    Uncovered,
+    /// No checked property covers it, and the review accepts that.
+    AcceptedUncovered { reason: String },
+    /// The check examined these properties, and all of them hold within its bounds.
+    Holds { by: Vec<String> },
+}
+
+impl RequirementStatus {
+    pub fn words(&self) -> String {
+        match self {
+            Self::Broken { by } => format!("BROKEN by {}", by.join(", ")),
+            Self::Undecided { by, why } => format!("UNDECIDED: {} ({why})", by.join(", ")),
+            Self::NotChecked { by, why } => format!("NOT CHECKED: {} ({why})", by.join(", ")),
+            Self::Uncovered => "NOT COVERED by any property".to_owned(),
+            Self::AcceptedUncovered { reason } if reason.is_empty() => "not covered, as the review accepts".to_owned(),
+            Self::AcceptedUncovered { reason } => format!("not covered, as the review accepts: {reason}"),
+            Self::Holds { by } => format!("holds, checked by {}", by.join(", ")),
+        }
+    }
+
+    pub fn is_broken(&self) -> bool {
+        matches!(self, Self::Broken { .. })
+    }
+
+    /// Whether no checked property covers the requirement and the review does not accept that.
+    pub fn lacks_check(&self) -> bool {
+        matches!(self, Self::NotChecked { .. } | Self::Uncovered)
+    }
+
+    /// The order in a report: what needs a decision first.
+    fn urgency(&self) -> u8 {
+        match self {
+            Self::Broken { .. } => 0,
+            Self::Undecided { .. } => 1,
+            Self::NotChecked { .. } => 2,
+            Self::Uncovered => 3,
+            Self::AcceptedUncovered { .. } => 4,
+            Self::Holds { .. } => 5,
+        }
+    }
+}
+
+/// A requirement with its status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequirementResult {
+    #[serde(flatten)]
+    pub requirement: Requirement,
+    #[serde(flatten)]
+    pub status: RequirementStatus,
+}
+
+impl RunView {
+    /// The requirements of the specification in work, in their order. `review` can accept that one is not covered.
+    pub fn requirement_results(&self, review: Option<&Review>) -> Vec<RequirementResult> {
+        let check = self.fresh_check();
+        self.covered_requirements().into_iter().map(|covered| result(covered, check, review)).collect()
+    }
+
+    /// The requirements of a closed revision, the broken ones first.
+    pub fn results_of(&self, revision: &Revision) -> Vec<RequirementResult> {
+        let (check, review) = (revision.check.as_ref(), self.reviews.last_of(revision.revision));
+        let mut results: Vec<RequirementResult> =
+            revision.requirements.iter().cloned().map(|covered| result(covered, check, review)).collect();
+        results.sort_by_key(|result| result.status.urgency());
+        results
+    }
+
+    /// A closed revision for a reader: as in the journal, but each requirement has its status instead of the two lists
+    /// that the status is computed from.
+    pub fn revision_json(&self, revision: &Revision) -> serde_json::Value {
+        let mut json = to_value(revision);
+        json["requirements"] = to_value(&self.results_of(revision));
+        json
+    }
+}
+
+fn result(covered: CoveredRequirement, check: Option<&CheckOutcome>, review: Option<&Review>) -> RequirementResult {
+    let status = status(&covered, check, review);
+    RequirementResult { requirement: covered.requirement, status }
+}
+
+fn status(covered: &CoveredRequirement, check: Option<&CheckOutcome>, review: Option<&Review>) -> RequirementStatus {
+    let is_violated = |name: &&String| check.is_some_and(|check| is_violated(check, name));
+    let broken: Vec<String> = covered.claims().filter(is_violated).cloned().collect();
+    if !broken.is_empty() {
+        return RequirementStatus::Broken { by: broken };
+    }
+    let (undecided, unchecked): (Vec<_>, Vec<_>) = covered
+        .claimed_by
+        .iter()
+        .map(|name| (name.clone(), why_undecided(check, name)))
+        .partition(|(_, why)| matches!(why, Missing::Verdict(_)));
+    if !undecided.is_empty() {
+        let (by, why) = names_and_reasons(undecided);
+        return RequirementStatus::Undecided { by, why };
+    }
+    if !covered.covered_by.is_empty() {
+        return RequirementStatus::Holds { by: covered.covered_by.clone() };
+    }
+    if let Some(reason) = review.and_then(|review| review.uncovered_reason(&covered.requirement.id)) {
+        return RequirementStatus::AcceptedUncovered { reason: reason.to_owned() };
+    }
+    if unchecked.is_empty() {
+        return RequirementStatus::Uncovered;
+    }
+    let (by, why) = names_and_reasons(unchecked);
+    RequirementStatus::NotChecked { by, why }
+}
+
+/// The names, and the different reasons, each once.
+fn names_and_reasons(missing: Vec<(String, Missing)>) -> (Vec<String>, String) {
+    let (names, reasons): (Vec<String>, BTreeSet<String>) = missing
+        .into_iter()
+        .map(|(name, missing)| {
+            let (Missing::Verdict(why) | Missing::Check(why)) = missing;
+            (name, why)
+        })
+        .unzip();
+    (names, reasons.into_iter().collect::<Vec<_>>().join("; "))
+}
+
+/// Whether the check found the property violated.
+fn is_violated(check: &CheckOutcome, name: &str) -> bool {
+    matches!(&check.verdict, Verdict::Violated { violated } if violated.property() == Some(name))
+}
+
+/// Why a property has no verdict.
+enum Missing {
+    /// The check examined it and ended too early.
+    Verdict(String),
+    /// The check did not examine it.
+    Check(String),
+}
+
+fn why_undecided(check: Option<&CheckOutcome>, name: &str) -> Missing {
+    let Some(check) = check else { return Missing::Check("the current files were not checked".to_owned()) };
+    let bounds = &check.bounds;
+    // The journal does not say whether an assertion that can fail was reached. If the check ended early, it may have been.
+    let is_examined = match name {
+        DEADLOCK => bounds.deadlock_checked && bounds.always_enabled.is_empty(),
+        ASSERTION => matches!(check.verdict, Verdict::Violated { .. } | Verdict::Inconclusive { .. }),
+        _ => check.checked_names().any(|known| known == name),
+    };
+    match &check.verdict {
+        Verdict::Violated { violated } if is_examined => {
+            Missing::Verdict(format!("the check stopped at a violation: {}", violated.description()))
+        }
+        Verdict::Inconclusive { reason, .. } if is_examined => Missing::Verdict(reason.clone()),
+        _ if is_examined => Missing::Verdict("the check gave no verdict".to_owned()),
+        Verdict::Invalid { reason, .. } => Missing::Check(format!("the specification is invalid: {reason}")),
+        _ => Missing::Check(match name {
+            DEADLOCK => deadlock_sentence(bounds),
+            ASSERTION => "no assertion that can fail was reached".to_owned(),
+            _ if check.is_initial_only(name) => "checked in the initial states only".to_owned(),
+            _ => "the configuration does not list it".to_owned(),
+        }),
+    }
+}
