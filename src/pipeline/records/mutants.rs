@@ -1,5 +1,7 @@
 //! The judged mutants of a specification, and the results of strengthening its properties.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -94,11 +96,63 @@ impl Judged {
         Tally { killed, survived, score: (all > 0).then(|| killed as f64 / all as f64) }
     }
 
+    /// The number of mutants by class.
+    pub(in crate::pipeline) fn counts(&self) -> BTreeMap<String, usize> {
+        let count = |class: Outcome| (class.words().replace(' ', "_"), self.with_outcome(class).count());
+        Outcome::ALL.into_iter().map(count).collect()
+    }
+
     /// Whether more of the mutants that were judged `before` are killed now. A mutant that was not judged again does
     /// not count as killed.
     pub fn kills_more(&self, before: &Judged) -> bool {
         let known = |mutant: &&JudgedMutant| before.mutants.iter().any(|m| m.name == mutant.name);
         self.with_outcome(Outcome::Killed).filter(known).count() > before.with_outcome(Outcome::Killed).count()
+    }
+}
+
+/// What a sample of mutants shows about the properties of an approved specification (`mutants_sampled`). It decides
+/// nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MutantSample {
+    /// Why no mutant was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_reason: Option<String>,
+    /// The number of mutants that the specification has.
+    pub generated: usize,
+    /// How many mutants were judged.
+    pub sampled: usize,
+    /// The seed of the sample.
+    pub seed: u64,
+    /// Killed and surviving mutants.
+    pub tally: Tally,
+    /// The number of mutants by class.
+    pub counts: BTreeMap<String, usize>,
+    pub surviving: Vec<JudgedMutant>,
+    /// The names of the mutants whose check did not end in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timed_out: Vec<String>,
+    /// The names of the drawn mutants that were not judged in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<String>,
+    /// The check of the specification itself did not end in time, so no mutant was judged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub check_timed_out: bool,
+}
+
+impl From<Judged> for MutantSample {
+    fn from(judged: Judged) -> Self {
+        Self {
+            generated: judged.generated,
+            sampled: judged.mutants.len(),
+            seed: judged.seed,
+            tally: judged.tally(),
+            counts: judged.counts(),
+            surviving: judged.with_outcome(Outcome::Survived).cloned().collect(),
+            timed_out: judged.with_outcome(Outcome::Timeout).map(|mutant| mutant.name.clone()).collect(),
+            unjudged: judged.unjudged,
+            check_timed_out: judged.timed_out,
+            skipped_reason: judged.skipped_reason,
+        }
     }
 }
 

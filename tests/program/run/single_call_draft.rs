@@ -208,7 +208,11 @@ fn the_settings_file_has_the_key_and_the_flag_overrides_it() {
     bench.run(&[&args[..], &["--out", "two"]].concat());
     assert_eq!(bench.journal("two")[0]["data"]["draft"], "single_call");
     bench.write("tlaforge.toml", "draft = \"halves\"\n");
-    bench.run(&[&args[..], &["--out", "three"]].concat()).expect(2).says(&["tlaforge.toml:1:9", "nodes", "single_call"]);
+    bench.run(&[&args[..], &["--out", "three"]].concat()).expect(2).says(&[
+        "tlaforge.toml:1:9",
+        "nodes",
+        "single_call",
+    ]);
     bench.write("tlaforge.toml", "");
     bench.run(&[&args[..], &["--out", "four", "--draft", "halves"]].concat()).expect(2).says(&["nodes", "single_call"]);
 }
