@@ -14,10 +14,10 @@ use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NodeError, Product, RunEvent, RunView, StopReason, file,
-    why_not_judged,
+    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NodeError, NoticedIn, Product, RunEvent, RunView, StopReason,
+    file, why_not_judged,
 };
-use crate::tla::{Cfg, Module, without_translation};
+use crate::tla::{Cfg, Module, Trace, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};
 
 /// Maximum number of mutants in the sample. The run waits until all are judged.
@@ -28,6 +28,8 @@ const SEED: u64 = 0;
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 /// The same for the sample before an approval.
 const SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(20);
+/// Maximum number of characters of the values in a state.
+const MAX_VALUES: usize = 200;
 /// The file name in the names of mutants.
 const FILE: &str = "Spec.tla";
 
@@ -174,7 +176,7 @@ async fn judge(
             return Ok(Judged { timed_out, ..Judged::skipped(why.to_string()) });
         }
     };
-    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };
+    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION"), thorough: false };
     let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(time_limit) };
     let limits = limits_per_mutant(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
@@ -247,9 +249,21 @@ async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) 
     Ok(JudgedMutant {
         outcome: judged.outcome,
         killed_by: judged.killed_by,
+        noticed_in: judged.trace.as_ref().and_then(noticed_in),
         lost_witnesses: judged.lost_witnesses,
+        reason: judged.reason.filter(|_| matches!(judged.outcome, Outcome::Inconclusive | Outcome::Timeout)),
         ..timed_out(judge.subject, mutant)
     })
+}
+
+/// The last state of a counterexample.
+fn noticed_in(trace: &Trace) -> Option<NoticedIn> {
+    let last = trace.steps.last().filter(|_| trace.lasso.is_none())?;
+    let changed = last.state.iter().filter(|(name, _)| last.changed.contains(name));
+    let values =
+        changed.map(|(name, value)| format!("{name} = {}", value.split_whitespace().collect::<Vec<_>>().join(" ")));
+    let values: String = values.collect::<Vec<_>>().join(", ").chars().take(MAX_VALUES).collect();
+    Some(NoticedIn { step: last.step, values })
 }
 
 /// A mutant whose check did not end in time.
@@ -262,7 +276,9 @@ fn timed_out(subject: &Subject, mutant: &Mutant) -> JudgedMutant {
         diff: mutant.diff(&subject.source),
         outcome: Outcome::Timeout,
         killed_by: Vec::new(),
+        noticed_in: None,
         lost_witnesses: Vec::new(),
+        reason: None,
         touches: touches.into_iter().collect(),
     }
 }

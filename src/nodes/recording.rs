@@ -63,7 +63,10 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
             let late = judged.with_outcome(Outcome::Timeout).map(|mutant| mutant.name.clone());
             (judged.timed_out, late.collect(), judged.unjudged.clone())
         }
-        RunEvent::MutantsSampled(sample) => (sample.check_timed_out, sample.timed_out.clone(), sample.unjudged.clone()),
+        RunEvent::MutantsSampled(sample) => {
+            let late = sample.undecided.iter().filter(|mutant| mutant.outcome == Outcome::Timeout);
+            (sample.check_timed_out, late.map(|mutant| mutant.name.clone()).collect(), sample.unjudged.clone())
+        }
         _ => return None,
     };
     Some(Timing {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::{Judged, JudgedMutant, MutantSample, Strengthened, Tally};
+use crate::pipeline::{ForbiddenExample, Judged, JudgedMutant, MutantSample, NoticedIn, Strengthened, Tally};
 
 use super::count::counted;
 
@@ -105,6 +105,18 @@ pub(super) fn sample_text(sample: &MutantSample) -> String {
         text.push_str("  not noticed:\n");
     }
     text.push_str(&list_mutants(&sample.surviving));
+    if !sample.examples.is_empty() {
+        text.push_str("  what the properties forbid, for example:\n");
+    }
+    for ForbiddenExample { property, definition, what, noticed_in: NoticedIn { step, values } } in &sample.examples {
+        let _ = writeln!(text, "    {property}: if `{definition}` {what}, then state {step} has {values}");
+    }
+    let mut undecided: Vec<&str> = sample.undecided.iter().filter_map(|mutant| mutant.reason.as_deref()).collect();
+    undecided.sort_unstable();
+    undecided.dedup();
+    for reason in undecided.into_iter().take(LISTED) {
+        let _ = writeln!(text, "  not decided: {}", reason.lines().next().unwrap_or_default());
+    }
     text
 }
 

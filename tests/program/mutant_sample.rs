@@ -55,7 +55,11 @@ fn an_approved_run_reports_how_many_mutants_its_properties_notice() {
     assert!(survived.as_u64().unwrap() > 0 && sample["sampled"] == *made, "{sample}");
     let line = format!("Mutants: {killed} of {all} noticed; {made} of {made} sampled");
     let survivor = sample["surviving"][0]["name"].as_str().unwrap();
-    done.prints(&["Outcome: approved", &line, "  not noticed:", survivor]);
+    let example = sample["examples"].as_array().unwrap().iter().find(|e| e["property"] == "NeverAbove").unwrap();
+    let values = example["noticed_in"]["values"].as_str().unwrap();
+    assert!(values.contains("n = 3"), "Max is 2: {example}");
+    done.prints(&["Outcome: approved", &line, "  not noticed:", survivor, "    NeverAbove: if `Add` "])
+        .prints(&[&format!(", then state {} has {values}", example["noticed_in"]["step"])]);
     bench.run(&["report", "specs"]).expect(0).prints(&[&line, "mutants: "]);
     let report: Value = serde_json::from_str(&bench.run(&["report", "specs", "--format", "json"]).stdout).unwrap();
     assert_eq!(report["revisions"][0]["mutant_sample"], sample);
@@ -77,9 +81,10 @@ fn a_sample_has_the_size_that_was_asked_for_and_none_is_made_without_an_approval
     none(&revised, &["--mutants", "40", "--max-revisions", "0"], 1);
     // It has judged mutants already.
     let properties = "\\* covers R1\nFromZero == n = 0\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
-    let cfg = CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*");
+    let invariants = format!("{INVARIANTS}\\* covers R1\nFullAtTheEnd == pc = \"Done\" => n = Max\n");
+    let cfg = CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*").replace("NeverAbove", "NeverAbove FullAtTheEnd");
     let strong =
-        good().answer("generate_invariants", 0, 1, "draft", &sections(INVARIANTS, properties, WITNESSES, &cfg));
+        good().answer("generate_invariants", 0, 1, "draft", &sections(&invariants, properties, WITNESSES, &cfg));
     none(&strong, &["--mutants", "40", "--strengthen"], 0);
 }
 
