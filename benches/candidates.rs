@@ -45,7 +45,20 @@ fn seconds(candidates: u32) -> f64 {
     bench.write("docs/counter.md", DOC);
     let url = server.url();
     let number = candidates.to_string();
-    let args = ["run", "docs", "--out", "specs", "--provider", "openai", "--model", "m", "--checker", "embedded"];
+    let args = [
+        "run",
+        "docs",
+        "--out",
+        "specs",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--checker",
+        "embedded",
+        "--mutants",
+        "off",
+    ];
     let env = [("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", "k")];
     let started = Instant::now();
     let more = ["--candidates", &number, "--max-revisions", "0"];

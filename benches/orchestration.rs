@@ -45,7 +45,7 @@ fn record_tool_results() -> Vec<Value> {
     let dir = learned_dir();
     let _ = std::fs::remove_dir_all(&dir);
     let status = Command::new(env!("CARGO_BIN_EXE_tlaforge"))
-        .args(["demo", "--out", dir.to_str().unwrap()])
+        .args(["demo", "--mutants", "off", "--out", dir.to_str().unwrap()])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
@@ -165,6 +165,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
             ),
             toolchain: Box::new(Remembered::of(learned)),
             mutant_toolchain: None,
+            mutant_sample: None,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: Limits::default(),
             cancel: Cancel::new(),

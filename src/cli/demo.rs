@@ -16,6 +16,7 @@ use super::terminal::print_message;
 use super::tool_args::ToolArgs;
 use super::tools::{discover_java_tools, tool_failure};
 use super::trust::make_paths_absolute;
+use super::value_parsers::parse_mutants;
 use crate::config::{CheckerChoice, Layer};
 use crate::eval::Checklist;
 use crate::exit::Exit;
@@ -34,6 +35,9 @@ pub(super) struct DemoArgs {
     /// Policy file, as for `run` [default: none].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
+    /// Maximum number of mutants that are judged before the approval, as for `run` [default: 40].
+    #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
+    pub mutants: Option<u32>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// Output format; `json` prints one event a line.
@@ -43,8 +47,13 @@ pub(super) struct DemoArgs {
 
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     // The recording has answers for one candidate without strengthening, whatever the settings file says.
-    let flags =
-        Layer { provider: Some("replay".into()), strengthen: Some(0), candidates: Some(1), ..args.tools.layer() };
+    let flags = Layer {
+        provider: Some("replay".into()),
+        strengthen: Some(0),
+        mutants: args.mutants,
+        candidates: Some(1),
+        ..args.tools.layer()
+    };
     let objective = read_objective(args.objective.as_deref())?;
     let mut settings = load_settings(flags)?;
     make_paths_absolute(&mut settings);

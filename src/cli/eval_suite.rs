@@ -159,10 +159,16 @@ impl Suite<'_> {
     /// Replays a recording as a run in `out`.
     async fn replay(&self, case: &Case, recording: &Path, out: &Path) -> Result<(), Failure> {
         let concern = case.checklist.concern.clone();
-        // Recordings of cases have answers for one candidate without strengthening, whatever the settings file says.
-        let replay = Some("replay".into());
-        let flags =
-            Layer { provider: replay, concern, strengthen: Some(0), candidates: Some(1), ..self.args.tools.layer() };
+        // Recordings of cases have answers for one candidate without strengthening, whatever the settings file says. No
+        // mutants, because the evaluation itself scores the properties.
+        let flags = Layer {
+            provider: Some("replay".into()),
+            concern,
+            strengthen: Some(0),
+            mutants: Some(0),
+            candidates: Some(1),
+            ..self.args.tools.layer()
+        };
         let mut settings = load_settings(flags)?;
         make_paths_absolute(&mut settings);
         let job = NewRun {

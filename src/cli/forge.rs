@@ -15,7 +15,7 @@ use super::provider::{AnswerSource, create_caller};
 use super::run_folder::{run_failure, update_visible_files};
 use super::secrets::refuse_secrets;
 use super::terminal::print_result;
-use super::tools::{Tools, create_mutant_toolchain, create_toolchain, tool_limits};
+use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
 use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
@@ -70,11 +70,13 @@ pub(super) async fn prepare(
     let Tools { toolchain, choice, contradictions } = create_toolchain(settings, &out.join("defects"))?;
     // Mutants need many short checks, and starting a JVM takes longer than most of them.
     let quick = if settings.strengthen > 0 { create_mutant_toolchain(settings, choice)? } else { None };
+    let mutant_sample = create_mutant_sampling(settings)?;
     let watcher = display.clone();
     let context = NodeContext {
         caller,
         toolchain,
         mutant_toolchain: quick,
+        mutant_sample,
         prompts,
         limits: tool_limits(settings),
         cancel,

@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::format::Format;
 use super::tool_args::ToolArgs;
-use super::value_parsers::{parse_candidates, parse_positive, parse_rounds};
+use super::value_parsers::{parse_candidates, parse_mutants, parse_positive, parse_rounds};
 use crate::config::{Draft, Layer, seconds};
 
 /// The heading of flags that select a model and limit its use.
@@ -92,6 +92,11 @@ pub(super) struct ForgeArgs {
     /// notice more mutants [default: off; without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = parse_rounds)]
     pub strengthen: Option<u32>,
+    /// Maximum number of mutants of the specification that are judged before it is approved, by the embedded checker in
+    /// at most 20 seconds; `off` judges none. The report shows how many of them the properties notice; the outcome does not
+    /// depend on it [default: 40].
+    #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
+    pub mutants: Option<u32>,
     /// Objective file (.toml or .json): a goal over metrics of the revisions (states, seconds, mutation score,
     /// requirements, issues, cost). It ranks the revisions, informs the reviewer, and stops a run that can no longer
     /// reach it; it never approves a run. A resumed run keeps its objective [default: none].
@@ -153,6 +158,7 @@ impl ForgeArgs {
             max_revisions,
             repair,
             strengthen,
+            mutants,
             tools,
             // These are no settings: they cannot be set in a file.
             objective: _,
@@ -185,6 +191,7 @@ impl ForgeArgs {
             max_revisions,
             repair: switch(repair),
             strengthen,
+            mutants,
             ..tools.layer()
         }
     }

@@ -127,7 +127,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
     // Part of the key of each judgement: another version or checker may judge differently.
     let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
-    let judge = Judge { tools: &*toolchain, subject: &subject, version: &version };
+    let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
     let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 

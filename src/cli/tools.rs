@@ -12,6 +12,7 @@ use super::contradictions::ContradictionReports;
 use super::failure::Failure;
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
+use crate::nodes::MutantSampling;
 use crate::toolchain::{
     BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, LoggedToolchain, Reporter, ToolError,
     ToolPaths, Toolchain,
@@ -84,6 +85,14 @@ pub(super) fn create_mutant_toolchain(
     }
     let java = discover_java_tools(settings).map_err(|e| tool_failure(&e))?;
     Ok(Some(Box::new(FallbackToolchain::new(logged(embedded_tools(settings)?), logged(java)))))
+}
+
+/// How mutants are sampled before an approval: only by the embedded checker, because each JVM would take a large part of
+/// the short time.
+pub(super) fn create_mutant_sampling(settings: &Settings) -> Result<Option<MutantSampling>, Failure> {
+    let size = usize::try_from(settings.mutants).unwrap_or(usize::MAX);
+    let sampling = || Ok(MutantSampling { toolchain: logged(embedded_tools(settings)?), size });
+    (size > 0).then(sampling).transpose()
 }
 
 fn logged(tools: impl Toolchain + 'static) -> Box<dyn Toolchain> {

@@ -20,6 +20,11 @@ pub(super) fn parse_rounds(text: &str) -> Result<u32, String> {
         .map_err(|_| "must be a number of rounds, or be left out; put the documents before this flag".to_owned())
 }
 
+/// A number of mutants; `off` is 0.
+pub(super) fn parse_mutants(text: &str) -> Result<u32, String> {
+    if text == "off" { Ok(0) } else { text.parse().map_err(|_| "must be a number of mutants, or off".to_owned()) }
+}
+
 /// A number from 0 to 1.
 pub(super) fn parse_share(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "must be from 0 to 1".to_owned())

@@ -121,6 +121,9 @@ pub struct Layer {
     /// Rounds in a revision that request properties which kill more mutants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strengthen: Option<u32>,
+    /// Maximum number of mutants that are judged before an approval; 0 judges none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mutants: Option<u32>,
     /// Tools that translate, parse and check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
@@ -290,6 +293,7 @@ impl Layer {
             max_revisions: self.max_revisions.or(below.max_revisions),
             repair: self.repair.or(below.repair),
             strengthen: self.strengthen.or(below.strengthen),
+            mutants: self.mutants.or(below.mutants),
             checker: self.checker.or(below.checker),
             tla_tools: self.tla_tools.or(below.tla_tools),
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
@@ -327,6 +331,7 @@ impl Layer {
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
             strengthen: self.strengthen.unwrap_or(0),
+            mutants: self.mutants.unwrap_or(40),
             checker: self.checker.unwrap_or_default(),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
@@ -422,6 +427,8 @@ pub struct Settings {
     pub repair: bool,
     /// Rounds in a revision that request properties which kill more mutants.
     pub strengthen: u32,
+    /// Maximum number of mutants that are judged before an approval; 0 judges none.
+    pub mutants: u32,
     pub checker: CheckerChoice,
     /// Time limit of each run of the checker in seconds.
     pub tlc_timeout: u64,

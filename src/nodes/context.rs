@@ -14,12 +14,21 @@ use crate::process::Cancel;
 use crate::prompt::{PromptError, PromptLibrary};
 use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};
 
+/// How a sample of mutants is judged before an approval.
+pub struct MutantSampling {
+    pub toolchain: Box<dyn Toolchain>,
+    /// Maximum number of mutants in the sample.
+    pub size: usize,
+}
+
 /// Everything that a node works with.
 pub struct NodeContext {
     pub caller: Caller,
     pub toolchain: Box<dyn Toolchain>,
     /// Judges mutants, if a faster checker than `toolchain` is available.
     pub mutant_toolchain: Option<Box<dyn Toolchain>>,
+    /// `None` if no mutants are to be sampled.
+    pub mutant_sample: Option<MutantSampling>,
     pub prompts: PromptLibrary,
     /// Limits of tool runs.
     pub limits: Limits,

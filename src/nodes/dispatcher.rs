@@ -42,4 +42,8 @@ impl Nodes for NodeDispatcher {
             context.caller.within_time_left(work).await.ok_or_else(expired)?
         })
     }
+
+    fn sample_mutants<'a>(&'a self, view: &'a RunView, attempt: &'a Attempt<'_>) -> NodeFuture<'a, bool> {
+        Box::pin(mutants::sample(&self.context, view, attempt))
+    }
 }

@@ -29,7 +29,7 @@ mod timing;
 mod validate;
 mod workspace;
 
-pub use context::NodeContext;
+pub use context::{MutantSampling, NodeContext};
 pub use dispatcher::NodeDispatcher;
 pub use generate_invariants::covered_requirements;
 pub use inspection::Inspection;

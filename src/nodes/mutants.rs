@@ -1,30 +1,35 @@
-//! Tests the properties with mutants of the specification, so that the model that writes the properties can be shown the
-//! mutants that survive.
+//! Tests the properties with mutants of the specification: so that the model that writes the properties can be shown the
+//! mutants that survive, and for the score of an approved specification.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 
 use super::context::{NodeContext, halt_for_tool};
+use super::timing::Wait;
 use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Judged, JudgedMutant, NodeError, Product, RunEvent, RunView, file, why_not_judged,
+    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NodeError, NoticedIn, Product, RunEvent, RunView, StopReason,
+    file, why_not_judged,
 };
-use crate::tla::{Cfg, Module, without_translation};
-use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
+use crate::tla::{Cfg, Module, Trace, without_translation};
+use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};
 
 /// Maximum number of mutants in the sample. The run waits until all are judged.
 const SAMPLE: usize = 60;
 /// Seed of the sample: the same text always gives the same mutants.
 const SEED: u64 = 0;
-/// No mutant is started after this time.
+/// Mutants that are not judged after this time are left out.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
+/// The same for the sample before an approval.
+const SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(20);
+/// Maximum number of characters of the values in a state.
+const MAX_VALUES: usize = 200;
 /// The file name in the names of mutants.
 const FILE: &str = "Spec.tla";
 
@@ -40,7 +45,16 @@ pub(super) async fn perform(
         None => {
             let judged = match why_not_judged(view.fresh_check()) {
                 Some(why) => Judged::skipped(why),
-                None => judge(context, view, attempt, before).await?,
+                None => {
+                    let judging = Judging {
+                        tools: context.mutant_toolchain.as_deref().unwrap_or(&*context.toolchain),
+                        sample: SAMPLE,
+                        time_limit: TIME_LIMIT,
+                        is_over: context.wait_unless_replay(TIME_LIMIT),
+                        before,
+                    };
+                    judge(context, view, attempt, judging).await?
+                }
             };
             attempt.record(Kind::Act, RunEvent::MutantsJudged(judged.clone().into()))?;
             context.write_recording(attempt)?;
@@ -57,6 +71,53 @@ pub(super) async fn perform(
     })
 }
 
+/// Judges a sample of the mutants before the approval by `attempt`. Only an interruption prevents the approval. Returns
+/// whether the sample was journaled now.
+pub(super) async fn sample(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> Result<bool, NodeError> {
+    let Some(sampling) = &context.mutant_sample else { return Ok(false) };
+    let is_strengthened = view.strengthening.as_ref().is_some_and(|mutants| mutants.now.skipped_reason.is_none());
+    // The mutants of a strengthened revision are a sample already.
+    if is_strengthened || attempt.has(RunEvent::is_mutants_sampled) {
+        return Ok(false);
+    }
+    let is_over = match context.timing(attempt) {
+        Some(_) => Box::pin(std::future::pending()),
+        None => context.caller.pause(SAMPLE_TIME_LIMIT),
+    };
+    let judging = Judging {
+        tools: &*sampling.toolchain,
+        sample: sampling.size,
+        time_limit: SAMPLE_TIME_LIMIT,
+        is_over,
+        before: None,
+    };
+    let judged = match why_not_judged(view.fresh_check()) {
+        Some(why) => Judged::skipped(why),
+        None => match context.caller.within_time_left(judge(context, view, attempt, judging)).await {
+            Some(Ok(judged)) => judged,
+            Some(Err(NodeError::Halt(Halt { reason: StopReason::Tool, message }))) => Judged::skipped(message),
+            Some(Err(error)) => return Err(error),
+            None => Judged { timed_out: true, ..Judged::skipped("the time limit of the run is reached") },
+        },
+    };
+    attempt.record(Kind::Act, RunEvent::MutantsSampled(Box::new(judged.into())))?;
+    context.write_recording(attempt)?;
+    Ok(true)
+}
+
+/// How mutants are judged.
+struct Judging<'a> {
+    tools: &'a dyn Toolchain,
+    /// Maximum number of mutants.
+    sample: usize,
+    /// Time limit of each run of the checker.
+    time_limit: Duration,
+    /// Ends when the time for all of them is over.
+    is_over: Wait<'a>,
+    /// Under the properties before those on trial: the same mutants are judged again.
+    before: Option<&'a Judged>,
+}
+
 /// A mutant to judge, or one whose outcome is known.
 enum SampledMutant {
     Judge(Mutant),
@@ -67,10 +128,10 @@ async fn judge(
     context: &NodeContext,
     view: &RunView,
     attempt: &Attempt<'_>,
-    before: Option<&Judged>,
+    judging: Judging<'_>,
 ) -> Result<Judged, NodeError> {
     // The time for the original specification counts as well.
-    let mut time_limit = context.wait_unless_replay(TIME_LIMIT);
+    let Judging { tools, sample, time_limit, mut is_over, before } = judging;
     let timing = context.timing(attempt);
     if timing.is_some_and(|timing| timing.check_timed_out) {
         let why = "the specification was not decided in time when this was recorded";
@@ -88,17 +149,24 @@ async fn judge(
         Some(before) => (before.generated, same_mutants(before, all)),
         None => {
             let made = all.len();
-            let selection = Selection { sample: Some(SAMPLE), seed: SEED, ..Selection::default() };
+            let selection = Selection { sample: Some(sample), seed: SEED, ..Selection::default() };
             (made, selection.select(all, &source).into_iter().map(SampledMutant::Judge).collect())
         }
     };
 
-    let tools = context.mutant_toolchain.as_deref().unwrap_or(&*context.toolchain);
-    let time = if timing.is_some() { context.replay_limit() } else { context.limits.check.min(TIME_LIMIT) };
+    let time = if timing.is_some() { context.replay_limit() } else { context.limits.check.min(time_limit) };
     let limits = Limits { check: time, ..context.limits.clone() };
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
     let spec = SpecText { name: module.name.clone(), text: source, local_modules: Vec::new() };
-    let (subject, baseline) = match Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx).await {
+    let prepared = tokio::select! {
+        biased;
+        prepared = Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx) => prepared,
+        () = &mut is_over => {
+            let why = format!("the specification was not decided within {} s", time_limit.as_secs());
+            return Ok(Judged { timed_out: true, ..Judged::skipped(why) });
+        }
+    };
+    let (subject, baseline) = match prepared {
         Ok(prepared) => prepared,
         Err(BaselineError::Tool(error)) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
         // No result of the run depends on mutants: the event says why there are none, and the run continues.
@@ -108,59 +176,59 @@ async fn judge(
             return Ok(Judged { timed_out, ..Judged::skipped(why.to_string()) });
         }
     };
-    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };
-    let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(TIME_LIMIT) };
+    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION"), thorough: false };
+    let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(time_limit) };
     let limits = limits_per_mutant(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };
-    let (judge, cx, time_is_over) = (&judge, &cx, &AtomicBool::new(false));
+    let (judge, cx) = (&judge, &cx);
     let one = |(place, wanted): (usize, SampledMutant)| async move {
         let mutant = match wanted {
             SampledMutant::Known(known) => return (place, Ok(known)),
             SampledMutant::Judge(mutant) => mutant,
         };
-        let name = mutant.name(FILE);
-        let is_late = match timing {
-            Some(timing) => timing.unjudged.contains(&name),
-            None => time_is_over.load(Ordering::Relaxed),
-        };
-        if is_late {
-            return (place, Err((name, None)));
-        }
-        if timing.is_some_and(|timing| timing.timed_out.contains(&name)) {
+        if timing.is_some_and(|timing| timing.timed_out.contains(&mutant.name(FILE))) {
             return (place, Ok(timed_out(judge.subject, &mutant)));
         }
-        (place, judge_mutant(judge, &mutant, cx).await.map_err(|error| (name, Some(error))))
+        (place, judge_mutant(judge, &mutant, cx).await)
     };
+    let mut unjudged: BTreeMap<usize, String> = wanted.iter().map(SampledMutant::name).enumerate().collect();
     // In random order, so that a time limit does not always leave out the end of the module.
     let mut wanted: Vec<(usize, SampledMutant)> = wanted.into_iter().enumerate().collect();
     fastrand::Rng::with_seed(SEED).shuffle(&mut wanted);
+    let is_late = |wanted: &SampledMutant| timing.is_some_and(|timing| timing.unjudged.contains(&wanted.name()));
+    wanted.retain(|(_, wanted)| !is_late(wanted));
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut runs = stream::iter(wanted.into_iter().map(one)).buffer_unordered(jobs);
-    let (mut found, mut unjudged) = (BTreeMap::new(), BTreeMap::new());
+    let mut found = BTreeMap::new();
     loop {
         let next = tokio::select! {
             // The limit first: the next poll of `runs` can start mutants.
             biased;
-            () = &mut time_limit, if !time_is_over.load(Ordering::Relaxed) => {
-                time_is_over.store(true, Ordering::Relaxed);
-                continue;
-            }
+            () = &mut is_over => break,
             next = runs.next() => next,
         };
         let Some((place, judged)) = next else { break };
         match judged {
             Ok(judged) => {
                 found.insert(place, judged);
+                unjudged.remove(&place);
             }
-            Err((_, Some(error))) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
+            Err(error) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
             // A tool that fails on a mutant shows nothing about it.
-            Err((name, _)) => {
-                unjudged.insert(place, name);
-            }
+            Err(_) => {}
         }
     }
     let (mutants, unjudged) = (found.into_values().collect(), unjudged.into_values().collect::<Vec<_>>());
     Ok(Judged { generated: made, seed: SEED, mutants, unjudged_count: unjudged.len(), unjudged, ..Judged::default() })
+}
+
+impl SampledMutant {
+    fn name(&self) -> String {
+        match self {
+            Self::Judge(mutant) => mutant.name(FILE),
+            Self::Known(known) => known.name.clone(),
+        }
+    }
 }
 
 /// The mutants of an earlier judgement, to be judged with other properties. Invalid and equivalent ones stay so, whatever
@@ -181,9 +249,21 @@ async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) 
     Ok(JudgedMutant {
         outcome: judged.outcome,
         killed_by: judged.killed_by,
+        noticed_in: judged.trace.as_ref().and_then(noticed_in),
         lost_witnesses: judged.lost_witnesses,
+        reason: judged.reason.filter(|_| matches!(judged.outcome, Outcome::Inconclusive | Outcome::Timeout)),
         ..timed_out(judge.subject, mutant)
     })
+}
+
+/// The last state of a counterexample.
+fn noticed_in(trace: &Trace) -> Option<NoticedIn> {
+    let last = trace.steps.last().filter(|_| trace.lasso.is_none())?;
+    let changed = last.state.iter().filter(|(name, _)| last.changed.contains(name));
+    let values =
+        changed.map(|(name, value)| format!("{name} = {}", value.split_whitespace().collect::<Vec<_>>().join(" ")));
+    let values: String = values.collect::<Vec<_>>().join(", ").chars().take(MAX_VALUES).collect();
+    Some(NoticedIn { step: last.step, values })
 }
 
 /// A mutant whose check did not end in time.
@@ -196,7 +276,9 @@ fn timed_out(subject: &Subject, mutant: &Mutant) -> JudgedMutant {
         diff: mutant.diff(&subject.source),
         outcome: Outcome::Timeout,
         killed_by: Vec::new(),
+        noticed_in: None,
         lost_witnesses: Vec::new(),
+        reason: None,
         touches: touches.into_iter().collect(),
     }
 }

@@ -43,14 +43,14 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
             None => recording.answers.push(recorded),
         }
     }
-    // These nodes have no answer of their own, and the format has one line an answer.
+    // Most of these attempts have no answer of their own, and the format has one line an answer.
     if let Some(first) = recording.answers.first_mut() {
         first.timing = entries.iter().filter_map(|entry| timing_of(entry, &lineage)).collect();
     }
     Ok(recording)
 }
 
-/// The clock's decisions in an attempt of a node that asks no model.
+/// The clock's decisions in an attempt of a node about checks and mutants.
 fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
     let branch_index = lineage.iter().position(|rev| *rev == entry.rev)?;
     let (check_timed_out, timed_out, unjudged) = match &entry.event {
@@ -62,6 +62,10 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
             let judged = &mutants.judged;
             let late = judged.with_outcome(Outcome::Timeout).map(|mutant| mutant.name.clone());
             (judged.timed_out, late.collect(), judged.unjudged.clone())
+        }
+        RunEvent::MutantsSampled(sample) => {
+            let late = sample.undecided.iter().filter(|mutant| mutant.outcome == Outcome::Timeout);
+            (sample.check_timed_out, late.map(|mutant| mutant.name.clone()).collect(), sample.unjudged.clone())
         }
         _ => return None,
     };

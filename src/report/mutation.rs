@@ -138,9 +138,20 @@ fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
     }
     let mut all: Vec<(&str, usize)> = by.into_iter().collect();
     all.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-    let mut out = String::from("\n## Killed by (the first violation that the checker found)\n\n");
+    let is_incomplete = |j: &&Judgement| j.outcome == Outcome::Killed && !j.has_all_killers;
+    let incomplete = judgements.iter().filter(is_incomplete).count();
+    let mut out = String::from("\n## Killed by\n\n");
     for (name, count) in all {
-        let _ = writeln!(out, "{count:>6}  {name}");
+        let only = summary.noticed_only_by.get(name);
+        let only = only.map_or_else(String::new, |only| format!(" (only by it: {only})"));
+        let _ = writeln!(out, "{count:>6}  {name}{only}");
+    }
+    if incomplete > 0 {
+        let _ = writeln!(
+            out,
+            "\nOther properties may notice {}, too: the checker did not decide every property there.",
+            counted(incomplete, "mutant")
+        );
     }
     if summary.killed_by_deadlock > 0 {
         let _ =
@@ -172,6 +183,9 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
         for judgement in all {
             let _ = writeln!(out, "- {}", judgement.name);
             let _ = writeln!(out, "  no property notices when `{definition}` {}", judgement.what);
+            if !judgement.lost_witnesses.is_empty() {
+                let _ = writeln!(out, "  it no longer reaches {}", judgement.lost_witnesses.join(", "));
+            }
             for line in judgement.diff.lines() {
                 let _ = writeln!(out, "    {line}");
             }

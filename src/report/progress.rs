@@ -5,7 +5,7 @@ use super::count::counted;
 use super::labelling::labels_words;
 use super::objective::step_words;
 use super::policy::intervened_words;
-use super::strengthen::mutants_sentence;
+use super::strengthen::{mutants_sentence, sample_line};
 use super::text::LONGEST_WHY;
 use crate::llm::FailedCall;
 use crate::pipeline::{CallFailed, Entry, ModelSwitched, Outcome, RequestPartOmitted, Row, RunEvent};
@@ -74,6 +74,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             Some(why) => format!("{node}not judged: {}", cut(why, LINE)),
             None => format!("{node}{}", mutants_sentence(&mutants.judged)),
         },
+        RunEvent::MutantsSampled(sample) => format!("{node}mutants: {}", cut(&sample_line(sample), LINE)),
         RunEvent::Routed(routed) => {
             if is_plain_progress(routed.row) {
                 return None;

@@ -1,9 +1,9 @@
-//! Renders the mutants of a run and the rounds of strengthening.
+//! Renders the mutants of a run: those of strengthening with its rounds, and the sample of an approved specification.
 
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::{Judged, Strengthened};
+use crate::pipeline::{ForbiddenExample, Judged, JudgedMutant, MutantSample, NoticedIn, Strengthened, Tally};
 
 use super::count::counted;
 
@@ -71,10 +71,61 @@ pub(super) fn strengthened_text(strengthened: &Strengthened) -> String {
     if !strengthened.surviving.is_empty() {
         text.push_str("  still surviving:\n");
     }
-    for mutant in strengthened.surviving.iter().take(LISTED) {
+    text.push_str(&list_mutants(&strengthened.surviving));
+    text
+}
+
+/// For example `17 of 19 noticed; 40 of 263 sampled; not counted: 12 equivalent, 2 timed out`.
+pub(super) fn sample_line(sample: &MutantSample) -> String {
+    if let Some(why) = &sample.skipped_reason {
+        return format!("not sampled: {why}");
+    }
+    let Tally { killed, survived, .. } = sample.tally;
+    let mut line = match killed + survived {
+        0 => "none was killed, none survived".to_owned(),
+        all => format!("{killed} of {all} noticed"),
+    };
+    let _ = write!(line, "; {} of {} sampled", sample.sampled, sample.generated);
+    let is_counted = |name: &str| ["killed", "survived"].contains(&name);
+    let left_out = sample.counts.iter().filter(|(name, count)| **count > 0 && !is_counted(name));
+    let left_out: Vec<String> = left_out.map(|(name, count)| format!("{count} {}", name.replace('_', " "))).collect();
+    if !left_out.is_empty() {
+        let _ = write!(line, "; not counted: {}", left_out.join(", "));
+    }
+    if !sample.unjudged.is_empty() {
+        let _ = write!(line, "; {} more drawn, not judged in time", sample.unjudged.len());
+    }
+    line
+}
+
+/// A section of the summary.
+pub(super) fn sample_text(sample: &MutantSample) -> String {
+    let mut text = format!("\nMutants: {}\n", sample_line(sample));
+    if !sample.surviving.is_empty() {
+        text.push_str("  not noticed:\n");
+    }
+    text.push_str(&list_mutants(&sample.surviving));
+    if !sample.examples.is_empty() {
+        text.push_str("  what the properties forbid, for example:\n");
+    }
+    for ForbiddenExample { property, definition, what, noticed_in: NoticedIn { step, values } } in &sample.examples {
+        let _ = writeln!(text, "    {property}: if `{definition}` {what}, then state {step} has {values}");
+    }
+    let mut undecided: Vec<&str> = sample.undecided.iter().filter_map(|mutant| mutant.reason.as_deref()).collect();
+    undecided.sort_unstable();
+    undecided.dedup();
+    for reason in undecided.into_iter().take(LISTED) {
+        let _ = writeln!(text, "  not decided: {}", reason.lines().next().unwrap_or_default());
+    }
+    text
+}
+
+fn list_mutants(mutants: &[JudgedMutant]) -> String {
+    let mut text = String::new();
+    for mutant in mutants.iter().take(LISTED) {
         let _ = writeln!(text, "    {}: `{}` {}", mutant.name, mutant.definition, mutant.what);
     }
-    if let Some(more) = strengthened.surviving.len().checked_sub(LISTED).filter(|more| *more > 0) {
+    if let Some(more) = mutants.len().checked_sub(LISTED).filter(|more| *more > 0) {
         let _ = writeln!(text, "    and {more} more, in meta.json");
     }
     text

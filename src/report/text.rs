@@ -6,7 +6,7 @@ use super::candidates::candidates_text;
 use super::count::counted;
 use super::objective::objective_text;
 use super::policy::policy_text;
-use super::strengthen::{strengthened_line, strengthened_text};
+use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{Feedback, Outcome, Position, RequirementResult, ReviewVerdict, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
@@ -113,6 +113,9 @@ pub fn summary(view: &RunView, width: usize) -> String {
         if let Some(strengthened) = &revision.strengthened {
             text.push_str(&strengthened_text(strengthened));
         }
+        if let Some(sample) = &revision.mutant_sample {
+            text.push_str(&sample_text(sample));
+        }
         open_points(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
@@ -156,6 +159,9 @@ pub fn report(view: &RunView, width: usize) -> String {
         text.push_str(&view.candidates.get(&r.revision).map(candidates_text).unwrap_or_default());
         if let Some(strengthened) = &r.strengthened {
             let _ = writeln!(text, "      mutants: {}", strengthened_line(strengthened));
+        }
+        if let Some(sample) = &r.mutant_sample {
+            let _ = writeln!(text, "      mutants: {}", sample_line(sample));
         }
         let _ = writeln!(text, "      attempts: {}", attempts.join(", "));
         if !r.edited.is_empty() {

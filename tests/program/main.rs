@@ -12,6 +12,7 @@ mod embedded;
 mod eval;
 mod forged;
 mod labels;
+mod mutant_sample;
 mod mutation;
 mod pluscal;
 mod policies;

@@ -95,10 +95,15 @@ impl Bench {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// The command that runs the program with these arguments in the folder.
+    /// The command that runs the program with these arguments in the folder. No mutants are sampled before an approval,
+    /// which takes seconds, unless the arguments ask for some.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(super::PROGRAM);
-        command.args(args).current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());
+        command.args(args);
+        if args.first().is_some_and(|first| ["run", "demo"].contains(first)) && !args.contains(&"--mutants") {
+            command.args(["--mutants", "off"]);
+        }
+        command.current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());
         for (name, value) in &self.env {
             command.env(name, value);
         }

@@ -102,6 +102,7 @@ impl InProcess {
             caller,
             toolchain: self.toolchain,
             mutant_toolchain: None,
+            mutant_sample: None,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: self.limits,
             cancel: Cancel::new(),

@@ -88,7 +88,7 @@ impl Request {
 /// Decisions of one attempt of a node that depended on the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
-    /// The node: `model_check` or `mutants`.
+    /// The node: `model_check`, `mutants`, or `review` for the mutants that are sampled before an approval.
     pub node: String,
     /// How many revisions precede this one on its branch. Recordings call it `place`.
     #[serde(rename = "place")]

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use tlaforge_files::Sha;
 use tlaforge_tla::{
-    ASSERTION, Cfg, CheckOutcome, DEADLOCK, Diagnostic, Module, Reached, SpecificationFormula, Verdict, Violation,
-    ViolationKind,
+    ASSERTION, Cfg, CheckOutcome, Checker, DEADLOCK, Diagnostic, Module, Reached, SpecificationFormula, Verdict,
+    Violation, ViolationKind,
 };
 use tlaforge_toolchain::{
-    CheckReport, CheckRequest, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
+    CheckReport, CheckRequest, Limits, ParseOutcome, SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain,
+    Translation,
 };
 
 use super::inclusion::{Inclusion, ParsedSpec, find_differing_binding};
@@ -154,6 +155,9 @@ pub struct Judge<'a> {
     pub subject: &'a Subject,
     /// What distinguishes these tools from others, for the key of a judgement.
     pub version: &'a str,
+    /// Also finds all properties that notice a mutant, and the witnesses that a surviving one no longer reaches. This takes
+    /// further runs, which its class does not need.
+    pub thorough: bool,
 }
 
 /// A class with its evidence.
@@ -161,11 +165,12 @@ pub struct Judge<'a> {
 struct Classification {
     outcome: Option<Outcome>,
     killed_by: Vec<String>,
+    has_all_killers: bool,
     kind: Option<ViolationKind>,
     trace: Option<tlaforge_tla::Trace>,
     lost_witnesses: Vec<String>,
     reason: Option<String>,
-    checker: Option<tlaforge_tla::Checker>,
+    checker: Option<Checker>,
 }
 
 impl Classification {
@@ -220,6 +225,7 @@ impl Judge<'_> {
             diff: mutant.diff(&self.subject.source),
             outcome: found.outcome.unwrap_or(Outcome::Inconclusive),
             killed_by: found.killed_by,
+            has_all_killers: found.has_all_killers,
             kind: found.kind,
             trace: found.trace,
             lost_witnesses: found.lost_witnesses,
@@ -259,6 +265,10 @@ impl Judge<'_> {
                 Some(label) if label.may_explain(&violated, trace.as_ref()) => {
                     self.classify_with_new_label(&label, &request, violation_name(&violated), cx).await?
                 }
+                // The Java tools end at the first violation.
+                _ if self.thorough && checker == Checker::Embedded => {
+                    self.with_all_killers(Classification::killed(violated, trace), &request, cx).await?
+                }
                 _ => Classification::killed(violated, trace),
             },
             Verdict::Invalid { reason, .. } => Classification::with_reason(Outcome::Invalid, reason),
@@ -267,6 +277,37 @@ impl Judge<'_> {
             Verdict::Holds => self.classify_unviolated(&request, cx).await?,
         };
         Ok(Classification { checker: Some(checker), ..found })
+    }
+
+    /// Adds the other properties that are violated, by a run that continues after violations. It has little time, because
+    /// the states of a mutant without a guard are often infinitely many.
+    async fn with_all_killers(
+        &self,
+        mut killed: Classification,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Classification, ToolError> {
+        let limits = Limits { check: cx.limits.check.min(MIN_DEADLINE), ..cx.limits.clone() };
+        let cx = ToolContext { limits: &limits, cancel: cx.cancel, progress: cx.progress };
+        let SeparateVerdicts { violated, rest } = match self.tools.decide_each(request, &cx).await {
+            Ok(verdicts) => verdicts,
+            Err(error) if error.is_fatal() => return Err(error),
+            // The class is known already.
+            Err(_) => return Ok(killed),
+        };
+        let verdict = rest.outcome.verdict;
+        let last = match &verdict {
+            Verdict::Violated { violated } => Some(violation_name(violated)),
+            _ => None,
+        };
+        for name in violated.into_iter().chain(last) {
+            if !killed.killed_by.contains(&name) {
+                killed.killed_by.push(name);
+            }
+        }
+        let mut properties = request.cfg.invariants.iter().chain(&request.cfg.properties);
+        killed.has_all_killers = verdict == Verdict::Holds || properties.all(|name| killed.killed_by.contains(name));
+        Ok(killed)
     }
 
     /// The class of a mutant whose violated property reads labels, in a state with the new label: the property could not
@@ -365,7 +406,14 @@ impl Judge<'_> {
             // An additional variable (`pc`, if a label was added) can carry state that the original cannot express.
             Ok(true) if !Inclusion::has_variables_of(theirs, &ours) => return undecided(other_variables),
             Ok(true) => {}
-            Ok(false) => return Ok(Classification { outcome: Some(Outcome::Survived), ..Classification::default() }),
+            Ok(false) => {
+                let lost_witnesses = if self.thorough { self.lost_witnesses(request, cx).await? } else { Vec::new() };
+                return Ok(Classification {
+                    outcome: Some(Outcome::Survived),
+                    lost_witnesses,
+                    ..Classification::default()
+                });
+            }
             Err(Undecided { outcome, why }) => return undecided_as(outcome, &why),
         }
         match self.check_holds(&inclusion.request(theirs, &ours), cx).await? {

@@ -1,5 +1,7 @@
 //! The judgement of a mutant, and the summary over all mutants of a specification.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,15 +80,18 @@ pub struct Judgement {
     pub what: String,
     pub diff: String,
     pub outcome: Outcome,
-    /// The property that the checker found violated first, or `Deadlock` or `Assertion`.
+    /// The properties that notice it, or `Deadlock` or `Assertion`; first the one that the checker found violated first.
     #[serde(default)]
     pub killed_by: Vec<String>,
+    /// Whether every other property is known to hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_all_killers: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ViolationKind>,
     /// The counterexample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Witnesses that the mutant no longer reaches; only for restricting mutants.
+    /// Witnesses that a restricting or surviving mutant no longer reaches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_witnesses: Vec<String>,
     /// Why the mutant is invalid or undecided, or the argument for its equivalence.
@@ -115,6 +120,9 @@ impl Judgement {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub killed: usize,
+    /// By property: how many mutants only it notices. Mutants of which not every property was decided do not count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub noticed_only_by: BTreeMap<String, usize>,
     /// Killed mutants that reach a deadlock.
     pub killed_by_deadlock: usize,
     pub survived: usize,
@@ -152,7 +160,11 @@ impl Summary {
             };
             *counter += 1;
             all.killed_by_deadlock += usize::from(judgement.kind == Some(ViolationKind::Deadlock));
-            all.restricting_detected += usize::from(!judgement.lost_witnesses.is_empty());
+            let is_restricting = judgement.outcome == Outcome::Restricting;
+            all.restricting_detected += usize::from(is_restricting && !judgement.lost_witnesses.is_empty());
+            if let ([only], true) = (judgement.killed_by.as_slice(), judgement.has_all_killers) {
+                *all.noticed_only_by.entry(only.clone()).or_default() += 1;
+            }
         }
         all.score = ratio(all.killed, all.killed + all.survived);
         let undecided = all.inconclusive + all.timeout;

@@ -44,6 +44,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
         hashes: after.specification.artifacts.clone(),
         repaired: before.state.repaired,
         strengthened: after.strengthened(),
+        mutant_sample: after.mutant_sample.clone(),
         objective: None,
     }
 }

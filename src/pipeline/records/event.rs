@@ -17,6 +17,7 @@ use super::event_data::{
     LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused, RequestPartOmitted,
     RequestSent, Routed, ToolFinished,
 };
+use super::mutants::MutantSample;
 use super::policy_events::{Intervened, Predicted, Violation};
 use super::revision::{Finished, Revision};
 use super::settings::{Branch, Changed, Settings};
@@ -114,6 +115,8 @@ pub enum RunEvent {
     CandidateChosen(Chosen),
     /// The mutants of the specification are judged.
     MutantsJudged(MutantsJudged),
+    /// A sample of the mutants of the specification is judged, which is about to be approved.
+    MutantsSampled(Box<MutantSample>),
     /// A node has finished an attempt.
     AttemptFinished(Box<AttemptFinished>),
     /// A guard was evaluated.
@@ -177,6 +180,7 @@ impl RunEvent {
             | RunEvent::LeaderNotified(_)
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
+            | RunEvent::MutantsSampled(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::Routed(_)
             | RunEvent::RevisionClosed(_)
@@ -224,7 +228,7 @@ impl EventName {
                 LifelineGroup::One("formalize")
             }
             EventName::MutantsJudged => LifelineGroup::One("mutants"),
-            EventName::GuardEvaluated => LifelineGroup::One("review"),
+            EventName::MutantsSampled | EventName::GuardEvaluated => LifelineGroup::One("review"),
             EventName::ClaimsRestored => LifelineGroup::Restored,
         }
     }

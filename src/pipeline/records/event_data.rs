@@ -13,7 +13,6 @@ use super::product::Product;
 use super::spending::Spent;
 use crate::journal::Sha;
 use crate::llm::{Estimate, FailedCall, FileRead, LeftOut, ModelChoice, ModelSwitch, Offered, RequestKey, Usage};
-use crate::mutation::Outcome as MutantOutcome;
 use crate::pipeline::machine::{
     ApprovalClause, ApprovalFacts, Event as Step, FlawClause, FlawFacts, RoutingFacts, Row,
 };
@@ -348,9 +347,7 @@ pub struct MutantsJudged {
 
 impl From<Judged> for MutantsJudged {
     fn from(judged: Judged) -> Self {
-        let count = |class: MutantOutcome| (class.words().replace(' ', "_"), judged.with_outcome(class).count());
-        let counts = MutantOutcome::ALL.into_iter().map(count).collect();
-        Self { tally: judged.tally(), counts, judged }
+        Self { tally: judged.tally(), counts: judged.counts(), judged }
     }
 }
 

@@ -50,7 +50,10 @@ pub use event_data::{
 pub use interface::{Interface, Name};
 pub use metric_definitions::{METRICS, Metric, Source, known_metrics};
 pub use metrics::{Metrics, ObjectiveStep, Quantity};
-pub use mutants::{Judged, JudgedMutant, Round, Strengthened, Tally, ViolatedByTrial, why_not_judged};
+pub use mutants::{
+    ForbiddenExample, Judged, JudgedMutant, MutantSample, NoticedIn, Round, Strengthened, Tally, ViolatedByTrial,
+    why_not_judged,
+};
 pub(super) use objective::ends_with_its_best;
 pub use objective_progress::ObjectiveProgress;
 pub use policy_events::{Intervened, PolicyLog, Predicted, RuleEnd, SampleResidual, Sampled, Untrusted, Violation};

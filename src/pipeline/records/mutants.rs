@@ -1,5 +1,7 @@
 //! The judged mutants of a specification, and the results of strengthening its properties.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,9 +47,36 @@ pub struct JudgedMutant {
     /// Witnesses that a restricting mutant no longer reaches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_witnesses: Vec<String>,
+    /// The state in which the first of these properties notices it; `None` for a behaviour that never ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noticed_in: Option<NoticedIn>,
+    /// Why it is undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Requirements whose properties mention the same variables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<String>,
+}
+
+/// The state in which a property notices a mutant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NoticedIn {
+    /// Its number in the counterexample, from 1.
+    pub step: usize,
+    /// The values that the last step has changed.
+    pub values: String,
+}
+
+/// An example of what a property forbids: a mutant that it notices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForbiddenExample {
+    pub property: String,
+    /// The definition or label that the mutant changes.
+    pub definition: String,
+    /// The change in words, to be read after the name.
+    pub what: String,
+    /// The state in which the property notices it.
+    pub noticed_in: NoticedIn,
 }
 
 /// Numbers of killed and surviving mutants.
@@ -83,7 +112,11 @@ impl Judged {
     }
 
     pub(in crate::pipeline) fn undecided(&self) -> usize {
-        self.with_outcome(Outcome::Inconclusive).count() + self.with_outcome(Outcome::Timeout).count()
+        self.undecided_mutants().count()
+    }
+
+    fn undecided_mutants(&self) -> impl Iterator<Item = &JudgedMutant> {
+        self.with_outcome(Outcome::Inconclusive).chain(self.with_outcome(Outcome::Timeout))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of mutants")]
@@ -94,11 +127,85 @@ impl Judged {
         Tally { killed, survived, score: (all > 0).then(|| killed as f64 / all as f64) }
     }
 
+    fn examples(&self) -> Vec<ForbiddenExample> {
+        let mut shortest: BTreeMap<&str, ForbiddenExample> = BTreeMap::new();
+        for mutant in self.with_outcome(Outcome::Killed) {
+            let (Some(property), Some(noticed_in)) = (mutant.killed_by.first(), &mutant.noticed_in) else { continue };
+            if shortest.get(property.as_str()).is_some_and(|known| known.noticed_in.step <= noticed_in.step) {
+                continue;
+            }
+            let example = ForbiddenExample {
+                property: property.clone(),
+                definition: mutant.definition.clone(),
+                what: mutant.what.clone(),
+                noticed_in: noticed_in.clone(),
+            };
+            shortest.insert(property, example);
+        }
+        shortest.into_values().collect()
+    }
+
+    /// The number of mutants by class.
+    pub(in crate::pipeline) fn counts(&self) -> BTreeMap<String, usize> {
+        let count = |class: Outcome| (class.words().replace(' ', "_"), self.with_outcome(class).count());
+        Outcome::ALL.into_iter().map(count).collect()
+    }
+
     /// Whether more of the mutants that were judged `before` are killed now. A mutant that was not judged again does
     /// not count as killed.
     pub fn kills_more(&self, before: &Judged) -> bool {
         let known = |mutant: &&JudgedMutant| before.mutants.iter().any(|m| m.name == mutant.name);
         self.with_outcome(Outcome::Killed).filter(known).count() > before.with_outcome(Outcome::Killed).count()
+    }
+}
+
+/// What a sample of mutants shows about the properties of an approved specification (`mutants_sampled`). It decides
+/// nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MutantSample {
+    /// Why no mutant was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_reason: Option<String>,
+    /// The number of mutants that the specification has.
+    pub generated: usize,
+    /// How many mutants were judged.
+    pub sampled: usize,
+    /// The seed of the sample.
+    pub seed: u64,
+    /// Killed and surviving mutants.
+    pub tally: Tally,
+    /// The number of mutants by class.
+    pub counts: BTreeMap<String, usize>,
+    pub surviving: Vec<JudgedMutant>,
+    /// For each property that was the first to notice a mutant: the mutant that it notices in the fewest steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<ForbiddenExample>,
+    /// The judged mutants that are inconclusive or timed out, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<JudgedMutant>,
+    /// The names of the drawn mutants that were not judged in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<String>,
+    /// The check of the specification itself did not end in time, so no mutant was judged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub check_timed_out: bool,
+}
+
+impl From<Judged> for MutantSample {
+    fn from(judged: Judged) -> Self {
+        Self {
+            generated: judged.generated,
+            sampled: judged.mutants.len(),
+            seed: judged.seed,
+            tally: judged.tally(),
+            counts: judged.counts(),
+            surviving: judged.with_outcome(Outcome::Survived).cloned().collect(),
+            examples: judged.examples(),
+            undecided: judged.undecided_mutants().cloned().collect(),
+            unjudged: judged.unjudged,
+            check_timed_out: judged.timed_out,
+            skipped_reason: judged.skipped_reason,
+        }
     }
 }
 

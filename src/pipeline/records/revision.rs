@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::metrics::ObjectiveStep;
-use super::mutants::Strengthened;
+use super::mutants::{MutantSample, Strengthened};
 use super::policy_events::RuleEnd;
 use super::product::Feedback;
 use super::rank::RevisionRank;
@@ -56,6 +56,9 @@ pub struct Revision {
     /// Its mutants, if the run strengthens its properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strengthened: Option<Strengthened>,
+    /// What a sample of its mutants shows, if it was approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant_sample: Option<MutantSample>,
     /// Its step of the objective, if the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<ObjectiveStep>,

@@ -8,7 +8,7 @@ use super::check_history::CheckHistory;
 use super::event::{Entry, RunEvent};
 use super::event_data::{AnswerReceived, CallFailed, MutantsJudged};
 use super::metric_definitions::measure;
-use super::mutants::Strengthened;
+use super::mutants::{MutantSample, Strengthened};
 use super::objective_progress::ObjectiveProgress;
 use super::policy_events::PolicyLog;
 use super::product::{Facts, Feedback, Product};
@@ -43,6 +43,8 @@ pub struct RunView {
     pub spending: Spending,
     /// The mutants of the revision in work; `None` before they are judged.
     pub strengthening: Option<Strengthening>,
+    /// The sample of mutants of the revision in work, if it is about to be approved.
+    pub mutant_sample: Option<MutantSample>,
     pub in_flight: Option<InFlight>,
     pub policy_log: PolicyLog,
     /// The candidates by revision.
@@ -75,6 +77,7 @@ impl Default for RunView {
             attempts: BTreeMap::new(),
             spending: Spending::default(),
             strengthening: None,
+            mutant_sample: None,
             in_flight: None,
             policy_log: PolicyLog::default(),
             candidates: BTreeMap::new(),
@@ -206,6 +209,7 @@ impl RunView {
                 Some(strengthening) => strengthening.add(judged.clone()),
                 None => self.strengthening = Some(Strengthening::new(judged.clone())),
             },
+            RunEvent::MutantsSampled(sample) => self.mutant_sample = Some((**sample).clone()),
             RunEvent::CandidateStarted(started) | RunEvent::LeaderNotified(started) => {
                 self.candidates_of(entry.rev).begin(started.candidate, started.total);
             }
@@ -277,6 +281,7 @@ impl RunView {
         self.reviews.begin_revision();
         self.spending.begin_revision();
         self.strengthening = None;
+        self.mutant_sample = None;
     }
 
     /// Adds a closed revision.

@@ -74,7 +74,8 @@ pub(super) fn check_event(verification: &mut Verification, view: &RunView, entry
         | RunEvent::QuickCheckFinished(_)
         | RunEvent::CandidateAbandoned(_)
         | RunEvent::LeaderNotified(_)
-        | RunEvent::MutantsJudged(_) => {}
+        | RunEvent::MutantsJudged(_)
+        | RunEvent::MutantsSampled(_) => {}
     }
 }
 

@@ -411,6 +411,7 @@ fn compare_event(
             | RunEvent::LeaderNotified(_)
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
+            | RunEvent::MutantsSampled(_)
             | RunEvent::RuleViolated(_),
             _,
         ) => {}

@@ -15,7 +15,7 @@ use super::visible_files;
 use crate::journal::Kind;
 use crate::pipeline::machine::{Activity, NodeName, Outcome};
 use crate::pipeline::policy::Judgement;
-use crate::pipeline::records::{Changed, Facts, Finished, Product, RunEvent, RunView, record};
+use crate::pipeline::records::{Changed, Facts, Finished, Product, Record, RunEvent, RunView, record};
 
 /// How long unfinished background tasks may still take before a revision closes. Their calls are paid for.
 const LAST_PATIENCE: Duration = Duration::from_secs(60);
@@ -42,8 +42,12 @@ pub async fn drive(run: &Run, nodes: &dyn Nodes) -> Result<Finished, RunError> {
         if result.is_err() || matches!(activity, Activity::Node(NodeName::Review) | Activity::SecondReading) {
             settle(run, &mut running).await?;
         }
-        match result {
-            Ok(product) => finish_attempt(run, activity, &attempt, product)?,
+        let finished = match result {
+            Ok(product) => finish_attempt(run, nodes, activity, &attempt, product).await,
+            Err(error) => Err(error),
+        };
+        match finished {
+            Ok(()) => {}
             Err(NodeError::Halt(halt)) => stop(run, &halt)?,
             Err(NodeError::Run(e)) => return Err(e),
         }
@@ -81,15 +85,41 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
 }
 
 /// Journals what a node made and what follows from it.
-fn finish_attempt(run: &Run, activity: Activity, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
-    let before = run.view();
-    let judgement = judgement(run, &before, &product)?;
-    let finishing = Finishing { before: &before, judgement: judgement.as_ref(), activity, attempt: attempt.attempt };
-    let group = finishing.group(product, |records| run.rules_at_end(records))?;
+async fn finish_attempt(
+    run: &Run,
+    nodes: &dyn Nodes,
+    activity: Activity,
+    attempt: &Attempt<'_>,
+    product: Product,
+) -> Result<(), NodeError> {
+    let mut group = closing_group(run, activity, attempt, product.clone())?;
+    // Now, because nothing follows the end of a run, and the closed revision holds the sample.
+    if group.iter().any(|record| approves(&record.event)) && nodes.sample_mutants(&run.view(), attempt).await? {
+        group = closing_group(run, activity, attempt, product)?;
+    }
     for record in &group {
         log(&record.event);
     }
-    run.append(group).map(|_| ())
+    run.append(group)?;
+    Ok(())
+}
+
+/// The events that end an attempt.
+fn closing_group(
+    run: &Run,
+    activity: Activity,
+    attempt: &Attempt<'_>,
+    product: Product,
+) -> Result<Vec<Record>, RunError> {
+    let before = run.view();
+    let judgement = judgement(run, &before, &product)?;
+    let finishing = Finishing { before: &before, judgement: judgement.as_ref(), activity, attempt: attempt.attempt };
+    finishing.group(product, |records| run.rules_at_end(records))
+}
+
+fn approves(event: &RunEvent) -> bool {
+    let outcome = event.try_as_run_finished_ref().map(|finished| finished.outcome);
+    matches!(outcome, Some(Outcome::Approved | Outcome::ApprovedRepaired))
 }
 
 /// The verdicts of the guards; `None` if nothing was reviewed.

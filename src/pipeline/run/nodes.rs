@@ -25,7 +25,7 @@ impl Halt {
 }
 
 /// The work of a node.
-pub type NodeFuture<'a> = Pin<Box<dyn Future<Output = Result<Product, NodeError>> + Send + 'a>>;
+pub type NodeFuture<'a, T = Product> = Pin<Box<dyn Future<Output = Result<T, NodeError>> + Send + 'a>>;
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -48,4 +48,8 @@ pub trait Nodes: Send + Sync {
         attempt: &'a Attempt<'run>,
         tasks: &'a BackgroundTasks<'run>,
     ) -> NodeFuture<'a>;
+
+    /// Judges a sample of the mutants of the specification that `attempt` is about to approve, and journals the result.
+    /// It never prevents the approval. Returns whether anything was journaled now.
+    fn sample_mutants<'a>(&'a self, view: &'a RunView, attempt: &'a Attempt<'_>) -> NodeFuture<'a, bool>;
 }

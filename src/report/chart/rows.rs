@@ -249,6 +249,7 @@ fn find_messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Cou
             | RunEvent::LeaderNotified(_)
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
+            | RunEvent::MutantsSampled(_)
             | RunEvent::AttemptFinished(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::ClaimsRestored(_)
@@ -312,6 +313,7 @@ impl Journal<'_> {
             | RunEvent::LeaderNotified(_)
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
+            | RunEvent::MutantsSampled(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::ClaimsRestored(_)
             | RunEvent::RuleViolated(_) => (note, None),

@@ -8,7 +8,7 @@ use crate::report::candidates::chosen_words;
 use crate::report::count::counted;
 use crate::report::labelling::labels_words;
 use crate::report::policy::intervened_words;
-use crate::report::strengthen::mutants_sentence;
+use crate::report::strengthen::{mutants_sentence, sample_line};
 use crate::tla::verdict_sentence;
 
 pub(super) fn describe(entry: &Entry) -> String {
@@ -66,6 +66,7 @@ pub(super) fn describe(entry: &Entry) -> String {
             Some(why) => format!("mutants not judged: {why}"),
             None => mutants_sentence(&mutants.judged),
         },
+        RunEvent::MutantsSampled(sample) => format!("mutants: {}", sample_line(sample)),
         RunEvent::GuardEvaluated(evaluated) => describe_guard(evaluated),
         RunEvent::Routed(routed) => with_reason(&routed.row.name(), &routed.why),
         RunEvent::Predicted(predicted) => {

@@ -366,3 +366,48 @@ fn the_first_result_comes_while_the_rest_is_open() {
     let _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
+
+/// The text with the edit that a result describes.
+fn mutated(source: &str, mutant: &Value) -> String {
+    let offset = |place: &Value| {
+        let (line, column) = (place[0].as_u64().unwrap(), place[1].as_u64().unwrap());
+        let before: usize = source.split_inclusive('\n').take(usize::try_from(line).unwrap() - 1).map(str::len).sum();
+        before + usize::try_from(column).unwrap() - 1
+    };
+    let (start, end) = (offset(&mutant["start"]), offset(&mutant["end"]));
+    format!("{}{}{}", &source[..start], mutant["replacement"].as_str().unwrap(), &source[end..])
+}
+
+#[test]
+fn all_properties_that_notice_a_mutant_are_recorded() {
+    let bench = bench(COUNTER, CFG);
+    let done = bench.run(&["mutate", "Counter.tla", "--format", "json"]).expect(0);
+    let all = object(&done);
+    let mutants = all["mutants"].as_array().unwrap();
+    let is_complete = |mutant: &&Value| mutant["has_all_killers"] == true;
+    let killers = |mutant: &Value| -> BTreeSet<String> {
+        mutant["killed_by"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    // By checks of their own, each with one property.
+    let mut seen = BTreeSet::new();
+    for mutant in mutants.iter().filter(is_complete).filter(|mutant| seen.insert(killers(mutant))) {
+        bench.write("one/Counter.tla", mutated(COUNTER, mutant));
+        for property in ["InRange", "Together"] {
+            bench.write("one/Counter.cfg", CFG.replace("InRange Together", property));
+            let status = bench.run(&["check", "one/Counter.tla", "--checker", "embedded"]).status;
+            let wanted = i32::from(killers(mutant).contains(property));
+            assert_eq!(status, Some(wanted), "{property}: {mutant:#}");
+        }
+    }
+    assert!(seen.iter().any(|names| names.len() == 2) && seen.iter().any(|names| names.len() == 1), "{seen:?}");
+    for property in ["InRange", "Together"] {
+        let only = BTreeSet::from([property.to_owned()]);
+        let counted = mutants.iter().filter(is_complete).filter(|mutant| killers(mutant) == only).count();
+        let only_by_it = &all["summary"]["noticed_only_by"][property];
+        assert_eq!(only_by_it.as_u64().unwrap_or(0), counted as u64, "{property}");
+        if counted > 0 {
+            let text = bench.run(&["mutate", "Counter.tla"]).expect(0);
+            text.prints(&["## Killed by\n", &format!("{property} (only by it: {counted})")]);
+        }
+    }
+}

@@ -5,6 +5,7 @@ mod action;
 mod algorithm;
 mod alignment;
 mod chain;
+mod define_block;
 mod excerpt;
 mod expression;
 mod facts;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::super::{Edit, Mutant};
 use super::action;
 use super::algorithm;
+use super::define_block;
 use super::facts::Facts;
 use super::scope::Scope;
 use super::tree_mutator::MutantDraft;
@@ -27,6 +28,7 @@ pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
     }
     if let Some(algorithm) = &module.algorithm {
         drafts.extend(algorithm::drafts(&facts, algorithm));
+        drafts.extend(define_block::drafts(&facts, algorithm));
     }
     // By operator at the same place: of two mutants with the same text, that of the first operator is kept.
     drafts.sort_by_key(|(_, draft)| (draft.at, draft.operator));
