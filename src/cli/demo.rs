@@ -35,7 +35,7 @@ pub(super) struct DemoArgs {
     /// Policy file, as for `run` [default: none].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// Maximum number of mutants that are judged before the approval, as for `run` [default: 40].
+    /// Maximum number of mutants that are judged before the approval, as for `run` [default: 8].
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
     #[command(flatten)]
@@ -50,7 +50,8 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let flags = Layer {
         provider: Some("replay".into()),
         strengthen: Some(0),
-        mutants: args.mutants,
+        // Few, because the demo is to be quick.
+        mutants: Some(args.mutants.unwrap_or(8)),
         candidates: Some(1),
         ..args.tools.layer()
     };

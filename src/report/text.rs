@@ -338,7 +338,7 @@ fn cost(view: &RunView) -> String {
     let spent = view.spent_total();
     let stale = match spent.stale {
         0 => String::new(),
-        n => format!("; {n} of them recorded for another wording of the prompt (stale)"),
+        n => format!("; {n} of them recorded for an older prompt"),
     };
     format!("Cost: {}{stale}", amounts(&spent))
 }
