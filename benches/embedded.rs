@@ -1,5 +1,6 @@
 //! The embedded checker compared with TLC, as whole processes: one check of a small specification, and many checks by two
-//! jobs. Both are measured alternately in one run on one machine, because only the ratios are meaningful.
+//! jobs; and what 20 witnesses add to a check. What is compared is measured alternately in one run on one machine,
+//! because only the ratios are meaningful.
 //!
 //! `cargo bench --bench embedded`; `EMBEDDED_BENCH_CHECKS=20` runs fewer checks than 200. It needs Java and `tla2tools.jar`.
 #![allow(
@@ -32,6 +33,9 @@ Released == []<>(held = {})
 ";
 const CFG: &str =
     "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\nCHECK_DEADLOCK FALSE\n";
+/// How many witnesses a check may have for at most 1.3 times the time.
+const WITNESSES: usize = 20;
+
 /// The TLC of 2020 rejects `CHECK_DEADLOCK`.
 const OLD_CFG: &str = "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\n";
 
@@ -58,6 +62,13 @@ impl Bench {
     fn embedded() -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
         command.args(["check", "Clients.tla", "--checker", "embedded", "--format", "json"]);
+        command
+    }
+
+    /// A check by this program with the module and configuration of this name.
+    fn check(checker: &str, name: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
+        command.args(["check", &format!("{name}.tla"), "--checker", checker]);
         command
     }
 
@@ -127,6 +138,37 @@ fn median(mut costs: Vec<Cost>) -> Cost {
     Cost { wall: costs[costs.len() / 2].wall, cpu }
 }
 
+/// A larger and the small specification, each with witnesses of which the last ones are reached late, and without.
+fn write_witness_specs(folder: &Path) {
+    for (name, max) in [("Few", 2), ("Many", 4)] {
+        let held = |k: usize| format!("W{k} == Len(queue) + n[CHOOSE p \\in P : TRUE] >= {}\n", k % (max + 1));
+        let definitions: String = (0..WITNESSES).map(held).collect();
+        let cfg = CFG.replace("P = {p1, p2}", "P = {p1, p2, p3}").replace("Max = 2", &format!("Max = {max}"));
+        let listed: String = (0..WITNESSES).map(|k| format!("\\* WITNESS W{k}\n")).collect();
+        for (module, cfg) in [(name.to_owned(), cfg.clone()), (format!("{name}Witnesses"), cfg + &listed)] {
+            let text = CLIENTS.replace("MODULE Clients", &format!("MODULE {module}"));
+            write(folder, &format!("{module}.tla"), &text.replace("====\n", &format!("{definitions}====\n")));
+            write(folder, &format!("{module}.cfg"), &cfg);
+        }
+    }
+}
+
+fn measure_witnesses(bench: &Bench) {
+    write_witness_specs(bench.folder.path());
+    for (checker, name) in [("embedded", "Few"), ("embedded", "Many"), ("tlc", "Few"), ("tlc", "Many")] {
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            without.push(bench.measure(Bench::check(checker, name)));
+            with.push(bench.measure(Bench::check(checker, &format!("{name}Witnesses"))));
+        }
+        let (without, with) = (median(without).wall.as_secs_f64(), median(with).wall.as_secs_f64());
+        println!(
+            "{WITNESSES} witnesses, {checker}, {name}: {with:.2} s with, {without:.2} s without; ratio {:.2} (wanted: 1.3)",
+            with / without
+        );
+    }
+}
+
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).unwrap();
 }
@@ -151,4 +193,5 @@ fn main() {
     let embedded = bench.run_many(checks, Bench::embedded);
     let tlc = bench.run_many(checks, || bench.tlc());
     print_ratio(&format!("{checks} checks, two jobs"), tlc, embedded, 25.0);
+    measure_witnesses(&bench);
 }

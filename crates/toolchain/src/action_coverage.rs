@@ -12,6 +12,7 @@ use super::embedded_output;
 use super::embedded_process::{CheckerRun, EmbeddedChecker, SINGLE_THREAD_TIME};
 use super::explorer::{FurtherRuns, ParsedOutput, Run, SingleRunCheck};
 use super::plan::{RunPlan, single_run};
+use super::witness_negations::Negations;
 use super::{CheckRequest, Detail, Limits, ToolContext, ToolError};
 
 /// Lines after which a run that prints the enabled actions of every state is stopped, and runs that search for the
@@ -73,13 +74,15 @@ pub(super) async fn check_in_one_run(
     // If it does not end by then, it is given up, and the ordinary runs use all threads.
     let limits = Limits { check: SINGLE_THREAD_TIME.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
     let cx = ToolContext { limits: &limits, ..*cx };
+    let witnesses = Negations::new(request, &cfg.witnesses);
     let watched_run = match &actions {
         Some(actions) => {
-            let (round, stop) = (Round::EveryState, StopCondition::EndOfRun);
-            run_watching(checker, request, &plan, &cx, round, actions, &all, stop).await?
+            let watch = Watch { round: Round::EveryState, rest: &all, stop_condition: StopCondition::EndOfRun };
+            run_watching(checker, request, &plan, witnesses.as_ref(), &cx, actions, &watch).await?
         }
         None => {
-            let checker_run = checker.explore(&request.spec, &plan, &cx, &Cancel::new(), &mut |_| {}).await?;
+            let checker_run =
+                checker.explore(&request.spec, &plan, witnesses.as_ref(), &cx, &Cancel::new(), &mut |_| {}).await?;
             WatchedRun { checker_run, seen: BTreeSet::new() }
         }
     };
@@ -96,12 +99,14 @@ pub(super) async fn check_in_one_run(
         workers: 1,
     });
     let coverage = actions.as_ref().map(|actions| actions.coverage_entries(&watched_run.seen));
+    let stdout = &watched_run.checker_run.stdout;
+    let witnesses = witnesses.map_or_else(Vec::new, |all| all.outcomes(stdout, Some(&Verdict::Holds)));
     let output = match &actions {
         Some(actions) => watched_run.output_without_state_lines(actions),
         None => watched_run.checker_run.output,
     };
     let safety = Run { verdict: Verdict::Holds, parsed: ParsedOutput { coverage, ..parsed }, seconds, workers: 1 };
-    Ok(Some(SingleRunCheck { safety, temporal, output }))
+    Ok(Some(SingleRunCheck { safety, temporal, witnesses, output }))
 }
 
 impl Actions {
@@ -130,8 +135,8 @@ impl Actions {
             let plan = self.enabled_plan(request, &rest, round, &[], &[]);
             let limits = Limits { check: left, ..cx.limits.clone() };
             let in_time = ToolContext { limits: &limits, ..*cx };
-            let watched_run =
-                run_watching(checker, request, &plan, &in_time, round, self, &rest, StopCondition::AllEnabled).await?;
+            let watch = Watch { round, rest: &rest, stop_condition: StopCondition::AllEnabled };
+            let watched_run = run_watching(checker, request, &plan, None, &in_time, self, &watch).await?;
             left = left.saturating_sub(watched_run.checker_run.ended.wall);
             output.push_str(&watched_run.output_without_state_lines(self));
             let parsed = watched_run.parsed();
@@ -232,16 +237,22 @@ impl WatchedRun {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "one run with all that it reads")]
+/// What to read from a run, and how long.
+struct Watch<'a> {
+    round: Round,
+    /// The actions whose truth values each line has.
+    rest: &'a [usize],
+    stop_condition: StopCondition,
+}
+
 async fn run_watching(
     checker: &EmbeddedChecker<'_>,
     request: &CheckRequest,
     plan: &RunPlan,
+    witnesses: Option<&Negations>,
     cx: &ToolContext<'_>,
-    round: Round,
     actions: &Actions,
-    rest: &[usize],
-    stop_condition: StopCondition,
+    watch: &Watch<'_>,
 ) -> Result<WatchedRun, ToolError> {
     let enough = Cancel::new();
     let mut seen = BTreeSet::new();
@@ -249,12 +260,14 @@ async fn run_watching(
     let mut on_line = |line: &str| {
         let Some((_, enabled_plan)) = actions.parse_printed_line(line) else { return };
         lines += 1;
-        seen.extend(rest.iter().zip(enabled_plan).filter(|(_, enabled_plan)| *enabled_plan).map(|(action, _)| *action));
-        let all = stop_condition == StopCondition::AllEnabled && seen.len() == rest.len();
-        if round == Round::EveryState && (all || lines >= MAX_PRINTED_STATES) {
+        seen.extend(
+            watch.rest.iter().zip(enabled_plan).filter(|(_, enabled_plan)| *enabled_plan).map(|(action, _)| *action),
+        );
+        let all = watch.stop_condition == StopCondition::AllEnabled && seen.len() == watch.rest.len();
+        if watch.round == Round::EveryState && (all || lines >= MAX_PRINTED_STATES) {
             enough.cancel();
         }
     };
-    let checker_run = checker.explore(&request.spec, plan, cx, &enough, &mut on_line).await?;
+    let checker_run = checker.explore(&request.spec, plan, witnesses, cx, &enough, &mut on_line).await?;
     Ok(WatchedRun { checker_run, seen })
 }

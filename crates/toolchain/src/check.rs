@@ -3,20 +3,16 @@
 
 use std::borrow::Cow;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
-
 use tlaforge_tla::semantic::find_symmetry_fault;
-use tlaforge_tla::{
-    Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
-};
+use tlaforge_tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Trace, Verdict, Violation, ViolationKind, WitnessOutcome};
 
 use super::bounds::{check_bounds, configured_bounds};
 use super::explorer::{Explorer, ParsedOutput, PastViolations, Run, SingleRunCheck};
 use super::lint::{lint_cfg, lint_spec};
-use super::plan::{self, RunPlan, SearchOrder, Symmetry, processors};
-use super::session::{Session, reached_verdict};
+use super::plan::{self, RunPlan, SearchOrder};
+use super::session::Session;
 use super::vacuity::check_vacuity;
-use super::{BoxFuture, CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
+use super::{CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
 
 pub(crate) async fn check(
     explorer: &dyn Explorer,
@@ -31,12 +27,13 @@ pub(crate) async fn check(
     let request = &*drop_unsound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
-    let (check_in_one_run, mut safety) = match explorer.check_in_one_run(request, detail, cx).await? {
-        Some(SingleRunCheck { safety, temporal, output }) => {
+    let (check_in_one_run, mut safety, decided_witnesses) = match explorer.check_in_one_run(request, detail, cx).await?
+    {
+        Some(SingleRunCheck { safety, temporal, witnesses, output }) => {
             session.output.push_str(&output);
-            (temporal, safety)
+            (temporal, safety, witnesses)
         }
-        None => (None, session.run(&plan::safety(cfg)).await?),
+        None => (None, session.run(&plan::safety(cfg)).await?, Vec::new()),
     };
     let no_behaviour = cfg.gives_no_behaviour();
     // Only a finished search reports the number of initial states, and a constraint may cut all of them off.
@@ -64,7 +61,7 @@ pub(crate) async fn check(
     } else {
         Some(session.check_temporal(check_in_one_run, &mut warnings).await?)
     };
-    let witnesses = session.check_witnesses(&safety.verdict).await?;
+    let witnesses = session.check_witnesses(&safety.verdict, decided_witnesses).await?;
     // Before `safety` is consumed: a missing coverage means something only after a completed search.
     let complete = !no_behaviour && safety.verdict == Verdict::Holds;
     let mut outcome = build_outcome(explorer, request, bounds, safety, temporal, witnesses, warnings);
@@ -347,49 +344,6 @@ impl Session<'_> {
         }
         warnings.push("it is unknown which property is violated: none of them was when checked alone".to_owned());
         Ok(())
-    }
-
-    async fn check_witnesses(&mut self, safety: &Verdict) -> Result<Vec<WitnessOutcome>, ToolError> {
-        let names = &self.request.cfg.witnesses;
-        if matches!(safety, Verdict::Invalid { .. }) {
-            let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
-            return Ok(names.iter().map(undecided).collect());
-        }
-        // Each run takes one thread and mostly the start of a JVM, so they run in parallel; their order stays that of
-        // the configuration.
-        let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
-        let this = &*self;
-        let runs: Vec<BoxFuture<'_, _>> = names.iter().map(|name| Box::pin(this.check_witness(name)) as _).collect();
-        let runs: Vec<(WitnessOutcome, String)> = stream::iter(runs).buffered(jobs).try_collect().await?;
-        Ok(runs
-            .into_iter()
-            .map(|(outcome, output)| {
-                self.output.push_str(&output);
-                outcome
-            })
-            .collect())
-    }
-
-    async fn check_witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
-        let (mut outcome, mut output) = self.run_witness(name, Symmetry::Kept).await?;
-        if outcome.reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
-            // With SYMMETRY "not reached" decides nothing, so it is tried again without; "reached" needs no second
-            // run.
-            let (full, more) = self.run_witness(name, Symmetry::LeftOut).await?;
-            outcome = full;
-            output += &more;
-        }
-        Ok((outcome, output))
-    }
-
-    async fn run_witness(&self, name: &str, symmetry: Symmetry) -> Result<(WitnessOutcome, String), ToolError> {
-        let Some(plan) = plan::witness(&self.request.spec, &self.request.cfg, name, symmetry) else {
-            let why = format!("`{name}` is not the name of an operator");
-            return Ok((WitnessOutcome::undecided(name, why), String::new()));
-        };
-        let (run, output) = self.execute(&plan).await?;
-        let timed_out = run.verdict.is_timed_out();
-        Ok((WitnessOutcome { name: name.to_owned(), reached: reached_verdict(run), timed_out }, output))
     }
 }
 

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use tlaforge_process::{Cancel, Status};
 use tlaforge_tla::semantic::has_only_step_properties;
-use tlaforge_tla::{ActionCoverage, Cfg, Checker, Trace, Verdict};
+use tlaforge_tla::{ActionCoverage, Cfg, Checker, Trace, Verdict, WitnessOutcome};
 
 use super::action_coverage;
 use super::embedded_process::{CHECKER_NAME, CheckerRun, EmbeddedChecker, SINGLE_THREAD_TIME, VERSION, crash_error};
 use super::explorer::{Explorer, FurtherRuns, ParsedOutput, PastViolations, Run, SingleRunCheck, judge};
-use super::plan::RunPlan;
+use super::past_violations::{self, Continues};
+use super::plan::{self, RunPlan};
+use super::witness_negations::Negations;
 use super::{
     BoxFuture, CheckRequest, Detail, Limits, SpecText, ToolContext, ToolError, embedded_output, environment_failure,
-    past_violations, step_names,
+    step_names,
 };
 
 /// Runs a plan with one thread first, and again with all threads if that takes too long.
@@ -27,13 +29,13 @@ async fn run_plan(
     let alone = Limits { check: first, workers: Some(1), ..cx.limits.clone() };
     let first = ToolContext { limits: &alone, ..*cx };
     let mut before = Duration::ZERO;
-    let (checker_run, workers) = match checker.explore(spec, plan, &first, &Cancel::new(), &mut |_| {}).await? {
+    let (checker_run, workers) = match checker.explore(spec, plan, None, &first, &Cancel::new(), &mut |_| {}).await? {
         slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > alone.check => {
             before = slow.ended.wall;
             // Both runs together keep to the limit of one.
             let limits = Limits { check: cx.limits.check.saturating_sub(SINGLE_THREAD_TIME), ..cx.limits.clone() };
             let rest = ToolContext { limits: &limits, ..*cx };
-            (checker.explore(spec, plan, &rest, &Cancel::new(), &mut |_| {}).await?, workers)
+            (checker.explore(spec, plan, None, &rest, &Cancel::new(), &mut |_| {}).await?, workers)
         }
         done => (done, 1),
     };
@@ -64,9 +66,9 @@ async fn run_past_violations(
 ) -> Result<Option<PastViolations>, ToolError> {
     // The order of variables under SYMMETRY is known only to the command line of the checker.
     let Some(cfg) = Cfg::parse(&plan.cfg).ok().filter(|cfg| cfg.symmetry.is_empty()) else { return Ok(None) };
-    let checker_run = checker.explore_past_violations(spec, plan, cx).await?;
+    let checker_run = checker.explore_past_violations(spec, plan, Continues::AfterAny, cx).await?;
     let (verdict, parsed) = interpret(&checker_run, cx)?;
-    let violated = past_violations::parse(&checker_run.stdout);
+    let violated: Vec<String> = past_violations::parse(&checker_run.stdout).into_iter().map(|v| v.name).collect();
     let is_open = |name: &String| !violated.contains(name);
     let open = Cfg { properties: cfg.properties.iter().filter(|name| is_open(name)).cloned().collect(), ..cfg.clone() };
     let open_plan = RunPlan { cfg: open.render(), ..plan.clone() };
@@ -74,6 +76,27 @@ async fn run_past_violations(
     let seconds = checker_run.ended.wall.as_secs_f64();
     let run = Run { verdict, parsed, seconds, workers: 1 };
     Ok(Some(PastViolations { violated, run, output: checker_run.output }))
+}
+
+/// Searches for all of these witnesses in one run, which ends once it has reached each of them.
+async fn search_witnesses(
+    checker: &EmbeddedChecker<'_>,
+    request: &CheckRequest,
+    names: &[String],
+    cx: &ToolContext<'_>,
+) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
+    let Some(negations) = Negations::new(request, names) else { return Ok(FurtherRuns::nothing(Vec::new())) };
+    let spec = &request.spec;
+    let plan = negations.add_to(spec, &plan::witnesses(&request.cfg));
+    let checker_run = checker.explore_past_violations(spec, &plan, negations.continues(true), cx).await?;
+    let rest = match interpret(&checker_run, cx) {
+        Ok((verdict, _)) => Some(limit_to_constraint(verdict, spec, &plan)),
+        Err(error) if error.is_fatal() => return Err(error),
+        // Also the end of a run that has reached all of them.
+        Err(_) => None,
+    };
+    let decided = negations.outcomes(&checker_run.stdout, rest.as_ref());
+    Ok(FurtherRuns { result: decided, warnings: Vec::new(), output: checker_run.output })
 }
 
 /// TLC also evaluates `[]P` and the initial part of a property in the states that a CONSTRAINT cuts off; tla-mc does
@@ -120,6 +143,15 @@ impl Explorer for EmbeddedChecker<'_> {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<PastViolations>, ToolError>> {
         Box::pin(run_past_violations(self, spec, plan, cx))
+    }
+
+    fn search_witnesses<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        names: &'a [String],
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
+        Box::pin(search_witnesses(self, request, names, cx))
     }
 
     fn check_in_one_run<'a>(

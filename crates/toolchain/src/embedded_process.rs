@@ -13,10 +13,12 @@ use tlaforge_tla::Cfg;
 use tlaforge_tla::semantic::{CheckerText, rewrite_for_checker};
 
 use super::child_task::with_length;
+use super::past_violations::{self, Continues};
 use super::plan::{RunPlan, free_name};
 use super::run::{KILLED, KILLED_MESSAGE};
 use super::run_folders::{RunFolder, RunFolders};
-use super::{Limits, SpecText, ToolContext, ToolError, past_violations};
+use super::witness_negations::Negations;
+use super::{Limits, SpecText, ToolContext, ToolError};
 
 /// The environment variable that makes the program the checker. Its value is the memory limit in bytes.
 pub const CHECKER_MARKER: &str = "TLAFORGE_EMBEDDED_CHECKER";
@@ -80,11 +82,13 @@ impl EmbeddedChecker<'_> {
             .cwd(folder.spec())
     }
 
-    /// Runs a plan to its end, or until the caller signals `enough`.
+    /// Runs a plan to its end, or until the caller signals `enough`. With `witnesses` it has one thread, and also reports
+    /// which of them it reaches.
     pub(super) async fn explore(
         &self,
         spec: &SpecText,
         plan: &RunPlan,
+        witnesses: Option<&Negations>,
         cx: &ToolContext<'_>,
         enough: &Cancel,
         on_line: &mut (dyn FnMut(&str) + Send),
@@ -94,7 +98,14 @@ impl EmbeddedChecker<'_> {
             Some((plan, constraint)) => (plan, Some(constraint)),
             None => (plan, None),
         };
-        let mut checker_run = self.execute(spec, plan, Search::Default, cx, enough, on_line).await?;
+        let mut checker_run = match witnesses {
+            None => self.execute(spec, plan, None, cx, enough, on_line).await?,
+            // Added after the constraint: a state outside that a witness describes is not explored.
+            Some(witnesses) => {
+                let plan = witnesses.add_to(spec, plan);
+                self.execute(spec, &plan, Some(witnesses.continues(false)), cx, enough, on_line).await?
+            }
+        };
         if let Some(constraint) = constraint {
             let generated = format!("Error: evaluating {constraint}: ");
             let described = format!("Error: evaluating {BOUNDARY_DESCRIPTION}: ");
@@ -105,22 +116,23 @@ impl EmbeddedChecker<'_> {
         Ok(checker_run)
     }
 
-    /// Runs a plan to its end with one thread: the checker names each violated invariant and action property, and
-    /// continues.
+    /// Runs a plan with one thread: the checker names each violated invariant and action property after whose violation
+    /// it continues.
     pub(super) async fn explore_past_violations(
         &self,
         spec: &SpecText,
         plan: &RunPlan,
+        continues: Continues,
         cx: &ToolContext<'_>,
     ) -> Result<CheckerRun, ToolError> {
-        self.execute(spec, plan, Search::PastViolations, cx, &Cancel::new(), &mut |_| {}).await
+        self.execute(spec, plan, Some(continues), cx, &Cancel::new(), &mut |_| {}).await
     }
 
     async fn execute(
         &self,
         spec: &SpecText,
         plan: &RunPlan,
-        search: Search,
+        continues: Option<Continues>,
         cx: &ToolContext<'_>,
         enough: &Cancel,
         on_line: &mut (dyn FnMut(&str) + Send),
@@ -135,20 +147,21 @@ impl EmbeddedChecker<'_> {
         // Beyond these sizes the checker continues on disk, which is slower but no failure.
         let (queue_mib, fingerprints_mib) = (((memory / 8) >> 20).max(1), ((memory / 4) >> 20).max(1));
         let mut command = self.command(&folder, memory);
-        let shown = match search {
-            Search::PastViolations => {
+        let shown = match continues {
+            Some(continues) => {
                 let task = past_violations::Task {
                     spec: format!("{main}.tla").into(),
                     cfg: format!("{main}.cfg").into(),
                     meta: RunFolder::META.into(),
                     queue_mib,
                     fingerprints_mib,
+                    continues,
                 };
                 let marker = format!("{}{memory}", past_violations::PREFIX);
                 command = command.env(CHECKER_MARKER, marker).stdin(with_length(&task.to_json()));
                 "past violations".to_owned()
             }
-            Search::Default => {
+            None => {
                 let args = [
                     ("-workers", plan.order.workers(cx.limits).to_string()),
                     // By default the checker writes a checkpoint every half hour.
@@ -177,14 +190,6 @@ impl EmbeddedChecker<'_> {
         let output = format!("==== {}: {VERSION} {shown} {main}.tla\n{stdout}{stderr}", plan.label);
         Ok(CheckerRun { ended, stdout, stderr, output })
     }
-}
-
-/// What a run does after a violated invariant or action property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Search {
-    /// It stops.
-    Default,
-    PastViolations,
 }
 
 pub(super) struct CheckerRun {

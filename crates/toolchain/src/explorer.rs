@@ -2,7 +2,7 @@
 //! decides the runs and `check` combines their results; neither knows which checker runs.
 
 use tlaforge_process::{Ended, Status};
-use tlaforge_tla::{ActionCoverage, Checker, Diagnostic, Statistics, Trace, Verdict};
+use tlaforge_tla::{ActionCoverage, Checker, Diagnostic, Statistics, Trace, Verdict, WitnessOutcome};
 
 use super::plan::RunPlan;
 use super::{BoxFuture, CheckRequest, Detail, SpecText, ToolContext, ToolError};
@@ -54,6 +54,8 @@ pub(crate) struct SingleRunCheck {
     pub safety: Run,
     /// The temporal properties, if the run checked them too.
     pub temporal: Option<Run>,
+    /// The witnesses that the run decided.
+    pub witnesses: Vec<WitnessOutcome>,
     pub output: String,
 }
 
@@ -71,6 +73,12 @@ pub(crate) struct FurtherRuns<T> {
     pub result: T,
     pub warnings: Vec<String>,
     pub output: String,
+}
+
+impl<T> FurtherRuns<T> {
+    pub(crate) fn nothing(result: T) -> Self {
+        Self { result, warnings: Vec::new(), output: String::new() }
+    }
 }
 
 /// A checker, ready to run the plans of one check.
@@ -104,6 +112,17 @@ pub(crate) trait Explorer: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
+    /// Searches for several witnesses in one run. The result lacks those that the run did not decide; each of them then
+    /// gets a run of its own.
+    fn search_witnesses<'a>(
+        &'a self,
+        _request: &'a CheckRequest,
+        _names: &'a [String],
+        _cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
+        Box::pin(async { Ok(FurtherRuns::nothing(Vec::new())) })
+    }
+
     /// Does the whole check in one run, if the checker can and everything holds. `None` says nothing.
     fn check_in_one_run<'a>(
         &'a self,
@@ -120,7 +139,7 @@ pub(crate) trait Explorer: Send + Sync {
         _request: &'a CheckRequest,
         _cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError>> {
-        Box::pin(async { Ok(FurtherRuns { result: None, warnings: Vec::new(), output: String::new() }) })
+        Box::pin(async { Ok(FurtherRuns::nothing(None)) })
     }
 
     /// Names the actions of a trace that has only states.
@@ -130,7 +149,7 @@ pub(crate) trait Explorer: Send + Sync {
         trace: Trace,
         _cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
-        Box::pin(async { Ok(FurtherRuns { result: trace, warnings: Vec::new(), output: String::new() }) })
+        Box::pin(async { Ok(FurtherRuns::nothing(trace)) })
     }
 }
 

@@ -39,8 +39,11 @@ mod static_checks_child;
 mod step_names;
 mod tlc;
 mod tlc_output;
+mod tlc_witnesses;
 mod translate_pluscal;
 mod vacuity;
+mod witness_negations;
+mod witnesses;
 
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
 pub use contract::{

@@ -1,7 +1,8 @@
 //! What the embedded checker and its child exchange for a run that continues after violations: the task, and the lines
 //! that name violated properties. A specification cannot forge such a line: what it prints is a value, and none begins
-//! with [`LINE_PREFIX`].
+//! with [`VIOLATED_PREFIX`] or [`UNDECIDED_PREFIX`].
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -9,8 +10,24 @@ use serde::{Deserialize, Serialize};
 /// Prefix of the marker's value if the child runs past violations.
 pub(super) const PREFIX: &str = "past-violations:";
 
-/// Prefix of the line for a violated property, which ends with its name.
-pub(super) const LINE_PREFIX: &str = "tlaforge: violated: ";
+/// Prefix of the line for a violated property, followed by [`Violated::depth`] and its name.
+pub(super) const VIOLATED_PREFIX: &str = "tlaforge: violated: ";
+
+/// Prefix of the line for a selected invariant that could not be evaluated, which ends with its name.
+pub(super) const UNDECIDED_PREFIX: &str = "tlaforge: undecided: ";
+
+/// After which violations a run continues.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Continues {
+    /// After that of any invariant or action property.
+    AfterAny,
+    /// After that of these invariants, the negations of witnesses. If one cannot be evaluated, only it is undecided.
+    AfterInvariants {
+        names: BTreeSet<String>,
+        /// Whether the run ends once each of them was found violated.
+        ends_after_all: bool,
+    },
+}
 
 /// The child reads it from standard input.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,6 +41,7 @@ pub(super) struct Task {
     pub(super) queue_mib: u64,
     /// Memory for the fingerprints of known states.
     pub(super) fingerprints_mib: u64,
+    pub(super) continues: Continues,
 }
 
 impl Task {
@@ -33,9 +51,26 @@ impl Task {
     }
 }
 
+/// A property that a run found violated.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Violated {
+    pub(super) name: String,
+    /// Number of states of a shortest path to a state that violates the invariant.
+    pub(super) depth: usize,
+}
+
 /// The violated properties in the order of the output.
-pub(super) fn parse(stdout: &str) -> Vec<String> {
-    stdout.lines().filter_map(|line| line.strip_prefix(LINE_PREFIX)).map(str::to_owned).collect()
+pub(super) fn parse(stdout: &str) -> Vec<Violated> {
+    let parse_line = |line: &str| {
+        let (depth, name) = line.strip_prefix(VIOLATED_PREFIX)?.split_once(' ')?;
+        Some(Violated { name: name.to_owned(), depth: depth.parse().ok()? })
+    };
+    stdout.lines().filter_map(parse_line).collect()
+}
+
+/// The selected invariants that could not be evaluated.
+pub(super) fn parse_undecided(stdout: &str) -> BTreeSet<String> {
+    stdout.lines().filter_map(|line| line.strip_prefix(UNDECIDED_PREFIX)).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -44,8 +79,10 @@ mod tests {
 
     #[test]
     fn only_whole_lines_of_the_child_name_properties() {
-        let stdout = "\"tlaforge: violated: A\"\n<<\"tlaforge: violated: B\">>\ntlaforge: violated: Inv\n\
-                      x tlaforge: violated: C\ntlaforge: violated: Step\n";
-        assert_eq!(parse(stdout), ["Inv", "Step"]);
+        let stdout = "\"tlaforge: violated: 1 A\"\n<<\"tlaforge: violated: 1 B\">>\ntlaforge: violated: 4 Inv\n\
+                      x tlaforge: violated: 1 C\ntlaforge: undecided: Other\ntlaforge: violated: 12 Step\n";
+        let violated: Vec<_> = parse(stdout).into_iter().map(|violated| (violated.name, violated.depth)).collect();
+        assert_eq!(violated, [("Inv".to_owned(), 4), ("Step".to_owned(), 12)]);
+        assert_eq!(parse_undecided(stdout), ["Other".to_owned()].into());
     }
 }

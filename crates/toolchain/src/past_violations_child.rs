@@ -4,26 +4,32 @@
 //! The result is that of a sequence of runs in which each leaves out the properties that the earlier ones found violated:
 //! the order of exploration with one thread does not depend on properties, and a property without evaluations cannot
 //! fail. Liveness properties still end the run, because the checker looks for their violations itself.
+//!
+//! The checker explores level by level, so the level of the first state that violates an invariant is the length of a
+//! shortest path to such a state. The engine derives the level from what the checker asks of it: see [`Levels`].
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use tla_mc::check::{Checker, Disk, Failure};
-use tla_mc::eval::{Bufs, Cx, Engine, K, Program, TProp};
+use tla_mc::eval::{Bufs, Cx, Engine, Expr, K, Program, Rooted, TProp};
 use tla_mc::liveness::{self, Inst};
 use tla_mc::value::Value;
 use tla_mc::{cli, compile};
 
 use super::child_task::read_task;
-use super::past_violations::{LINE_PREFIX, Task};
+use super::past_violations::{Continues, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
 
 /// The exit statuses of the checker's own command line.
 const VIOLATED: u8 = 12;
 const ASSUMPTION: u8 = 10;
 const FAILED: u8 = 2;
+
+/// The error that ends a run early.
+const ALL_VIOLATED: &str = "each of the invariants is violated";
 
 /// Reads a task from standard input, and prints what the checker's command line would print.
 pub(super) fn serve_task() -> ExitCode {
@@ -42,8 +48,9 @@ pub(super) fn serve_task() -> ExitCode {
 }
 
 fn explore(task: Task) -> Result<u8, String> {
-    let loaded = cli::load_spec(&task.spec, &task.cfg)?;
-    let engine = ContinuingEngine::new(&loaded.prog)?;
+    let mut loaded = cli::load_spec(&task.spec, &task.cfg)?;
+    loaded.prog.invariants.push(new_state_marker());
+    let engine = ContinuingEngine::new(&loaded.prog, &task.continues)?;
     let mut checker = Checker::new(&loaded.prog, &engine, 1)?;
     checker.disk = Disk {
         metadir: task.meta,
@@ -55,6 +62,7 @@ fn explore(task: Task) -> Result<u8, String> {
     };
     let outcome = checker.run();
     let (status, result) = match outcome.failure {
+        Some(Failure::Eval(what, _)) if what == ALL_VIOLATED => (0, None),
         None => (0, Some("Model checking completed. No error has been found.".to_owned())),
         // The checker has printed the counterexample and the name.
         Some(Failure::Liveness(_)) => (VIOLATED, None),
@@ -83,21 +91,51 @@ fn print_text(text: &str) -> Result<(), String> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| format!("cannot write: {e}"))
 }
 
-/// The interpreter, for which every property that was once violated holds.
+/// An invariant that the checker asks for exactly once in each new state: it skips those that read no changed variable,
+/// but it does not analyse what an expression with a primed variable reads. The engine never evaluates it.
+fn new_state_marker() -> Rooted<Expr> {
+    Rooted { name: "a new state".to_owned(), frame: 0, body: Expr::Primed(0) }
+}
+
+/// Counts states to know the level of the state that the checker evaluates. Initial states have level 1.
+#[derive(Default)]
+struct Levels {
+    /// The level of the states whose successors the checker computes; 0 among the initial states.
+    expanded_level: usize,
+    /// States of that level that have not been expanded.
+    unexpanded: u64,
+    /// New states of the next level so far.
+    next_level: u64,
+}
+
+impl Levels {
+    fn begin_expansion(&mut self) {
+        if self.unexpanded == 0 {
+            self.expanded_level += 1;
+            self.unexpanded = std::mem::take(&mut self.next_level);
+        }
+        self.unexpanded = self.unexpanded.saturating_sub(1);
+    }
+}
+
+/// The interpreter, for which a property that was once violated holds, if the run continues after its violation.
 struct ContinuingEngine<'p> {
     program: &'p Program,
+    continues: &'p Continues,
     /// Index in `names`, for each part of an invariant: the checker evaluates conjuncts one by one.
     invariants: Vec<usize>,
     /// The temporal properties as the checker counts them, and the index of each in `names`.
     properties: Vec<(Inst<'p>, usize)>,
     names: Vec<String>,
-    /// Whether a property was violated, by index in `names`.
-    is_violated: Vec<AtomicBool>,
+    /// Whether a property is no longer evaluated, by index in `names`.
+    is_dropped: Vec<AtomicBool>,
+    violated: AtomicUsize,
+    levels: Mutex<Levels>,
     buffers: Mutex<Bufs>,
 }
 
 impl<'p> ContinuingEngine<'p> {
-    fn new(program: &'p Program) -> Result<Self, String> {
+    fn new(program: &'p Program, continues: &'p Continues) -> Result<Self, String> {
         let mut indexes: BTreeMap<String, usize> = BTreeMap::new();
         let mut names = Vec::new();
         let mut index_of = |name: &str| {
@@ -106,7 +144,9 @@ impl<'p> ContinuingEngine<'p> {
                 names.len() - 1
             })
         };
-        let invariants = program.invariants.iter().map(|part| index_of(&part.name)).collect();
+        // The last one is the marker of new states.
+        let parts = &program.invariants[..program.invariants.len().saturating_sub(1)];
+        let invariants = parts.iter().map(|part| index_of(&part.name)).collect();
         let (instances, _) = liveness::instances(program)?;
         let properties = instances
             .into_iter()
@@ -115,35 +155,77 @@ impl<'p> ContinuingEngine<'p> {
                 (instance, index)
             })
             .collect();
-        let is_violated = names.iter().map(|_| AtomicBool::new(false)).collect();
-        Ok(Self { program, invariants, properties, names, is_violated, buffers: Mutex::default() })
+        let is_dropped = names.iter().map(|_| AtomicBool::new(false)).collect();
+        Ok(Self {
+            program,
+            continues,
+            invariants,
+            properties,
+            names,
+            is_dropped,
+            violated: AtomicUsize::new(0),
+            levels: Mutex::default(),
+            buffers: Mutex::default(),
+        })
     }
 
     fn is_dropped(&self, name: usize) -> bool {
-        self.is_violated[name].load(Ordering::Relaxed)
+        self.is_dropped[name].load(Ordering::Relaxed)
     }
 
-    fn drop_property(&self, name: usize) -> Result<(), String> {
-        if self.is_violated[name].swap(true, Ordering::Relaxed) {
+    fn continues_after_invariant(&self, name: usize) -> bool {
+        match self.continues {
+            Continues::AfterAny => true,
+            Continues::AfterInvariants { names, .. } => names.contains(&self.names[name]),
+        }
+    }
+
+    fn drop_violated(&self, name: usize) -> Result<(), String> {
+        if self.is_dropped[name].swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        print_text(&format!("{LINE_PREFIX}{}\n", self.names[name]))
+        self.violated.fetch_add(1, Ordering::Relaxed);
+        let depth = self.lock_levels()?.expanded_level + 1;
+        print_text(&format!("{VIOLATED_PREFIX}{depth} {}\n", self.names[name]))
     }
 
-    /// Evaluates all invariants in a state that a constraint cuts off, as TLC does before it drops the state.
+    fn drop_undecided(&self, name: usize) -> Result<(), String> {
+        if self.is_dropped[name].swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        print_text(&format!("{UNDECIDED_PREFIX}{}\n", self.names[name]))
+    }
+
+    fn is_finished(&self) -> bool {
+        match self.continues {
+            Continues::AfterInvariants { names, ends_after_all: true } => {
+                self.violated.load(Ordering::Relaxed) == names.len()
+            }
+            _ => false,
+        }
+    }
+
+    /// Evaluates the invariants after whose violation the run continues in a state that a constraint cuts off, as TLC
+    /// does with all invariants before it drops the state.
     fn check_cut_off_state(&self, state: &[Value]) -> Result<(), String> {
         let mut buffers = self.lock_buffers()?;
         let frame = self.program.invariants.iter().map(|part| part.frame).max().unwrap_or(0);
         let mut cx = buffers.cx(state, self.program.vars.len(), frame);
-        for (index, part) in self.program.invariants.iter().enumerate() {
-            cx.base = 0;
-            cx.frame = part.frame as usize;
-            self.invariant(index, &mut cx)?;
+        for (index, name) in self.invariants.iter().enumerate() {
+            if self.continues_after_invariant(*name) {
+                cx.base = 0;
+                cx.frame = self.program.invariants[index].frame as usize;
+                self.invariant(index, &mut cx)?;
+            }
         }
         Ok(())
     }
 
-    fn lock_buffers(&self) -> Result<std::sync::MutexGuard<'_, Bufs>, String> {
+    fn lock_levels(&self) -> Result<MutexGuard<'_, Levels>, String> {
+        self.levels.lock().map_err(|e| e.to_string())
+    }
+
+    fn lock_buffers(&self) -> Result<MutexGuard<'_, Bufs>, String> {
         self.buffers.lock().map_err(|e| e.to_string())
     }
 }
@@ -154,13 +236,30 @@ impl Engine for ContinuingEngine<'_> {
     }
 
     fn next<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
+        if self.is_finished() {
+            return Err(ALL_VIOLATED.to_owned());
+        }
+        self.lock_levels()?.begin_expansion();
         self.program.next(cx, k)
     }
 
     fn invariant(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
-        let name = self.invariants[index];
-        if !self.is_dropped(name) && !self.program.invariant(index, cx)? {
-            self.drop_property(name)?;
+        let Some(name) = self.invariants.get(index).copied() else {
+            self.lock_levels()?.next_level += 1;
+            return Ok(true);
+        };
+        if self.is_dropped(name) {
+            return Ok(true);
+        }
+        let holds = self.program.invariant(index, cx);
+        if !self.continues_after_invariant(name) {
+            return holds;
+        }
+        match (holds, self.continues) {
+            (Ok(true), _) => {}
+            (Ok(false), _) => self.drop_violated(name)?,
+            (Err(_), Continues::AfterInvariants { .. }) => self.drop_undecided(name)?,
+            (Err(what), Continues::AfterAny) => return Err(what),
         }
         Ok(true)
     }
@@ -179,7 +278,7 @@ impl Engine for ContinuingEngine<'_> {
 
     fn step_prop(&self, index: usize, from: &[Value], to: &[Value]) -> Option<Result<bool, String>> {
         let (instance, name) = self.properties.get(index)?;
-        if !matches!(instance.leaf, TProp::ActionBox(..)) {
+        if !matches!(instance.leaf, TProp::ActionBox(..)) || *self.continues != Continues::AfterAny {
             return None;
         }
         if self.is_dropped(*name) {
@@ -188,6 +287,6 @@ impl Engine for ContinuingEngine<'_> {
         let holds = self
             .lock_buffers()
             .and_then(|mut buffers| liveness::step_ok(self.program, instance, from, to, &mut buffers));
-        Some(holds.and_then(|holds| if holds { Ok(()) } else { self.drop_property(*name) }).map(|()| true))
+        Some(holds.and_then(|holds| if holds { Ok(()) } else { self.drop_violated(*name) }).map(|()| true))
     }
 }

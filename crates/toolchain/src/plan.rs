@@ -195,6 +195,35 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
     })
 }
 
+/// The run for several witnesses, which a checker completes with invariants that report each of them.
+pub(crate) fn witnesses(cfg: &Cfg) -> RunPlan {
+    RunPlan {
+        label: "witnesses".to_owned(),
+        wrapper: None,
+        cfg: render(cfg, &Parts { view: true, ..Parts::default() }),
+        deadlock: false,
+        coverage: false,
+        order: SearchOrder::SingleThread,
+        jvm: Jvm::LongRun,
+    }
+}
+
+/// The same run with further definitions, and with some of them as invariants.
+pub(crate) fn with_invariants(spec: &SpecText, plan: &RunPlan, definitions: &str, invariants: &[String]) -> RunPlan {
+    let (module, text) = plan.wrapper.clone().unwrap_or_else(|| {
+        let module = free_name(spec, "TlaforgeWitnesses".to_owned());
+        let text = format!("---- MODULE {module} ----\nEXTENDS {}\n====\n", spec.name);
+        (module, text)
+    });
+    let text = format!("{}{definitions}====\n", text.strip_suffix("====\n").unwrap_or(&text));
+    let mut cfg = plan.cfg.clone();
+    for name in invariants {
+        // Writing to a string cannot fail.
+        let _ = writeln!(cfg, "INVARIANT {name}");
+    }
+    RunPlan { wrapper: Some((module, text)), cfg, ..plan.clone() }
+}
+
 /// The run for a question: its only invariant is the negation of the predicate. Without SYMMETRY, which may hide a
 /// predicate that distinguishes elements of a symmetric set.
 pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, definitions: &str, predicate: &str) -> RunPlan {

@@ -1,12 +1,13 @@
 //! TLC as an [`Explorer`]: its command line, and the steps from its output to a verdict.
 
 use tlaforge_process::Status;
-use tlaforge_tla::{Checker, Diagnostic, Stage, Trace, Verdict};
+use tlaforge_tla::{Checker, Diagnostic, Stage, Trace, Verdict, WitnessOutcome};
 
 use super::explorer::{Explorer, Finding, FurtherRuns, Run, judge};
 use super::installation::{Features, JavaToolchain, module_files};
 use super::plan::{RunPlan, SearchOrder};
 use super::run::{self, Tool, ToolJob};
+use super::tlc_witnesses::WitnessProbe;
 use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
 
 pub(crate) struct Tlc<'a> {
@@ -26,6 +27,36 @@ impl<'a> Tlc<'a> {
         plan: &RunPlan,
         cx: &ToolContext<'_>,
     ) -> Result<(Run, String), ToolError> {
+        self.execute(spec, plan, None, cx).await
+    }
+
+    /// Searches for all of these witnesses in one run.
+    async fn search_witnesses(
+        &self,
+        request: &CheckRequest,
+        names: &[String],
+        cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
+        let Some(probe) = WitnessProbe::new(request, names) else { return Ok(FurtherRuns::nothing(Vec::new())) };
+        match self.execute(&request.spec, &probe.plan, Some(&probe.invariant), cx).await {
+            Ok((run, output)) => {
+                let result = probe.outcomes(&output, &run.verdict);
+                Ok(FurtherRuns { result, warnings: Vec::new(), output })
+            }
+            Err(error) if error.is_fatal() => Err(error),
+            // One of them may be the reason, so each gets a run of its own.
+            Err(_) => Ok(FurtherRuns::nothing(Vec::new())),
+        }
+    }
+
+    /// Runs a plan. The run continues after violations of the invariant `passed`, which are no finding.
+    async fn execute(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        passed: Option<&str>,
+        cx: &ToolContext<'_>,
+    ) -> Result<(Run, String), ToolError> {
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
         let mut files = module_files(spec);
         if let Some((name, text)) = &plan.wrapper {
@@ -35,7 +66,7 @@ impl<'a> Tlc<'a> {
         let job = ToolJob {
             tool: Tool::Tlc,
             jvm: plan.jvm,
-            args: self.arguments(plan, main, cx),
+            args: self.arguments(plan, main, passed.is_some(), cx),
             files,
             deadline: cx.limits.check,
             read_back: None,
@@ -48,7 +79,7 @@ impl<'a> Tlc<'a> {
         let done = run::run(&self.tools.tools, &self.tools.scratch, &job, cx, &mut on_line).await?;
         let stdout = done.stdout();
         let output = format!("==== {}: {}\n{stdout}{}", plan.label, done.command_line, done.stderr());
-        let mut parsed = tlc_output::parse(&stdout, main);
+        let mut parsed = tlc_output::parse_past_violations(&stdout, main, passed);
         if matches!(done.ended.status, Status::Exited(status) if status != 0)
             && matches!(parsed.finding, None | Some(Finding::Broke(_)))
             && done.stderr().contains("OutOfMemoryError")
@@ -81,7 +112,7 @@ impl<'a> Tlc<'a> {
         Ok((Run { verdict, parsed, seconds, workers: plan.order.workers(cx.limits) }, output))
     }
 
-    fn arguments(&self, plan: &RunPlan, main: &str, cx: &ToolContext<'_>) -> Vec<String> {
+    fn arguments(&self, plan: &RunPlan, main: &str, continues: bool, cx: &ToolContext<'_>) -> Vec<String> {
         // 2.15 does not know `-workers auto`. `-fp 0`, because newer versions choose the polynomial of the fingerprints at
         // random, and the reported probability of a collision would vary.
         let workers = plan.order.workers(cx.limits).to_string();
@@ -92,6 +123,9 @@ impl<'a> Tlc<'a> {
         }
         if let SearchOrder::Deepening(depth) = plan.order {
             args.extend(["-dfid".to_owned(), depth.to_string()]);
+        }
+        if continues {
+            args.push("-continue".to_owned());
         }
         if !plan.deadlock {
             // The flag's name misleads: it turns the deadlock check off.
@@ -139,6 +173,15 @@ impl Explorer for Tlc<'_> {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
         Box::pin(self.run_plan(spec, plan, cx))
+    }
+
+    fn search_witnesses<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        names: &'a [String],
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
+        Box::pin(self.search_witnesses(request, names, cx))
     }
 
     /// With iterative deepening, which a failed assertion needs, TLC does not name actions.

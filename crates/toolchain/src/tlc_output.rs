@@ -26,8 +26,15 @@ pub(crate) fn parse_progress(line: &str) -> Option<(u64, u64, u64, u64)> {
 }
 
 /// Parses the output of a run on module `main`.
+#[cfg(test)]
 pub(crate) fn parse(text: &str, main: &str) -> ParsedOutput {
-    let mut reader = Reader { main, out: ParsedOutput::default(), sany: String::new(), coverage: None, in_sany: false };
+    parse_past_violations(text, main, None)
+}
+
+/// Parses the output of a run on module `main` that continued after violations of the invariant `passed`.
+pub(crate) fn parse_past_violations(text: &str, main: &str, passed: Option<&str>) -> ParsedOutput {
+    let out = ParsedOutput::default();
+    let mut reader = Reader { main, passed, out, sany: String::new(), coverage: None, in_sany: false };
     let mut frame: Option<Frame> = None;
     for line in text.lines() {
         match &mut frame {
@@ -110,7 +117,7 @@ impl Frame {
     }
 }
 
-fn parse_frame_start(line: &str) -> Option<(u32, u32)> {
+pub(super) fn parse_frame_start(line: &str) -> Option<(u32, u32)> {
     let rest = line.strip_prefix("@!@!@STARTMSG ")?.strip_suffix(" @!@!@")?;
     let (code, class) = rest.split_once(':')?;
     Some((code.parse().ok()?, class.parse().ok()?))
@@ -166,6 +173,8 @@ fn coverage_entries(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
 
 struct Reader<'a> {
     main: &'a str,
+    /// The invariant whose violations are no finding.
+    passed: Option<&'a str>,
     out: ParsedOutput,
     sany: String,
     coverage: Option<Vec<Action>>,
@@ -288,11 +297,15 @@ impl Reader<'_> {
         }
         let words = frame.words();
         let first = words.lines().next().unwrap_or("").to_owned();
+        let invariant = || between(&first, "Invariant ", " is violated");
+        if matches!(frame.code, 2107 | 2110) && self.passed.is_some() && invariant().as_deref() == self.passed {
+            return;
+        }
         let finding = match frame.code {
-            2110 => violated(ViolationKind::Invariant, between(&first, "Invariant ", " is violated")),
+            2110 => violated(ViolationKind::Invariant, invariant()),
             2107 => {
                 self.add_initial_state(&frame.text);
-                violated(ViolationKind::Invariant, between(&first, "Invariant ", " is violated"))
+                violated(ViolationKind::Invariant, invariant())
             }
             2108 => {
                 self.add_initial_state(&frame.text);

@@ -8,3 +8,4 @@ mod constraints;
 mod suites;
 mod truth;
 mod types;
+mod witnesses;

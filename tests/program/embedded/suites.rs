@@ -9,7 +9,7 @@ use tlaforge::toolchain::{CheckRequest, SpecText, ToolContext, Toolchain, Transl
 use super::bench::{Bench, actions, taken, verdict};
 
 /// Modules of a folder with their configurations.
-fn pairs(folder: &Path, fallback: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
+pub(super) fn pairs(folder: &Path, fallback: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
     let mut found = Vec::new();
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten() {
         let path = entry.into_path();
@@ -22,13 +22,17 @@ fn pairs(folder: &Path, fallback: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
     found
 }
 
-/// Translated by the Java translator: this test compares only the checkers.
-async fn translated_request(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
+pub(super) async fn translated_request(
+    bench: &Bench,
+    tools: &dyn Toolchain,
+    module: &Path,
+    cfg: &Path,
+) -> CheckRequest {
     let text = std::fs::read_to_string(module).unwrap();
     let name = Module::parse(&text).unwrap().name;
     let mut spec = SpecText { name, text, local_modules: Vec::new() };
     let cx = ToolContext { limits: &bench.limits, cancel: &bench.cancel, progress: &|_| {} };
-    match bench.java().translate(&spec, &cx).await.unwrap() {
+    match tools.translate(&spec, &cx).await.unwrap() {
         Translation::NoAlgorithm => {}
         Translation::Translated(text) => spec.text = text,
         Translation::Rejected(why) => panic!("{}: {why:?}", module.display()),
@@ -66,7 +70,8 @@ async fn compare_every_second_with_tlc(from: usize) {
     // Outside a campaign, half of them.
     let (from, step) = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { (from, 2) } else { (2 * from, 4) };
     for (module, cfg) in all.into_iter().skip(from).step_by(step) {
-        let request = translated_request(&bench, &module, &cfg).await;
+        // Translated by the Java translator: this test compares only the checkers.
+        let request = translated_request(&bench, &bench.java(), &module, &cfg).await;
         let (tlc, embedded, contradictions) = bench.both(&request).await;
         let shown = module.display();
         assert_eq!(contradictions, [""; 0], "{shown}");
