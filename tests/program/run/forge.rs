@@ -135,7 +135,6 @@ fn a_recording_of_a_replay_equals_the_recording() {
             case.to_str().unwrap(),
             "--recording",
             recording.to_str().unwrap(),
-            "--strict-replay",
             "--record",
             "again.jsonl",
         ])
