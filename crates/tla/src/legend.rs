@@ -24,8 +24,10 @@ pub fn variable_legend(module: &Module) -> Vec<(String, Option<String>)> {
 fn declared_comment(module: &Module, name: &str) -> Option<String> {
     let source = module.source.as_str();
     let in_algorithm = module.algorithm.iter().flat_map(|algorithm| declarations(algorithm, source, name));
-    let outside =
-        module.variables.iter().filter(|variable| variable.name == name).map(|variable| variable.range.clone());
+    // The translation declares the variables of the algorithm again, below a comment of the translator.
+    let own = |range: &std::ops::Range<usize>| !module.in_translation(range.start);
+    let declared = module.variables.iter().filter(|variable| variable.name == name);
+    let outside = declared.map(|variable| variable.range.clone()).filter(own);
     in_algorithm.chain(outside).find_map(|range| comment_at(source, range.start, range.end))
 }
 
@@ -96,7 +98,7 @@ mod tests {
              variables holders = {}, last = 0,   \\* the lease server\n            \
              \\* all writes\n            \\* so far\n            log = <<>>,\n            highest = 0;\n  \
              process (p \\in {1, 2}) variable mine = 0; (* its token *) {\n    Go:\n      skip;\n  }\n} *)\n\
-             VARIABLES pc, holders, last, log, highest, mine\n\
+             \\* BEGIN TRANSLATION (chksum(pcal) = \"1\")\nVARIABLES pc, holders, last, log, highest, mine\n\\* END TRANSLATION\n\
              TypeOK ==\n  /\\ highest \\in 0..3\n  /\\ mine \\in [{1, 2} -> 0..3]\n====\n";
         assert_eq!(
             legend(text),
