@@ -289,7 +289,10 @@ impl Judge<'_> {
     ) -> Result<Classification, ToolError> {
         let limits = Limits { check: cx.limits.check.min(MIN_DEADLINE), ..cx.limits.clone() };
         let cx = ToolContext { limits: &limits, cancel: cx.cancel, progress: cx.progress };
-        let SeparateVerdicts { violated, rest } = match self.tools.decide_each(request, &cx).await {
+        // The checker cannot continue after a violation with SYMMETRY.
+        let cfg = Cfg { symmetry: Vec::new(), ..request.cfg.clone() };
+        let request = CheckRequest { spec: request.spec.clone(), cfg_text: cfg.render(), cfg };
+        let SeparateVerdicts { violated, rest } = match self.tools.decide_each(&request, &cx).await {
             Ok(verdicts) => verdicts,
             Err(error) if error.is_fatal() => return Err(error),
             // The class is known already.
