@@ -12,8 +12,8 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_requirements, normalise, outside_fences,
-    parse_open_points, parse_requirements, split_answer,
+    Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_requirements, normalise,
+    outside_fences, parse_open_points, parse_requirements, split_answer,
 };
 
 const ANSWER: &str = "informal_spec.answer";

@@ -306,9 +306,7 @@ impl<'a> ReviewSubject<'a> {
                 let _ = writeln!(text, "  documents: \"{quoted}\"");
             }
         }
-        text.push_str(
-            "\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n",
-        );
+        text.push_str("\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n");
         write_list(&mut text, self.view.specification.open_points.iter().map(describe_open_point));
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \

@@ -146,19 +146,6 @@ pub fn name(event: &Value) -> &str {
     event["name"].as_str().unwrap_or("")
 }
 
-/// Nodes whose prompts have another wording than when the recordings in `evals/` were made. To be emptied when they are
-/// made again, with real models.
-const REWORDED: [&str; 2] = ["informal_spec", "review"];
-
-/// Checks that a replay used no answer to another wording of a prompt, except for the reworded prompts.
-#[track_caller]
-pub fn assert_stale_only_if_reworded(journal: &[Value]) {
-    for answer in journal.iter().filter(|e| name(e) == "answer_received" && e["data"]["stale"] == true) {
-        let node = answer["lifeline"].as_str().unwrap();
-        assert!(REWORDED.contains(&node), "{node} answered another wording: its recording is to be made again");
-    }
-}
-
 /// The routing decisions of a journal: `from->to`.
 pub fn routes(journal: &[Value]) -> Vec<String> {
     let text = |v: &Value| v.as_str().unwrap_or("?").to_owned();

@@ -36,9 +36,8 @@ impl OpenPoint {
     }
 }
 
-static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern")
-});
+static LABEL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern"));
 
 /// Parses lines such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below the
 /// heading "Open points". An open point may continue on the lines below it. If several define the same number, the first one

@@ -220,9 +220,7 @@ impl ApprovalClause {
             ApprovalClause::ActionsTaken => "every action was taken, or is named in `intended_dead`",
             ApprovalClause::CfgAccepted => "whatever bounds the check is named in `accepted_cfg` with a reason",
             ApprovalClause::RequirementsCovered => "every requirement is covered, or named in `accepted_uncovered`",
-            ApprovalClause::OpenPointsAccepted => {
-                "the reading of every open point is named in `accepted_open_points`"
-            }
+            ApprovalClause::OpenPointsAccepted => "the reading of every open point is named in `accepted_open_points`",
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
         }
