@@ -11,8 +11,7 @@ fn replay_of(bench: &Bench, case: &str, recording: &str, more: &[&str], status: 
     let case = project().join("evals").join(case);
     let recording = case.join("recording").join(recording);
     let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"];
-    let done = bench.run(&[&args[..], more].concat()).expect(status);
-    done
+    bench.run(&[&args[..], more].concat()).expect(status)
 }
 
 #[test]
