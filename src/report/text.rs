@@ -226,9 +226,9 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
     let quotes = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last()).map(|(_, quotes)| quotes);
     for RequirementResult { requirement, status } in results {
         let _ = writeln!(text, "  {} [{}] {}", requirement.id, requirement.place_words(), requirement.text);
-        let quoted = quotes.zip(requirement.place.as_ref()).and_then(|(quotes, place)| quotes.0.get(place));
-        if let Some(quoted) = quoted.filter(|_| status.is_broken()) {
-            let _ = writeln!(text, "      documents: \"{quoted}\"");
+        let sentences = quotes.zip(requirement.place.as_ref()).and_then(|(quotes, place)| quotes.0.get(place));
+        if let Some(sentences) = sentences.filter(|_| status.is_broken()) {
+            let _ = writeln!(text, "      documents: \"{sentences}\"");
         }
         let _ = writeln!(text, "      {}", status.words());
     }

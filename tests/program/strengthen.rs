@@ -279,7 +279,7 @@ fn the_number_of_rounds_is_journaled_and_can_be_changed() {
     let plain = crate::support::counter::bench();
     plain.forge(&good(), &[]).expect(0);
     let text = plain.read("specs/journal.jsonl");
-    assert!(!text.contains("\"strengthen\":") && !text.contains("mutants\""), "nothing of it without the flag");
+    assert!(!text.contains("\"strengthen\":") && !text.contains("mutants_judged"), "nothing of it without the flag");
     // The file of settings knows it as well.
     plain.write("tlaforge.toml", "strengthen = 1\n");
     plain.write("script.jsonl", strengthened(2, &stronger()).text());

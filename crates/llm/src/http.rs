@@ -417,9 +417,13 @@ fn endpoint_url(base: &str, endpoint: &str) -> Result<Url, SetupError> {
         SetupError::BaseUrl { url: shown.split(['?', '#']).next().unwrap_or("").to_owned(), what: what.to_owned() }
     };
     // Reading other host names takes tables and five packages, which no server of a model has needed.
-    let mut url = Url::parse(base).map_err(|e| match base.is_ascii() {
-        true => bad(&e.to_string()),
-        false => bad("it is not ASCII; write an international host name in Punycode (`xn--…`)"),
+    let mut url = Url::parse(base).map_err(|e| {
+        let what = e.to_string();
+        bad(if base.is_ascii() {
+            &what
+        } else {
+            "it is not ASCII; write an international host name in Punycode (`xn--…`)"
+        })
     })?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad("its scheme is neither http nor https"));

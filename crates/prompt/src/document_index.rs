@@ -73,7 +73,7 @@ fn write_text_before(out: &mut String, text: &str, front_end: usize, heading: Op
 /// A picture in Markdown, HTML, AsciiDoc or reStructuredText.
 static PICTURE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"!\[(?<mdalt>[^\]]*)\]\((?<md>[^)\s]+)[^)]*\)|(?i:<img\b(?<html>[^>]*)>)|\bimage::?(?<adoc>[^\s\[:]+)\[(?<adocalt>[^\]]*)\]|^\s*\.\. (?:image|figure)::\s*(?<rst>\S+)"#,
+        r"!\[(?<mdalt>[^\]]*)\]\((?<md>[^)\s]+)[^)]*\)|(?i:<img\b(?<html>[^>]*)>)|\bimage::?(?<adoc>[^\s\[:]+)\[(?<adocalt>[^\]]*)\]|^\s*\.\. (?:image|figure)::\s*(?<rst>\S+)",
     )
     .expect("a valid pattern")
 });

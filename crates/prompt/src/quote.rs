@@ -73,14 +73,14 @@ impl Passage {
             last += 1;
         }
         let (mut text, mut cited) = (String::new(), 0..0);
-        for i in first..=last {
+        for (i, line) in lines.iter().enumerate().take(last + 1).skip(first) {
             if i > first {
                 text.push(if continues(i) { ' ' } else { '\n' });
             }
             if i + 1 == from {
                 cited.start = text.len();
             }
-            text.push_str(lines[i].trim());
+            text.push_str(line.trim());
             if i + 1 == to {
                 cited.end = text.len();
             }

@@ -49,12 +49,12 @@ impl<'a> Tlc<'a> {
         }
     }
 
-    /// Runs a plan. The run continues after violations of the invariant `passed`, which are no finding.
+    /// Runs a plan. The run continues after violations of the invariant `continue_past`, which are no finding.
     async fn execute(
         &self,
         spec: &SpecText,
         plan: &RunPlan,
-        passed: Option<&str>,
+        continue_past: Option<&str>,
         cx: &ToolContext<'_>,
     ) -> Result<(Run, String), ToolError> {
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
@@ -66,7 +66,7 @@ impl<'a> Tlc<'a> {
         let job = ToolJob {
             tool: Tool::Tlc,
             jvm: plan.jvm,
-            args: self.arguments(plan, main, passed.is_some(), cx),
+            args: self.arguments(plan, main, continue_past.is_some(), cx),
             files,
             deadline: cx.limits.check,
             read_back: None,
@@ -79,7 +79,7 @@ impl<'a> Tlc<'a> {
         let done = run::run(&self.tools.tools, &self.tools.scratch, &job, cx, &mut on_line).await?;
         let stdout = done.stdout();
         let output = format!("==== {}: {}\n{stdout}{}", plan.label, done.command_line, done.stderr());
-        let mut parsed = tlc_output::parse_past_violations(&stdout, main, passed);
+        let mut parsed = tlc_output::parse_past_violations(&stdout, main, continue_past);
         if matches!(done.ended.status, Status::Exited(status) if status != 0)
             && matches!(parsed.finding, None | Some(Finding::Broke(_)))
             && done.stderr().contains("OutOfMemoryError")
