@@ -144,7 +144,7 @@ fn write_witness_specs(folder: &Path) {
         let held = |k: usize| format!("W{k} == Len(queue) + n[CHOOSE p \\in P : TRUE] >= {}\n", k % (max + 1));
         let definitions: String = (0..WITNESSES).map(held).collect();
         let cfg = CFG.replace("P = {p1, p2}", "P = {p1, p2, p3}").replace("Max = 2", &format!("Max = {max}"));
-        let listed: String = (0..WITNESSES).map(|k| format!("\\* WITNESS W{k}\n")).collect();
+        let listed: String = (0..WITNESSES).fold(String::new(), |all, k| all + &format!("\\* WITNESS W{k}\n"));
         for (module, cfg) in [(name.to_owned(), cfg.clone()), (format!("{name}Witnesses"), cfg + &listed)] {
             let text = CLIENTS.replace("MODULE Clients", &format!("MODULE {module}"));
             write(folder, &format!("{module}.tla"), &text.replace("====\n", &format!("{definitions}====\n")));

@@ -101,13 +101,13 @@ fn every_checklist_is_complete_and_its_files_exist() {
 fn every_reference_holds_within_the_limits_of_its_case_and_says_what_is_required() {
     let bench = Bench::remembering();
     // That both checkers agree on them is tested in `embedded::suites`.
-    let checker = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { "tlc" } else { "embedded" };
+    let chosen = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { "tlc" } else { "embedded" };
     let mut references = 0;
     for case in cases() {
         let checklist = checklist(&case);
         for module in modules(&case.join("expected")) {
             references += 1;
-            let value = outcome(&bench, checker, &module, &module.with_extension("cfg"));
+            let value = outcome(&bench, chosen, &module, &module.with_extension("cfg"));
             let at = module.display();
             assert_eq!(value["verdict"], "holds", "{at}: {}", value["reason"]);
             let distinct = value["statistics"]["distinct"].as_u64().unwrap();

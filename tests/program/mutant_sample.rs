@@ -139,7 +139,8 @@ fn with_timing(recording: &str, change: impl Fn(&mut Value)) -> String {
             change(entry);
             changed += 1;
         }
-        lines.push_str(&format!("{line}\n"));
+        lines.push_str(&line.to_string());
+        lines.push('\n');
     }
     assert_eq!(changed, 1, "{recording}");
     lines
