@@ -142,7 +142,7 @@ pub enum PromptError {
     /// A template refers to a value that no request has.
     #[error("the prompt {name} uses {{{{ {value} }}}}, which has no value; its values are: {known}")]
     UnknownValue { name: String, value: String, known: String },
-    /// The loops of a template exceed [`MAX_STEPS`].
+    /// The loops of a template exceed `MAX_STEPS`.
     #[error("the prompt {name} needs more than {MAX_STEPS} steps of the template engine; shorten or remove its loops")]
     TooManySteps { name: String },
     /// A template cannot be rendered.

@@ -2,7 +2,7 @@
 //! where the newer draft is a candidate's that nobody received, the approval stands; where a person handed it to the review,
 //! it is refused. Beside that, what was journaled is the same.
 
-use crate::support::counter::{INFORMAL, MODULE, answers, bench, fenced, good_sections, review};
+use crate::support::counter::{INFORMAL, MODULE, answers, bench_with_java, fenced, good_sections, review};
 use crate::support::model_server::ModelServer;
 use crate::support::{Bench, Done, Script, name, outcome};
 use serde_json::{Value, json};
@@ -22,14 +22,14 @@ fn recorded() -> Bench {
         .answer("generate_invariants", 0, 1, "draft", &good_sections())
         .answer("review", 0, 1, "draft", &review("approved"))
         .having_read_all();
-    let bench = bench();
+    let bench = bench_with_java();
     bench.forge(&script, &["--candidates", "2"]).expect(0).prints(&["Outcome: approved", "too late"]);
     bench
 }
 
 /// A copy of it.
 fn copied(from: &Bench) -> Bench {
-    let to = bench();
+    let to = bench_with_java();
     let copied = std::process::Command::new("cp").arg("-r").arg(from.path("specs")).arg(to.path("specs")).status();
     assert!(copied.unwrap().success());
     to
