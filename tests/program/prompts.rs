@@ -102,7 +102,7 @@ fn repaired(informal: &str) -> Bench {
 }
 
 const FOUND: &str = "has a flaw";
-const ON_PURPOSE: &str = "stands on purpose in place of what the documents say";
+const ON_PURPOSE: &str = "replace what the documents say, on purpose";
 
 #[test]
 fn an_open_flaw_is_mentioned_and_afterwards_the_change_that_repairs_it() {
