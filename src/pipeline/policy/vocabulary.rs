@@ -304,7 +304,7 @@ mod tests {
             ("formalize_3", "row"),
             ("run", "claims.verdict"),
             ("model_check", "prompt"),
-            ("review", "tally.score"),
+            ("model_check", "tally.score"),
         ] {
             assert!(!has_field(lifeline, field), "{lifeline} {field}");
         }

@@ -1,7 +1,7 @@
 //! The grammar of TLA+ and PlusCal, and the static checks: whether SANY would accept a module. Further analyses of
 //! resolved modules build on them.
 //!
-//! [`Reader`] parses single units for the rest of the crate, so an error affects only its unit. This module knows no tool
+//! `Reader` parses single units for the rest of the crate, so an error affects only its unit. This module knows no tool
 //! and reads no file: the caller passes the local modules.
 
 mod analysis;

@@ -160,7 +160,7 @@ mod tests {
         assert!(told.contains("no event of `review` has a field `outcome.statistics.distinct`"), "{told}");
         assert!(told.ends_with("(events of model_check, candidates have it)"), "{told}");
         let told = of("formula = '@model_check(O defined(tally.score))'");
-        assert!(told.contains("`model_check` has a field `tally.score` (events of mutants have it)"), "{told}");
+        assert!(told.contains("`model_check` has a field `tally.score` (events of review, mutants have it)"), "{told}");
         let told = of("formula = 'claims.points = 1'");
         assert!(told.ends_with("(events of candidates have it)"), "{told}");
         let told = of("when = 'name = \"check_finished\"'\nformula = 'true'");
