@@ -12,8 +12,8 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_requirements, normalise,
-    outside_fences, parse_open_points, parse_requirements, split_answer,
+    Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_open_points,
+    malformed_requirements, normalise, outside_fences, parse_open_points, parse_requirements, split_answer,
 };
 
 const ANSWER: &str = "informal_spec.answer";
@@ -131,6 +131,13 @@ fn read(answer: &str) -> Read {
             lost.join("; ")
         )));
     }
+    let lost = malformed_open_points(&text);
+    if !lost.is_empty() {
+        return Err(Problem::new(format!(
+            "these lines look like open points and are not counted: {}",
+            lost.join("; ")
+        )));
+    }
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -159,7 +166,7 @@ fn require_places(mut read: Readable<Informal>, documents: &[Document], is_retry
         problem += &list(&wrong);
     }
     if !incomplete.is_empty() {
-        problem += "open points need the reading taken and the other one, as `O1 [docs/file.md:12] <question>? Taken: …. \
+        problem += "each open point needs the reading taken and the other reading, as `O1 [docs/file.md:12] <question>? Taken: …. \
                     Otherwise: …. Affects: …`:\n\n";
         problem += &list(&incomplete);
     }

@@ -24,7 +24,7 @@ use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};
 const SAMPLE: usize = 60;
 /// Seed of the sample: the same text always gives the same mutants.
 const SEED: u64 = 0;
-/// Mutants that are not judged after this time are left out.
+/// Mutants that are not judged by then are left out.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 /// The same for the sample before an approval.
 const SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -162,7 +162,7 @@ async fn judge(
         biased;
         prepared = Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx) => prepared,
         () = &mut is_over => {
-            let why = format!("the specification was not decided within {} s", time_limit.as_secs());
+            let why = format!("the check of the specification itself did not end within {} s", time_limit.as_secs());
             return Ok(Judged { timed_out: true, ..Judged::skipped(why) });
         }
     };

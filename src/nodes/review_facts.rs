@@ -170,8 +170,9 @@ impl<'a> ReviewSubject<'a> {
                 .specification
                 .open_points
                 .iter()
+                // A reading that is not given cannot be accepted.
+                .filter(|point| point.taken.is_empty() || !review.is_some_and(|r| r.accepts_open_point(&point.id)))
                 .map(|point| point.id.clone())
-                .filter(|id| !review.is_some_and(|r| r.accepts_open_point(id)))
                 .collect(),
             unnamed_changes: self
                 .view
@@ -393,7 +394,7 @@ fn write_list(text: &mut String, items: impl Iterator<Item = String>) {
 
 fn describe_open_point(point: &OpenPoint) -> String {
     let OpenPoint { id, question, taken, otherwise, .. } = point;
-    let place = point.place.as_deref().unwrap_or("no place given");
+    let place = point.place_words();
     format!("{id} [{place}] {question} Taken: {taken} Otherwise: {otherwise} Affects: {}", point.affects.join(", "))
 }
 

@@ -73,7 +73,7 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     if let Some(outcome) = evaluation.outcome {
         let stale = match evaluation.stale_answers {
             Some(0) | None => String::new(),
-            Some(n) => format!("; {n} of its answers were recorded for an older prompt"),
+            Some(n) => format!("; {n} of its answers were recorded for a different prompt"),
         };
         let _ = writeln!(out, "The run ended: {}{stale}", outcome.name().replace('_', " "));
     }

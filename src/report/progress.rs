@@ -40,7 +40,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             format!("{node}{}: waiting for handoff/{seq:04}-{}/answer.md", sent.purpose, sent.key.node)
         }
         RunEvent::AnswerReceived(answer) => {
-            let stale = if answer.stale { ", recorded for an older prompt" } else { "" };
+            let stale = if answer.stale { ", recorded for a different prompt" } else { "" };
             format!("{node}{} answered ({:.1} s{stale})", answer.provider, answer.seconds)
         }
         RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", describe_failed_call(failure)),

@@ -181,8 +181,9 @@ pub fn report(view: &RunView, width: usize) -> String {
     text
 }
 
-/// The skipped files, one a line. If more than `few` have the same reason, they share a line that names so many.
-pub fn skipped_lines(skipped: &[Skipped], few: usize) -> Vec<String> {
+/// The skipped files, one a line. If more than `max_listed` have the same reason, they share a line that names
+/// the first `max_listed`.
+pub fn skipped_lines(skipped: &[Skipped], max_listed: usize) -> Vec<String> {
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
     for Skipped { path, reason } in skipped {
         match by_reason.iter_mut().find(|(known, _)| known == reason) {
@@ -191,10 +192,10 @@ pub fn skipped_lines(skipped: &[Skipped], few: usize) -> Vec<String> {
         }
     }
     let line = |(reason, paths): (&str, Vec<&str>)| match paths.as_slice() {
-        many if many.len() > few => {
-            vec![format!("skipped {} files, {reason}: {}, …", many.len(), many[..few].join(", "))]
+        many if many.len() > max_listed => {
+            vec![format!("skipped {} files, {reason}: {}, …", many.len(), many[..max_listed].join(", "))]
         }
-        few => few.iter().map(|path| format!("skipped {path}: {reason}")).collect(),
+        paths => paths.iter().map(|path| format!("skipped {path}: {reason}")).collect(),
     };
     by_reason.into_iter().flat_map(line).collect()
 }
@@ -240,8 +241,7 @@ fn open_points(text: &mut String, revision: &Revision) {
     }
     text.push_str("\nQuestions that the documents leave open:\n");
     for point in &revision.open_points {
-        let place = point.place.as_deref().unwrap_or("no place given");
-        let _ = writeln!(text, "  {} [{place}] {}", point.id, point.question);
+        let _ = writeln!(text, "  {} [{}] {}", point.id, point.place_words(), point.question);
         let affects = Some(point.affects.join(", ")).filter(|names| !names.is_empty());
         for (label, part) in [
             ("taken", Some(point.taken.clone()).filter(|part| !part.is_empty())),
@@ -338,7 +338,7 @@ fn cost(view: &RunView) -> String {
     let spent = view.spent_total();
     let stale = match spent.stale {
         0 => String::new(),
-        n => format!("; {n} of them recorded for an older prompt"),
+        n => format!("; {n} of them recorded for a different prompt"),
     };
     format!("Cost: {}{stale}", amounts(&spent))
 }

@@ -25,7 +25,7 @@ pub use documents::{Document, Documents, DocumentsError, Skipped, read_documents
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
-pub use open_points::{OpenPoint, parse_open_points};
+pub use open_points::{OpenPoint, malformed_open_points, parse_open_points};
 pub use problem::{Problem, Readable};
 pub use quote::quote;
 pub use requirements::{Requirement, malformed_requirements, marked_changes, parse_requirements};

@@ -7,7 +7,7 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::requirements::{parse_numbered_line, section_lines};
+use super::requirements::{parse_numbered_line, place_words, section_lines};
 
 /// A question that the documents leave open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,11 @@ pub struct OpenPoint {
 }
 
 impl OpenPoint {
+    /// The place, with its error if it has one.
+    pub fn place_words(&self) -> String {
+        place_words(self.place.as_deref(), self.misplaced.as_deref())
+    }
+
     /// The parts that are missing, by their labels.
     pub fn missing_parts(&self) -> Vec<&'static str> {
         let parts = [("Taken:", self.taken.is_empty()), ("Otherwise:", self.otherwise.is_empty())];
@@ -39,12 +44,19 @@ impl OpenPoint {
 static LABEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern"));
 
-/// Parses lines such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below the
-/// heading "Open points". An open point may continue on the lines below it. If several define the same number, the first one
-/// counts.
+/// The start of a line that defines an open point, in the notations of models: `O1`, `- **O1**:`, `1. [O1]`, `(O 1)`. The
+/// groups are the number and the rest of the line.
+static START: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[\s\-*+|#>_`•]*(?:\d+[.)]\s*)?[*_`(\[]*O[.\s#-]?(\d{1,4})\b[\]*_`).:]*\s*(.*)$")
+        .expect("a valid pattern")
+});
+
+/// Parses lines such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below each
+/// heading that begins with "Open points". An open point may continue on the lines below it. If several define the same
+/// number, the first one counts.
 pub fn parse_open_points(text: &str) -> Vec<OpenPoint> {
     let mut found: Vec<OpenPoint> = Vec::new();
-    for passage in passages(section_lines(text, "open points").unwrap_or_default()) {
+    for passage in passages(section_lines(text, is_open_points).unwrap_or_default()) {
         let Some(point) = parse_open_point(&passage) else { continue };
         if !found.iter().any(|known| known.id == point.id) {
             found.push(point);
@@ -53,17 +65,44 @@ pub fn parse_open_points(text: &str) -> Vec<OpenPoint> {
     found
 }
 
-/// Joins each line with its continuation lines: those that begin no list item and no open point of their own.
+/// Lines that look like the start of an open point and are not counted by [`parse_open_points`], each with the reason: they
+/// are not below the heading, or their number is taken.
+pub fn malformed_open_points(text: &str) -> Vec<String> {
+    let found = parse_open_points(text);
+    let lines = text.lines().filter_map(|line| parse_open_point(line).map(|point| (line.trim(), point)));
+    lines
+        .filter_map(|(line, point)| match found.iter().find(|known| known.id == point.id) {
+            None if point.place.is_some() || !point.taken.is_empty() => {
+                Some(format!("`{line}`: write it below the heading `## Open points`"))
+            }
+            Some(first) if point.place.is_some() && point.place != first.place && point.question != first.question => {
+                Some(format!("`{line}`: its number is taken by another open point"))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// `Open points`, also with a number before it, in bold, or with words after it.
+fn is_open_points(title: &str) -> bool {
+    let title = title.trim_start_matches(|c: char| c.is_ascii_digit() || " .)*_".contains(c));
+    title.get(.."open points".len()).is_some_and(|start| start.eq_ignore_ascii_case("open points"))
+}
+
+/// Joins each line with its continuation lines: those that begin no list item and no open point of their own, and items that
+/// give a reading.
 fn passages(lines: Vec<&str>) -> Vec<String> {
     let mut passages: Vec<String> = Vec::new();
     let mut is_open = false;
     for line in lines {
+        let item = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
+        let is_part = LABEL.find(item).is_some_and(|label| label.start() == 0);
         let is_item = ["- ", "* ", "+ ", "#", "|"].iter().any(|mark| line.trim_start().starts_with(mark));
-        let begins = is_item || parse_numbered_line(line, 'O').is_some();
+        let begins = !is_part && (is_item || START.is_match(line));
         match passages.last_mut() {
-            Some(passage) if is_open && !begins && !line.trim().is_empty() => {
+            Some(passage) if is_part || (is_open && !begins && !line.trim().is_empty()) => {
                 passage.push(' ');
-                passage.push_str(line.trim());
+                passage.push_str(if is_part { item.trim_end() } else { line.trim() });
             }
             _ => passages.push(line.to_owned()),
         }
@@ -73,7 +112,11 @@ fn passages(lines: Vec<&str>) -> Vec<String> {
 }
 
 fn parse_open_point(line: &str) -> Option<OpenPoint> {
-    let (number, place, text) = parse_numbered_line(line, 'O')?;
+    let start = START.captures(line)?;
+    let number: u32 = start[1].parse().ok()?;
+    // As for a requirement; without text, the missing parts are asked for.
+    let (_, place, text) =
+        parse_numbered_line(&format!("O{number} {}", &start[2]), 'O').unwrap_or((number, None, String::new()));
     let labels: Vec<_> = LABEL.captures_iter(&text).collect();
     let part = |label: &str| {
         let at = labels.iter().position(|found| found[1].eq_ignore_ascii_case(label))?;
@@ -102,6 +145,40 @@ fn parse_open_point(line: &str) -> Option<OpenPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_notation_of_an_open_point_loses_it() {
+        let complete = "[a.md:1] Lost? Taken: yes. Otherwise: no. Affects: R1.";
+        for heading in ["## Open points", "## Open points (silences):", "## 9. **Open points**", "# OPEN POINTS"] {
+            for start in
+                ["O1", "- **O1**", "1. O1", "2) **O1**:", "- [O1]", "(O1)", "• O1", "O 1", "O-1:", "| O1 |", "### O1:"]
+            {
+                let found = parse_open_points(&format!("{heading}\n{start} {complete}\n"));
+                assert_eq!(found.len(), 1, "{heading}, {start}");
+                assert_eq!((found[0].id.as_str(), found[0].missing_parts().len()), ("O1", 0), "{start}: {found:?}");
+            }
+        }
+        // Nested items, a question on the next line, and a point without any text.
+        let text = "## Open points\n- **O1** [a.md:1]\n  - Question: lost?\n  - Taken: yes.\n  - Otherwise: no.\nO2 [a.md:2]\nIs it? \
+                    Taken: a. Otherwise: b.\nO3\n";
+        let found = parse_open_points(text);
+        assert_eq!(found.iter().map(|p| p.id.as_str()).collect::<Vec<_>>(), ["O1", "O2", "O3"], "{found:#?}");
+        assert_eq!(found[1].missing_parts().len(), 0, "{:?}", found[1]);
+        assert_eq!(found[2].missing_parts(), ["Taken:", "Otherwise:"]);
+        let lost = format!(
+            "# T\nO4 {complete}\n## Open points\nO1 {complete}\nO1 [b.md:2] Another? Taken: c. Otherwise: d.\n"
+        );
+        let malformed = malformed_open_points(&lost);
+        assert_eq!(malformed.len(), 2, "{malformed:#?}");
+        assert!(
+            malformed[0].contains("below the heading") && malformed[1].contains("taken by another"),
+            "{malformed:#?}"
+        );
+        assert!(
+            malformed_open_points("## Steps\nO1 and O2 matter here. Only 3 [a.md:1].\n## Open points\n- none\n")
+                .is_empty()
+        );
+    }
 
     #[test]
     fn open_points_are_parsed_in_the_notations_of_models() {

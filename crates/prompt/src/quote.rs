@@ -167,12 +167,15 @@ fn sentence_ends(text: &str) -> Vec<usize> {
         }
         let rest = text[at + 1..].trim_start_matches(['"', '\'', ')', ']', '*', '_', '`', '\u{201d}', '\u{2019}']);
         let end = text.len() - rest.len();
+        if !rest.starts_with([' ', '\t']) {
+            continue;
+        }
         let word = text[line..=at].rsplit(char::is_whitespace).next().unwrap_or("");
         let word = word.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         // The number of a list item, or of a section.
         let is_number = word.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit());
         let goes_on = rest.trim_start().chars().next().is_some_and(char::is_lowercase);
-        if rest.starts_with([' ', '\t']) && !goes_on && !is_number && !ABBREVIATIONS.contains(&word.as_str()) {
+        if !goes_on && !is_number && !ABBREVIATIONS.contains(&word.as_str()) {
             ends.push(end);
         }
     }

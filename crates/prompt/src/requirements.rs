@@ -22,11 +22,16 @@ pub struct Requirement {
 impl Requirement {
     /// The place, with its error if it has one.
     pub fn place_words(&self) -> String {
-        match (&self.place, &self.misplaced) {
-            (None, _) => "no place given".to_owned(),
-            (Some(place), None) => place.clone(),
-            (Some(place), Some(what)) => format!("{place}: {what}"),
-        }
+        place_words(self.place.as_deref(), self.misplaced.as_deref())
+    }
+}
+
+/// A cited place, with its error if it has one.
+pub(super) fn place_words(place: Option<&str>, misplaced: Option<&str>) -> String {
+    match (place, misplaced) {
+        (None, _) => "no place given".to_owned(),
+        (Some(place), None) => place.to_owned(),
+        (Some(place), Some(what)) => format!("{place}: {what}"),
     }
 }
 
@@ -74,13 +79,14 @@ static REQUIREMENT_LIKE: LazyLock<Regex> = LazyLock::new(|| {
 /// The lines below each heading "Requirements", or all lines if there is no such heading. Elsewhere `R3` only refers to a
 /// requirement.
 fn requirement_lines(text: &str) -> Vec<&str> {
-    section_lines(text, "requirements").unwrap_or_else(|| text.lines().collect())
+    let is_requirements = |title: &str| title.eq_ignore_ascii_case("requirements");
+    section_lines(text, is_requirements).unwrap_or_else(|| text.lines().collect())
 }
 
-/// The lines below each heading of this title; `None` if there is no such heading.
-pub(super) fn section_lines<'a>(text: &'a str, title: &str) -> Option<Vec<&'a str>> {
+/// The lines below each heading of such a title; `None` if there is no such heading.
+pub(super) fn section_lines(text: &str, is_title: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
     let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
-    let is_heading = |line: &str| level(line) > 0 && line.trim_start_matches('#').trim().eq_ignore_ascii_case(title);
+    let is_heading = |line: &str| level(line) > 0 && is_title(line.trim_start_matches('#').trim());
     if !text.lines().any(is_heading) {
         return None;
     }

@@ -280,7 +280,7 @@ impl ApprovalClause {
                 format!("requirements that no checked property covers: {}", list(&facts.uncovered))
             }
             ApprovalClause::OpenPointsAccepted => format!(
-                "open points whose reading no review accepted (by id in `accepted_open_points`): {}",
+                "open points whose reading the review does not accept (name their ids in `accepted_open_points`): {}",
                 list(&facts.unaccepted_open_points)
             ),
             ApprovalClause::ChangesNamed => {

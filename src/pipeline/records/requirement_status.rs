@@ -114,8 +114,8 @@ fn status(covered: &CoveredRequirement, check: Option<&CheckOutcome>, review: Op
     let (undecided, unchecked): (Vec<_>, Vec<_>) = covered
         .claimed_by
         .iter()
-        .map(|name| (name.clone(), why_undecided(check, name)))
-        .partition(|(_, why)| matches!(why, Missing::Verdict(_)));
+        .map(|name| (name.clone(), why_no_verdict(check, name)))
+        .partition(|(_, why)| matches!(why, NoVerdict::EndedEarly(_)));
     if !undecided.is_empty() {
         let (by, why) = names_and_reasons(undecided);
         return RequirementStatus::Undecided { by, why };
@@ -134,11 +134,11 @@ fn status(covered: &CoveredRequirement, check: Option<&CheckOutcome>, review: Op
 }
 
 /// The names, and the different reasons, each once.
-fn names_and_reasons(missing: Vec<(String, Missing)>) -> (Vec<String>, String) {
+fn names_and_reasons(missing: Vec<(String, NoVerdict)>) -> (Vec<String>, String) {
     let (names, reasons): (Vec<String>, BTreeSet<String>) = missing
         .into_iter()
         .map(|(name, missing)| {
-            let (Missing::Verdict(why) | Missing::Check(why)) = missing;
+            let (NoVerdict::EndedEarly(why) | NoVerdict::NotExamined(why)) = missing;
             (name, why)
         })
         .unzip();
@@ -151,15 +151,15 @@ fn is_violated(check: &CheckOutcome, name: &str) -> bool {
 }
 
 /// Why a property has no verdict.
-enum Missing {
+enum NoVerdict {
     /// The check examined it and ended too early.
-    Verdict(String),
+    EndedEarly(String),
     /// The check did not examine it.
-    Check(String),
+    NotExamined(String),
 }
 
-fn why_undecided(check: Option<&CheckOutcome>, name: &str) -> Missing {
-    let Some(check) = check else { return Missing::Check("the current files were not checked".to_owned()) };
+fn why_no_verdict(check: Option<&CheckOutcome>, name: &str) -> NoVerdict {
+    let Some(check) = check else { return NoVerdict::NotExamined("the current files were not checked".to_owned()) };
     let bounds = &check.bounds;
     // The journal does not say whether an assertion that can fail was reached. If the check ended early, it may have been.
     let is_examined = match name {
@@ -169,12 +169,21 @@ fn why_undecided(check: Option<&CheckOutcome>, name: &str) -> Missing {
     };
     match &check.verdict {
         Verdict::Violated { violated } if is_examined => {
-            Missing::Verdict(format!("the check stopped at a violation: {}", violated.description()))
+            NoVerdict::EndedEarly(format!("the check stopped at a violation: {}", violated.description()))
         }
-        Verdict::Inconclusive { reason, .. } if is_examined => Missing::Verdict(reason.clone()),
-        _ if is_examined => Missing::Verdict("the check gave no verdict".to_owned()),
-        Verdict::Invalid { reason, .. } => Missing::Check(format!("the specification is invalid: {reason}")),
-        _ => Missing::Check(match name {
+        Verdict::Inconclusive { reason, .. } if is_examined => NoVerdict::EndedEarly(reason.clone()),
+        _ if is_examined => NoVerdict::EndedEarly("the check gave no verdict".to_owned()),
+        // Then the outcome does not say which properties the configuration lists beyond those that were decided.
+        Verdict::Violated { violated } if !matches!(name, DEADLOCK | ASSERTION) && !check.is_initial_only(name) => {
+            NoVerdict::EndedEarly(format!("the check stopped at a violation: {}", violated.description()))
+        }
+        Verdict::Inconclusive { reason, .. }
+            if !matches!(name, DEADLOCK | ASSERTION) && !check.is_initial_only(name) =>
+        {
+            NoVerdict::EndedEarly(reason.clone())
+        }
+        Verdict::Invalid { reason, .. } => NoVerdict::NotExamined(format!("the specification is invalid: {reason}")),
+        _ => NoVerdict::NotExamined(match name {
             DEADLOCK => deadlock_sentence(bounds),
             ASSERTION => "no assertion that can fail was reached".to_owned(),
             _ if check.is_initial_only(name) => "checked in the initial states only".to_owned(),

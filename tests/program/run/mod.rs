@@ -13,6 +13,7 @@ mod forge;
 mod handoff;
 mod interface;
 mod misbehaving_models;
+mod open_points;
 mod original_defects;
 mod probes;
 mod process_environment;
