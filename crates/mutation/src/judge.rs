@@ -156,7 +156,7 @@ pub struct Judge<'a> {
     /// What distinguishes these tools from others, for the key of a judgement.
     pub version: &'a str,
     /// Also finds all properties that notice a mutant, and the witnesses that a surviving one no longer reaches. This takes
-    /// further runs, which its class does not need.
+    /// further runs; the class of the mutant is the same without them.
     pub thorough: bool,
 }
 
@@ -308,8 +308,12 @@ impl Judge<'_> {
                 killed.killed_by.push(name);
             }
         }
+        // Deadlock and assertions notice mutants, too, and only a finished run decides them.
         let mut properties = request.cfg.invariants.iter().chain(&request.cfg.properties);
-        killed.has_all_killers = verdict == Verdict::Holds || properties.all(|name| killed.killed_by.contains(name));
+        let decides_nothing_else = request.cfg.check_deadlock == Some(false)
+            && !["Assert", "assert"].iter().any(|word| request.spec.text.contains(word));
+        killed.has_all_killers = verdict == Verdict::Holds
+            || (decides_nothing_else && properties.all(|name| killed.killed_by.contains(name)));
         Ok(killed)
     }
 

@@ -258,11 +258,9 @@ async fn run_watching(
     let mut seen = BTreeSet::new();
     let mut lines = 0_usize;
     let mut on_line = |line: &str| {
-        let Some((_, enabled_plan)) = actions.parse_printed_line(line) else { return };
+        let Some((_, enabled)) = actions.parse_printed_line(line) else { return };
         lines += 1;
-        seen.extend(
-            watch.rest.iter().zip(enabled_plan).filter(|(_, enabled_plan)| *enabled_plan).map(|(action, _)| *action),
-        );
+        seen.extend(watch.rest.iter().zip(enabled).filter(|(_, is_enabled)| *is_enabled).map(|(action, _)| *action));
         let all = watch.stop_condition == StopCondition::AllEnabled && seen.len() == watch.rest.len();
         if watch.round == Round::EveryState && (all || lines >= MAX_PRINTED_STATES) {
             enough.cancel();

@@ -4,6 +4,7 @@
 //! in an invariant it is the level of the state before (measured with 2.15), which versions need not share.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use tlaforge_tla::{Verdict, WitnessOutcome};
 
@@ -33,7 +34,10 @@ impl WitnessProbe {
             return None;
         }
         let witnesses: Vec<String> = names.iter().filter(|name| is_name(name)).cloned().collect();
-        let prefix = free_name(spec, "TlaforgeReached".to_owned());
+        // No specification can print the hash of its own text, so it cannot forge a line of the run.
+        let mut hasher = DefaultHasher::new();
+        (&spec.text, &spec.local_modules, &request.cfg_text).hash(&mut hasher);
+        let prefix = free_name(spec, format!("TlaforgeReached_{:016x}", hasher.finish()));
         let invariant = format!("{prefix}_None");
         let definitions = definitions(&prefix, &witnesses);
         let plan = plan::with_invariants(spec, &plan::witnesses(cfg), &definitions, std::slice::from_ref(&invariant));

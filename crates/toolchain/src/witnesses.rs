@@ -18,14 +18,13 @@ pub(super) fn can_share_a_run(cfg: &Cfg) -> bool {
 /// What a run that searched for a witness with others showed of it; `None` if it needs a run of its own. `depth` is the
 /// length of the path to it, if the run reached it, and `rest` is the verdict of the run about all that it did not reach.
 pub(super) fn shared_outcome(name: &str, depth: Option<usize>, rest: Option<&Verdict>) -> Option<WitnessOutcome> {
-    let (reached, timed_out) = match (depth, rest) {
-        (Some(depth), _) => (Reached::Yes { depth }, false),
-        (None, Some(Verdict::Holds)) => (Reached::No, false),
-        // Alone it would not have been decided in that time either.
-        (None, Some(Verdict::Inconclusive { reason, timed_out: true })) => (Reached::Unknown(reason.clone()), true),
+    let reached = match (depth, rest) {
+        (Some(depth), _) => Reached::Yes { depth },
+        (None, Some(Verdict::Holds)) => Reached::No,
+        // Also after a timeout: another witness may have taken the time.
         (None, _) => return None,
     };
-    Some(WitnessOutcome { name: name.to_owned(), reached, timed_out })
+    Some(WitnessOutcome { name: name.to_owned(), reached, timed_out: false })
 }
 
 impl Session<'_> {
