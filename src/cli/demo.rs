@@ -50,7 +50,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let flags = Layer {
         provider: Some("replay".into()),
         strengthen: Some(0),
-        // Few, because the demo is to be quick.
+        // Few, so that the demo is quick.
         mutants: Some(args.mutants.unwrap_or(8)),
         candidates: Some(1),
         ..args.tools.layer()

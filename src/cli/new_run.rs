@@ -40,8 +40,8 @@ const EXEMPLARS: &[(&str, &str)] = &[
     ("TicketLock.cfg", include_str!("../../exemplars/TicketLock.cfg")),
 ];
 
-/// At the start of a run, so many skipped files with the same reason get a line each; the report lists all.
-const FEW_SKIPPED: usize = 5;
+/// Maximum number of skipped files with the same reason that get a line each at the start of a run; the report lists all.
+const MAX_LISTED_SKIPPED: usize = 5;
 
 pub(super) enum DocumentSource {
     /// A file or a folder.
@@ -110,7 +110,7 @@ pub(super) async fn create_run(
         let ahead = Continuation { view: &RunView::default(), parent: None, next: 0, revisions };
         refuse_unreachable(objective, settings, ahead)?;
     }
-    for line in skipped_lines(&documents.skipped, FEW_SKIPPED) {
+    for line in skipped_lines(&documents.skipped, MAX_LISTED_SKIPPED) {
         display.note(&line);
     }
     let own: Vec<&str> = context.prompts.templates().iter().filter(|t| t.own).map(|t| t.name).collect();

@@ -416,7 +416,8 @@ fn endpoint_url(base: &str, endpoint: &str) -> Result<Url, SetupError> {
         let shown = format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(""));
         SetupError::BaseUrl { url: shown.split(['?', '#']).next().unwrap_or("").to_owned(), what: what.to_owned() }
     };
-    // Reading other host names takes tables and five packages, which no server of a model has needed.
+    // Converting international host names needs Unicode tables and five more packages (Cargo.lock has idna_adapter 1.0.0,
+    // which leaves them out).
     let mut url = Url::parse(base).map_err(|e| {
         let what = e.to_string();
         bad(if base.is_ascii() {

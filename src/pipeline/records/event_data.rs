@@ -89,7 +89,7 @@ pub struct AnswerReceived {
     pub cost_usd: Option<f64>,
     /// An estimate of what the provider did not count.
     pub estimated: Option<Estimate>,
-    /// The answer was recorded for another wording of the prompt.
+    /// The answer was recorded for a different prompt.
     pub stale: bool,
     /// The files that the model has read.
     pub reads: Vec<FileRead>,

@@ -227,7 +227,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[],
         trend: Trend::Free,
         source: Source::Mutants,
-        words: "mutants killed of those killed or surviving, at the end of the revision; undefined where none was judged",
+        words: "mutants killed of those killed or surviving, at the end of the revision; undefined if none was killed or survived",
         of: |m| m.revision.strengthened.as_ref()?.after.score.map(Quantity::Number),
     },
     Metric {
@@ -277,7 +277,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[],
         trend: Trend::NonDecreasing,
         source: Source::Ledger,
-        words: "what the run has cost until the revision closed; undefined where the price of a call is not known",
+        words: "what the run has cost until the revision closed; undefined if the price of a call is unknown",
         of: |m| cost(m.spent),
     },
     Metric {
@@ -287,7 +287,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[],
         trend: Trend::NonDecreasing,
         source: Source::Ledger,
-        words: "what the run has used until then; undefined where the provider did not count them",
+        words: "what the run has used until then; undefined if the provider did not count them",
         of: |m| tokens(m.spent),
     },
     Metric {

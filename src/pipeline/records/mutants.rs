@@ -159,8 +159,8 @@ impl Judged {
     }
 }
 
-/// What a sample of mutants shows about the properties of an approved specification (`mutants_sampled`). It decides
-/// nothing.
+/// What a sample of mutants shows about the properties of an approved specification (`mutants_sampled`). No
+/// guard reads it; a rule of the user's own policy can.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MutantSample {
     /// Why no mutant was judged.

@@ -14,7 +14,7 @@ pub struct Spent {
     /// Calls without an answer.
     #[serde(default)]
     pub failed: u32,
-    /// Answers that were recorded for another wording of the prompt.
+    /// Answers that were recorded for a different prompt.
     pub stale: u32,
     /// All kinds of tokens, of calls whose provider counts them.
     pub tokens: u64,

@@ -9,7 +9,7 @@ mod tree;
 use crate::support::counter::{self, CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, issue, sections};
 use crate::support::{Bench, Script, name, outcome, reasons};
 
-/// Both checkers; outside of a campaign only the embedded one, which takes a tenth of the time.
+/// Both checkers. [`checkers_to_run`] leaves out TLC except in a campaign, because it takes ten times as long.
 const BOTH: [&str; 2] = ["tlc", "embedded"];
 /// Only what the Java tools can evaluate.
 const TLC: [&str; 1] = ["tlc"];
@@ -69,8 +69,8 @@ impl Answers {
     }
 }
 
-/// The checkers of a test that are asked on this machine.
-fn asked<'a>(checkers: &'a [&'a str]) -> impl Iterator<Item = &'a &'a str> {
+/// The checkers that a test runs: in a campaign all of them, otherwise only the embedded one. A single checker always runs.
+fn checkers_to_run<'a>(checkers: &'a [&'a str]) -> impl Iterator<Item = &'a &'a str> {
     let all = std::env::var_os("TLAFORGE_CAMPAIGN").is_some() || checkers.len() == 1;
     checkers.iter().filter(move |checker| all || **checker == "embedded")
 }
@@ -79,7 +79,7 @@ fn asked<'a>(checkers: &'a [&'a str]) -> impl Iterator<Item = &'a &'a str> {
 /// the guard refuses each approval and names `named`.
 #[track_caller]
 fn refused(answers: &Answers, checkers: &[&str], clause: &str, named: &str) {
-    for checker in asked(checkers) {
+    for checker in checkers_to_run(checkers) {
         for (script, revisions) in [(answers.first(), "0"), (answers.repair(), "1")] {
             let bench = counter::bench_with_java();
             bench.forge(&script, &["--max-revisions", revisions, "--checker", checker]).expect(1);
@@ -115,7 +115,7 @@ fn sent_back(answers: &Answers, node: &str, words: &str) {
 /// Runs the answers in the first revision with each of these checkers, and expects an approval.
 #[track_caller]
 fn approved(answers: &Answers, checkers: &[&str]) {
-    for checker in asked(checkers) {
+    for checker in checkers_to_run(checkers) {
         let bench = counter::bench_with_java();
         bench.forge(&answers.first(), &["--max-revisions", "0", "--checker", checker]).expect(0);
     }

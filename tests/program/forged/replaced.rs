@@ -1,7 +1,7 @@
 //! Forgeries in parts of a specification that its text does not show: definitions that the configuration replaces,
 //! modules inside the module, and requirements that are not counted.
 
-use crate::forged::{Answers, BOTH, approved, asked, last_clause, refused};
+use crate::forged::{Answers, BOTH, approved, checkers_to_run, last_clause, refused};
 use crate::support::counter::{self, CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, sections};
 use crate::support::{Bench, reasons};
 
@@ -83,7 +83,7 @@ fn a_definition_that_is_replaced_in_a_later_revision_is_a_change() {
     let review = serde_json::json!({"verdict": "approved", "summary": "s", "issues": [],
         "accepted_cfg": ["Over = FALSE: accepted"]});
     let later = Answers { invariants: invariants.clone(), cfg, review, ..Answers::default() };
-    for checker in asked(&BOTH) {
+    for checker in checkers_to_run(&BOTH) {
         let bench = counter::bench_with_java();
         let script = later
             .repair()
@@ -134,7 +134,7 @@ fn a_lone_carriage_return_ends_a_comment_for_both_checkers() {
                   Spec == Init /\\ [][Next]_x\nSafe == \\* always \rTRUE \\/ \n x < 1\n====\n";
     bench.write("M.tla", module);
     bench.write("M.cfg", "SPECIFICATION Spec\n\\* note\rINVARIANT Safe\n");
-    for checker in asked(&BOTH) {
+    for checker in checkers_to_run(&BOTH) {
         bench.run(&["check", "M.tla", "--checker", checker]).expect(0).prints(&["holds: Safe"]);
     }
 }

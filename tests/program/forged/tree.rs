@@ -1,6 +1,6 @@
 //! Forgeries that are visible only in the parsed and resolved module.
 
-use crate::forged::{Answers, BOTH, TLC, approved, asked, refused, sent_back};
+use crate::forged::{Answers, BOTH, TLC, approved, checkers_to_run, refused, sent_back};
 use crate::support::counter::{CFG, INFORMAL, INVARIANTS, MODULE, bench_with_java as bench};
 use crate::support::reasons;
 
@@ -295,7 +295,7 @@ fn a_step_that_changes_nothing_takes_the_worth_of_deadlock_freedom() {
 
 #[test]
 fn a_premise_is_found_in_every_form() {
-    for checker in asked(&BOTH) {
+    for checker in checkers_to_run(&BOTH) {
         let bench = bench();
         let invariants = format!(
             "Above(a, b) == a > b => n = 7\nNot(a) == ~(n = a) \\/ n > 8\nBelow == n > 4 => n = 3\n{}",
@@ -320,7 +320,7 @@ fn a_premise_is_found_in_every_form() {
 
 #[test]
 fn a_premise_that_no_reachable_state_satisfies_is_listed() {
-    for checker in asked(&BOTH) {
+    for checker in checkers_to_run(&BOTH) {
         let bench = bench();
         let invariants =
             INVARIANTS.replace("n <= Max\n", "/\\ n > Max => n = 7\n              /\\ n = Max => n <= Max\n");
