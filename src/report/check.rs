@@ -33,6 +33,7 @@ pub fn check_json(outcome: &CheckOutcome) -> Value {
         "coverage": outcome.coverage,
         "invariants": outcome.invariants,
         "properties": outcome.properties,
+        "further": outcome.further,
         "witnesses": outcome.witnesses,
         "warnings": outcome.warnings,
         "checker": outcome.checker,

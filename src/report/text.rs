@@ -10,8 +10,8 @@ use super::strengthen::{sample_line, sample_text, strengthened_line, strengthene
 use crate::pipeline::{Feedback, Outcome, Position, RequirementResult, ReviewVerdict, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
-    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence, step_lines,
-    trace_table, verdict_sentence, witness_lines,
+    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence,
+    status_sentence, step_lines, trace_table, verdict_sentence, witness_lines,
 };
 
 /// Maximum number of characters for the reason of a decision: enough for every value that a guard compares.
@@ -204,6 +204,9 @@ fn check(text: &mut String, revision: &Revision) {
     match &revision.check {
         Some(outcome) => {
             let _ = writeln!(text, "\nCheck ({}): {}", outcome.version.trim(), verdict_sentence(outcome));
+            if let Some(each) = status_sentence(outcome) {
+                let _ = writeln!(text, "  each property: {each}");
+            }
             let _ = writeln!(text, "  {}", statistics_sentence(&outcome.statistics));
             let _ = writeln!(text, "  within: {}", bounds_sentence(&outcome.bounds));
             for line in witness_lines(outcome) {

@@ -6,6 +6,7 @@ use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
     Bounds, CheckOutcome, Checker, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
 };
+use super::outcome_status::{FurtherVerdict, status_sentence};
 use super::probe::FairnessProbe;
 use super::trace_text::trace_table;
 
@@ -278,6 +279,9 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
 pub fn outcome_text_parts(outcome: &CheckOutcome, width: usize) -> (String, String) {
     let mut text = String::new();
     let _ = writeln!(text, "# Verdict {}\n\n{}\n", verdict_source(outcome), verdict_sentence(outcome));
+    if let Some(each) = status_sentence(outcome) {
+        let _ = writeln!(text, "Each property: {each}\n");
+    }
     // A rejected specification has no counts, and its bounds mean nothing.
     if !is_rejected(outcome) {
         let _ = writeln!(text, "Counts: {}", statistics_sentence(&outcome.statistics));
@@ -286,6 +290,12 @@ pub fn outcome_text_parts(outcome: &CheckOutcome, width: usize) -> (String, Stri
     let before = std::mem::take(&mut text);
     if let Some(trace) = &outcome.trace {
         let _ = writeln!(text, "\n## Counterexample\n\n{}", trace_table(trace, width).trim_end());
+    }
+    for further in &outcome.further {
+        if let FurtherVerdict::Violated { trace: Some(trace), .. } = &further.verdict {
+            let table = trace_table(trace, width);
+            let _ = writeln!(text, "\n## Counterexample to {}\n\n{}", further.name, table.trim_end());
+        }
     }
     let probes = probe_lines(outcome);
     if !probes.is_empty() {

@@ -20,6 +20,7 @@ mod merge;
 mod module;
 mod next_relation;
 mod outcome;
+mod outcome_status;
 mod probe;
 mod references;
 mod rename;
@@ -63,6 +64,7 @@ pub use outcome::{
     ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, Lasso, Place, Reached, Statistics, Step,
     TERMINATING, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
+pub use outcome_status::{FurtherProperty, FurtherVerdict, PropertyStatus, status_sentence};
 pub use probe::{ConstantProbe, FairnessProbe, ProbeResult, Probes};
 pub use references::{References, references};
 pub use requirement_comment::requirement_id;

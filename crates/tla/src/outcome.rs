@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Diagnostic;
+use super::outcome_status::FurtherProperty;
 use super::probe::Probes;
 
 /// The checker that explored the states.
@@ -338,8 +339,12 @@ pub struct CheckOutcome {
     pub trace: Option<Trace>,
     /// Invariants that were actually checked, in the order of the configuration.
     pub invariants: Vec<String>,
-    /// Temporal properties that were actually checked.
+    /// Temporal properties that were actually checked, unless an invariant or a deadlock was violated before them: then
+    /// they are in `further`.
     pub properties: Vec<String>,
+    /// Every other property of a check that found a violation, with its own verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherProperty>,
     /// Results of further runs on the violation; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<Probes>,
@@ -368,6 +373,7 @@ impl CheckOutcome {
             trace: None,
             invariants: Vec::new(),
             properties: Vec::new(),
+            further: Vec::new(),
             probes: None,
             witnesses: Vec::new(),
             warnings: Vec::new(),
@@ -379,30 +385,6 @@ impl CheckOutcome {
     /// Whether the main exploration was complete, with nothing left on the queue.
     pub fn is_complete(&self) -> bool {
         self.statistics.left_on_queue == Some(0)
-    }
-
-    /// Whether this check decided, within its bounds, if the named property holds; [`DEADLOCK`] is the absence of
-    /// deadlock, [`ASSERTION`] all assertions together. A run stops at the first violation and decides nothing else.
-    pub fn decided(&self, name: &str) -> bool {
-        let is_listed = |names: &[String]| names.iter().any(|n| n == name);
-        let violated = match &self.verdict {
-            Verdict::Violated { violated } => Some(violated),
-            _ => None,
-        };
-        let is_violated = violated.is_some_and(|v| v.property() == Some(name));
-        // Temporal properties have a run of their own, which starts only if the run for invariants found no violation:
-        // a violated temporal property implies that all invariants hold.
-        let invariants_hold = match (&self.verdict, violated.map(|v| v.kind)) {
-            (Verdict::Holds, _) | (_, Some(ViolationKind::Property | ViolationKind::ActionProperty)) => true,
-            (_, Some(_)) => false,
-            (_, None) => !self.invariants.is_empty(),
-        };
-        is_violated
-            || (invariants_hold
-                && (is_listed(&self.invariants)
-                    || name == ASSERTION
-                    || (name == DEADLOCK && self.bounds.deadlock_checked && self.bounds.always_enabled.is_empty())))
-            || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
     }
 
     /// Whether the named property was checked in the initial states only.
@@ -445,6 +427,7 @@ mod tests {
             trace: None,
             invariants: names(invariants),
             properties: names(properties),
+            further: Vec::new(),
             probes: None,
             witnesses: Vec::new(),
             warnings: Vec::new(),
@@ -481,5 +464,31 @@ mod tests {
         let mut unchecked = outcome(Verdict::Holds, i, p);
         unchecked.bounds.deadlock_checked = false;
         assert!(!unchecked.decided("Deadlock"));
+    }
+
+    #[test]
+    fn after_a_violation_each_property_has_the_verdict_of_the_further_runs() {
+        use crate::outcome_status::PropertyStatus::{Holds, NotChecked, Undecided, Violated};
+        use crate::outcome_status::{FurtherVerdict, status_sentence};
+        let mut outcome = outcome(violated(ViolationKind::Invariant, Some("A")), &["A", "B", "C"], &[]);
+        assert_eq!(outcome.property_status("B"), Undecided("the check ended at the first violation"));
+        let reason = "no time was left for it".to_owned();
+        let further = [
+            ("B", FurtherVerdict::Violated { kind: ViolationKind::Invariant, trace: None }),
+            ("C", FurtherVerdict::Holds),
+            ("Start", FurtherVerdict::Holds),
+            ("P", FurtherVerdict::Undecided { reason }),
+        ];
+        outcome.further = further.map(|(name, verdict)| FurtherProperty { name: name.to_owned(), verdict }).to_vec();
+        outcome.bounds.initial_state_properties = vec!["Start".to_owned()];
+        let statuses = ["A", "B", "C", "P", "Start", "Unknown"].map(|name| outcome.property_status(name));
+        assert_eq!(statuses, [Violated, Violated, Holds, Undecided("no time was left for it"), NotChecked, NotChecked]);
+        assert_eq!(
+            status_sentence(&outcome).as_deref(),
+            Some("violated: A, B; holds: C, Start (initial states only); undecided: P (no time was left for it)")
+        );
+        let json = serde_json::to_value(&outcome).unwrap();
+        assert_eq!(json["further"][1], serde_json::json!({"name": "C", "verdict": "holds"}));
+        assert_eq!(serde_json::from_value::<CheckOutcome>(json).unwrap(), outcome);
     }
 }

@@ -68,6 +68,9 @@ pub(crate) async fn check(
     if detail == Detail::VerdictOnly {
         return Ok(CheckReport { outcome, output: session.output, second_outcome: None });
     }
+    if let Verdict::Violated { violated } = &outcome.verdict {
+        outcome.further = session.check_further(violated, &mut outcome.warnings).await?;
+    }
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
         outcome.trace = Some(session.add_further_runs(named, &mut outcome.warnings));
@@ -220,6 +223,7 @@ fn rejected_report(
             trace: None,
             invariants: Vec::new(),
             properties: Vec::new(),
+            further: Vec::new(),
             probes: None,
             witnesses: witnesses.collect(),
             warnings: Vec::new(),
@@ -287,18 +291,8 @@ impl Session<'_> {
                 }
                 _ => self.find_violated_property(&mut run, warnings).await?,
             }
-        // TLC then reports "no error" also for properties that are violated (measured; only 2.15 warns about it). Properties
-        // about single steps are not affected.
-        } else if run.verdict == Verdict::Holds
-            && run.parsed.liveness
-            && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
-        {
-            let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
-            run.verdict = Verdict::inconclusive(format!(
-                "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
-                 properties",
-                names.join(", ")
-            ));
+        } else {
+            limit_liveness_to_constraint(cfg, &mut run);
         }
         Ok(run)
     }
@@ -347,6 +341,22 @@ impl Session<'_> {
     }
 }
 
+/// With a constraint, TLC reports "no error" also for temporal properties that are violated (measured; only 2.15 warns
+/// about it). Properties about single steps are not affected.
+pub(super) fn limit_liveness_to_constraint(cfg: &Cfg, run: &mut Run) {
+    if run.verdict == Verdict::Holds
+        && run.parsed.liveness
+        && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
+    {
+        let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
+        run.verdict = Verdict::inconclusive(format!(
+            "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
+             properties",
+            names.join(", ")
+        ));
+    }
+}
+
 fn build_outcome(
     explorer: &dyn Explorer,
     request: &CheckRequest,
@@ -384,6 +394,7 @@ fn build_outcome(
         trace,
         invariants,
         properties,
+        further: Vec::new(),
         probes: None,
         witnesses,
         warnings: all_warnings,

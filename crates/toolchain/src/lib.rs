@@ -19,6 +19,7 @@ mod examine;
 mod explorer;
 mod fallback;
 mod fetch;
+mod further_properties;
 mod installation;
 mod java;
 mod lint;

@@ -104,6 +104,12 @@ pub(crate) fn single_violation(cfg: &Cfg, violation: &Violation) -> Option<RunPl
     Some(RunPlan { cfg: render(cfg, &parts), deadlock, ..for_trace(&safety(cfg)) })
 }
 
+/// The run for a part of what the main run checks, always in the same order.
+pub(crate) fn part_of_safety(cfg: &Cfg, invariants: &[String], deadlock: bool) -> RunPlan {
+    let parts = Parts { invariants, symmetry: true, view: true, ..Parts::default() };
+    RunPlan { label: "rest".to_owned(), cfg: render(cfg, &parts), deadlock, ..for_trace(&safety(cfg)) }
+}
+
 /// A name for a module or definition that occurs nowhere in the specification.
 pub(super) fn free_name(spec: &SpecText, mut name: String) -> String {
     let is_taken = |name: &str| {

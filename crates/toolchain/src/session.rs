@@ -16,6 +16,9 @@ pub(super) struct Session<'a> {
     pub(super) output: String,
 }
 
+/// Why a further run was not started.
+pub(super) const NO_TIME_LEFT: &str = "no time was left for it";
+
 impl Session<'_> {
     pub(super) fn add_further_runs<T>(&mut self, further: FurtherRuns<T>, warnings: &mut Vec<String>) -> T {
         self.output.push_str(&further.output);
@@ -43,7 +46,7 @@ impl Session<'_> {
     ) -> Result<Result<Run, String>, ToolError> {
         // Starting TLC alone takes several times as long.
         if left.as_millis() < 100 {
-            return Ok(Err("no time was left for it".to_owned()));
+            return Ok(Err(NO_TIME_LEFT.to_owned()));
         }
         let limits = Limits { check: *left, ..self.cx.limits.clone() };
         let cx = ToolContext { limits: &limits, ..*self.cx };

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod command;
+mod each_property;
 mod errors;
 mod files;
 mod positions;

@@ -1,0 +1,120 @@
+//! The verdict of each property of a check. The verdict of the whole check names only the first violation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::outcome::{ASSERTION, CheckOutcome, DEADLOCK, Trace, Verdict, ViolationKind};
+
+/// What a check found of a property after another one was violated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherProperty {
+    /// As [`Violation::property`](super::outcome::Violation::property) names it.
+    pub name: String,
+    #[serde(flatten)]
+    pub verdict: FurtherVerdict,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum FurtherVerdict {
+    Holds,
+    Violated {
+        kind: ViolationKind,
+        /// Its counterexample, if one was derived in time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<Trace>,
+    },
+    Undecided {
+        reason: String,
+    },
+}
+
+/// What a check found of a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyStatus<'a> {
+    Holds,
+    Violated,
+    /// With the reason.
+    Undecided(&'a str),
+    /// The check did not check it, or only in the initial states.
+    NotChecked,
+}
+
+impl CheckOutcome {
+    /// What this check found, within its bounds, of the named property; [`DEADLOCK`] is the absence of deadlock,
+    /// [`ASSERTION`] all assertions together.
+    pub fn property_status(&self, name: &str) -> PropertyStatus<'_> {
+        if let Verdict::Violated { violated } = &self.verdict
+            && violated.property() == Some(name)
+        {
+            return PropertyStatus::Violated;
+        }
+        match self.further.iter().find(|further| further.name == name).map(|further| &further.verdict) {
+            Some(FurtherVerdict::Violated { .. }) => return PropertyStatus::Violated,
+            Some(FurtherVerdict::Undecided { reason }) => return PropertyStatus::Undecided(reason),
+            Some(FurtherVerdict::Holds) if !self.is_initial_only(name) => return PropertyStatus::Holds,
+            Some(FurtherVerdict::Holds) => return PropertyStatus::NotChecked,
+            None => {}
+        }
+        let is_listed = self.invariants.iter().chain(&self.properties).any(|listed| listed == name);
+        match &self.verdict {
+            _ if self.holds_by_verdict(name) => PropertyStatus::Holds,
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } if is_listed => {
+                PropertyStatus::Undecided(reason)
+            }
+            Verdict::Violated { .. } if is_listed => {
+                PropertyStatus::Undecided("the check ended at the first violation")
+            }
+            _ => PropertyStatus::NotChecked,
+        }
+    }
+
+    /// Whether this check decided, within its bounds, if the named property holds.
+    pub fn decided(&self, name: &str) -> bool {
+        matches!(self.property_status(name), PropertyStatus::Holds | PropertyStatus::Violated)
+    }
+
+    /// Whether the verdict of the whole check implies that the named property holds.
+    fn holds_by_verdict(&self, name: &str) -> bool {
+        let is_listed = |names: &[String]| names.iter().any(|n| n == name);
+        let violated = match &self.verdict {
+            Verdict::Violated { violated } => Some(violated.kind),
+            _ => None,
+        };
+        // Temporal properties have a run of their own, which gives the first violation only if the run for invariants
+        // found none: a temporal property that is violated first implies that all invariants hold.
+        let invariants_hold = match (&self.verdict, violated) {
+            (Verdict::Holds, _) | (_, Some(ViolationKind::Property | ViolationKind::ActionProperty)) => true,
+            (_, Some(_)) => false,
+            (_, None) => !self.invariants.is_empty(),
+        };
+        let is_safety = is_listed(&self.invariants)
+            || name == ASSERTION
+            || (name == DEADLOCK && self.bounds.deadlock_checked && self.bounds.always_enabled.is_empty());
+        (invariants_hold && is_safety)
+            || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
+    }
+}
+
+/// What a check found of each property, in one line: `violated: A, B; holds: C; undecided: D (no time was left for it)`.
+/// `None` unless it checked more than the property that is violated first.
+pub fn status_sentence(outcome: &CheckOutcome) -> Option<String> {
+    let Verdict::Violated { violated } = &outcome.verdict else { return None };
+    if outcome.further.is_empty() {
+        return None;
+    }
+    let (mut broken, mut holding, mut open) = (Vec::from_iter(violated.property().map(str::to_owned)), vec![], vec![]);
+    for further in &outcome.further {
+        let name = further.name.clone();
+        match &further.verdict {
+            FurtherVerdict::Violated { .. } => broken.push(name),
+            FurtherVerdict::Holds if outcome.is_initial_only(&name) => holding.push(name + " (initial states only)"),
+            FurtherVerdict::Holds => holding.push(name),
+            FurtherVerdict::Undecided { reason } => open.push(format!("{name} ({reason})")),
+        }
+    }
+    let lists = [("violated", broken), ("holds", holding), ("undecided", open)];
+    let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> = lists.map(|(status, names)| format!("{status}: {}", names.join(", "))).collect();
+    Some(parts.join("; "))
+}

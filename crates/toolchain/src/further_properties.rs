@@ -1,0 +1,216 @@
+//! The verdict of every property besides the one that a check found violated first. A violated property is set aside and
+//! the rest is checked again, until each has its verdict or the time is over. All runs together get the time of one.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tlaforge_tla::{DEADLOCK, FurtherProperty, FurtherVerdict, Trace, Verdict, Violation, ViolationKind};
+
+use super::bounds::check_bounds;
+use super::check::limit_liveness_to_constraint;
+use super::explorer::{PastViolations, Run};
+use super::plan::{self, RunPlan};
+use super::session::{NO_TIME_LEFT, Session};
+use super::{CheckRequest, Limits, ToolContext, ToolError};
+
+impl Session<'_> {
+    /// In the order of the configuration. Empty if nothing can be set aside: after a violated assumption every property
+    /// holds of nothing.
+    pub(super) async fn check_further(
+        &mut self,
+        first: &Violation,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<FurtherProperty>, ToolError> {
+        use ViolationKind::{ActionProperty, Assertion, Deadlock, Invariant, Property};
+        let CheckRequest { cfg, .. } = self.request;
+        let (Invariant | Property | ActionProperty | Deadlock | Assertion, Some(name)) = (first.kind, first.property())
+        else {
+            return Ok(Vec::new());
+        };
+        let others = |names: &[String]| -> Vec<String> { names.iter().filter(|n| **n != name).cloned().collect() };
+        let (invariants, properties) = (others(&cfg.invariants), others(&cfg.properties));
+        let deadlock = cfg.check_deadlock != Some(false) && first.kind != Deadlock;
+        // `[]P` under PROPERTY is reported as a violated invariant.
+        let is_temporal = cfg.properties.iter().any(|p| p == name) && !cfg.invariants.iter().any(|i| i == name);
+        let left = self.cx.limits.check;
+        let mut rest = Rest { session: self, left, found: BTreeMap::new() };
+        if first.kind == Assertion {
+            let all = [&invariants[..], &properties[..], &deadlock_name(deadlock)[..]].concat();
+            rest.set_all(&all, &undecided("no run continues after a failed assertion"));
+        } else if is_temporal {
+            // The run for temporal properties starts only after that for invariants and deadlock found no violation.
+            rest.set_all(&invariants, &FurtherVerdict::Holds);
+            rest.set_all(&deadlock_name(deadlock), &FurtherVerdict::Holds);
+            rest.check_each_temporal(&properties).await?;
+        } else {
+            rest.check_safety(invariants.clone(), deadlock).await?;
+            rest.check_temporal(&properties).await?;
+        }
+        let mut found = rest.found;
+        let names = [invariants, deadlock_name(deadlock), properties].concat();
+        let mut further = Vec::new();
+        for name in names {
+            // A name that is listed twice is in the result once.
+            let Some(mut verdict) = found.remove(&name) else { continue };
+            if let FurtherVerdict::Violated { trace: Some(trace), .. } = &mut verdict {
+                let steps = self.explorer.name_steps(self.request, std::mem::take(trace), self.cx).await?;
+                *trace = self.add_further_runs(steps, warnings);
+            }
+            further.push(FurtherProperty { name, verdict });
+        }
+        Ok(further)
+    }
+}
+
+/// The properties that have no verdict yet, and the time left for all runs together.
+struct Rest<'s, 'a> {
+    session: &'s mut Session<'a>,
+    left: Duration,
+    found: BTreeMap<String, FurtherVerdict>,
+}
+
+impl Rest<'_, '_> {
+    fn set_all(&mut self, names: &[String], verdict: &FurtherVerdict) {
+        self.found.extend(names.iter().map(|name| (name.clone(), verdict.clone())));
+    }
+
+    fn set_violated(&mut self, name: &str, kind: ViolationKind, trace: Option<Trace>) {
+        self.found.insert(name.to_owned(), FurtherVerdict::Violated { kind, trace });
+    }
+
+    async fn check_safety(&mut self, mut invariants: Vec<String>, mut deadlock: bool) -> Result<(), ToolError> {
+        while deadlock || !invariants.is_empty() {
+            let plan = plan::part_of_safety(&self.session.request.cfg, &invariants, deadlock);
+            let (violated, run) = match self.run_past_violations(&plan).await? {
+                Ok(done) => done,
+                Err(why) => {
+                    self.set_all(&[invariants, deadlock_name(deadlock)].concat(), &undecided(&why));
+                    return Ok(());
+                }
+            };
+            for name in violated {
+                invariants.retain(|open| *open != name);
+                let trace = self.derive_trace(&name).await?;
+                self.set_violated(&name, ViolationKind::Invariant, trace);
+            }
+            let verdict = match run.verdict {
+                Verdict::Holds => FurtherVerdict::Holds,
+                Verdict::Violated { violated } => match (violated.kind, &violated.name) {
+                    (ViolationKind::Deadlock, _) if deadlock => {
+                        deadlock = false;
+                        self.set_violated(DEADLOCK, ViolationKind::Deadlock, run.parsed.trace);
+                        continue;
+                    }
+                    (ViolationKind::Invariant, Some(name)) if invariants.contains(name) => {
+                        invariants.retain(|open| open != name);
+                        self.set_violated(name, ViolationKind::Invariant, run.parsed.trace);
+                        continue;
+                    }
+                    _ => ended_otherwise(&violated),
+                },
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason),
+            };
+            self.set_all(&[invariants, deadlock_name(deadlock)].concat(), &verdict);
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// All of these properties at once, and each alone if one is violated.
+    async fn check_temporal(&mut self, properties: &[String]) -> Result<(), ToolError> {
+        let CheckRequest { cfg, .. } = self.session.request;
+        if !check_bounds(self.session.request).assumptions.is_empty() {
+            let why = "whether any behaviour satisfies the specification was not checked after a violation";
+            self.set_all(properties, &undecided(why));
+        } else if properties.len() < 2 {
+            self.check_each_temporal(properties).await?;
+        } else {
+            let plan = plan::temporal(cfg, properties);
+            match self.session.run_in_time_left(&plan, &mut self.left).await? {
+                Ok(mut run) => {
+                    limit_liveness_to_constraint(cfg, &mut run);
+                    match run.verdict {
+                        Verdict::Holds => self.set_all(properties, &FurtherVerdict::Holds),
+                        Verdict::Inconclusive { reason, timed_out: true } => {
+                            self.set_all(properties, &undecided(&reason));
+                        }
+                        _ => self.check_each_temporal(properties).await?,
+                    }
+                }
+                Err(why) => self.set_all(properties, &undecided(&why)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_each_temporal(&mut self, properties: &[String]) -> Result<(), ToolError> {
+        use ViolationKind::{ActionProperty, Invariant, Property};
+        let CheckRequest { cfg, .. } = self.session.request;
+        for property in properties {
+            let plan = plan::for_trace(&plan::temporal(cfg, std::slice::from_ref(property)));
+            let verdict = match self.session.run_in_time_left(&plan, &mut self.left).await? {
+                Ok(mut run) => {
+                    limit_liveness_to_constraint(cfg, &mut run);
+                    match run.verdict {
+                        Verdict::Holds => FurtherVerdict::Holds,
+                        Verdict::Violated { violated } => match violated.kind {
+                            kind @ (Invariant | Property | ActionProperty) => {
+                                FurtherVerdict::Violated { kind, trace: run.parsed.trace }
+                            }
+                            _ => ended_otherwise(&violated),
+                        },
+                        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason),
+                    }
+                }
+                Err(why) => undecided(&why),
+            };
+            self.found.insert(property.clone(), verdict);
+        }
+        Ok(())
+    }
+
+    /// The counterexample to an invariant that is known to be violated, outside the time of the other runs: this one ends
+    /// where the run that found the violation met it.
+    async fn derive_trace(&mut self, invariant: &str) -> Result<Option<Trace>, ToolError> {
+        let violation = Violation { kind: ViolationKind::Invariant, name: Some(invariant.to_owned()) };
+        let Some(plan) = plan::single_violation(&self.session.request.cfg, &violation) else { return Ok(None) };
+        let run = self.session.run_in_time_left(&plan, &mut self.session.cx.limits.check.clone()).await?;
+        Ok(run.ok().filter(|run| matches!(run.verdict, Verdict::Violated { .. })).and_then(|run| run.parsed.trace))
+    }
+
+    /// Violated invariants if the checker can continue after them, and the result for everything else. The inner error
+    /// says why there is no result.
+    async fn run_past_violations(&mut self, plan: &RunPlan) -> Result<Result<(Vec<String>, Run), String>, ToolError> {
+        let Session { explorer, request, cx, .. } = *self.session;
+        if self.left.is_zero() {
+            return Ok(Err(NO_TIME_LEFT.to_owned()));
+        }
+        let limits = Limits { check: self.left, ..cx.limits.clone() };
+        let in_time = ToolContext { limits: &limits, ..*cx };
+        match explorer.run_past_violations(&request.spec, plan, &in_time).await {
+            Ok(Some(PastViolations { violated, run, output })) => {
+                self.session.output.push_str(&output);
+                self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
+                Ok(Ok((violated, run)))
+            }
+            Ok(None) => {
+                let run = self.session.run_in_time_left(plan, &mut self.left).await?;
+                Ok(run.map(|run| (Vec::new(), run)))
+            }
+            Err(error) if error.is_fatal() => Err(error),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+}
+
+fn undecided(reason: &str) -> FurtherVerdict {
+    FurtherVerdict::Undecided { reason: reason.to_owned() }
+}
+
+fn ended_otherwise(violated: &Violation) -> FurtherVerdict {
+    undecided(&format!("its run ended with another violation: {}", violated.description()))
+}
+
+fn deadlock_name(is_open: bool) -> Vec<String> {
+    if is_open { vec![DEADLOCK.to_owned()] } else { Vec::new() }
+}

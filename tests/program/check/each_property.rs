@@ -1,0 +1,106 @@
+//! After a violation each property has a verdict of its own.
+
+use serde_json::{Value, json};
+
+use crate::support::Bench;
+use crate::support::checking::{put, shape, steps};
+
+/// Counts to three and ends. The invariants name the counts that they forbid.
+const STAIRS: &str = "---- MODULE M ----
+EXTENDS Naturals
+VARIABLE x
+Init == x = 0
+Up == x < 3 /\\ x' = x + 1
+Spec == Init /\\ [][Up]_x /\\ WF_x(Up)
+TypeOK == x \\in 0..3
+NotTwo == x # 2
+NotThree == x # 3
+Reaches == <>(x = 3)
+Returns == []<>(x = 0)
+Grows == [][x' > x]_x
+Jumps == [][x' > x + 1]_x
+Partial == <>([i \\in {0} |-> TRUE][x])
+====
+";
+
+fn check(bench: &Bench, checker: &str, more: &[&str]) -> Value {
+    let args = [&["check", "M.tla", "--checker", checker, "--format", "json"], more].concat();
+    let value: Value = serde_json::from_str(&bench.run(&args).expect(1).stdout).expect("one object of JSON");
+    shape(&value);
+    value
+}
+
+/// The further properties as `name: verdict, number of states of the counterexample`.
+fn further(value: &Value) -> Vec<String> {
+    let further = value["further"].as_array().expect("a list");
+    let verdict = |entry: &Value| match entry["trace"]["steps"].as_array() {
+        Some(trace) => format!("{}: {}, {}", entry["name"], entry["verdict"], trace.len()),
+        None => format!("{}: {}", entry["name"], entry["verdict"]),
+    };
+    further.iter().map(|entry| verdict(entry).replace('"', "")).collect()
+}
+
+#[test]
+fn both_checkers_decide_each_property_after_a_violation() {
+    let bench = Bench::remembering();
+    let cfg = "SPECIFICATION Spec\nINVARIANTS TypeOK NotThree NotTwo\nPROPERTIES Reaches Returns Grows Jumps\n";
+    put(&bench, STAIRS, cfg);
+    let sentence =
+        "Each property: violated: NotTwo, NotThree, Deadlock, Returns, Jumps; holds: TypeOK, Reaches, Grows\n";
+    for checker in ["tlc", "embedded"] {
+        let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(1);
+        done.prints(&["violated: invariant NotTwo", sentence, "## Counterexample to NotThree\n\n  1  initial state\n"]);
+        let value = check(&bench, checker, &[]);
+        assert_eq!(steps(&value), ["-: x=0", "Up: x=1", "Up: x=2"], "{checker}");
+        let mut found = further(&value);
+        // The counterexample to a temporal property has an end of its own.
+        assert!(found[4].starts_with("Returns: violated, "), "{found:?}");
+        found.remove(4);
+        let expected = [
+            "TypeOK: holds",
+            "NotThree: violated, 4",
+            "Deadlock: violated, 4",
+            "Reaches: holds",
+            "Grows: holds",
+            "Jumps: violated, 2",
+        ];
+        assert_eq!(found, expected, "{checker}");
+        assert_eq!(value["further"][1]["trace"]["steps"][3]["action"], "Up", "{checker}");
+    }
+}
+
+#[test]
+fn the_properties_beside_a_violated_temporal_one_have_verdicts() {
+    let bench = Bench::remembering();
+    let cfg = "SPECIFICATION Spec\nINVARIANT TypeOK\nPROPERTIES Returns Reaches Jumps\nCHECK_DEADLOCK FALSE\n";
+    put(&bench, STAIRS, cfg);
+    for checker in ["tlc", "embedded"] {
+        let value = check(&bench, checker, &[]);
+        assert_eq!(value["violated"]["name"], "Returns", "{checker}");
+        assert_eq!(further(&value), ["TypeOK: holds", "Reaches: holds", "Jumps: violated, 2"], "{checker}");
+    }
+}
+
+#[test]
+fn what_the_further_runs_do_not_decide_is_undecided_with_the_reason() {
+    let bench = Bench::remembering();
+    // The property cannot be evaluated in every state.
+    put(&bench, STAIRS, "SPECIFICATION Spec\nINVARIANTS NotTwo\nPROPERTIES Partial Reaches\nCHECK_DEADLOCK FALSE\n");
+    for checker in ["tlc", "embedded"] {
+        let value = check(&bench, checker, &[]);
+        assert_eq!(value["violated"], json!({"kind": "invariant", "name": "NotTwo"}), "{checker}");
+        assert_eq!(further(&value), ["Partial: undecided", "Reaches: holds"], "{checker}");
+    }
+    // A state space without an end.
+    put(
+        &bench,
+        &STAIRS.replace("x < 3 /\\", "").replace("TypeOK ==", "Low == x >= 0\nTypeOK =="),
+        "SPECIFICATION Spec\nINVARIANTS NotTwo NotThree Low\nPROPERTY Reaches\n",
+    );
+    let value = check(&bench, "embedded", &["--tlc-timeout", "3"]);
+    let found = further(&value);
+    assert_eq!(found[..2], ["NotThree: violated, 4", "Low: undecided"]);
+    let reason = value["further"][1]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("did not end within"), "{reason}");
+    assert_eq!(value["further"][3]["reason"], "no time was left for it");
+}
