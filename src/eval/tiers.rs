@@ -138,13 +138,10 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
     }
     tier1.check = completed(outcome, case, rejected);
     let types: Vec<&str> = cfg.map(|cfg| type_invariants(cfg, case)).unwrap_or_default();
-    let violated = match &outcome.verdict {
-        Verdict::Violated { violated } => violated.property(),
-        _ => None,
-    };
-    tier1.type_ok = match violated {
+    let broken = outcome.violated_names().find(|name| types.contains(name));
+    tier1.type_ok = match broken {
         _ if types.is_empty() => Criterion::because(Status::Failed, "TypeOK is not among the invariants"),
-        Some(name) if types.contains(&name) => Criterion::because(Status::Failed, &*reason),
+        Some(name) => Criterion::because(Status::Failed, format!("violated: {name}")),
         _ if types.iter().all(|name| outcome.decided(name)) => Criterion::passed(),
         _ => Criterion::because(Status::Undecided, format!("the check did not decide it: {reason}")),
     };
@@ -233,12 +230,9 @@ fn vacuity_reasons(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&
         if cfg.invariants.is_empty() && cfg.properties.is_empty() {
             reasons.push("no property is checked: the configuration lists no INVARIANT and no PROPERTY".to_owned());
         }
-        let violated = match &outcome.verdict {
-            Verdict::Violated { violated } => violated.property(),
-            _ => None,
-        };
+        let violated: Vec<&str> = outcome.violated_names().collect();
         // A violated property is not constantly true.
-        for name in cfg.invariants.iter().chain(&cfg.properties).filter(|name| violated != Some(name.as_str())) {
+        for name in cfg.invariants.iter().chain(&cfg.properties).filter(|name| !violated.contains(&name.as_str())) {
             if let Some(why) = constantly_true_under(module, cfg, name) {
                 reasons.push(format!(
                     "{name} {}",

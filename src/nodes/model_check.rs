@@ -10,8 +10,11 @@ use crate::journal::{Kind, Sha};
 use crate::pipeline::{
     Attempt, CheckRecord, Event, Facts, Halt, NodeError, NodeName, Product, RunEvent, RunView, StopReason, file,
 };
-use crate::tla::{Cfg, Reached, WitnessOutcome, asserting_definitions, checked_texts};
+use crate::tla::{Cfg, FurtherProperty, FurtherVerdict, Reached, WitnessOutcome, asserting_definitions, checked_texts};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
+
+/// Why a witness or property has no verdict in a replay.
+const LATE_IN_RECORDING: &str = "its run did not end in time when this was recorded";
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -62,7 +65,15 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     let began = Instant::now();
     let mut checked = context.toolchain.check(&request, &cx).await.map_err(|e| halt_for_tool(&e))?;
     let outcome = &mut checked.outcome;
-    let timed_out = outcome.verdict.is_timed_out() || outcome.witnesses.iter().any(|w| w.timed_out);
+    // What was undecided when the run was recorded stays so, whatever this machine could decide.
+    for further in outcome.further.iter_mut().filter(|further| is_late(&further.name)) {
+        let reason = LATE_IN_RECORDING.to_owned();
+        further.verdict = FurtherVerdict::Undecided { reason, timed_out: true };
+    }
+    let mut late = outcome.further.iter().filter(|further| !is_late(&further.name));
+    let timed_out = outcome.verdict.is_timed_out()
+        || outcome.witnesses.iter().any(|w| w.timed_out)
+        || late.any(FurtherProperty::is_timed_out);
     // A replay must not decide otherwise than the recorded run only because this machine is slower.
     if timed_out && timing.is_some_and(|timing| !timing.check_timed_out) {
         let message = format!(
@@ -73,7 +84,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
         return Err(Halt { reason: StopReason::Tool, message }.into());
     }
     for (place, name) in all_witnesses.into_iter().enumerate().filter(|(_, name)| is_late(name)) {
-        let reached = Reached::Unknown("its run did not end in time when this was recorded".to_owned());
+        let reached = Reached::Unknown(LATE_IN_RECORDING.to_owned());
         // Back to its place in the configuration, so that the outcome equals the recorded one.
         let place = place.min(outcome.witnesses.len());
         outcome.witnesses.insert(place, WitnessOutcome { name, reached, timed_out: true });

@@ -55,8 +55,10 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
     let branch_index = lineage.iter().position(|rev| *rev == entry.rev)?;
     let (check_timed_out, timed_out, unjudged) = match &entry.event {
         RunEvent::CheckFinished(check) if entry.lifeline == NodeName::ModelCheck.name() => {
-            let late = check.outcome.witnesses.iter().filter(|witness| witness.timed_out);
-            (check.outcome.verdict.is_timed_out(), late.map(|witness| witness.name.clone()).collect(), Vec::new())
+            let outcome = &check.outcome;
+            let witnesses = outcome.witnesses.iter().filter(|witness| witness.timed_out).map(|w| &w.name);
+            let properties = outcome.further.iter().filter(|further| further.is_timed_out()).map(|f| &f.name);
+            (outcome.verdict.is_timed_out(), witnesses.chain(properties).cloned().collect(), Vec::new())
         }
         RunEvent::MutantsJudged(mutants) => {
             let judged = &mutants.judged;

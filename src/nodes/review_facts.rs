@@ -338,20 +338,26 @@ impl ReviewSubject<'_> {
         let Some(check) = self.fresh_check() else { return };
         let Verdict::Violated { violated } = &check.verdict else { return };
         text.push_str("\n## Violation\n\n");
+        let covers = |name: &str| {
+            let ids = self.view.specification.covers.get(name);
+            ids.map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "))
+        };
         match violated.property() {
             Some(name) => {
-                let covers = self
-                    .view
-                    .specification
-                    .covers
-                    .get(name)
-                    .map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
-                let _ =
-                    writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.description());
+                let (what, covered) = (violated.description(), covers(name));
+                let _ = writeln!(text, "- `flaw.property` is `{name}` ({what}); it covers {covered}");
             }
             None => {
                 let _ = writeln!(text, "- {}, which has no name: no flaw can rest on it", violated.description());
             }
+        }
+        for name in check.violated_names().filter(|name| violated.property() != Some(name)) {
+            let covered = covers(name);
+            let _ = writeln!(
+                text,
+                "- `{name}` is violated, too, and covers {covered}: its counterexample is in `check.md`. `flaw` cannot name \
+                 it; if the specification or the property is wrong, say so in an issue, else in `summary`"
+            );
         }
         for line in probe_lines(check) {
             let _ = writeln!(text, "- {line}");

@@ -98,7 +98,7 @@ pub struct Timing {
     /// Whether the check ran out of time; for mutants, the check of the original specification.
     #[serde(default, alias = "out_of_time", skip_serializing_if = "std::ops::Not::not")]
     pub check_timed_out: bool,
-    /// Witnesses or mutants that were not decided in time.
+    /// Witnesses, properties after a violation, or mutants that were not decided in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_out: Vec<String>,
     /// Mutants that were not started in time.

@@ -477,7 +477,7 @@ mod tests {
             ("B", FurtherVerdict::Violated { kind: ViolationKind::Invariant, trace: None }),
             ("C", FurtherVerdict::Holds),
             ("Start", FurtherVerdict::Holds),
-            ("P", FurtherVerdict::Undecided { reason }),
+            ("P", FurtherVerdict::Undecided { reason, timed_out: true }),
         ];
         outcome.further = further.map(|(name, verdict)| FurtherProperty { name: name.to_owned(), verdict }).to_vec();
         outcome.bounds.initial_state_properties = vec!["Start".to_owned()];

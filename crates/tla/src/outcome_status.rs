@@ -14,6 +14,13 @@ pub struct FurtherProperty {
     pub verdict: FurtherVerdict,
 }
 
+impl FurtherProperty {
+    /// Whether it has no verdict for lack of time.
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self.verdict, FurtherVerdict::Undecided { timed_out: true, .. })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum FurtherVerdict {
@@ -26,6 +33,9 @@ pub enum FurtherVerdict {
     },
     Undecided {
         reason: String,
+        /// Whether its run did not end in time, or was not started for lack of time.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        timed_out: bool,
     },
 }
 
@@ -51,9 +61,12 @@ impl CheckOutcome {
         }
         match self.further.iter().find(|further| further.name == name).map(|further| &further.verdict) {
             Some(FurtherVerdict::Violated { .. }) => return PropertyStatus::Violated,
-            Some(FurtherVerdict::Undecided { reason }) => return PropertyStatus::Undecided(reason),
-            Some(FurtherVerdict::Holds) if !self.is_initial_only(name) => return PropertyStatus::Holds,
-            Some(FurtherVerdict::Holds) => return PropertyStatus::NotChecked,
+            Some(FurtherVerdict::Undecided { reason, .. }) => return PropertyStatus::Undecided(reason),
+            // What a step that is always enabled decides, or the initial states alone, was not checked.
+            Some(FurtherVerdict::Holds) if self.is_initial_only(name) || self.cannot_deadlock(name) => {
+                return PropertyStatus::NotChecked;
+            }
+            Some(FurtherVerdict::Holds) => return PropertyStatus::Holds,
             None => {}
         }
         let is_listed = self.invariants.iter().chain(&self.properties).any(|listed| listed == name);
@@ -67,6 +80,21 @@ impl CheckOutcome {
             }
             _ => PropertyStatus::NotChecked,
         }
+    }
+
+    /// Whether the name is that of the absence of deadlock, which nothing could violate.
+    fn cannot_deadlock(&self, name: &str) -> bool {
+        name == DEADLOCK && !self.bounds.always_enabled.is_empty()
+    }
+
+    /// The names of the properties that the check found violated, the first violation first.
+    pub fn violated_names(&self) -> impl Iterator<Item = &str> {
+        let first = match &self.verdict {
+            Verdict::Violated { violated } => violated.property(),
+            _ => None,
+        };
+        let further = self.further.iter().filter(|f| matches!(f.verdict, FurtherVerdict::Violated { .. }));
+        first.into_iter().chain(further.map(|further| further.name.as_str()))
     }
 
     /// Whether this check decided, within its bounds, if the named property holds.
@@ -90,7 +118,7 @@ impl CheckOutcome {
         };
         let is_safety = is_listed(&self.invariants)
             || name == ASSERTION
-            || (name == DEADLOCK && self.bounds.deadlock_checked && self.bounds.always_enabled.is_empty());
+            || (name == DEADLOCK && self.bounds.deadlock_checked && !self.cannot_deadlock(name));
         (invariants_hold && is_safety)
             || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
     }
@@ -110,7 +138,7 @@ pub fn status_sentence(outcome: &CheckOutcome) -> Option<String> {
             FurtherVerdict::Violated { .. } => broken.push(name),
             FurtherVerdict::Holds if outcome.is_initial_only(&name) => holding.push(name + " (initial states only)"),
             FurtherVerdict::Holds => holding.push(name),
-            FurtherVerdict::Undecided { reason } => open.push(format!("{name} ({reason})")),
+            FurtherVerdict::Undecided { reason, .. } => open.push(format!("{name} ({reason})")),
         }
     }
     let lists = [("violated", broken), ("holds", holding), ("undecided", open)];

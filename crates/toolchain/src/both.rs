@@ -1,7 +1,9 @@
 //! Two toolchains side by side: the first one's result counts. If the second one contradicts it, one of them has a
 //! defect, which is reported and not settled here. A refusal, a deadline or a missing tool is no contradiction.
 
-use tlaforge_tla::{CheckOutcome, Checker, Reached, Verdict, Violation, ViolationKind};
+use std::collections::BTreeSet;
+
+use tlaforge_tla::{CheckOutcome, Checker, PropertyStatus, Reached, Verdict, Violation, ViolationKind};
 
 use super::bounds::configured_bounds;
 use super::{
@@ -204,6 +206,17 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
             }
             (Reached::No, Some(Reached::Yes { .. })) => {
                 lines.push(format!("witness {}: {one}: not reached; {two}: reached", witness.name));
+            }
+            _ => {}
+        }
+    }
+    for name in first.further.iter().chain(&second.further).map(|further| &further.name).collect::<BTreeSet<_>>() {
+        match (first.property_status(name), second.property_status(name)) {
+            (PropertyStatus::Violated, PropertyStatus::Holds) => {
+                lines.push(format!("property {name}: {one}: violated; {two}: holds"));
+            }
+            (PropertyStatus::Holds, PropertyStatus::Violated) => {
+                lines.push(format!("property {name}: {one}: holds; {two}: violated"));
             }
             _ => {}
         }

@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use tlaforge_tla::semantic::find_symmetry_fault;
-use tlaforge_tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Trace, Verdict, Violation, ViolationKind, WitnessOutcome};
+use tlaforge_tla::{
+    Bounds, Cfg, CheckOutcome, Diagnostic, FurtherVerdict, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
+};
 
 use super::bounds::{check_bounds, configured_bounds};
 use super::explorer::{Explorer, ParsedOutput, PastViolations, Run, SingleRunCheck};
@@ -69,7 +71,8 @@ pub(crate) async fn check(
         return Ok(CheckReport { outcome, output: session.output, second_outcome: None });
     }
     if let Verdict::Violated { violated } = &outcome.verdict {
-        outcome.further = session.check_further(violated, &mut outcome.warnings).await?;
+        let deadlock_can_occur = outcome.bounds.always_enabled.is_empty();
+        outcome.further = session.check_further(violated, deadlock_can_occur, &mut outcome.warnings).await?;
     }
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
@@ -79,7 +82,11 @@ pub(crate) async fn check(
         let covered = explorer.coverage(request, cx).await?;
         outcome.coverage = session.add_further_runs(covered, &mut outcome.warnings);
     }
-    if outcome.is_complete() && outcome.verdict == Verdict::Holds {
+    let some_hold = match &outcome.verdict {
+        Verdict::Holds => outcome.is_complete(),
+        _ => outcome.further.iter().any(|further| further.verdict == FurtherVerdict::Holds),
+    };
+    if some_hold {
         check_vacuity(&mut session, &mut outcome.bounds).await?;
     }
     Ok(CheckReport { outcome, output: session.output, second_outcome: None })

@@ -14,11 +14,12 @@ use super::session::{NO_TIME_LEFT, Session};
 use super::{CheckRequest, Limits, ToolContext, ToolError};
 
 impl Session<'_> {
-    /// In the order of the configuration. Empty if nothing can be set aside: after a violated assumption every property
+    /// In the order of the configuration, with the deadlock after the invariants. Empty if nothing can be set aside: after a violated assumption every property
     /// holds of nothing.
     pub(super) async fn check_further(
         &mut self,
         first: &Violation,
+        deadlock_can_occur: bool,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<FurtherProperty>, ToolError> {
         use ViolationKind::{ActionProperty, Assertion, Deadlock, Invariant, Property};
@@ -29,7 +30,7 @@ impl Session<'_> {
         };
         let others = |names: &[String]| -> Vec<String> { names.iter().filter(|n| **n != name).cloned().collect() };
         let (invariants, properties) = (others(&cfg.invariants), others(&cfg.properties));
-        let deadlock = cfg.check_deadlock != Some(false) && first.kind != Deadlock;
+        let deadlock = deadlock_can_occur && cfg.check_deadlock != Some(false) && first.kind != Deadlock;
         // `[]P` under PROPERTY is reported as a violated invariant.
         let is_temporal = cfg.properties.iter().any(|p| p == name) && !cfg.invariants.iter().any(|i| i == name);
         let left = self.cx.limits.check;
@@ -93,7 +94,7 @@ impl Rest<'_, '_> {
                 let trace = self.derive_trace(&name).await?;
                 self.set_violated(&name, ViolationKind::Invariant, trace);
             }
-            let verdict = match run.verdict {
+            let verdict = match &run.verdict {
                 Verdict::Holds => FurtherVerdict::Holds,
                 Verdict::Violated { violated } => match (violated.kind, &violated.name) {
                     (ViolationKind::Deadlock, _) if deadlock => {
@@ -106,9 +107,11 @@ impl Rest<'_, '_> {
                         self.set_violated(name, ViolationKind::Invariant, run.parsed.trace);
                         continue;
                     }
-                    _ => ended_otherwise(&violated),
+                    _ => ended_otherwise(violated),
                 },
-                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason),
+                verdict @ (Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. }) => {
+                    undecided_by(verdict, reason)
+                }
             };
             self.set_all(&[invariants, deadlock_name(deadlock)].concat(), &verdict);
             return Ok(());
@@ -129,10 +132,10 @@ impl Rest<'_, '_> {
             match self.session.run_in_time_left(&plan, &mut self.left).await? {
                 Ok(mut run) => {
                     limit_liveness_to_constraint(cfg, &mut run);
-                    match run.verdict {
+                    match &run.verdict {
                         Verdict::Holds => self.set_all(properties, &FurtherVerdict::Holds),
-                        Verdict::Inconclusive { reason, timed_out: true } => {
-                            self.set_all(properties, &undecided(&reason));
+                        verdict @ Verdict::Inconclusive { reason, timed_out: true } => {
+                            self.set_all(properties, &undecided_by(verdict, reason));
                         }
                         _ => self.check_each_temporal(properties).await?,
                     }
@@ -151,15 +154,17 @@ impl Rest<'_, '_> {
             let verdict = match self.session.run_in_time_left(&plan, &mut self.left).await? {
                 Ok(mut run) => {
                     limit_liveness_to_constraint(cfg, &mut run);
-                    match run.verdict {
+                    match &run.verdict {
                         Verdict::Holds => FurtherVerdict::Holds,
                         Verdict::Violated { violated } => match violated.kind {
                             kind @ (Invariant | Property | ActionProperty) => {
                                 FurtherVerdict::Violated { kind, trace: run.parsed.trace }
                             }
-                            _ => ended_otherwise(&violated),
+                            _ => ended_otherwise(violated),
                         },
-                        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason),
+                        verdict @ (Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. }) => {
+                            undecided_by(verdict, reason)
+                        }
                     }
                 }
                 Err(why) => undecided(&why),
@@ -204,7 +209,12 @@ impl Rest<'_, '_> {
 }
 
 fn undecided(reason: &str) -> FurtherVerdict {
-    FurtherVerdict::Undecided { reason: reason.to_owned() }
+    FurtherVerdict::Undecided { reason: reason.to_owned(), timed_out: reason == NO_TIME_LEFT }
+}
+
+/// The verdict of a run that decided nothing, with its reason.
+fn undecided_by(verdict: &Verdict, reason: &str) -> FurtherVerdict {
+    FurtherVerdict::Undecided { reason: reason.to_owned(), timed_out: verdict.is_timed_out() }
 }
 
 fn ended_otherwise(violated: &Violation) -> FurtherVerdict {

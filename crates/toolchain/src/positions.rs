@@ -2,7 +2,7 @@
 //! in the copy back to the file, and positions in the translation to the algorithm if possible.
 
 use tlaforge_pluscal::{self as pluscal, AlgorithmPlace, Compat, Options, Origins};
-use tlaforge_tla::{CheckOutcome, Diagnostic, Place, Reached, Stage, Verdict, action_part_label};
+use tlaforge_tla::{CheckOutcome, Diagnostic, FurtherVerdict, Place, Reached, Stage, Verdict, action_part_label};
 
 /// The mapping from the copy that the tools read to the user's text.
 pub(super) struct Positions {
@@ -116,6 +116,11 @@ impl Positions {
         for witness in &mut outcome.witnesses {
             if let Reached::Unknown(why) = &mut witness.reached {
                 *why = self.map_text(why);
+            }
+        }
+        for further in &mut outcome.further {
+            if let FurtherVerdict::Undecided { reason, .. } = &mut further.verdict {
+                *reason = self.map_text(reason);
             }
         }
         for action in outcome.coverage.iter_mut().flatten() {

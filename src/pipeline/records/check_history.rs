@@ -7,7 +7,7 @@ use super::artifacts::file;
 use super::check::CheckRecord;
 use super::specification::Specification;
 use crate::pipeline::machine::Review;
-use crate::tla::{Baseline, Change, CheckOutcome, Verdict, covers_key};
+use crate::tla::{Baseline, Change, CheckOutcome, covers_key};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CheckHistory {
@@ -61,14 +61,10 @@ impl CheckHistory {
     pub(super) fn add(&mut self, revision: u32, check: &CheckRecord, specification: &Specification) {
         self.texts.baseline.absorb(&specification.with_requirements(&check.checked));
         self.set(revision, check.clone());
-        let violated = match &check.outcome.verdict {
-            Verdict::Violated { violated } => violated.property().map(str::to_owned),
-            _ => None,
-        };
-        if let Some(name) = violated
-            && let Some(now) = self.as_violated(revision, &name, specification)
-        {
-            self.texts.first_violated.entry(name).or_insert(now);
+        for name in check.outcome.violated_names() {
+            if let Some(now) = self.as_violated(revision, name, specification) {
+                self.texts.first_violated.entry(name.to_owned()).or_insert(now);
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::revision::{CoveredRequirement, Revision};
 use super::view::RunView;
 use crate::pipeline::machine::Review;
 use crate::prompt::Requirement;
-use crate::tla::{ASSERTION, CheckOutcome, DEADLOCK, Verdict, deadlock_sentence};
+use crate::tla::{ASSERTION, CheckOutcome, DEADLOCK, PropertyStatus, Verdict, deadlock_sentence};
 
 /// The status of a requirement. The worst property decides: a requirement with one violated property is broken, whatever
 /// the others say.
@@ -106,7 +106,8 @@ fn result(covered: CoveredRequirement, check: Option<&CheckOutcome>, review: Opt
 }
 
 fn status(covered: &CoveredRequirement, check: Option<&CheckOutcome>, review: Option<&Review>) -> RequirementStatus {
-    let is_violated = |name: &&String| check.is_some_and(|check| is_violated(check, name));
+    let is_violated =
+        |name: &&String| check.is_some_and(|check| check.property_status(name) == PropertyStatus::Violated);
     let broken: Vec<String> = covered.claims().filter(is_violated).cloned().collect();
     if !broken.is_empty() {
         return RequirementStatus::Broken { by: broken };
@@ -145,11 +146,6 @@ fn names_and_reasons(missing: Vec<(String, NoVerdict)>) -> (Vec<String>, String)
     (names, reasons.into_iter().collect::<Vec<_>>().join("; "))
 }
 
-/// Whether the check found the property violated.
-fn is_violated(check: &CheckOutcome, name: &str) -> bool {
-    matches!(&check.verdict, Verdict::Violated { violated } if violated.property() == Some(name))
-}
-
 /// Why a property has no verdict.
 enum NoVerdict {
     /// The check examined it and ended too early.
@@ -160,6 +156,12 @@ enum NoVerdict {
 
 fn why_no_verdict(check: Option<&CheckOutcome>, name: &str) -> NoVerdict {
     let Some(check) = check else { return NoVerdict::NotExamined("the current files were not checked".to_owned()) };
+    // The further runs after a violation know more than the verdict of the whole check.
+    if check.further.iter().any(|further| further.name == name)
+        && let PropertyStatus::Undecided(why) = check.property_status(name)
+    {
+        return NoVerdict::EndedEarly(why.to_owned());
+    }
     let bounds = &check.bounds;
     // The journal does not say whether an assertion that can fail was reached. If the check ended early, it may have been.
     let is_examined = match name {
