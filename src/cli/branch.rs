@@ -11,7 +11,8 @@ use crate::files;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{NodeContext, covered_requirements};
 use crate::pipeline::{
-    Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State, begin_branch, file,
+    Answer, Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State,
+    begin_branch, file,
 };
 use crate::prompt::{Document, OpenPoint, Requirement, check_places, parse_open_points, parse_requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
@@ -23,6 +24,7 @@ pub(super) async fn start_branch(
     context: &NodeContext,
     from: &str,
     at: Option<&str>,
+    answers: Vec<Answer>,
     changed: Changed,
 ) -> Result<bool, Failure> {
     let view = run.view();
@@ -32,7 +34,7 @@ pub(super) async fn start_branch(
     let mut artifacts = parent.hashes.clone();
     let edited = store_edits(run, parent, &mut artifacts)?;
     let repairs = repair && parent.outcome == Outcome::FlawFound.name() && node == NodeName::InformalSpec;
-    let is_straight = edited.is_empty() && (parent.routed_to == Some(node) || repairs);
+    let is_straight = edited.is_empty() && answers.is_empty() && (parent.routed_to == Some(node) || repairs);
     let text = |name: &str| -> Result<Option<String>, Failure> {
         let read = artifacts.get(name).map(|sha| run.store().text(sha)).transpose();
         read.map_err(|e| Failure::usage(e.to_string()))
@@ -89,6 +91,9 @@ pub(super) async fn start_branch(
         merged_accepted: accepted.1,
         // After a confirmed flaw, every repair changes the protocol, whichever node makes it.
         repaired: parent.repaired || (flawed && repair),
+        // An answer decides which reading is meant, so there is no other one to try.
+        other_reading: answers.is_empty()
+            && (parent.other_reading || parent.open_feedback.iter().any(Feedback::is_other_reading)),
     };
     let state = State::branch(node, carried);
     // `State::branch` moves to an earlier node if an input is missing. The user chose this node, so that is an error
@@ -98,6 +103,12 @@ pub(super) async fn start_branch(
         return Err(missing_input_failure(from, node, carried, has_source));
     }
     let (requirements, open_points) = locate_requirements(run, &view, informal.as_deref())?;
+    // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
+    let open_feedback = parent.open_feedback.iter().filter(|f| {
+        let is_obsolete = by_hand && f.is_confirmed_flaw() || !answers.is_empty() && f.is_other_reading();
+        !is_obsolete
+    });
+    let feedback = open_feedback.cloned().chain(answers.iter().filter_map(|answer| answer_feedback(parent, answer)));
     let branch = Branch {
         from: parent.revision,
         state,
@@ -106,12 +117,27 @@ pub(super) async fn start_branch(
         covers,
         artifacts,
         edited,
-        // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
-        feedback: parent.open_feedback.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
+        feedback: feedback.collect(),
+        answers: parent.answers.iter().cloned().chain(answers).collect(),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
     Ok(is_straight)
+}
+
+/// The task of taking an answered reading; `None` if the revision takes it already.
+fn answer_feedback(parent: &Revision, answer: &Answer) -> Option<Feedback> {
+    let Answer { open_point, reading } = answer;
+    let taken = parent.open_points.iter().find(|point| answer.is_about(point)).map(|point| &point.taken);
+    let text = format!(
+        "{} [{}] {} The owner of the protocol decided: {reading} Take this reading in every step and requirement that \
+         depends on it, change nothing else, and list the point no longer among the open points.",
+        open_point.id,
+        open_point.place_words(),
+        open_point.question
+    );
+    let from = "the owner of the protocol answered an open point".to_owned();
+    (taken != Some(reading)).then(|| Feedback { node: NodeName::InformalSpec, from, text })
 }
 
 pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {

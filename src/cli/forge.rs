@@ -131,7 +131,7 @@ pub(super) async fn drive_and_report(
 pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit {
     match (outcome, reason) {
         (Outcome::Approved | Outcome::ApprovedRepaired, _) => Exit::Ok,
-        (Outcome::FlawFound | Outcome::NotApproved, _) => Exit::Negative,
+        (Outcome::FlawFound | Outcome::AmbiguityFound | Outcome::NotApproved, _) => Exit::Negative,
         // A limit says nothing about the specification, so it is undecided like an inconclusive check.
         (Outcome::Undecided, _) | (Outcome::Stopped, Some(StopReason::Budget | StopReason::Deadline) | None) => {
             Exit::Undecided

@@ -6,6 +6,7 @@
 //! `new_run`, `evaluator`, `model_client`); one file a command; and on top `args` and `program`. `toolkit` is for other
 //! programs.
 
+mod answers;
 mod args;
 mod audit;
 mod audit_args;

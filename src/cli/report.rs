@@ -74,6 +74,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "outcome": view.finished.as_ref().map(|f| f.outcome),
                 "finished": view.finished,
                 "revisions": revisions,
+                "question": view.finished.as_ref().and_then(|f| view.question(f.best?)),
                 "other_concerns": view.specification.other_concerns,
                 "spent": view.spending.by_lifeline,
                 "spent_total": view.spent_total(),

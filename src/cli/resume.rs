@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::answers::resolve_answers;
 use super::branch::{find_revision, start_branch};
 use super::failure::Failure;
 use super::forge::{
@@ -43,6 +44,10 @@ pub(super) struct ResumeArgs {
     /// Node to start the branch at [default: the node that the review of that revision chose].
     #[arg(long, value_name = "NODE", requires = "from")]
     pub at: Option<String>,
+    /// Your answer to an open point: `O1=a` for the reading that was taken first, `O1=b` for the other one, or
+    /// `O1="…"` with the reading in your words. Starts a branch that takes it; can be repeated.
+    #[arg(long, value_name = "POINT=READING", conflicts_with = "at")]
+    pub answer: Vec<String>,
     #[command(flatten)]
     pub forge: ForgeArgs,
 }
@@ -60,6 +65,15 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     if view.events == 0 || view.settings.docs.is_empty() {
         return Err(Failure::usage(format!("{} contains a run that never started", args.folder.display()))
             .hint("remove its journal.jsonl and start again: tlaforge run DOCS --out DIR"));
+    }
+    let mut from = args.from.clone();
+    let mut at = args.at.clone();
+    let mut decided = Vec::new();
+    if !args.answer.is_empty() {
+        let parent = from.as_deref().map(|from| find_revision(&view, from)).transpose()?;
+        let answered = resolve_answers(&view, &args.answer, parent)?;
+        (from, at) = (Some(answered.from), Some(answered.at.name().to_owned()));
+        decided = answered.answers;
     }
     let objective = read_objective(args.forge.objective.as_deref())?;
     let (recorded, flags) = (parse_recorded_settings(&view.settings.command_line)?, args.forge.layer());
@@ -80,7 +94,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         if let Some(objective) = objective.as_ref().or(view.objective()) {
             refuse_impossible(objective, &settings, prepared.context.caller.name())?;
         }
-        let ahead = find_continuation(&view, args.from.as_deref(), settings.max_revisions)?;
+        let ahead = find_continuation(&view, from.as_deref(), settings.max_revisions)?;
         match (&objective, view.objective()) {
             (Some(objective), _) => refuse_unreachable(objective, &settings, ahead)?,
             // The run can still be approved, so this is not an error.
@@ -104,14 +118,14 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         note_changed_prompts(&view.settings.prompts, &changed.prompts, &display);
         Ok(changed)
     };
-    if let Some(from) = &args.from {
+    if let Some(from) = &from {
         refuse_untrusted_journal(&recorded, &flags, &settings)?;
         let answers = answer_source(&settings, &view.settings.command_line)?;
         let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let mut changed = describe_changes(&prepared)?;
         // After `prepare` and the checks of the objective, because this writes to the run folder.
         changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
-        let is_straight = start_branch(&run, &prepared.context, from, args.at.as_deref(), changed).await?;
+        let is_straight = start_branch(&run, &prepared.context, from, at.as_deref(), decided, changed).await?;
         if let Some(path) = prepared.context.recording_path.as_ref().filter(|_| !is_straight) {
             display.note(&format!(
                 "{} will contain the answers of this branch, but replaying it gives another result: a recording contains \

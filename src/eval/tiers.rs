@@ -141,7 +141,7 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
     let broken = outcome.violated_names().find(|name| types.contains(name));
     tier1.type_ok = match broken {
         _ if types.is_empty() => Criterion::because(Status::Failed, "TypeOK is not among the invariants"),
-        Some(name) => Criterion::because(Status::Failed, format!("violated: {name}")),
+        Some(name) => Criterion::because(Status::Failed, format!("invariant {name}")),
         _ if types.iter().all(|name| outcome.decided(name)) => Criterion::passed(),
         _ => Criterion::because(Status::Undecided, format!("the check did not decide it: {reason}")),
     };

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::review_facts::compare_larger_bounds;
-use crate::pipeline::RunView;
-use crate::prompt::{Document, Requirement, quote};
+use crate::pipeline::{Answer, RunView};
+use crate::prompt::{Document, OpenPoint, Requirement, quote};
 use crate::tla::{
     Bounds, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines, variable_legend,
 };
@@ -29,6 +29,7 @@ pub(super) fn claim_text(
         "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{}{listed}",
         requirement.map(|r| requirement_text(r, documents)).unwrap_or_default()
     );
+    text.push_str(&readings(view));
     if let Some(outcome) = outcome {
         text.push_str(&constants(&outcome.bounds));
     }
@@ -44,6 +45,28 @@ fn requirement_text(requirement: &Requirement, documents: &[Document]) -> String
     let mut text = format!("{} [{}] {}\n", requirement.id, requirement.place_words(), requirement.text);
     if let Some(quoted) = requirement.place.as_ref().and_then(|place| quote(documents, place, &requirement.text)) {
         let _ = writeln!(text, "\nThe documents: \"{quoted}\"");
+    }
+    text
+}
+
+/// The readings that the model takes where the documents are open: those that a person decided count as documented.
+fn readings(view: &RunView) -> String {
+    let mut text = String::new();
+    for Answer { open_point, reading } in &view.specification.answers {
+        let (place, question) = (open_point.place_words(), &open_point.question);
+        let _ = writeln!(text, "- [{place}] {question} The owner of the protocol decided: {reading}");
+    }
+    if !text.is_empty() {
+        text.insert_str(0, "\n# Decided\n\nEach counts as documented.\n\n");
+    }
+    let open: Vec<&OpenPoint> =
+        view.specification.open_points.iter().filter(|point| view.undecided_open_point(&point.id).is_some()).collect();
+    if !open.is_empty() {
+        text.push_str("\n# Open points, with the reading that the model takes\n\n");
+    }
+    for OpenPoint { id, place, question, taken, otherwise, .. } in open {
+        let place = place.as_deref().unwrap_or("no place");
+        let _ = writeln!(text, "- {id} [{place}] {question} Taken: {taken} Otherwise: {otherwise}");
     }
     text
 }

@@ -10,7 +10,7 @@ use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, Citation, FlawFacts, Judgement, Review, RevisionRank, RunView,
+    Answer, ApprovalClause, ApprovalFacts, CfgEntry, Citation, FlawFacts, Judgement, Review, RevisionRank, RunView,
     WitnessState,
 };
 use crate::prompt::{Document, OpenPoint, marked_changes, quote};
@@ -232,7 +232,11 @@ impl<'a> ReviewSubject<'a> {
                 None => "it was not checked under weak fairness".to_owned(),
             }),
             unmapped_steps: trace
-                .map(|t| t.steps.iter().map(|s| s.step).filter(|s| !is_mapped(*s, review, documents)).collect())
+                .map(|t| {
+                    let is_unmapped =
+                        |step: &usize| !is_mapped(*step, review, &self.view.specification.open_points, documents);
+                    t.steps.iter().map(|s| s.step).filter(is_unmapped).collect()
+                })
                 .unwrap_or_default(),
             unread,
         }
@@ -306,6 +310,14 @@ impl<'a> ReviewSubject<'a> {
             if let Some(quoted) = quoted {
                 let _ = writeln!(text, "  documents: \"{quoted}\"");
             }
+        }
+        let answers = &self.view.specification.answers;
+        if !answers.is_empty() {
+            text.push_str("\n## Decided by the owner of the protocol (counts as documented)\n\n");
+            let decided = |Answer { open_point: point, reading }: &Answer| {
+                format!("[{}] {} Decided: {reading}", point.place_words(), point.question)
+            };
+            write_list(&mut text, answers.iter().map(decided));
         }
         text.push_str("\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n");
         write_list(&mut text, self.view.specification.open_points.iter().map(describe_open_point));
@@ -449,11 +461,15 @@ pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -
     found
 }
 
-/// Whether the review maps a step of the trace to places that exist in the documents.
-fn is_mapped(step: usize, review: &Review, documents: &[Document]) -> bool {
-    let mut steps = review.flaw.iter().flat_map(|f| &f.steps);
+/// Whether the review maps a step of the trace to places that exist in the documents, or to the reading of an open point.
+fn is_mapped(step: usize, review: &Review, open_points: &[OpenPoint], documents: &[Document]) -> bool {
+    let mut steps = review.flaw.iter().flat_map(|f| &f.steps).filter(|s| s.step == step);
     let exists = |place: &String| quote(documents, place, "").is_some();
-    steps.any(|s| s.step == step && line_exists(&s.file, s.line, documents) && s.also.iter().all(exists))
+    steps.any(|s| {
+        let is_granted = line_exists(&s.file, s.line, documents) || s.file.is_empty() && s.open_point.is_some();
+        let is_known = s.open_point.iter().all(|id| open_points.iter().any(|point| point.id == *id));
+        is_granted && is_known && s.also.iter().all(exists)
+    })
 }
 
 fn line_exists(file: &str, line: usize, documents: &[Document]) -> bool {

@@ -15,6 +15,7 @@ pub(super) fn quotes(review: &Review, results: &[RequirementResult], documents: 
     let also = steps.clone().flat_map(|step| step.also.iter().map(|place| (place.clone(), place.clone(), &*step.why)));
     let citations = review.flaw.iter().flat_map(|flaw| flaw.unfair.iter().chain(&flaw.bound));
     let lines = steps
+        .filter(|step| !step.file.is_empty())
         .map(|step| (&step.file, step.line, &step.why))
         .chain(citations.map(|cited| (&cited.file, cited.line, &cited.why)))
         .map(|(file, line, why)| (Quotes::place(file, line), format!("{file}:{line}"), why.as_str()));

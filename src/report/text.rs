@@ -7,7 +7,9 @@ use super::count::counted;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
-use crate::pipeline::{Feedback, Outcome, Position, RequirementResult, ReviewVerdict, Revision, RunView, Spent};
+use crate::pipeline::{
+    Answer, Feedback, Outcome, Position, Question, Reading, RequirementResult, ReviewVerdict, Revision, RunView, Spent,
+};
 use crate::prompt::Skipped;
 use crate::tla::{
     Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence,
@@ -42,12 +44,43 @@ fn status(view: &RunView) -> String {
                     first_flaw(view, revision)
                 ),
             },
+            Outcome::AmbiguityFound => {
+                "ambiguity found: a requirement breaks under one reading of the documents".into()
+            }
             Outcome::NotApproved => "not approved".into(),
             Outcome::Undecided => "undecided".into(),
             Outcome::Stopped => "stopped, can be resumed".into(),
         },
         (None, Position::Node(node)) => format!("not finished: at {node}, can be resumed"),
         (None, _) => "not finished, can be resumed".into(),
+    }
+}
+
+/// The question that an ambiguity raises, with what is known under each reading.
+fn question_text(view: &RunView, revision: &Revision) -> String {
+    let Some(question) = view.question(revision.revision) else { return String::new() };
+    let Question { open_point: point, requirement, readings } = &question;
+    let mut text = format!("\nQuestion {} [{}]: {}\n", point.id, point.place_words(), point.question);
+    for Reading { answer, reading, revision, status, states } in readings {
+        let in_steps = states.map_or_else(String::new, |n| format!(", in {}", counted(n, "state")));
+        let known = match (status, revision) {
+            (Some(status), Some(rev)) => format!("{requirement} {}{in_steps} (rev_{rev})", status.words()),
+            (None, Some(rev)) => format!("rev_{rev} has no {requirement}"),
+            (_, None) => "not tried".to_owned(),
+        };
+        let _ = writeln!(text, "  {answer}. {reading}\n      {known}");
+    }
+    let _ = writeln!(text, "  Answer it with `tlaforge resume FOLDER --answer {0}=a` or `… --answer {0}=b`.", point.id);
+    text
+}
+
+/// Readings that a person decided.
+fn answers(text: &mut String, revision: &Revision) {
+    if !revision.answers.is_empty() {
+        text.push_str("\nDecided by the owner of the protocol:\n");
+    }
+    for Answer { open_point, reading } in &revision.answers {
+        let _ = writeln!(text, "  [{}] {}\n      {reading}", open_point.place_words(), open_point.question);
     }
 }
 
@@ -99,6 +132,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         let _ = writeln!(text, "\nCandidates:\n{}", candidates_text(candidates).trim_end());
     }
     if let Some(revision) = decisive_revision(view) {
+        text.push_str(&question_text(view, revision));
         // Otherwise a reader would take the check below for that of the visible files.
         if !matches!(view.state.position, Position::Done(_)) {
             let _ = writeln!(
@@ -117,9 +151,12 @@ pub fn summary(view: &RunView, width: usize) -> String {
             text.push_str(&sample_text(sample));
         }
         open_points(&mut text, revision);
+        answers(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
-        flaw(&mut text, view, revision, width);
+        let raised_question = view.question(revision.revision).and_then(|question| question.readings[0].revision);
+        let broken = raised_question.and_then(|n| view.revisions.iter().find(|r| r.revision == n));
+        flaw(&mut text, view, broken.unwrap_or(revision), width);
     }
     if !view.specification.other_concerns.is_empty() {
         text.push_str("\nOther concerns in the documents, for further runs with --concern:\n");
@@ -303,14 +340,16 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
         probes.insert_str(0, "\nThe violation, checked again:\n");
     }
     let reviewed = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last());
-    let flaw_review = reviewed.filter(|_| revision.outcome == "flaw_found");
+    let ambiguity = view.reviews.ambiguities.get(&revision.revision);
+    let flaw_review = reviewed.filter(|_| revision.outcome == Outcome::FlawFound.name() || ambiguity.is_some());
     let Some((flaw, quotes)) = flaw_review.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
         let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());
         return;
     };
     let requirement = revision.requirements.iter().find(|r| r.requirement.id == flaw.requirement);
     let said = requirement.map_or("", |r| &r.requirement.text);
-    let _ = writeln!(text, "\nFlaw: {} is violated ({said}), shown by {}", flaw.requirement, flaw.property);
+    let what = ambiguity.map_or_else(|| "Flaw".to_owned(), |a| format!("Under reading a of {}", a.open_point.id));
+    let _ = writeln!(text, "\n{what}: {} is violated ({said}), shown by {}", flaw.requirement, flaw.property);
     let mut previous = None;
     for step in &trace.steps {
         let _ = write!(text, "\n{}", step_lines(previous, step, width));
@@ -334,6 +373,8 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     let second_reading = view.reviews.second_reading.as_ref().filter(|_| view.rev == revision.revision);
     if let Some((agrees, why)) = second_reading {
         let _ = writeln!(text, "\nThe second reader {}: {why}", if *agrees { "agrees" } else { "disagrees" });
+    } else if let Some(ambiguity) = ambiguity {
+        let _ = writeln!(text, "\nThe second reader agrees: {}", ambiguity.why);
     }
 }
 

@@ -42,8 +42,8 @@ fn events() -> Vec<Event> {
         .chain([None])
         .collect();
     for (best_inconclusive, objective_lost) in [(false, false), (true, false), (false, true), (true, true)] {
-        for agrees in [false, true] {
-            all.push(Event::SecondRead { agrees, best_inconclusive, objective_lost });
+        for (agrees, ambiguous) in [(false, false), (true, false), (true, true)] {
+            all.push(Event::SecondRead { agrees, ambiguous, best_inconclusive, objective_lost });
         }
         // Where the objective is lost no node follows, so that a row sees only whether the guard failed.
         let clauses = if objective_lost { 2 } else { approvals.len() };
@@ -83,6 +83,8 @@ struct Seen {
     module: bool,
     /// The present merge passed a parse since it last changed.
     merge: bool,
+    /// A confirmed claim rested on the reading of an open point, and the other reading was tried.
+    other_reading: bool,
     /// The flaw guard held at the review that led to this second reading.
     flaw_guard: bool,
     /// Accepted properties are kept aside while others are on trial.
@@ -94,6 +96,7 @@ fn starts() -> Vec<Seen> {
         state: State::start(),
         informal: false,
         repaired: false,
+        other_reading: false,
         module: false,
         merge: false,
         flaw_guard: false,
@@ -101,12 +104,13 @@ fn starts() -> Vec<Seen> {
     };
     let mut all = vec![nothing];
     for at in NodeName::ALL {
-        for bits in 0..16u8 {
+        for bits in 0..32u8 {
             let (informal, module, merge) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0 && bits & 2 != 0);
-            let repaired = bits & 8 != 0;
-            let carried = Carried { informal, module_accepted: module, merged_accepted: merge, repaired };
+            let (repaired, other_reading) = (bits & 8 != 0, bits & 16 != 0);
+            let carried =
+                Carried { informal, module_accepted: module, merged_accepted: merge, repaired, other_reading };
             let state = State::branch(at, carried);
-            all.push(Seen { state, informal, repaired, module, merge, flaw_guard: false, aside: false });
+            all.push(Seen { state, informal, repaired, other_reading, module, merge, flaw_guard: false, aside: false });
         }
     }
     all
@@ -124,6 +128,7 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
         }
         (Position::SecondReading, Event::SecondRead { agrees: true, .. }) => {
             seen.repaired |= t.row == Row::FlawRepaired;
+            seen.other_reading |= t.row == Row::OtherReading;
         }
         (Position::Node(NodeName::Formalize), Event::Answered) => {
             seen.module = false;
@@ -218,11 +223,20 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
                                 && r.earliest.is_none()
                         );
                         assert!(!r.violates_policy, "approved against a policy");
+                        assert!(!from.other_reading, "approved although a question is open");
                         assert_eq!(outcome == Outcome::ApprovedRepaired, from.repaired, "repaired is never forgotten");
                     }
                     Outcome::FlawFound => {
                         assert!(matches!(event, Event::SecondRead { agrees: true, .. }));
                         assert!(from.flaw_guard, "a flaw without its guard");
+                    }
+                    Outcome::AmbiguityFound => {
+                        let is_confirmed_now = matches!(event, Event::SecondRead { agrees: true, ambiguous: true, .. });
+                        assert!(
+                            from.other_reading || is_confirmed_now && from.flaw_guard,
+                            "{:?} {event:?}",
+                            from.state
+                        );
                     }
                     Outcome::NotApproved if t.row == Row::PolicyViolated => {
                         let Event::Reviewed(r) = event else { panic!("forbidden at {event:?}") };
@@ -233,6 +247,7 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
                         );
                     }
                     Outcome::NotApproved | Outcome::Undecided => {
+                        assert!(!from.other_reading, "the question is lost");
                         let lost = t.row == Row::ObjectiveLost && is_lost(*event);
                         assert!(lost || s.branch_index == settings.max_revisions, "{s:?} after {event:?}");
                     }
@@ -249,7 +264,14 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
             if let Position::Node(NodeName::Formalize | NodeName::Validate) = s.position {
                 assert!(to.informal, "a module from no specification: {from:?} {event:?}", from = from.state);
             }
-            assert_eq!((s.informal, s.repaired), (to.informal, to.repaired));
+            assert_eq!(
+                (s.informal, s.repaired, s.other_reading),
+                (to.informal, to.repaired, to.other_reading),
+                "never forgotten"
+            );
+            if s.other_reading && !from.state.other_reading {
+                assert!(matches!(event, Event::SecondRead { agrees: true, ambiguous: true, .. }) && from.flaw_guard);
+            }
             if s.repaired && !from.state.repaired {
                 assert!(settings.repair && matches!(event, Event::SecondRead { agrees: true, .. }));
             }

@@ -278,6 +278,24 @@ impl Bench {
         }
         panic!("what was offered changes with each run");
     }
+
+    /// Starts a branch of the run in `specs/` with the answers of a script, as [`Bench::forge`] does.
+    pub fn branch(&self, script: &Script, more: &[&str]) -> Done {
+        let (mut script, before) = (script.clone(), self.journal("specs").len());
+        for _ in 0..12 {
+            self.write("script.jsonl", script.text());
+            let mut copy = std::process::Command::new("cp");
+            assert!(copy.args(["-a", "specs", ".branched"]).current_dir(self.path(".")).status().unwrap().success());
+            let done = self.run(&[&["resume", "specs"], more].concat());
+            if !script.learn(&self.journal("specs")[before..]) {
+                std::fs::remove_dir_all(self.path(".branched")).unwrap();
+                return done;
+            }
+            std::fs::remove_dir_all(self.path("specs")).unwrap();
+            std::fs::rename(self.path(".branched"), self.path("specs")).unwrap();
+        }
+        panic!("what was offered changes with each run");
+    }
 }
 
 /// A `JAVA_HOME` with the caching `java`. All tests of a machine share it, so entries are written atomically.

@@ -87,6 +87,17 @@ impl CheckOutcome {
         name == DEADLOCK && !self.bounds.always_enabled.is_empty()
     }
 
+    /// The counterexample to this property, if it is violated and has one.
+    pub fn counterexample_to(&self, name: &str) -> Option<&Trace> {
+        if let Verdict::Violated { violated } = &self.verdict
+            && violated.property() == Some(name)
+        {
+            return self.trace.as_ref();
+        }
+        let further = self.further.iter().find(|further| further.name == name)?;
+        if let FurtherVerdict::Violated { trace, .. } = &further.verdict { trace.as_ref() } else { None }
+    }
+
     /// The names of the properties that the check found violated, the first violation first.
     pub fn violated_names(&self) -> impl Iterator<Item = &str> {
         let first = match &self.verdict {

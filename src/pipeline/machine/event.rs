@@ -77,8 +77,11 @@ pub enum Event {
     },
     /// The second reader has answered.
     SecondRead {
-        /// Whether it agrees that the documents grant every step and the requirement breaks.
+        /// Whether it agrees that every step is granted and the requirement breaks.
         agrees: bool,
+        /// Whether a step is granted only by the reading that an open point takes.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ambiguous: bool,
         /// Whether the check of the best revision so far is inconclusive.
         best_inconclusive: bool,
         /// See [`ReviewFacts`].

@@ -163,10 +163,15 @@ pub struct Citation {
 pub struct FlawStep {
     /// The step of the trace, from 1.
     pub step: usize,
-    /// The document.
+    /// The document; empty if only an open point grants the step.
+    #[serde(default)]
     pub file: String,
     /// The line, from 1.
+    #[serde(default)]
     pub line: usize,
+    /// The open point whose reading grants the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_point: Option<String>,
     /// Further places that allow the step: `docs/swap.md:3-5`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,

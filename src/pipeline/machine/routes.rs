@@ -40,8 +40,11 @@ pub enum Row {
     Strengthen,
     MutantsJudged,
     PolicyViolated,
+    OtherReadingApproved,
     Approved,
     FlawClaimed,
+    OtherReading,
+    AmbiguityFound,
     FlawRepaired,
     FlawFound,
     ObjectiveLost,
@@ -227,7 +230,14 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
         ),
         words: "approved, and the guard holds, but a rule of the user's policy of severity `error` would be left \
                 broken: not approved",
-        take: |d| d.state.finish(Outcome::NotApproved),
+        take: |d| d.state.finish(d.state.outcome_or_ambiguity(Outcome::NotApproved)),
+    },
+    Route {
+        row: Row::OtherReadingApproved,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "approved" & routing.issues = false & routing.approval & routing.other_reading"#,
+        words: "approved under the other reading of an open point: which reading the documents mean is the question that \
+                the run ends with",
+        take: |d| d.state.finish(Outcome::AmbiguityFound),
     },
     Route {
         row: Row::Approved,
@@ -240,6 +250,22 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
         guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "flaw" & routing.flaw"#,
         words: "a flaw is claimed and every clause of its guard holds: ask the second reader",
         take: |d| d.state.moved_to_position(Position::SecondReading).perform(),
+    },
+    Route {
+        row: Row::OtherReading,
+        guard: concat!(
+            r#"routing.position = "second_reading" & routing.event = "second_read" & routing.agrees & routing.ambiguous"#,
+            r#" & !routing.other_reading & routing.branch_index < routing.last_branch_index & !routing.objective_lost"#,
+        ),
+        words: "a requirement breaks under the reading that an open point takes: the other reading is tried",
+        take: |d| State { other_reading: true, ..d.state }.next_revision(InformalSpec),
+    },
+    Route {
+        row: Row::AmbiguityFound,
+        guard: r#"routing.position = "second_reading" & routing.event = "second_read" & routing.agrees & routing.ambiguous"#,
+        words: "a requirement breaks under the reading that an open point takes, and no other is tried: the run ends with \
+                the question",
+        take: |d| d.state.finish(Outcome::AmbiguityFound),
     },
     Route {
         row: Row::FlawRepaired,
@@ -323,7 +349,8 @@ const _: () = {
 };
 
 fn finish_with_best(d: &Decision) -> Next {
-    d.state.finish(if d.event.best_inconclusive() { Outcome::Undecided } else { Outcome::NotApproved })
+    let outcome = if d.event.best_inconclusive() { Outcome::Undecided } else { Outcome::NotApproved };
+    d.state.finish(d.state.outcome_or_ambiguity(outcome))
 }
 
 fn mend_failing_clause(d: &Decision) -> Next {
@@ -500,8 +527,8 @@ mod tests {
                 Row::Merged | Row::InvariantRetry | Row::InvariantExhausted => &["generate_invariants"],
                 Row::MutantsDue | Row::Checked => &["model_check"],
                 Row::StrongerKept | Row::Strengthen | Row::MutantsJudged => &["mutants"],
-                Row::PolicyViolated | Row::Approved | Row::FlawClaimed => &["review"],
-                Row::FlawRepaired | Row::FlawFound => &["second_reading"],
+                Row::PolicyViolated | Row::OtherReadingApproved | Row::Approved | Row::FlawClaimed => &["review"],
+                Row::OtherReading | Row::AmbiguityFound | Row::FlawRepaired | Row::FlawFound => &["second_reading"],
                 Row::ObjectiveLost | Row::RevisionLimit | Row::FlawRefused => &["review", "second_reading"],
                 Row::ApprovalRefused | Row::Issues | Row::NothingNamed => &["review"],
                 Row::Ignored => unreachable!("no run takes it"),

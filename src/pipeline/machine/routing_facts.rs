@@ -86,6 +86,10 @@ routing_facts! {
     best_inconclusive: bool,
     /// Whether the objective ends the run because it cannot be reached any more.
     objective_lost: bool,
+    /// Whether a step of the confirmed claim is granted only by the reading that an open point takes.
+    ambiguous: bool,
+    /// Whether the run tries the other reading of an open point.
+    other_reading: bool,
 }
 
 /// A position of the machine by its name alone. All but the last two are the names of lifelines.
@@ -156,6 +160,7 @@ impl RoutingFacts {
             branch_index: Some(state.branch_index),
             last_branch_index: Some(settings.max_revisions),
             repair: Some(settings.repair),
+            other_reading: Some(state.other_reading),
             ..Self::of_position(state.position.into())
         };
         match *event {
@@ -173,13 +178,22 @@ impl RoutingFacts {
                 objective_lost: Some(objective_lost),
                 ..facts
             },
-            Event::SecondRead { agrees, best_inconclusive, objective_lost } => Self {
+            Event::SecondRead { agrees, ambiguous, best_inconclusive, objective_lost } => Self {
                 agrees: Some(agrees),
+                ambiguous: Some(ambiguous),
                 best_inconclusive: Some(best_inconclusive),
                 objective_lost: Some(objective_lost),
                 ..facts
             },
         }
+    }
+
+    /// The facts as a version before ambiguities journaled them, if `journaled` is by such a version.
+    pub(in crate::pipeline) fn as_old_as(self, journaled: &Self) -> Self {
+        let is_older = |now: Option<bool>, then: Option<bool>| now == Some(false) && then.is_none();
+        let ambiguous = self.ambiguous.filter(|_| !is_older(self.ambiguous, journaled.ambiguous));
+        let other_reading = self.other_reading.filter(|_| !is_older(self.other_reading, journaled.other_reading));
+        Self { ambiguous, other_reading, ..self }
     }
 
     /// The facts that the position alone determines.
@@ -290,7 +304,7 @@ mod tests {
             Event::Judged { survivors: true, kills_more: false },
             Event::Reviewed(review),
             Event::ReviewUnreadable { approval_refused_by: None, best_inconclusive: false, objective_lost: true },
-            Event::SecondRead { agrees: true, best_inconclusive: false, objective_lost: false },
+            Event::SecondRead { agrees: true, ambiguous: false, best_inconclusive: false, objective_lost: false },
         ];
         for position in positions {
             for event in &events {
@@ -321,7 +335,7 @@ mod tests {
             concat!(
                 r#"{"position":"generate_invariants","event":"merged","under_way":true,"unreadable_before":false,"accepted":false,"#,
                 r#""retries":0,"retry_limit":2,"on_trial":true,"rounds":1,"round_limit":2,"branch_index":1,"#,
-                r#""last_branch_index":3,"repair":true}"#,
+                r#""last_branch_index":3,"repair":true,"other_reading":false}"#,
             )
         );
         let judged = Event::Judged { survivors: true, kills_more: false };
@@ -329,7 +343,8 @@ mod tests {
             text(RoutingFacts::new(&settings, &at(Position::Mutants), &judged)),
             concat!(
                 r#"{"position":"mutants","event":"judged","under_way":true,"unreadable_before":false,"on_trial":true,"rounds":1,"#,
-                r#""round_limit":2,"survivors":true,"kills_more":false,"branch_index":1,"last_branch_index":3,"repair":true}"#,
+                r#""round_limit":2,"survivors":true,"kills_more":false,"branch_index":1,"last_branch_index":3,"repair":true,"#,
+                r#""other_reading":false}"#,
             )
         );
         let review = ReviewFacts {
@@ -347,16 +362,17 @@ mod tests {
                 r#"{"position":"review","event":"reviewed","under_way":true,"unreadable_before":false,"on_trial":true,"rounds":1,"#,
                 r#""round_limit":2,"verdict":"flaw","issues":true,"approval":true,"violates_policy":false,"flaw":true,"#,
                 r#""branch_index":1,"last_branch_index":3,"repair":true,"earliest":"informal_spec","best_inconclusive":true,"#,
-                r#""objective_lost":false}"#,
+                r#""objective_lost":false,"other_reading":false}"#,
             )
         );
-        let second = Event::SecondRead { agrees: false, best_inconclusive: true, objective_lost: true };
+        let second =
+            Event::SecondRead { agrees: false, ambiguous: false, best_inconclusive: true, objective_lost: true };
         assert_eq!(
             text(RoutingFacts::new(&settings, &at(Position::SecondReading), &second)),
             concat!(
                 r#"{"position":"second_reading","event":"second_read","under_way":true,"unreadable_before":false,"on_trial":true,"#,
                 r#""rounds":1,"round_limit":2,"agrees":false,"branch_index":1,"last_branch_index":3,"repair":true,"#,
-                r#""best_inconclusive":true,"objective_lost":true}"#,
+                r#""best_inconclusive":true,"objective_lost":true,"ambiguous":false,"other_reading":false}"#,
             )
         );
     }

@@ -43,6 +43,8 @@ pub enum Outcome {
     ApprovedRepaired,
     /// The protocol as documented breaks one of its own requirements.
     FlawFound,
+    /// A requirement breaks under one reading of the documents, and an open point chose that reading.
+    AmbiguityFound,
     /// No revision is left, or a rule prevents the approval.
     NotApproved,
     /// No revision is left, and the check of the best one is inconclusive.
@@ -52,10 +54,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub(in crate::pipeline) const ALL: [Outcome; 6] = [
+    pub(in crate::pipeline) const ALL: [Outcome; 7] = [
         Outcome::Approved,
         Outcome::ApprovedRepaired,
         Outcome::FlawFound,
+        Outcome::AmbiguityFound,
         Outcome::NotApproved,
         Outcome::Undecided,
         Outcome::Stopped,
@@ -66,6 +69,7 @@ impl Outcome {
             Outcome::Approved => "approved",
             Outcome::ApprovedRepaired => "approved_repaired",
             Outcome::FlawFound => "flaw_found",
+            Outcome::AmbiguityFound => "ambiguity_found",
             Outcome::NotApproved => "not_approved",
             Outcome::Undecided => "undecided",
             Outcome::Stopped => "stopped",
@@ -170,6 +174,9 @@ pub struct State {
     pub merged_accepted: bool,
     /// The protocol was changed after a flaw.
     pub repaired: bool,
+    /// A requirement broke under the reading of an open point, and the run tries the other reading.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_reading: bool,
     /// Rounds of strengthening in this revision.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rounds: u32,
@@ -189,6 +196,8 @@ pub struct Carried {
     pub merged_accepted: bool,
     /// The protocol was changed after a flaw.
     pub repaired: bool,
+    /// A requirement broke under the reading of an open point, and the run tries the other reading.
+    pub other_reading: bool,
 }
 
 impl State {
@@ -204,6 +213,7 @@ impl State {
             module_accepted: false,
             merged_accepted: false,
             repaired: false,
+            other_reading: false,
             rounds: 0,
             on_trial: false,
         }
@@ -211,8 +221,8 @@ impl State {
 
     /// The start of a branch at a node, with what the parent revision hands over.
     pub fn branch(at: NodeName, carried: Carried) -> Self {
-        let Carried { informal, module_accepted, merged_accepted, repaired } = carried;
-        Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() }.moved_to(at)
+        let Carried { informal, module_accepted, merged_accepted, repaired, other_reading } = carried;
+        Self { informal, module_accepted, merged_accepted, repaired, other_reading, ..Self::start() }.moved_to(at)
     }
 
     /// Moves to a node, or to the earlier node that has to make its input first.
@@ -274,6 +284,11 @@ impl State {
         let is_round_left = state.rounds < settings.strengthen;
         let next = if is_round_left { state.strengthen() } else { state.moved_to(NodeName::Review).perform() };
         next.after(&[Effect::Restore])
+    }
+
+    /// The outcome of a run that ends without a positive one. The question that an ambiguity raised stays its result.
+    pub(super) fn outcome_or_ambiguity(self, outcome: Outcome) -> Outcome {
+        if self.other_reading { Outcome::AmbiguityFound } else { outcome }
     }
 
     /// Closes the revision and ends the run.

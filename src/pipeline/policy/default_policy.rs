@@ -122,7 +122,7 @@ fn choice_rules(candidate: &str) -> String {
 }
 
 /// Rules that relate the events of a journal to each other: name, owner, when, formula, words.
-const JOURNAL_RULES: [(&str, &str, &str, &str, &str); 7] = [
+const JOURNAL_RULES: [(&str, &str, &str, &str, &str); 8] = [
     (
         "journal/guards",
         "review",
@@ -159,6 +159,13 @@ const JOURNAL_RULES: [(&str, &str, &str, &str, &str); 7] = [
         "a run that ended in a flaw had its last claim confirmed",
     ),
     (
+        "journal/ambiguity_found",
+        "run",
+        r#"name = "run_finished" & outcome = "ambiguity_found""#,
+        r#"@second_reading.row = "ambiguity_found" | @review.routing.other_reading | @second_reading.routing.other_reading"#,
+        "a run that ended in an ambiguity had its last claim confirmed for one reading, or tried the other reading",
+    ),
+    (
         "journal/not_approved",
         "run",
         r#"name = "run_finished" & (outcome = "not_approved" | outcome = "undecided")"#,
@@ -169,7 +176,7 @@ const JOURNAL_RULES: [(&str, &str, &str, &str, &str); 7] = [
         "journal/outcome",
         "run",
         r#"name = "run_finished""#,
-        r#"outcome = "approved" | outcome = "approved_repaired" | outcome = "flaw_found" | outcome = "not_approved" | outcome = "undecided" | outcome = "stopped""#,
+        r#"outcome = "approved" | outcome = "approved_repaired" | outcome = "flaw_found" | outcome = "ambiguity_found" | outcome = "not_approved" | outcome = "undecided" | outcome = "stopped""#,
         "a run ends in one of its outcomes",
     ),
 ];

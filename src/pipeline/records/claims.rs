@@ -141,8 +141,11 @@ pub struct FlawClaims {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecondReadingClaims {
-    /// It agrees that the flaw is one.
+    /// It agrees that the requirement breaks.
     pub agrees: bool,
+    /// It breaks only under the reading of an open point.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ambiguous: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

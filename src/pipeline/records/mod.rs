@@ -1,6 +1,7 @@
 //! What a run's journal holds: the events, the structs that they carry, and the view that is folded from them. It knows
 //! no policy, no folder and no driver.
 
+mod ambiguity;
 mod artifacts;
 mod candidates;
 mod check;
@@ -29,6 +30,7 @@ mod spending;
 mod trial;
 mod view;
 
+pub use ambiguity::{Ambiguity, Answer, Question, Reading};
 pub use artifacts::{StoredFile, file};
 pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
 pub use check::CheckRecord;

@@ -23,9 +23,15 @@ pub struct Feedback {
 impl Feedback {
     /// The source of a flaw that the second reader confirmed.
     pub const CONFIRMED_FLAW: &str = "a flaw of the documented protocol, confirmed";
+    /// The source of the task to take the other reading of an open point.
+    pub const OTHER_READING: &str = "a requirement breaks under the reading of an open point";
 
     pub fn is_confirmed_flaw(&self) -> bool {
         self.from == Self::CONFIRMED_FLAW
+    }
+
+    pub fn is_other_reading(&self) -> bool {
+        self.from == Self::OTHER_READING
     }
 }
 
@@ -45,10 +51,12 @@ impl Quotes {
         self.cite_place(Self::place(file, line))
     }
 
-    /// Every place that a step cites.
+    /// Everything that a step cites.
     pub fn cite_step(&self, step: &FlawStep) -> Vec<String> {
+        let line = (!step.file.is_empty()).then(|| self.cite(&step.file, step.line));
         let further = step.also.iter().map(|place| self.cite_place(place.clone()));
-        std::iter::once(self.cite(&step.file, step.line)).chain(further).collect()
+        let reading = step.open_point.iter().map(|id| format!("the reading taken in open point {id}"));
+        line.into_iter().chain(further).chain(reading).collect()
     }
 
     fn cite_place(&self, place: String) -> String {
@@ -78,9 +86,7 @@ pub enum Facts {
         other_concerns: Vec<String>,
     },
     /// A parse failed.
-    Rejected {
-        diagnostics: Vec<Diagnostic>,
-    },
+    Rejected { diagnostics: Vec<Diagnostic> },
     /// Properties were merged and parsed.
     Merged {
         /// Requirements by property.
@@ -107,6 +113,9 @@ pub enum Facts {
     SecondRead {
         agrees: bool,
         why: String,
+        /// If a step is granted only by the reading that an open point takes: that open point.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        open_point: Option<OpenPoint>,
     },
 }
 

@@ -29,7 +29,10 @@ pub(in crate::pipeline) fn claims_of(activity: Activity, product: &Product, afte
     match (activity, &product.facts) {
         (_, Facts::Reviewed { approval, flaw, .. }) => Some(reviewed(after, approval, flaw.as_deref())),
         (_, Facts::ReviewUnreadable { approval, .. }) => Some(reviewed(after, approval, None)),
-        (_, Facts::SecondRead { agrees, .. }) => Some(Claims::SecondReading(SecondReadingClaims { agrees: *agrees })),
+        (_, Facts::SecondRead { agrees, open_point, .. }) => {
+            let ambiguous = *agrees && open_point.is_some();
+            Some(Claims::SecondReading(SecondReadingClaims { agrees: *agrees, ambiguous }))
+        }
         (Activity::Node(node), _) => match product.event {
             Step::Unreadable => None,
             Step::Validated(said) | Step::Merged(said) => node_claims(node, after, said == Acceptance::Accepted),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ambiguity::Ambiguity;
 use super::product::{Facts, Quotes};
 use super::rank::RevisionRank;
 use crate::pipeline::machine::Review;
@@ -18,6 +19,8 @@ pub struct ReviewHistory {
     pub rank: RevisionRank,
     /// Confirmed flaws by the revision that ended in them.
     confirmed_flaws: BTreeMap<u32, ConfirmedFlaw>,
+    /// Confirmed claims that rest on the reading of an open point, by the revision that made them.
+    pub ambiguities: BTreeMap<u32, Ambiguity>,
 }
 
 /// A flaw with which the second reader agreed.
@@ -43,10 +46,20 @@ impl ReviewHistory {
                 self.rank = *rank;
             }
             Facts::ReviewUnreadable { rank, .. } => self.rank = *rank,
-            Facts::SecondRead { agrees, why } => {
+            Facts::SecondRead { agrees, why, open_point } => {
                 if let Some(flaw) = self.last.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| *agrees) {
                     let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
-                    self.confirmed_flaws.insert(revision, ConfirmedFlaw { revision, requirement, property });
+                    match open_point.clone() {
+                        Some(open_point) => {
+                            let why = why.clone();
+                            let ambiguity = Ambiguity { revision, requirement, property, open_point, why };
+                            self.ambiguities.insert(revision, ambiguity);
+                        }
+                        None => {
+                            let flaw = ConfirmedFlaw { revision, requirement, property };
+                            self.confirmed_flaws.insert(revision, flaw);
+                        }
+                    }
                 }
                 self.second_reading = Some((*agrees, why.clone()));
             }

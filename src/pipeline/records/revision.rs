@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ambiguity::Answer;
 use super::metrics::ObjectiveStep;
 use super::mutants::{MutantSample, Strengthened};
 use super::policy_events::RuleEnd;
@@ -35,6 +36,9 @@ pub struct Revision {
     /// Questions that the documents leave open, with the readings that its model takes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_points: Vec<OpenPoint>,
+    /// Readings that a person decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
     /// The check of its files; `None` without one.
     pub check: Option<CheckOutcome>,
     pub rank: RevisionRank,
@@ -53,6 +57,9 @@ pub struct Revision {
     pub hashes: BTreeMap<String, Sha>,
     /// The protocol was changed after a flaw.
     pub repaired: bool,
+    /// It takes the other reading of an open point, because a requirement broke under the first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_reading: bool,
     /// Its mutants, if the run strengthens its properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strengthened: Option<Strengthened>,

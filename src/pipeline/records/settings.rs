@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ambiguity::Answer;
 use super::artifacts::StoredFile;
 use super::interface::Interface;
 use super::product::Feedback;
@@ -76,6 +77,9 @@ pub struct Branch {
     pub requirements: Vec<Requirement>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_points: Vec<OpenPoint>,
+    /// Readings that a person decided, on this branch or before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
     /// Requirements by property.
     pub covers: BTreeMap<String, Vec<String>>,
     /// What the review of that revision left open.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ambiguity::Answer;
 use super::artifacts::file;
 use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
@@ -18,6 +19,8 @@ pub struct Specification {
     pub requirements: Vec<Requirement>,
     /// Questions that the documents leave open, with the readings that the informal specification takes.
     pub open_points: Vec<OpenPoint>,
+    /// Readings that a person decided.
+    pub answers: Vec<Answer>,
     /// Concerns that the informal specification leaves out.
     pub other_concerns: Vec<String>,
     /// Requirements by property, of the last accepted merge.
@@ -115,6 +118,7 @@ impl Specification {
         self.artifacts = branch.artifacts;
         self.requirements = branch.requirements;
         self.open_points = branch.open_points;
+        self.answers = branch.answers;
         self.covers = branch.covers;
         self.feedback = branch.feedback;
         self.edited = branch.edited;

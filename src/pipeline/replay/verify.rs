@@ -249,8 +249,9 @@ fn recompute_product(before: &RunView, journaled: Product, judgement: Option<&Ju
             best_inconclusive: inconclusive(*rank),
             objective_lost: false,
         },
-        (Step::SecondRead { .. }, Facts::SecondRead { agrees, .. }) => Step::SecondRead {
+        (Step::SecondRead { .. }, Facts::SecondRead { agrees, open_point, .. }) => Step::SecondRead {
             agrees: *agrees,
+            ambiguous: *agrees && (open_point.is_some() || before.claimed_open_point().is_some()),
             best_inconclusive: inconclusive(before.reviews.rank),
             objective_lost: false,
         },
@@ -340,7 +341,8 @@ fn compare_event(
             verification.compare("guard", entry, &RunEvent::GuardEvaluated(Box::new(recomputed)));
         }
         (RunEvent::Routed(journaled), RunEvent::Routed(recomputed)) => {
-            let recomputed = Routed { why: journaled.why.clone(), ..(**recomputed).clone() };
+            let routing = recomputed.routing.as_old_as(&journaled.routing);
+            let recomputed = Routed { why: journaled.why.clone(), routing, ..(**recomputed).clone() };
             verification.compare("routing", entry, &RunEvent::Routed(Box::new(recomputed)));
         }
         (RunEvent::RevisionClosed(journaled), RunEvent::RevisionClosed(recomputed)) => {

@@ -29,6 +29,13 @@ pub(super) fn reason(t: &Transition, product: &Product, after: &RunView, judgeme
         (Row::FlawFound | Row::FlawRepaired, Facts::SecondRead { why, .. }) => {
             format!("the second reader agrees: {why}")
         }
+        (Row::OtherReading | Row::AmbiguityFound, Facts::SecondRead { why, open_point, .. }) => {
+            let point = open_point.as_ref().map_or("an open point", |point| &point.id);
+            format!("the requirement breaks under the reading that {point} takes: {why}")
+        }
+        (Row::OtherReadingApproved, _) => {
+            "under the other reading every clause of the guard for an approval holds".into()
+        }
         (Row::FlawRefused, Facts::SecondRead { why, .. }) => format!("the second reader disagrees: {why}"),
         (Row::FlawRefused, Facts::Reviewed { flaw: Some(facts), .. }) => {
             flaw_words(facts).unwrap_or_else(|| "the claim of a flaw is refused".into())

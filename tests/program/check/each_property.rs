@@ -102,5 +102,6 @@ fn what_the_further_runs_do_not_decide_is_undecided_with_the_reason() {
     assert_eq!(found[..2], ["NotThree: violated, 4", "Low: undecided"]);
     let reason = value["further"][1]["reason"].as_str().expect("a reason");
     assert!(reason.contains("did not end within"), "{reason}");
-    assert_eq!(value["further"][3]["reason"], "no time was left for it");
+    assert_eq!(value["further"][2]["name"], "Reaches");
+    assert_eq!(value["further"][2]["reason"], "no time was left for it");
 }

@@ -1,0 +1,189 @@
+//! A requirement that breaks under one reading of the documents: the other reading is tried, and its owner is asked.
+
+use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections};
+use crate::support::{Bench, Done, Script, name, outcome, reasons};
+use serde_json::{Value, json};
+
+/// The document does not say what "below" compares.
+fn informal(taken: &str, otherwise: &str) -> String {
+    let point = "O1 [docs/counter.md:3] May the worker add at the limit?";
+    format!("{INFORMAL}## Open points\n{point} Taken: {taken}. Otherwise: {otherwise}. Affects: R1, Add.\n")
+}
+
+fn accepting() -> String {
+    json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_open_points": ["O1"]}).to_string()
+}
+
+/// A claim of a flaw in R1. The last step is granted only by the open point with this number.
+fn claim(open_point: Option<&str>) -> String {
+    let line = |n: usize| json!({"step": n, "file": "docs/counter.md", "line": 3, "why": "it adds one"});
+    let last = match open_point {
+        Some(id) => json!({"step": 4, "open_point": id, "why": "only this reading lets it add here"}),
+        None => line(4),
+    };
+    let steps = [line(1), line(2), line(3), last];
+    let flaw = json!({"requirement": "R1", "property": "NeverAbove", "steps": steps});
+    json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": flaw}).to_string()
+}
+
+fn opinion(open_point: &Value) -> String {
+    json!({"agrees": true, "open_point": open_point, "why": "nothing says what below means"}).to_string()
+}
+
+/// A first revision in which the worker adds at the limit.
+fn overshooting(review: &str, opinion: &str) -> Script {
+    Script::default()
+        .answer("informal_spec", 0, 1, "draft", &informal("yes", "no"))
+        .answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("n < Max", "n <= Max")))
+        .answer("generate_invariants", 0, 1, "draft", &good_sections())
+        .answer("review", 0, 1, "draft", review)
+        .having_read_all()
+        .answer("review", 0, 1, "second_reading", opinion)
+}
+
+/// Then one in which it does not, and which this review judges.
+fn then_not(script: Script, review: &str) -> Script {
+    script
+        .answer("informal_spec", 1, 1, "repair", &informal("no", "yes"))
+        .answer("formalize", 1, 1, "repair", &fenced(MODULE))
+        .answer("generate_invariants", 1, 1, "draft", &good_sections())
+        .answer("review", 1, 1, "draft", review)
+        .having_read_all()
+}
+
+#[track_caller]
+fn found(script: &Script, more: &[&str]) -> (Bench, Done) {
+    let bench = bench();
+    let done = bench.forge(script, more).expect(1);
+    let journal = bench.journal("specs");
+    assert_eq!(outcome(&journal), "ambiguity_found", "{:#?}", reasons(&journal));
+    bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
+    (bench, done)
+}
+
+fn question(bench: &Bench) -> Value {
+    let report = bench.run(&["report", "specs", "--format", "json"]).expect(0).stdout;
+    serde_json::from_str::<Value>(&report).unwrap()["question"].clone()
+}
+
+fn last<'a>(journal: &'a [Value], wanted: &str) -> &'a Value {
+    &journal.iter().rfind(|e| name(e) == wanted).unwrap()["data"]
+}
+
+#[test]
+fn both_readings_are_judged_and_the_report_asks_which_is_meant() {
+    let (bench, done) = found(&then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &accepting()), &[]);
+    done.prints(&[
+        "Outcome: ambiguity found: a requirement breaks under one reading of the documents",
+        "Question O1 [docs/counter.md:3]: May the worker add at the limit?\n",
+        "  a. yes.\n      R1 BROKEN by NeverAbove, in 4 states (rev_0)\n",
+        "  b. no.\n      R1 holds, checked by NeverAbove (rev_1)\n",
+        "`tlaforge resume FOLDER --answer O1=a`",
+        "Under reading a of O1: R1 is violated",
+        "the reading taken in open point O1",
+    ]);
+    let readings = &question(&bench)["readings"];
+    assert_eq!((&readings[0]["status"], &readings[0]["states"]), (&json!("broken"), &json!(4)));
+    assert_eq!((&readings[1]["status"], &readings[1]["revision"]), (&json!("holds"), &json!(1)));
+    let journal = bench.journal("specs");
+    assert!(journal.iter().any(|e| name(e) == "routed" && e["data"]["row"] == "other_reading"));
+    assert_eq!(last(&journal, "routed")["row"], "other_reading_approved");
+}
+
+#[test]
+fn the_second_reader_alone_can_name_the_open_point_and_knows_which_ones_exist() {
+    let script = overshooting(&claim(None), &opinion(&json!("O1")));
+    let (bench, _) = found(&script, &["--max-revisions", "0"]);
+    assert!(bench.read("specs/workspace/claim.md").contains("O1 [docs/counter.md:3] May the worker add at the limit?"));
+    assert_eq!(question(&bench)["readings"][1]["revision"], Value::Null);
+    // A point that does not exist is asked for once more.
+    let script = overshooting(&claim(None), &opinion(&json!("O7")));
+    let script = script.answer("review", 0, 2, "second_reading", &opinion(&Value::Null));
+    let bench = crate::support::counter::bench();
+    bench.forge(&script, &["--max-revisions", "0"]).expect(1);
+    assert_eq!(outcome(&bench.journal("specs")), "flaw_found");
+    // What the review rests on counts although the reader does not name it.
+    found(&overshooting(&claim(Some("O1")), &opinion(&Value::Null)), &["--max-revisions", "0"]);
+}
+
+#[test]
+fn a_step_cannot_rest_on_an_open_point_that_does_not_exist() {
+    let bench = bench();
+    bench.forge(&overshooting(&claim(Some("O2")), &opinion(&Value::Null)), &["--max-revisions", "0"]).expect(1);
+    let journal = bench.journal("specs");
+    let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated" && e["data"]["guard"] == "flaw").unwrap();
+    assert_eq!((&guard["data"]["clause"], outcome(&journal)), (&json!("steps_mapped"), "not_approved"));
+}
+
+#[test]
+fn the_question_stays_the_result_if_the_other_reading_is_not_approved() {
+    let revise = json!({"verdict": "revise", "summary": "s", "issues": []}).to_string();
+    let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &revise);
+    let (bench, _) = found(&script, &["--max-revisions", "1"]);
+    assert_eq!(question(&bench)["readings"][1]["status"], "holds");
+}
+
+#[test]
+fn an_answer_settles_the_question() {
+    let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &accepting());
+    // The first reading: what was claimed is a flaw.
+    let (bench, _) = found(&script, &[]);
+    let flaw = Script::default().answer("review", 0, 1, "draft", &claim(Some("O1"))).having_read_all().answer(
+        "review",
+        0,
+        1,
+        "second_reading",
+        &opinion(&Value::Null),
+    );
+    bench.branch(&flaw, &["--answer", "O1=a"]).expect(1).prints(&["Decided by the owner of the protocol:", "yes."]);
+    assert_eq!(outcome(&bench.journal("specs")), "flaw_found", "{:#?}", reasons(&bench.journal("specs")));
+    assert!(
+        bench.read("specs/workspace/claim.md").contains("May the worker add at the limit? The owner of the protocol")
+    );
+    bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
+    // The other reading: what was made for it is reviewed.
+    let (bench, _) = found(&script, &[]);
+    let approval = Script::default().answer("review", 0, 1, "draft", &accepting()).having_read_all();
+    bench.branch(&approval, &["--answer", "o1=B"]).expect(0).prints(&["Outcome: approved", "Decided by the owner"]);
+    assert!(bench.read("specs/workspace/facts.md").contains("May the worker add at the limit? Decided: no."));
+    bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
+}
+
+#[test]
+fn a_reading_that_was_not_tried_goes_to_the_informal_specification() {
+    let (bench, _) = found(&overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &["--max-revisions", "0"]);
+    let script = Script::default().answer("informal_spec", 0, 1, "repair", INFORMAL);
+    bench.branch(&script, &["--answer", "O1=only on Sundays"]).expect(5);
+    let journal = bench.journal("specs");
+    let feedback = &last(&journal, "branch_started")["feedback"];
+    // The task to try the other reading is replaced by the answer.
+    assert_eq!(feedback.as_array().unwrap().len(), 1, "{feedback}");
+    assert!(feedback[0]["text"].as_str().unwrap().contains("decided: only on Sundays Take this reading"), "{feedback}");
+}
+
+#[test]
+fn an_answer_that_decides_nothing_is_refused_and_nothing_begins() {
+    let approved = good().answer("informal_spec", 0, 1, "draft", &informal("no", "yes"));
+    let approved = approved.answer("review", 0, 1, "draft", &accepting()).having_read_all();
+    let bench = bench();
+    bench.forge(&approved, &[]).expect(0);
+    let before = bench.read("specs/journal.jsonl");
+    for (args, words) in [
+        (&["--answer", "O9=a"][..], "rev_0 has no open point O9"),
+        (&["--answer", "O1"], "\"O1\" is no answer to an open point"),
+        (&["--answer", "O1="], "\"O1=\" is no answer to an open point"),
+        (&["--answer", "O1=a"], "rev_0 takes this reading already"),
+        (&["--answer", "O1=b", "--at", "review", "--from", "rev_0"], "cannot be used with"),
+        (&["--answer", "O1=b", "--from", "rev_3"], "there is no revision \"rev_3\""),
+    ] {
+        bench.run(&[&["resume", "specs"], args].concat()).expect(2).says(&[words]);
+        assert_eq!(bench.read("specs/journal.jsonl"), before, "{args:?}");
+    }
+    // An approval can be questioned, too.
+    bench.write("script.jsonl", Script::default().answer("formalize", 9, 1, "draft", "").text());
+    bench.run(&["resume", "specs", "--answer", "O1=b"]).expect(5);
+    let journal = bench.journal("specs");
+    let started = last(&journal, "branch_started");
+    assert_eq!(started["feedback"][0]["node"], "informal_spec");
+    assert!(started["feedback"][0]["text"].as_str().unwrap().contains("decided: yes."), "{started}");
+}
