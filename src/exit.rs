@@ -6,7 +6,7 @@
 pub enum Exit {
     /// Approved, holds, or the threshold is met.
     Ok = 0,
-    /// A negative verdict: flaw found, not approved, violated, invalid, or below the threshold.
+    /// A negative verdict: flaw or ambiguity found, not approved, violated, invalid, or below the threshold.
     Negative = 1,
     /// Wrong usage or configuration; also a provider without program or key, or an unknown model.
     Usage = 2,
@@ -32,7 +32,7 @@ impl Exit {
     /// Every status with one line of explanation, for `--help` and the documentation.
     pub const ALL: [(Exit, &'static str); 9] = [
         (Exit::Ok, "approved, holds, or the threshold is met"),
-        (Exit::Negative, "negative: flaw, not approved, violated, invalid, witness not reached, below the threshold"),
+        (Exit::Negative, "negative: flaw, ambiguity, not approved, violated, invalid, witness not reached, below the threshold"),
         (Exit::Usage, "wrong usage or configuration; also a provider without program or key, or an unknown model"),
         (Exit::Undecided, "undecided or inconclusive: a time limit, a budget or a bound was reached"),
         (Exit::Tool, "the Java tools or the embedded checker are missing or cannot work (full disk, no memory)"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::review_facts::compare_larger_bounds;
+use super::flaw_facts::compare_larger_bounds;
 use crate::pipeline::{Answer, RunView};
 use crate::prompt::{Document, OpenPoint, Requirement, quote};
 use crate::tla::{

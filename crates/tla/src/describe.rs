@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
-    Bounds, CheckOutcome, Checker, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
+    Bounds, CheckOutcome, Checker, FurtherVerdict, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
 };
-use super::outcome_status::{FurtherVerdict, status_sentence};
+use super::outcome_status::status_sentence;
 use super::probe::FairnessProbe;
 use super::trace_text::trace_table;
 

@@ -61,10 +61,10 @@ pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};
 pub use outcome::action_part_label;
 pub use outcome::{
-    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, Lasso, Place, Reached, Statistics, Step,
-    TERMINATING, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
+    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, Lasso, Place,
+    Reached, Statistics, Step, TERMINATING, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
-pub use outcome_status::{FurtherProperty, FurtherVerdict, PropertyStatus, status_sentence};
+pub use outcome_status::{PropertyStatus, status_sentence};
 pub use probe::{ConstantProbe, FairnessProbe, ProbeResult, Probes};
 pub use references::{References, references};
 pub use requirement_comment::requirement_id;

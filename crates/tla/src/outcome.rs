@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Diagnostic;
-use super::outcome_status::FurtherProperty;
 use super::probe::Probes;
 
 /// The checker that explored the states.
@@ -324,6 +323,40 @@ pub enum Reached {
     Unknown(String),
 }
 
+/// What a check found of a property after another one was violated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherProperty {
+    /// As [`Violation::property`](Violation::property) names it.
+    pub name: String,
+    #[serde(flatten)]
+    pub verdict: FurtherVerdict,
+}
+
+impl FurtherProperty {
+    /// Whether it has no verdict for lack of time.
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self.verdict, FurtherVerdict::Undecided { timed_out: true, .. })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum FurtherVerdict {
+    Holds,
+    Violated {
+        kind: ViolationKind,
+        /// Its counterexample, if one was derived in time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<Trace>,
+    },
+    Undecided {
+        reason: String,
+        /// Whether its run did not end in time, or was not started for lack of time.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        timed_out: bool,
+    },
+}
+
 /// Everything that one check showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckOutcome {
@@ -410,85 +443,5 @@ impl CheckOutcome {
             (Some(distinct), None) => distinct > 1 && self.statistics.depth.is_none_or(|d| d > 1),
             _ => false,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn outcome(verdict: Verdict, invariants: &[&str], properties: &[&str]) -> CheckOutcome {
-        let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
-        CheckOutcome {
-            verdict,
-            statistics: Statistics::default(),
-            bounds: Bounds { deadlock_checked: true, ..Bounds::default() },
-            coverage: None,
-            trace: None,
-            invariants: names(invariants),
-            properties: names(properties),
-            further: Vec::new(),
-            probes: None,
-            witnesses: Vec::new(),
-            warnings: Vec::new(),
-            checker: Checker::Tlc,
-            version: String::new(),
-        }
-    }
-
-    fn violated(kind: ViolationKind, name: Option<&str>) -> Verdict {
-        Verdict::Violated { violated: Violation { kind, name: name.map(str::to_owned) } }
-    }
-
-    #[test]
-    fn a_check_decides_only_the_properties_that_it_checked_to_the_end() {
-        use ViolationKind::{Assertion, Deadlock, Invariant, Property};
-        let inconclusive = || Verdict::inconclusive("a constraint");
-        let (i, p): (&[&str], &[&str]) = (&["A", "B"], &["P", "Q"]);
-        for (verdict, invariants, properties, decided) in [
-            (Verdict::Holds, i, p, "A B P Q Deadlock Assertion"),
-            (violated(Invariant, Some("A")), i, &[], "A"),
-            (violated(Deadlock, None), i, &[], "Deadlock"),
-            (violated(Assertion, None), i, &[], "Assertion"),
-            (violated(Property, Some("P")), i, p, "A B P Deadlock Assertion"),
-            // The run for temporal properties was bounded, or the other one was.
-            (inconclusive(), i, &[], "A B Deadlock Assertion"),
-            (inconclusive(), &[], p, "P Q"),
-            (inconclusive(), &[], &[], ""),
-        ] {
-            let outcome = outcome(verdict, invariants, properties);
-            let all = ["A", "B", "P", "Q", "Deadlock", "Assertion", "Unknown"];
-            let found: Vec<&str> = all.into_iter().filter(|name| outcome.decided(name)).collect();
-            assert_eq!(found.join(" "), decided, "{:?}", outcome.verdict);
-        }
-        let mut unchecked = outcome(Verdict::Holds, i, p);
-        unchecked.bounds.deadlock_checked = false;
-        assert!(!unchecked.decided("Deadlock"));
-    }
-
-    #[test]
-    fn after_a_violation_each_property_has_the_verdict_of_the_further_runs() {
-        use crate::outcome_status::PropertyStatus::{Holds, NotChecked, Undecided, Violated};
-        use crate::outcome_status::{FurtherVerdict, status_sentence};
-        let mut outcome = outcome(violated(ViolationKind::Invariant, Some("A")), &["A", "B", "C"], &[]);
-        assert_eq!(outcome.property_status("B"), Undecided("the check ended at the first violation"));
-        let reason = "no time was left for it".to_owned();
-        let further = [
-            ("B", FurtherVerdict::Violated { kind: ViolationKind::Invariant, trace: None }),
-            ("C", FurtherVerdict::Holds),
-            ("Start", FurtherVerdict::Holds),
-            ("P", FurtherVerdict::Undecided { reason, timed_out: true }),
-        ];
-        outcome.further = further.map(|(name, verdict)| FurtherProperty { name: name.to_owned(), verdict }).to_vec();
-        outcome.bounds.initial_state_properties = vec!["Start".to_owned()];
-        let statuses = ["A", "B", "C", "P", "Start", "Unknown"].map(|name| outcome.property_status(name));
-        assert_eq!(statuses, [Violated, Violated, Holds, Undecided("no time was left for it"), NotChecked, NotChecked]);
-        assert_eq!(
-            status_sentence(&outcome).as_deref(),
-            Some("violated: A, B; holds: C, Start (initial states only); undecided: P (no time was left for it)")
-        );
-        let json = serde_json::to_value(&outcome).unwrap();
-        assert_eq!(json["further"][1], serde_json::json!({"name": "C", "verdict": "holds"}));
-        assert_eq!(serde_json::from_value::<CheckOutcome>(json).unwrap(), outcome);
     }
 }

@@ -1,0 +1,116 @@
+//! The facts that the guard of a claimed flaw decides on.
+
+use super::review_facts::ReviewSubject;
+use crate::pipeline::{Citation, FlawFacts, Review};
+use crate::prompt::{Document, OpenPoint, quote};
+use crate::tla::{CheckOutcome, ConstantProbe, ProbeResult, Verdict, Violation, ViolationKind};
+
+impl ReviewSubject<'_> {
+    /// The facts of the flaw guard.
+    pub(super) fn flaw_facts(&self, review: &Review, documents: &[Document], unread: Vec<String>) -> FlawFacts {
+        let Some(flaw) = &review.flaw else { return FlawFacts::default() };
+        let check = self.fresh_check();
+        let violated = check.and_then(|c| match &c.verdict {
+            Verdict::Violated { violated } if c.trace.is_some() => Some(violated),
+            _ => None,
+        });
+        let name = violated.and_then(Violation::property);
+        let trace = check.and_then(|c| c.trace.as_ref());
+        let covering = name.and_then(|name| self.view.specification.covers.get(name));
+        // `deadlock` for `Deadlock`, for example: a model need not repeat the case.
+        let property = name.filter(|name| name.eq_ignore_ascii_case(&flaw.property)).unwrap_or(&flaw.property);
+        // Cutting off states can cause a deadlock or violate a temporal property. It cannot make a state reachable that
+        // violates an invariant.
+        let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
+        let cited = |citation: &Option<Citation>| {
+            citation.as_ref().is_some_and(|c| line_exists(&c.file, c.line, documents) && !c.why.trim().is_empty())
+        };
+        let bounds = check.map(|c| compare_larger_bounds(c, cited(&flaw.bound))).unwrap_or_default();
+        let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
+        // Such bounds can hide a violation but cannot cause one.
+        let hides = |line: &String| {
+            check.is_some_and(|c| {
+                c.bounds.initial_state_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line)
+            })
+        };
+        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !hides(line));
+        let lasso = trace.is_some_and(|t| t.lasso.is_some());
+        let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
+        let still_there = fair.is_some_and(|f| matches!(f.result, ProbeResult::StillViolated { .. }));
+        let changed_since = name.map(|name| self.view.changed_since_violated(name));
+        FlawFacts {
+            described: true,
+            property: property.to_owned(),
+            covers_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
+                && self.view.specification.requirements.iter().any(|r| r.id == flaw.requirement),
+            property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),
+            changed_since: changed_since.unwrap_or_default(),
+            only_bounds: weakening.into_iter().chain(bounds.sole_causes).collect(),
+            open_bounds: bounds.open,
+            unfair_lasso: lasso && !still_there && !cited(&flaw.unfair),
+            under_fairness: lasso.then(|| match fair {
+                Some(fair) => fair.sentence(),
+                None => "it was not checked under weak fairness".to_owned(),
+            }),
+            unmapped_steps: trace
+                .map(|t| {
+                    let is_unmapped =
+                        |step: &usize| !is_mapped(*step, review, &self.view.specification.open_points, documents);
+                    t.steps.iter().map(|s| s.step).filter(is_unmapped).collect()
+                })
+                .unwrap_or_default(),
+            unread,
+        }
+    }
+}
+
+/// The effect of larger bounds on a violation.
+#[derive(Default)]
+pub(super) struct LargerBounds {
+    /// Bounds that alone cause the violation.
+    pub sole_causes: Vec<String>,
+    /// Bounds whose effect is not decided.
+    pub open: Vec<String>,
+}
+
+/// Compares the violation with the checks of larger constants. If a deadlock comes later with a larger constant, the bound
+/// causes it, unless the documents grant the bound (`bound_granted`).
+pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -> LargerBounds {
+    let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
+    let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
+    let larger = check.probes.as_ref().map(|probes| probes.larger_constants.as_slice()).unwrap_or_default();
+    let mut found = LargerBounds::default();
+    for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
+        match larger.iter().find(|l| l.constant == *name) {
+            Some(l) if l.result == ProbeResult::Holds => found.sole_causes.push(l.sentence(states)),
+            // A counter at its limit also stops the protocol, later if the limit is larger.
+            Some(l) if deadlock && l.needs_longer_trace(states) && !bound_granted => found.sole_causes.push(format!(
+                "{}, and no line of the documents that grants the bound is cited in `flaw.bound`",
+                l.sentence(states)
+            )),
+            Some(ConstantProbe { result: ProbeResult::StillViolated { .. }, .. }) => {}
+            Some(l) => found.open.push(l.sentence(states)),
+            None => found.open.push(format!("with another value than {name} = {value}: not checked")),
+        }
+    }
+    let unprobed_bounds = check.probes.iter().flat_map(|probes| &probes.unprobed_bounds);
+    found.open.extend(unprobed_bounds.map(|bound| format!("{bound}: not checked with more")));
+    found
+}
+
+/// Whether the review maps a step of the trace to places that exist in the documents, or to the reading of an open point.
+fn is_mapped(step: usize, review: &Review, open_points: &[OpenPoint], documents: &[Document]) -> bool {
+    let mut steps = review.flaw.iter().flat_map(|f| &f.steps).filter(|s| s.step == step);
+    let exists = |place: &String| quote(documents, place, "").is_some();
+    steps.any(|s| {
+        let is_granted = line_exists(&s.file, s.line, documents) || s.file.is_empty() && s.open_point.is_some();
+        let is_known = s.open_point.iter().all(|id| open_points.iter().any(|point| point.id == *id));
+        is_granted && is_known && s.also.iter().all(exists)
+    })
+}
+
+fn line_exists(file: &str, line: usize, documents: &[Document]) -> bool {
+    let name = file.trim_start_matches("./");
+    let name = name.strip_prefix("docs/").unwrap_or(name);
+    documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&line))
+}
