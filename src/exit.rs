@@ -32,7 +32,10 @@ impl Exit {
     /// Every status with one line of explanation, for `--help` and the documentation.
     pub const ALL: [(Exit, &'static str); 9] = [
         (Exit::Ok, "approved, holds, or the threshold is met"),
-        (Exit::Negative, "negative: flaw, ambiguity, not approved, violated, invalid, witness not reached, below the threshold"),
+        (
+            Exit::Negative,
+            "negative: flaw, ambiguity, not approved, violated, invalid, not reached, below the threshold",
+        ),
         (Exit::Usage, "wrong usage or configuration; also a provider without program or key, or an unknown model"),
         (Exit::Undecided, "undecided or inconclusive: a time limit, a budget or a bound was reached"),
         (Exit::Tool, "the Java tools or the embedded checker are missing or cannot work (full disk, no memory)"),

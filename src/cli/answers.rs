@@ -1,4 +1,5 @@
-//! `tlaforge resume --answer O1=b`: which open point is answered with which reading, and from which revision the run goes on.
+//! `tlaforge resume --answer O1=b`: which open point is answered with which reading, and from which revision the run goes
+//! on.
 
 use super::failure::Failure;
 use crate::pipeline::{Answer, NodeName, Question, Revision, RunView};
@@ -16,15 +17,17 @@ pub(super) struct Answered {
 pub(super) fn resolve_answers(view: &RunView, given: &[String], from: Option<&Revision>) -> Result<Answered, Failure> {
     let shown = from.or_else(|| latest(view)).ok_or_else(|| Failure::usage("the run has no closed revision yet"))?;
     let question = view.question(shown.revision);
-    let answers =
-        given.iter().map(|given| resolve(shown, question.as_ref(), given)).collect::<Result<Vec<Answer>, Failure>>()?;
-    let begin = from.unwrap_or_else(|| beginning(view, shown, question.as_ref(), &answers));
-    let takes = |answer: &Answer| {
-        let own = question.iter().flat_map(|q| &q.readings).find(|r| r.reading == answer.reading);
-        own.is_some_and(|own| own.revision == Some(begin.revision))
-            || begin.open_points.iter().any(|point| answer.is_about(point) && point.taken == answer.reading)
-    };
-    let all_taken = answers.iter().all(takes);
+    let mut answers: Vec<Answer> = Vec::new();
+    for given in given {
+        let answer = resolve(shown, question.as_ref(), given)?;
+        if answers.iter().any(|other| other.is_about(&answer.open_point)) {
+            return Err(Failure::usage(format!("{} is answered twice", answer.open_point.id)).hint("answer it once"));
+        }
+        answers.push(answer);
+    }
+    let begin = from.unwrap_or_else(|| choose_start(view, shown, question.as_ref(), &answers));
+    let is_taken = |answer: &Answer| begin.open_points.iter().any(|point| answer.is_followed_by(point));
+    let all_taken = answers.iter().all(is_taken);
     if all_taken && question.is_none() {
         return Err(Failure::usage(format!("rev_{} takes this reading already", begin.revision))
             .hint("answer a point with the reading that is not taken: b, or a text of your own"));
@@ -41,7 +44,7 @@ fn latest(view: &RunView) -> Option<&Revision> {
 }
 
 /// The revision that takes the answered reading, if one was made for the question; else the one that raised it.
-fn beginning<'a>(
+fn choose_start<'a>(
     view: &'a RunView,
     shown: &'a Revision,
     question: Option<&Question>,

@@ -44,7 +44,9 @@ pub(super) async fn start_branch(
     let flawed =
         parent.outcome == Outcome::FlawFound.name() || parent.open_feedback.iter().any(Feedback::is_confirmed_flaw);
     let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
-    if flawed && !repair && !by_hand {
+    // With a reading that its owner decided, the protocol is another one.
+    let is_answered = !answers.is_empty();
+    if flawed && !repair && !by_hand && !is_answered {
         return Err(confirmed_flaw_failure(parent));
     }
 
@@ -85,15 +87,17 @@ pub(super) async fn start_branch(
         return Err(Failure::new(Exit::Negative, "the edited informal_spec.md has no numbered requirement")
             .hint("each needs a line of its own: R1 [docs/file.md:12-14] …"));
     }
+    // An answer to another open point leaves the question open.
+    let question = view.question(parent.revision);
+    let settles = |answer: &Answer| question.as_ref().is_some_and(|q| answer.is_about(&q.open_point));
+    let is_settled = answers.iter().any(settles);
     let carried = Carried {
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
         // After a confirmed flaw, every repair changes the protocol, whichever node makes it.
         repaired: parent.repaired || (flawed && repair),
-        // An answer decides which reading is meant, so there is no other one to try.
-        other_reading: answers.is_empty()
-            && (parent.other_reading || parent.open_feedback.iter().any(Feedback::is_other_reading)),
+        other_reading: !is_settled && parent.has_open_question(),
     };
     let state = State::branch(node, carried);
     // `State::branch` moves to an earlier node if an input is missing. The user chose this node, so that is an error
@@ -105,7 +109,7 @@ pub(super) async fn start_branch(
     let (requirements, open_points) = locate_requirements(run, &view, informal.as_deref())?;
     // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
     let open_feedback = parent.open_feedback.iter().filter(|f| {
-        let is_obsolete = by_hand && f.is_confirmed_flaw() || !answers.is_empty() && f.is_other_reading();
+        let is_obsolete = (by_hand || is_answered) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
         !is_obsolete
     });
     let feedback = open_feedback.cloned().chain(answers.iter().filter_map(|answer| answer_feedback(parent, answer)));
@@ -118,17 +122,22 @@ pub(super) async fn start_branch(
         artifacts,
         edited,
         feedback: feedback.collect(),
-        answers: parent.answers.iter().cloned().chain(answers).collect(),
+        answers: merge_answers(&parent.answers, answers),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
     Ok(is_straight)
 }
 
+/// A new answer replaces an earlier one to the same question.
+fn merge_answers(earlier: &[Answer], new: Vec<Answer>) -> Vec<Answer> {
+    let is_replaced = |old: &Answer| new.iter().any(|answer| answer.is_about(&old.open_point));
+    earlier.iter().filter(|old| !is_replaced(old)).cloned().chain(new.iter().cloned()).collect()
+}
+
 /// The task of taking an answered reading; `None` if the revision takes it already.
 fn answer_feedback(parent: &Revision, answer: &Answer) -> Option<Feedback> {
     let Answer { open_point, reading } = answer;
-    let taken = parent.open_points.iter().find(|point| answer.is_about(point)).map(|point| &point.taken);
     let text = format!(
         "{} [{}] {} The owner of the protocol decided: {reading} Take this reading in every step and requirement that \
          depends on it, change nothing else, and list the point no longer among the open points.",
@@ -137,7 +146,8 @@ fn answer_feedback(parent: &Revision, answer: &Answer) -> Option<Feedback> {
         open_point.question
     );
     let from = "the owner of the protocol answered an open point".to_owned();
-    (taken != Some(reading)).then(|| Feedback { node: NodeName::InformalSpec, from, text })
+    let is_taken = parent.open_points.iter().any(|point| answer.is_followed_by(point));
+    (!is_taken).then(|| Feedback { node: NodeName::InformalSpec, from, text })
 }
 
 pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {

@@ -21,7 +21,7 @@ use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
 use crate::nodes::{ModuleCache, NodeContext, NodeDispatcher};
-use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, RoutingSettings, Run, StopReason, drive};
+use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
@@ -122,10 +122,19 @@ pub(super) async fn drive_and_report(
     // The outcome is that of the reference checker, so only the exit status shows the contradiction.
     let exit =
         if prepared.contradictions.has_any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };
+    if let Some(question) = run.view().open_question().filter(|_| finished.outcome == Outcome::AmbiguityFound) {
+        display.note(&format!("answer it with: {}", answer_command(&question, run.root())));
+    }
     if finished.outcome == Outcome::Stopped {
         display.note(&format!("continue with: tlaforge resume {}", run.root().display()));
     }
     Ok(exit)
+}
+
+/// The command that answers a question.
+pub(super) fn answer_command(question: &Question, folder: &Path) -> String {
+    let (id, folder) = (&question.open_point.id, folder.display());
+    format!("tlaforge resume {folder} --answer {id}=a (or {id}=b)")
 }
 
 pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::failure::{Fails, Failure};
+use super::forge::answer_command;
 use super::format::Format;
 use super::progress::Display;
 use super::run_folder::run_failure;
@@ -66,7 +67,12 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     match args.format {
-        Format::Text => print_result(&report::report(&view, display.width())),
+        Format::Text => {
+            print_result(&report::report(&view, display.width()));
+            if let Some(question) = view.open_question().filter(|_| view.finished.is_some()) {
+                display.note(&format!("answer it with: {}", answer_command(&question, &args.folder)));
+            }
+        }
         Format::Json => {
             let revisions: Vec<_> = view.revisions.iter().map(|revision| view.revision_json(revision)).collect();
             let object = serde_json::json!({
@@ -74,7 +80,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "outcome": view.finished.as_ref().map(|f| f.outcome),
                 "finished": view.finished,
                 "revisions": revisions,
-                "question": view.finished.as_ref().and_then(|f| view.question(f.best?)),
+                "question": view.open_question(),
                 "other_concerns": view.specification.other_concerns,
                 "spent": view.spending.by_lifeline,
                 "spent_total": view.spent_total(),

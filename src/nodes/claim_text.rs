@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::flaw_facts::compare_larger_bounds;
-use crate::pipeline::{Answer, RunView};
+use crate::pipeline::{Answer, RunView, Specification};
 use crate::prompt::{Document, OpenPoint, Requirement, quote};
 use crate::tla::{
     Bounds, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines, variable_legend,
@@ -29,7 +29,7 @@ pub(super) fn claim_text(
         "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{}{listed}",
         requirement.map(|r| requirement_text(r, documents)).unwrap_or_default()
     );
-    text.push_str(&readings(view));
+    append_readings(&mut text, view);
     if let Some(outcome) = outcome {
         text.push_str(&constants(&outcome.bounds));
     }
@@ -49,18 +49,17 @@ fn requirement_text(requirement: &Requirement, documents: &[Document]) -> String
     text
 }
 
-/// The readings that the model takes where the documents are open: those that a person decided count as documented.
-fn readings(view: &RunView) -> String {
-    let mut text = String::new();
-    for Answer { open_point, reading } in &view.specification.answers {
-        let (place, question) = (open_point.place_words(), &open_point.question);
-        let _ = writeln!(text, "- [{place}] {question} The owner of the protocol decided: {reading}");
+/// The readings that the model takes for open points. Those that the owner of the protocol decided count as documented.
+fn append_readings(text: &mut String, view: &RunView) {
+    let Specification { answers, open_points, .. } = &view.specification;
+    if !answers.is_empty() {
+        text.push_str("\n# Decided by the owner of the protocol (counts as documented)\n\n");
     }
-    if !text.is_empty() {
-        text.insert_str(0, "\n# Decided\n\nEach counts as documented.\n\n");
+    for Answer { open_point, reading } in answers {
+        let _ = writeln!(text, "- [{}] {} Decided: {reading}", open_point.place_words(), open_point.question);
     }
     let open: Vec<&OpenPoint> =
-        view.specification.open_points.iter().filter(|point| view.undecided_open_point(&point.id).is_some()).collect();
+        open_points.iter().filter(|point| view.undecided_open_point(&point.id).is_some()).collect();
     if !open.is_empty() {
         text.push_str("\n# Open points, with the reading that the model takes\n\n");
     }
@@ -68,7 +67,6 @@ fn readings(view: &RunView) -> String {
         let place = place.as_deref().unwrap_or("no place");
         let _ = writeln!(text, "- {id} [{place}] {question} Taken: {taken} Otherwise: {otherwise}");
     }
-    text
 }
 
 fn constants(bounds: &Bounds) -> String {

@@ -2,7 +2,7 @@
 
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{Citation, FlawFacts, Review};
-use crate::prompt::{Document, OpenPoint, quote};
+use crate::prompt::{Document, quote};
 use crate::tla::{CheckOutcome, ConstantProbe, ProbeResult, Verdict, Violation, ViolationKind};
 
 impl ReviewSubject<'_> {
@@ -55,7 +55,7 @@ impl ReviewSubject<'_> {
             unmapped_steps: trace
                 .map(|t| {
                     let is_unmapped =
-                        |step: &usize| !is_mapped(*step, review, &self.view.specification.open_points, documents);
+                        |step: &usize| !is_mapped(*step, review, documents, &|id| self.view.can_grant_steps(id));
                     t.steps.iter().map(|s| s.step).filter(is_unmapped).collect()
                 })
                 .unwrap_or_default(),
@@ -99,13 +99,12 @@ pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -
 }
 
 /// Whether the review maps a step of the trace to places that exist in the documents, or to the reading of an open point.
-fn is_mapped(step: usize, review: &Review, open_points: &[OpenPoint], documents: &[Document]) -> bool {
+fn is_mapped(step: usize, review: &Review, documents: &[Document], can_grant: &dyn Fn(&str) -> bool) -> bool {
     let mut steps = review.flaw.iter().flat_map(|f| &f.steps).filter(|s| s.step == step);
     let exists = |place: &String| quote(documents, place, "").is_some();
     steps.any(|s| {
         let is_granted = line_exists(&s.file, s.line, documents) || s.file.is_empty() && s.open_point.is_some();
-        let is_known = s.open_point.iter().all(|id| open_points.iter().any(|point| point.id == *id));
-        is_granted && is_known && s.also.iter().all(exists)
+        is_granted && s.open_point.iter().all(|id| can_grant(id)) && s.also.iter().all(exists)
     })
 }
 

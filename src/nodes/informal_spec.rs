@@ -10,7 +10,7 @@ use super::sample::NodeAnswer;
 use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
-use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
+use crate::pipeline::{Answer, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
     Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_open_points,
     malformed_requirements, normalise, outside_fences, parse_open_points, parse_requirements, split_answer,
@@ -33,13 +33,17 @@ pub(super) async fn perform(
         None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
+    let answers = &view.specification.answers;
     let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
     let is_single_call = previous.is_none() && single_call::is_due(view, attempt);
     let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
-        "changed": has_marked_changes(view, attempt)?,
+        "changed": has_marked_changes(view, attempt)?, "decided": !answers.is_empty(),
     });
     let mut files = Vec::new();
+    if !answers.is_empty() {
+        files.push(("decided.md".to_owned(), decided_file(answers)));
+    }
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), number_lines(&previous)));
         let open =
@@ -81,6 +85,15 @@ pub(super) async fn perform(
             facts: Facts::Nothing,
         }),
     }
+}
+
+/// The readings that the owner of the protocol decided.
+fn decided_file(answers: &[Answer]) -> String {
+    let mut text = "# Decided by the owner of the protocol\n\n".to_owned();
+    for Answer { open_point, reading } in answers {
+        text += &format!("- [{}] {} Decided: {reading}\n", open_point.place_words(), open_point.question);
+    }
+    text
 }
 
 /// The text with its requirements and open points.

@@ -10,7 +10,7 @@ use crate::journal::{Kind, Sha};
 use crate::pipeline::{
     Attempt, CheckRecord, Event, Facts, Halt, NodeError, NodeName, Product, RunEvent, RunView, StopReason, file,
 };
-use crate::tla::{Cfg, FurtherProperty, FurtherVerdict, Reached, WitnessOutcome, asserting_definitions, checked_texts};
+use crate::tla::{Cfg, FurtherVerdict, Reached, WitnessOutcome, asserting_definitions, checked_texts};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
 /// Why a witness or property has no verdict in a replay.
@@ -65,15 +65,13 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     let began = Instant::now();
     let mut checked = context.toolchain.check(&request, &cx).await.map_err(|e| halt_for_tool(&e))?;
     let outcome = &mut checked.outcome;
-    // What was undecided when the run was recorded stays so, whatever this machine could decide.
+    // Properties that timed out in the recording stay undecided. None of the further runs ends a replay: they have little
+    // time, and the verdict does not depend on them.
     for further in outcome.further.iter_mut().filter(|further| is_late(&further.name)) {
         let reason = LATE_IN_RECORDING.to_owned();
         further.verdict = FurtherVerdict::Undecided { reason, timed_out: true };
     }
-    let mut late = outcome.further.iter().filter(|further| !is_late(&further.name));
-    let timed_out = outcome.verdict.is_timed_out()
-        || outcome.witnesses.iter().any(|w| w.timed_out)
-        || late.any(FurtherProperty::is_timed_out);
+    let timed_out = outcome.verdict.is_timed_out() || outcome.witnesses.iter().any(|w| w.timed_out);
     // A replay must not decide otherwise than the recorded run only because this machine is slower.
     if timed_out && timing.is_some_and(|timing| !timing.check_timed_out) {
         let message = format!(

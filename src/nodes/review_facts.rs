@@ -11,7 +11,8 @@ use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    Answer, ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, WitnessState,
+    Answer, ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, Specification,
+    WitnessState,
 };
 use crate::prompt::{Document, OpenPoint, marked_changes, quote};
 use crate::tla::semantic::{impure_operators, redefined_operators};
@@ -39,6 +40,12 @@ impl<'a> ReviewSubject<'a> {
     /// The last check, if it was of exactly this module and configuration.
     pub(super) fn fresh_check(&self) -> Option<&'a CheckOutcome> {
         self.view.fresh_check()
+    }
+
+    /// The open points that the owner of the protocol has not decided as they are taken.
+    fn open_points(&self) -> impl Iterator<Item = &'a OpenPoint> {
+        let Specification { open_points, answers, .. } = &self.view.specification;
+        open_points.iter().filter(|point| !answers.iter().any(|answer| answer.is_followed_by(point)))
     }
 
     /// Lines that weaken the check, in the wording that a review has to repeat to accept them.
@@ -166,12 +173,13 @@ impl<'a> ReviewSubject<'a> {
                 .map(|r| r.requirement.id)
                 .collect(),
             unaccepted_open_points: self
-                .view
-                .specification
-                .open_points
-                .iter()
-                // A reading that is not given cannot be accepted.
-                .filter(|point| point.taken.is_empty() || !review.is_some_and(|r| r.accepts_open_point(&point.id)))
+                .open_points()
+                // A reading that is not given cannot be accepted, nor one that a decision contradicts.
+                .filter(|point| {
+                    let is_contradicted = self.view.specification.answers.iter().any(|a| a.is_contradicted_by(point));
+                    let is_accepted = review.is_some_and(|r| r.accepts_open_point(&point.id));
+                    point.taken.is_empty() || is_contradicted || !is_accepted
+                })
                 .map(|point| point.id.clone())
                 .collect(),
             unnamed_changes: self
@@ -258,12 +266,12 @@ impl<'a> ReviewSubject<'a> {
         if !answers.is_empty() {
             text.push_str("\n## Decided by the owner of the protocol (counts as documented)\n\n");
             let decided = |Answer { open_point: point, reading }: &Answer| {
-                format!("[{}] {} Decided: {reading}", point.place_words(), point.question)
+                format!("{} [{}] {} Decided: {reading}", point.id, point.place_words(), point.question)
             };
             write_list(&mut text, answers.iter().map(decided));
         }
         text.push_str("\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n");
-        write_list(&mut text, self.view.specification.open_points.iter().map(describe_open_point));
+        write_list(&mut text, self.open_points().map(describe_open_point));
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",

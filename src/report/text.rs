@@ -10,7 +10,7 @@ use super::strengthen::{sample_line, sample_text, strengthened_line, strengthene
 use crate::pipeline::{
     Answer, Feedback, Outcome, Position, Question, Reading, RequirementResult, ReviewVerdict, Revision, RunView, Spent,
 };
-use crate::prompt::Skipped;
+use crate::prompt::{OpenPoint, Skipped};
 use crate::tla::{
     Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence,
     status_sentence, step_lines, trace_table, verdict_sentence, witness_lines,
@@ -57,25 +57,23 @@ fn status(view: &RunView) -> String {
 }
 
 /// The question that an ambiguity raises, with what is known under each reading.
-fn question_text(view: &RunView, revision: &Revision) -> String {
-    let Some(question) = view.question(revision.revision) else { return String::new() };
-    let Question { open_point: point, requirement, readings } = &question;
+fn question_text(question: &Question) -> String {
+    let Question { open_point: point, requirement, readings } = question;
     let mut text = format!("\nQuestion {} [{}]: {}\n", point.id, point.place_words(), point.question);
     for Reading { answer, reading, revision, status, states } in readings {
         let in_steps = states.map_or_else(String::new, |n| format!(", in {}", counted(n, "state")));
         let known = match (status, revision) {
             (Some(status), Some(rev)) => format!("{requirement} {}{in_steps} (rev_{rev})", status.words()),
-            (None, Some(rev)) => format!("rev_{rev} has no {requirement}"),
-            (_, None) => "not tried".to_owned(),
+            (None, Some(rev)) => format!("rev_{rev} has no such requirement"),
+            (_, None) => "no revision takes it".to_owned(),
         };
         let _ = writeln!(text, "  {answer}. {reading}\n      {known}");
     }
-    let _ = writeln!(text, "  Answer it with `tlaforge resume FOLDER --answer {0}=a` or `… --answer {0}=b`.", point.id);
     text
 }
 
-/// Readings that a person decided.
-fn answers(text: &mut String, revision: &Revision) {
+/// Readings that the owner of the protocol decided.
+fn append_answers(text: &mut String, revision: &Revision) {
     if !revision.answers.is_empty() {
         text.push_str("\nDecided by the owner of the protocol:\n");
     }
@@ -132,7 +130,8 @@ pub fn summary(view: &RunView, width: usize) -> String {
         let _ = writeln!(text, "\nCandidates:\n{}", candidates_text(candidates).trim_end());
     }
     if let Some(revision) = decisive_revision(view) {
-        text.push_str(&question_text(view, revision));
+        let question = view.open_question();
+        text.push_str(&question.as_ref().map(question_text).unwrap_or_default());
         // Otherwise a reader would take the check below for that of the visible files.
         if !matches!(view.state.position, Position::Done(_)) {
             let _ = writeln!(
@@ -151,11 +150,13 @@ pub fn summary(view: &RunView, width: usize) -> String {
             text.push_str(&sample_text(sample));
         }
         open_points(&mut text, revision);
-        answers(&mut text, revision);
+        append_answers(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
-        let raised_question = view.question(revision.revision).and_then(|question| question.readings[0].revision);
-        let broken = raised_question.and_then(|n| view.revisions.iter().find(|r| r.revision == n));
+        // The other reading has no counterexample, or another one.
+        let broken = question
+            .and_then(|question| question.readings[0].revision)
+            .and_then(|n| view.revisions.iter().find(|r| r.revision == n));
         flaw(&mut text, view, broken.unwrap_or(revision), width);
     }
     if !view.specification.other_concerns.is_empty() {
@@ -276,11 +277,13 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
 }
 
 fn open_points(text: &mut String, revision: &Revision) {
-    if revision.open_points.is_empty() {
+    let is_decided = |point: &&OpenPoint| revision.answers.iter().any(|answer| answer.is_followed_by(point));
+    let open: Vec<&OpenPoint> = revision.open_points.iter().filter(|point| !is_decided(point)).collect();
+    if open.is_empty() {
         return;
     }
     text.push_str("\nQuestions that the documents leave open:\n");
-    for point in &revision.open_points {
+    for point in open {
         let _ = writeln!(text, "  {} [{}] {}", point.id, point.place_words(), point.question);
         let affects = Some(point.affects.join(", ")).filter(|names| !names.is_empty());
         for (label, part) in [
@@ -340,7 +343,8 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
         probes.insert_str(0, "\nThe violation, checked again:\n");
     }
     let reviewed = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last());
-    let ambiguity = view.reviews.ambiguities.get(&revision.revision);
+    let is_asked = view.open_question().is_some();
+    let ambiguity = view.reviews.ambiguities.get(&revision.revision).filter(|_| is_asked);
     let flaw_review = reviewed.filter(|_| revision.outcome == Outcome::FlawFound.name() || ambiguity.is_some());
     let Some((flaw, quotes)) = flaw_review.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
         let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());

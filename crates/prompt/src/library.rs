@@ -50,8 +50,8 @@ templates![
 fn samples(name: &str) -> [Value; 2] {
     let (full, minimal) = match name {
         "informal_spec/draft" | "informal_spec/repair" => (
-            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": true, "changed": true}),
-            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false}),
+            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": true, "changed": true, "decided": true}),
+            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false, "decided": false}),
         ),
         "formalize/draft" => (
             json!({"exemplars": ["X.tla"], "interface": "i", "changed": true}),
@@ -72,9 +72,9 @@ fn samples(name: &str) -> [Value; 2] {
             (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
         }
         "single_call/draft" => (
-            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": false, "changed": false,
+            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": false, "changed": false, "decided": true,
                    "exemplars": ["X.tla"]}),
-            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false,
+            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false, "decided": false,
                    "exemplars": []}),
         ),
         "review/draft" | "review/repair" => (

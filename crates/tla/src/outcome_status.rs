@@ -1,6 +1,8 @@
 //! The verdict of each property of a check. The verdict of the whole check names only the first violation.
 
-use super::outcome::{ASSERTION, CheckOutcome, DEADLOCK, FurtherVerdict, Trace, Verdict, ViolationKind};
+use super::outcome::{
+    ASSERTION, CheckOutcome, DEADLOCK, FurtherProperty, FurtherVerdict, Trace, Verdict, ViolationKind,
+};
 
 /// What a check found of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +78,12 @@ impl CheckOutcome {
         matches!(self.property_status(name), PropertyStatus::Holds | PropertyStatus::Violated)
     }
 
+    /// Whether a run that explored every state found that this invariant holds, or that no deadlock occurs.
+    fn is_decided_safety(&self, further: &FurtherProperty) -> bool {
+        let is_safety = further.name == DEADLOCK || self.invariants.contains(&further.name);
+        is_safety && further.verdict == FurtherVerdict::Holds
+    }
+
     /// Whether the verdict of the whole check implies that the named property holds.
     fn holds_by_verdict(&self, name: &str) -> bool {
         let is_listed = |names: &[String]| names.iter().any(|n| n == name);
@@ -86,9 +94,11 @@ impl CheckOutcome {
         // Temporal properties have a run of their own, which gives the first violation only if the run for invariants
         // found none: a temporal property that is violated first implies that all invariants hold.
         let invariants_hold = match (&self.verdict, violated) {
-            (Verdict::Holds, _) | (_, Some(ViolationKind::Property | ViolationKind::ActionProperty)) => true,
-            (_, Some(_)) => false,
-            (_, None) => !self.invariants.is_empty(),
+            (Verdict::Holds, _) => true,
+            // Without an invariant nothing says that the run for safety came to a verdict.
+            (_, Some(ViolationKind::Property | ViolationKind::ActionProperty) | None) => !self.invariants.is_empty(),
+            // After another violation, the further runs found no failed assertion if they decided anything in every state.
+            (_, Some(_)) => name == ASSERTION && self.further.iter().any(|further| self.is_decided_safety(further)),
         };
         let is_safety = is_listed(&self.invariants)
             || name == ASSERTION
@@ -110,6 +120,7 @@ pub fn status_sentence(outcome: &CheckOutcome) -> Option<String> {
         let name = further.name.clone();
         match &further.verdict {
             FurtherVerdict::Violated { .. } => broken.push(name),
+            FurtherVerdict::Holds if outcome.cannot_deadlock(&name) => {}
             FurtherVerdict::Holds if outcome.is_initial_only(&name) => holding.push(name + " (initial states only)"),
             FurtherVerdict::Holds => holding.push(name),
             FurtherVerdict::Undecided { reason, .. } => open.push(format!("{name} ({reason})")),
@@ -124,7 +135,7 @@ pub fn status_sentence(outcome: &CheckOutcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Bounds, Checker, FurtherProperty, Statistics, Violation};
+    use crate::outcome::{Bounds, Checker, Statistics, Violation};
 
     fn outcome(verdict: Verdict, invariants: &[&str], properties: &[&str]) -> CheckOutcome {
         let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();

@@ -10,6 +10,7 @@ use tlaforge_tla::{
 
 use super::bounds::{check_bounds, configured_bounds};
 use super::explorer::{Explorer, ParsedOutput, PastViolations, Run, SingleRunCheck};
+use super::further_properties::BeforeFurtherRuns;
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, RunPlan, SearchOrder};
 use super::session::Session;
@@ -64,15 +65,24 @@ pub(crate) async fn check(
         Some(session.check_temporal(check_in_one_run, &mut warnings).await?)
     };
     let witnesses = session.check_witnesses(&safety.verdict, decided_witnesses).await?;
-    // Before `safety` is consumed: a missing coverage means something only after a completed search.
+    // Before `safety` is consumed.
+    let why_safety_undecided = match &safety.verdict {
+        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Some(reason.clone()),
+        Verdict::Holds | Verdict::Violated { .. } => None,
+    };
+    // A missing coverage means something only after a completed search.
     let complete = !no_behaviour && safety.verdict == Verdict::Holds;
     let mut outcome = build_outcome(explorer, request, bounds, safety, temporal, witnesses, warnings);
     if detail == Detail::VerdictOnly {
         return Ok(CheckReport { outcome, output: session.output, second_outcome: None });
     }
     if let Verdict::Violated { violated } = &outcome.verdict {
-        let deadlock_can_occur = outcome.bounds.always_enabled.is_empty();
-        outcome.further = session.check_further(violated, deadlock_can_occur, &mut outcome.warnings).await?;
+        let known = BeforeFurtherRuns {
+            first: violated,
+            why_safety_undecided,
+            deadlock_can_occur: outcome.bounds.always_enabled.is_empty(),
+        };
+        outcome.further = session.check_further(known, &mut outcome.warnings).await?;
     }
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
@@ -278,13 +288,7 @@ impl Session<'_> {
     /// `known` is the run if it was made already.
     async fn check_temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let cfg = &self.request.cfg;
-        for (what, given) in [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())] {
-            if given {
-                warnings.push(format!(
-                    "temporal properties were checked without {what}, which gives false counterexamples"
-                ));
-            }
-        }
+        warnings.extend(left_out_for_temporal(cfg));
         let plan = plan::temporal(cfg, &cfg.properties);
         let mut run = match known {
             Some(run) => run,
@@ -350,6 +354,14 @@ impl Session<'_> {
 
 /// With a constraint, TLC reports "no error" also for temporal properties that are violated (measured; only 2.15 warns
 /// about it). Properties about single steps are not affected.
+/// Warnings about what a run for temporal properties leaves out.
+pub(super) fn left_out_for_temporal(cfg: &Cfg) -> impl Iterator<Item = String> {
+    [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())]
+        .into_iter()
+        .filter(|(_, is_given)| *is_given)
+        .map(|(what, _)| format!("temporal properties were checked without {what}, which gives false counterexamples"))
+}
+
 pub(super) fn limit_liveness_to_constraint(cfg: &Cfg, run: &mut Run) {
     if run.verdict == Verdict::Holds
         && run.parsed.liveness

@@ -1,54 +1,72 @@
 //! The verdict of every property besides the one that a check found violated first. A violated property is set aside and
-//! the rest is checked again, until each has its verdict or the time is over. All runs together get the time of one.
+//! the rest is checked again, until each has its verdict or the time is over.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tlaforge_tla::{DEADLOCK, FurtherProperty, FurtherVerdict, Trace, Verdict, Violation, ViolationKind};
+use tlaforge_tla::{ASSERTION, DEADLOCK, FurtherProperty, FurtherVerdict, Trace, Verdict, Violation, ViolationKind};
 
 use super::bounds::check_bounds;
-use super::check::limit_liveness_to_constraint;
+use super::check::{left_out_for_temporal, limit_liveness_to_constraint};
 use super::explorer::{PastViolations, Run};
 use super::plan::{self, RunPlan};
 use super::session::{NO_TIME_LEFT, Session};
 use super::{CheckRequest, Limits, ToolContext, ToolError};
 
+/// The time of all further runs together, unless a check has less; their counterexamples get as much again.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// What is known before the further runs.
+pub(super) struct BeforeFurtherRuns<'a> {
+    pub(super) first: &'a Violation,
+    /// Why the run for invariants and deadlock has no verdict. A temporal property can be violated nevertheless.
+    pub(super) why_safety_undecided: Option<String>,
+    /// Whether a deadlock is possible at all.
+    pub(super) deadlock_can_occur: bool,
+}
+
 impl Session<'_> {
-    /// In the order of the configuration, with the deadlock after the invariants. Empty if nothing can be set aside: after a violated assumption every property
-    /// holds of nothing.
+    /// The verdicts in the order of the configuration: invariants, deadlock, a failed assertion, temporal properties. Empty
+    /// if nothing can be set aside: after a violated assumption every property holds of nothing.
     pub(super) async fn check_further(
         &mut self,
-        first: &Violation,
-        deadlock_can_occur: bool,
+        known: BeforeFurtherRuns<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<FurtherProperty>, ToolError> {
         use ViolationKind::{ActionProperty, Assertion, Deadlock, Invariant, Property};
         let CheckRequest { cfg, .. } = self.request;
+        let BeforeFurtherRuns { first, why_safety_undecided, deadlock_can_occur } = known;
         let (Invariant | Property | ActionProperty | Deadlock | Assertion, Some(name)) = (first.kind, first.property())
         else {
             return Ok(Vec::new());
         };
-        let others = |names: &[String]| -> Vec<String> { names.iter().filter(|n| **n != name).cloned().collect() };
-        let (invariants, properties) = (others(&cfg.invariants), others(&cfg.properties));
+        let without_first =
+            |names: &[String]| -> Vec<String> { names.iter().filter(|n| **n != name).cloned().collect() };
+        let (invariants, mut properties) = (without_first(&cfg.invariants), without_first(&cfg.properties));
+        // In every state, and not only in the initial ones.
+        properties.retain(|property| !invariants.contains(property));
         let deadlock = deadlock_can_occur && cfg.check_deadlock != Some(false) && first.kind != Deadlock;
         // `[]P` under PROPERTY is reported as a violated invariant.
         let is_temporal = cfg.properties.iter().any(|p| p == name) && !cfg.invariants.iter().any(|i| i == name);
-        let left = self.cx.limits.check;
-        let mut rest = Rest { session: self, left, found: BTreeMap::new() };
+        let left = self.cx.limits.check.min(LONGEST);
+        let mut rest = RemainingProperties { session: self, left, left_for_traces: left, found: BTreeMap::new() };
+        let safety = [&invariants[..], &deadlock_name(deadlock)[..]].concat();
         if first.kind == Assertion {
-            let all = [&invariants[..], &properties[..], &deadlock_name(deadlock)[..]].concat();
-            rest.set_all(&all, &undecided("no run continues after a failed assertion"));
+            rest.set_all(
+                &[&safety[..], &properties[..]].concat(),
+                &undecided("no run continues after a failed assertion"),
+            );
         } else if is_temporal {
-            // The run for temporal properties starts only after that for invariants and deadlock found no violation.
-            rest.set_all(&invariants, &FurtherVerdict::Holds);
-            rest.set_all(&deadlock_name(deadlock), &FurtherVerdict::Holds);
+            let verdict = why_safety_undecided.map_or(FurtherVerdict::Holds, |why| undecided(&why));
+            rest.set_all(&safety, &verdict);
             rest.check_each_temporal(&properties).await?;
         } else {
             rest.check_safety(invariants.clone(), deadlock).await?;
+            warnings.extend(left_out_for_temporal(cfg).filter(|_| !properties.is_empty()));
             rest.check_temporal(&properties).await?;
         }
         let mut found = rest.found;
-        let names = [invariants, deadlock_name(deadlock), properties].concat();
+        let names = [safety, vec![ASSERTION.to_owned()], properties].concat();
         let mut further = Vec::new();
         for name in names {
             // A name that is listed twice is in the result once.
@@ -64,13 +82,15 @@ impl Session<'_> {
 }
 
 /// The properties that have no verdict yet, and the time left for all runs together.
-struct Rest<'s, 'a> {
+struct RemainingProperties<'s, 'a> {
     session: &'s mut Session<'a>,
     left: Duration,
+    /// For runs that end at a violation which is known already: a run that finds no end must not take their time.
+    left_for_traces: Duration,
     found: BTreeMap<String, FurtherVerdict>,
 }
 
-impl Rest<'_, '_> {
+impl RemainingProperties<'_, '_> {
     fn set_all(&mut self, names: &[String], verdict: &FurtherVerdict) {
         self.found.extend(names.iter().map(|name| (name.clone(), verdict.clone())));
     }
@@ -94,6 +114,7 @@ impl Rest<'_, '_> {
                 let trace = self.derive_trace(&name).await?;
                 self.set_violated(&name, ViolationKind::Invariant, trace);
             }
+            let remaining = [&invariants[..], &deadlock_name(deadlock)[..]].concat();
             let verdict = match &run.verdict {
                 Verdict::Holds => FurtherVerdict::Holds,
                 Verdict::Violated { violated } => match (violated.kind, &violated.name) {
@@ -107,19 +128,29 @@ impl Rest<'_, '_> {
                         self.set_violated(name, ViolationKind::Invariant, run.parsed.trace);
                         continue;
                     }
+                    (ViolationKind::Assertion, _) => {
+                        self.set_violated(ASSERTION, ViolationKind::Assertion, run.parsed.trace);
+                        ended_otherwise(violated)
+                    }
                     _ => ended_otherwise(violated),
                 },
+                // One that cannot be evaluated must not leave the others undecided.
+                Verdict::Invalid { .. } if remaining.len() > 1 => {
+                    for name in &invariants {
+                        Box::pin(self.check_safety(vec![name.clone()], false)).await?;
+                    }
+                    return Box::pin(self.check_safety(Vec::new(), deadlock)).await;
+                }
                 verdict @ (Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. }) => {
                     undecided_by(verdict, reason)
                 }
             };
-            self.set_all(&[invariants, deadlock_name(deadlock)].concat(), &verdict);
+            self.set_all(&remaining, &verdict);
             return Ok(());
         }
         Ok(())
     }
 
-    /// All of these properties at once, and each alone if one is violated.
     async fn check_temporal(&mut self, properties: &[String]) -> Result<(), ToolError> {
         let CheckRequest { cfg, .. } = self.session.request;
         if !check_bounds(self.session.request).assumptions.is_empty() {
@@ -174,13 +205,13 @@ impl Rest<'_, '_> {
         Ok(())
     }
 
-    /// The counterexample to an invariant that is known to be violated, outside the time of the other runs: this one ends
-    /// where the run that found the violation met it.
+    /// The counterexample to an invariant that is known to be violated.
     async fn derive_trace(&mut self, invariant: &str) -> Result<Option<Trace>, ToolError> {
         let violation = Violation { kind: ViolationKind::Invariant, name: Some(invariant.to_owned()) };
         let Some(plan) = plan::single_violation(&self.session.request.cfg, &violation) else { return Ok(None) };
-        let run = self.session.run_in_time_left(&plan, &mut self.session.cx.limits.check.clone()).await?;
-        Ok(run.ok().filter(|run| matches!(run.verdict, Verdict::Violated { .. })).and_then(|run| run.parsed.trace))
+        let run = self.session.run_in_time_left(&plan, &mut self.left_for_traces).await?;
+        let is_same = |run: &Run| matches!(&run.verdict, Verdict::Violated { violated } if *violated == violation);
+        Ok(run.ok().filter(is_same).and_then(|run| run.parsed.trace))
     }
 
     /// Violated invariants if the checker can continue after them, and the result for everything else. The inner error

@@ -148,7 +148,7 @@ const JOURNAL_RULES: [(&str, &str, &str, &str, &str); 8] = [
         "journal/approved",
         "run",
         r#"name = "run_finished" & (outcome = "approved" | outcome = "approved_repaired")"#,
-        r#"@review.row = "approved""#,
+        r#"@review.row = "approved" & !@review.routing.other_reading"#,
         "a run that ended approved was approved by its last review",
     ),
     (

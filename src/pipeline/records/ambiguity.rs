@@ -29,9 +29,27 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether it answers this open point, which a later informal specification may number otherwise.
+    /// Whether it answers this open point. A number alone can belong to another point in a later informal specification.
     pub fn is_about(&self, point: &OpenPoint) -> bool {
-        let same_id_and_place = self.open_point.id == point.id && self.open_point.place == point.place;
-        same_id_and_place || self.open_point.question == point.question
+        is_same_text(&self.open_point.question, &point.question)
     }
+
+    /// Whether the open point takes the reading that was decided.
+    pub fn is_followed_by(&self, point: &OpenPoint) -> bool {
+        self.is_about(point) && is_same_text(&self.reading, &point.taken)
+    }
+
+    /// Whether the open point takes one of the two readings, and it is not the one that was decided.
+    pub fn is_contradicted_by(&self, point: &OpenPoint) -> bool {
+        let OpenPoint { taken, otherwise, .. } = &self.open_point;
+        let is_known = is_same_text(taken, &point.taken) || is_same_text(otherwise, &point.taken);
+        self.is_about(point) && is_known && !self.is_followed_by(point)
+    }
+}
+
+/// Whether two texts have the same letters and digits: models change case and punctuation when they repeat a text.
+pub(super) fn is_same_text(one: &str, other: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let (one, other): (String, String) = (letters(one), letters(other));
+    one == other
 }

@@ -55,7 +55,8 @@ impl Quotes {
     pub fn cite_step(&self, step: &FlawStep) -> Vec<String> {
         let line = (!step.file.is_empty()).then(|| self.cite(&step.file, step.line));
         let further = step.also.iter().map(|place| self.cite_place(place.clone()));
-        let reading = step.open_point.iter().map(|id| format!("the reading taken in open point {id}"));
+        let reading =
+            step.open_point.iter().map(|id| format!("they leave this open: {id} takes the reading that grants it"));
         line.into_iter().chain(further).chain(reading).collect()
     }
 

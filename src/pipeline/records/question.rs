@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use super::ambiguity::is_same_text;
 use super::requirement_status::RequirementStatus;
 use super::revision::Revision;
 use super::specification::Specification;
 use super::view::RunView;
-use crate::prompt::OpenPoint;
+use crate::pipeline::machine::Outcome;
+use crate::prompt::{OpenPoint, Requirement};
 
 /// The question that an ambiguity raises, with what is known under each reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,32 +36,70 @@ pub struct Reading {
 }
 
 impl RunView {
-    /// The open point on which the claim of the last review rests, unless a person has decided it.
+    /// The open point on which the claim of the last review rests, unless the owner of the protocol decided it.
     pub fn claimed_open_point(&self) -> Option<&OpenPoint> {
         let flaw = self.reviews.last.as_ref()?.flaw.as_ref()?;
         flaw.steps.iter().filter_map(|step| step.open_point.as_deref()).find_map(|id| self.undecided_open_point(id))
     }
 
-    /// The open point with this number, unless a person has decided it.
+    /// The open point with this number, unless its reading is the decided one.
     pub fn undecided_open_point(&self, id: &str) -> Option<&OpenPoint> {
         let Specification { open_points, answers, .. } = &self.specification;
-        let is_answered = |point: &OpenPoint| answers.iter().any(|answer| answer.is_about(point));
+        let is_answered = |point: &OpenPoint| answers.iter().any(|answer| answer.is_followed_by(point));
         open_points.iter().find(|point| point.id == id).filter(|point| !is_answered(point))
     }
 
-    /// The question of the nearest ambiguity among a revision and those that led to it.
+    /// Whether a step of a claim may rest on this open point: it has a place and two readings, and no decision contradicts
+    /// it; or it is a decided one that the informal specification lists no longer.
+    pub fn can_grant_steps(&self, id: &str) -> bool {
+        let Specification { open_points, answers, .. } = &self.specification;
+        match open_points.iter().find(|point| point.id == id) {
+            Some(point) => {
+                let is_complete =
+                    point.place.is_some() && point.misplaced.is_none() && point.missing_parts().is_empty();
+                is_complete && !answers.iter().any(|answer| answer.is_contradicted_by(point))
+            }
+            None => answers.iter().any(|answer| answer.open_point.id == id),
+        }
+    }
+
+    /// The question that the run ends with, or that it is trying the other reading of.
+    pub fn open_question(&self) -> Option<Question> {
+        match &self.finished {
+            Some(finished) if finished.outcome == Outcome::AmbiguityFound => self.question(finished.best?),
+            Some(finished) if finished.outcome != Outcome::Stopped => None,
+            _ if self.state.other_reading => self.question(self.parent?),
+            _ => None,
+        }
+    }
+
+    /// The question that led to this revision, or that it raised.
     pub fn question(&self, revision: u32) -> Option<Question> {
         let line = self.lineage(revision);
-        let ambiguity = line.iter().rev().find_map(|known| self.reviews.ambiguities.get(&known.revision))?;
-        let first = line.iter().find(|known| known.revision == ambiguity.revision)?;
-        let other = line.iter().rfind(|known| known.revision > ambiguity.revision && known.other_reading);
+        // The other reading may be ambiguous again; the question is about the first reading.
+        let tries_other = line.iter().rev().take_while(|known| known.other_reading).count();
+        let (before, others) = line.split_at(line.len() - tries_other);
+        let first = before.last()?;
+        let ambiguity = self.reviews.ambiguities.get(&first.revision)?;
+        let takes_other = |known: &&&Revision| {
+            let mut points = known.open_points.iter();
+            let own = points.find(|point| is_same_text(&point.question, &ambiguity.open_point.question));
+            !known.repaired && own.is_some_and(|point| !is_same_text(&point.taken, &ambiguity.open_point.taken))
+        };
+        let other = others.iter().rev().find(takes_other).copied();
+        let requirement = self.requirement_of(first, &ambiguity.requirement);
         let reading = |answer, reading: &str, revision: Option<&Revision>| Reading {
             answer,
             reading: reading.to_owned(),
             revision: revision.map(|revision| revision.revision),
             status: revision.and_then(|revision| {
                 let mut results = self.results_of(revision).into_iter();
-                results.find(|result| result.requirement.id == ambiguity.requirement).map(|result| result.status)
+                let is_same = |known: &Requirement| {
+                    requirement.as_ref().is_some_and(|first| {
+                        known.id == first.id && (known.place == first.place || is_same_text(&known.text, &first.text))
+                    })
+                };
+                results.find(|result| is_same(&result.requirement)).map(|result| result.status)
             }),
             states: revision
                 .and_then(|revision| revision.check.as_ref()?.counterexample_to(&ambiguity.property))
@@ -69,7 +109,12 @@ impl RunView {
         Some(Question {
             open_point: ambiguity.open_point.clone(),
             requirement: ambiguity.requirement.clone(),
-            readings: [reading('a', taken, Some(first)), reading('b', otherwise, other.copied())],
+            readings: [reading('a', taken, Some(first)), reading('b', otherwise, other)],
         })
+    }
+
+    fn requirement_of(&self, revision: &Revision, id: &str) -> Option<Requirement> {
+        let mut results = self.results_of(revision).into_iter();
+        results.find(|result| result.requirement.id == id).map(|result| result.requirement)
     }
 }

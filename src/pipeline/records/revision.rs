@@ -71,6 +71,15 @@ pub struct Revision {
     pub objective: Option<ObjectiveStep>,
 }
 
+impl Revision {
+    /// Whether a requirement broke under one reading before this revision or in it, and nobody had decided which one is
+    /// meant.
+    pub fn has_open_question(&self) -> bool {
+        let is_asked = self.outcome == Outcome::AmbiguityFound.name();
+        is_asked || self.other_reading || self.open_feedback.iter().any(Feedback::is_other_reading)
+    }
+}
+
 /// All values of [`Revision::outcome`].
 fn outcome_names() -> Vec<&'static str> {
     Outcome::ALL.iter().map(|outcome| outcome.name()).chain(["revised"]).collect()

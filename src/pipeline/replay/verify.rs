@@ -207,6 +207,14 @@ impl Replay<'_> {
             let text = format!("the branch is revision {}; recomputed: {next}", group[0].rev);
             self.verification.object("revision", group[0].seq, text);
         }
+        // Else an approval would hide that a requirement breaks under one reading.
+        let parent = self.view.revisions.iter().find(|revision| revision.revision == branch.from);
+        let question = parent.filter(|parent| parent.has_open_question()).and(self.view.question(branch.from));
+        let is_settled = question.is_none_or(|q| branch.answers.iter().any(|answer| answer.is_about(&q.open_point)));
+        if !branch.state.other_reading && !is_settled {
+            let text = format!("the question of rev_{} is neither open nor answered in this branch", branch.from);
+            self.verification.object("routing", group[0].seq, text);
+        }
         let mut view = self.view.clone();
         view.begin_branch(branch.clone(), group[0].rev);
         let records: Vec<Record> = restorations(&view).collect();

@@ -105,3 +105,51 @@ fn what_the_further_runs_do_not_decide_is_undecided_with_the_reason() {
     assert_eq!(value["further"][2]["name"], "Reaches");
     assert_eq!(value["further"][2]["reason"], "no time was left for it");
 }
+
+#[test]
+fn a_temporal_violation_decides_no_invariant_if_the_states_were_not_all_explored() {
+    let bench = Bench::remembering();
+    let module = STAIRS.replace("x < 3 /\\", "").replace("TypeOK ==", "Low == x < 2000000000\nTypeOK ==");
+    put(&bench, &module, "SPECIFICATION Spec\nINVARIANT Low\nPROPERTY Jumps\n");
+    let value = check(&bench, "embedded", &["--tlc-timeout", "1"]);
+    assert_eq!(value["violated"]["name"], "Jumps");
+    assert_eq!(further(&value), ["Low: undecided"], "{value}");
+}
+
+#[test]
+fn what_is_listed_as_invariant_and_as_property_is_checked_in_every_state() {
+    let bench = Bench::remembering();
+    put(&bench, STAIRS, "SPECIFICATION Spec\nINVARIANTS NotTwo NotThree\nPROPERTY NotThree\nCHECK_DEADLOCK FALSE\n");
+    for checker in ["tlc", "embedded"] {
+        assert_eq!(further(&check(&bench, checker, &[])), ["NotThree: violated, 4"], "{checker}");
+    }
+}
+
+#[test]
+fn an_invariant_that_cannot_be_evaluated_leaves_the_others_decided() {
+    let bench = Bench::remembering();
+    let module = STAIRS.replace("TypeOK ==", "Part == [i \\in 0..2 |-> TRUE][x]\nTypeOK ==");
+    let cfg = "SPECIFICATION Spec\nINVARIANTS NotTwo Part TypeOK NotThree\nPROPERTY Reaches\n";
+    put(&bench, &module, cfg);
+    let expected =
+        ["Part: undecided", "TypeOK: holds", "NotThree: violated, 4", "Deadlock: violated, 4", "Reaches: holds"];
+    for checker in ["tlc", "embedded"] {
+        assert_eq!(further(&check(&bench, checker, &[])), expected, "{checker}");
+    }
+}
+
+#[test]
+fn a_failed_assertion_beside_a_violated_invariant_has_its_own_counterexample() {
+    let bench = Bench::remembering();
+    let module = STAIRS
+        .replace("EXTENDS Naturals", "EXTENDS Naturals, TLC")
+        .replace("Up == x < 3", "Up == Assert(x # 2, \"two\") /\\ x < 3")
+        .replace("TypeOK ==", "NotOne == x # 1\nTypeOK ==");
+    put(&bench, &module, "SPECIFICATION Spec\nINVARIANTS NotOne TypeOK\nCHECK_DEADLOCK FALSE\n");
+    for checker in ["tlc", "embedded"] {
+        let value = check(&bench, checker, &[]);
+        let found = further(&value);
+        assert_eq!(found[0], "TypeOK: undecided", "{checker}");
+        assert!(found[1].starts_with("Assertion: violated"), "{checker}: {found:?}");
+    }
+}

@@ -78,9 +78,8 @@ fn both_readings_are_judged_and_the_report_asks_which_is_meant() {
         "Question O1 [docs/counter.md:3]: May the worker add at the limit?\n",
         "  a. yes.\n      R1 BROKEN by NeverAbove, in 4 states (rev_0)\n",
         "  b. no.\n      R1 holds, checked by NeverAbove (rev_1)\n",
-        "`tlaforge resume FOLDER --answer O1=a`",
         "Under reading a of O1: R1 is violated",
-        "the reading taken in open point O1",
+        "documents: they leave this open: O1 takes the reading that grants it",
     ]);
     let readings = &question(&bench)["readings"];
     assert_eq!((&readings[0]["status"], &readings[0]["states"]), (&json!("broken"), &json!(4)));
@@ -135,16 +134,18 @@ fn an_answer_settles_the_question() {
         "second_reading",
         &opinion(&Value::Null),
     );
-    bench.branch(&flaw, &["--answer", "O1=a"]).expect(1).prints(&["Decided by the owner of the protocol:", "yes."]);
+    let done = bench.branch(&flaw, &["--answer", "O1=a"]).expect(1);
+    let done = done.prints(&["Decided by the owner of the protocol:", "yes.", "\nFlaw: R1 is violated"]);
+    assert!(!done.stdout.contains("Question O1") && question(&bench).is_null(), "{}", done.stdout);
     assert_eq!(outcome(&bench.journal("specs")), "flaw_found", "{:#?}", reasons(&bench.journal("specs")));
-    assert!(
-        bench.read("specs/workspace/claim.md").contains("May the worker add at the limit? The owner of the protocol")
-    );
+    assert!(bench.read("specs/workspace/claim.md").contains("May the worker add at the limit? Decided: yes."));
     bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
     // The other reading: what was made for it is reviewed.
     let (bench, _) = found(&script, &[]);
     let approval = Script::default().answer("review", 0, 1, "draft", &accepting()).having_read_all();
-    bench.branch(&approval, &["--answer", "o1=B"]).expect(0).prints(&["Outcome: approved", "Decided by the owner"]);
+    let done = bench.branch(&approval, &["--answer", "o1=B"]).expect(0);
+    let done = done.prints(&["Outcome: approved", "Decided by the owner"]);
+    assert!(!done.stdout.contains("Question O1") && !done.stdout.contains("is violated"), "{}", done.stdout);
     assert!(bench.read("specs/workspace/facts.md").contains("May the worker add at the limit? Decided: no."));
     bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
 }
@@ -174,6 +175,7 @@ fn an_answer_that_decides_nothing_is_refused_and_nothing_begins() {
         (&["--answer", "O1="], "\"O1=\" is no answer to an open point"),
         (&["--answer", "O1=a"], "rev_0 takes this reading already"),
         (&["--answer", "O1=b", "--at", "review", "--from", "rev_0"], "cannot be used with"),
+        (&["--answer", "O1=b", "--answer", "O1=a"], "O1 is answered twice"),
         (&["--answer", "O1=b", "--from", "rev_3"], "there is no revision \"rev_3\""),
     ] {
         bench.run(&[&["resume", "specs"], args].concat()).expect(2).says(&[words]);
@@ -186,4 +188,57 @@ fn an_answer_that_decides_nothing_is_refused_and_nothing_begins() {
     let started = last(&journal, "branch_started");
     assert_eq!(started["feedback"][0]["node"], "informal_spec");
     assert!(started["feedback"][0]["text"].as_str().unwrap().contains("decided: yes."), "{started}");
+}
+
+#[test]
+fn an_answer_to_another_open_point_leaves_the_question_open() {
+    let more = "O2 [docs/counter.md:2] Is zero a start? Taken: yes. Otherwise: no. Affects: Init.\n";
+    let accepting_both = accepting().replace("[\"O1\"]", "[\"O1\", \"O2\"]");
+    let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &accepting_both)
+        .answer("informal_spec", 0, 1, "draft", &format!("{}{more}", informal("yes", "no")))
+        .answer("informal_spec", 1, 1, "repair", &format!("{}{more}", informal("no", "yes")));
+    let (bench, _) = found(&script, &[]);
+    let approval = Script::default().answer("review", 0, 1, "draft", &accepting_both).having_read_all();
+    bench.branch(&approval, &["--from", "rev_1", "--answer", "O2=a"]).expect(1);
+    assert_eq!(outcome(&bench.journal("specs")), "ambiguity_found", "{:#?}", reasons(&bench.journal("specs")));
+    assert_eq!(question(&bench)["open_point"]["id"], "O1");
+}
+
+#[test]
+fn a_flaw_under_the_other_reading_is_reported_with_its_own_steps() {
+    // Here the worker adds two, which no reading grants, but the review and its second reader say so.
+    let line = |n: usize| json!({"step": n, "file": "docs/counter.md", "line": 3, "why": "it adds two"});
+    let flaw = json!({"requirement": "R1", "property": "NeverAbove", "steps": [line(1), line(2), line(3)]});
+    let review = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": flaw}).to_string();
+    let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &review)
+        .answer("formalize", 1, 1, "repair", &fenced(&MODULE.replace("n + 1", "n + 2").replace("< Max", "<= Max")))
+        .answer("review", 1, 1, "second_reading", &opinion(&Value::Null));
+    let bench = bench();
+    let done = bench.forge(&script, &[]).expect(1);
+    assert_eq!(outcome(&bench.journal("specs")), "flaw_found", "{:#?}", reasons(&bench.journal("specs")));
+    let done = done.prints(&["\nFlaw: R1 is violated", "it adds two"]);
+    assert!(!done.stdout.contains("Under reading"), "{}", done.stdout);
+}
+
+/// Whoever forges a journal would have to answer the question, too.
+#[test]
+fn a_forged_approval_with_an_open_question_is_refused() {
+    let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &accepting());
+    let (bench, _) = found(&script, &[]);
+    let journal = bench.read("specs/journal.jsonl");
+    let forgeries: [&[(&str, &str)]; 2] = [
+        &[("ambiguity_found", "approved"), ("other_reading_approved", "approved")],
+        &[
+            ("ambiguity_found", "approved"),
+            ("other_reading_approved", "approved"),
+            ("\"other_reading\":true", "\"other_reading\":false"),
+        ],
+    ];
+    for forgery in forgeries {
+        let forged = forgery.iter().fold(journal.clone(), |text, (from, to)| text.replace(from, to));
+        assert_ne!(forged, journal);
+        bench.write("specs/journal.jsonl", &forged);
+        let done = bench.run(&["audit", "--policy", "default", "specs"]);
+        assert_ne!(done.status, Some(0), "{forgery:?}: {}", done.stdout);
+    }
 }

@@ -66,7 +66,7 @@ fn full() -> Value {
         "intended_dead": ["A"], "accepted_changes": ["B"], "accepted_uncovered": ["R1"],
         "accepted_open_points": ["O1"], "accepted_cfg": ["C: why"],
         "flaw": {"requirement": "R1", "property": "P", "unfair": cited, "bound": cited,
-                 "steps": [{"step": 1, "file": "docs/a.md", "line": 1, "why": "w", "also": ["docs/b.md:2"]}]},
+                 "steps": [{"step": 1, "file": "docs/a.md", "line": 1, "why": "w", "also": ["docs/b.md:2"], "open_point": "O1"}]},
         "summary": "s",
     })
 }
