@@ -122,7 +122,7 @@ pub(super) async fn start_branch(
         artifacts,
         edited,
         feedback: feedback.collect(),
-        answers: merge_answers(&parent.answers, answers),
+        answers: merge_answers(&parent.answers, &answers),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
@@ -130,9 +130,9 @@ pub(super) async fn start_branch(
 }
 
 /// A new answer replaces an earlier one to the same question.
-fn merge_answers(earlier: &[Answer], new: Vec<Answer>) -> Vec<Answer> {
+fn merge_answers(earlier: &[Answer], new: &[Answer]) -> Vec<Answer> {
     let is_replaced = |old: &Answer| new.iter().any(|answer| answer.is_about(&old.open_point));
-    earlier.iter().filter(|old| !is_replaced(old)).cloned().chain(new.iter().cloned()).collect()
+    earlier.iter().filter(|old| !is_replaced(old)).chain(new).cloned().collect()
 }
 
 /// The task of taking an answered reading; `None` if the revision takes it already.
@@ -147,7 +147,7 @@ fn answer_feedback(parent: &Revision, answer: &Answer) -> Option<Feedback> {
     );
     let from = "the owner of the protocol answered an open point".to_owned();
     let is_taken = parent.open_points.iter().any(|point| answer.is_followed_by(point));
-    (!is_taken).then(|| Feedback { node: NodeName::InformalSpec, from, text })
+    (!is_taken).then_some(Feedback { node: NodeName::InformalSpec, from, text })
 }
 
 pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {

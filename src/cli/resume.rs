@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answers::resolve_answers;
+use super::answers::{Answered, resolve_answers};
 use super::branch::{find_revision, start_branch};
 use super::failure::Failure;
 use super::forge::{
@@ -29,7 +29,7 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, RunView};
+use crate::pipeline::{self, Answer, Outcome, PromptInUse, Run, RunError, RunView};
 use crate::report::summary;
 
 #[derive(Debug, ClapArgs)]
@@ -66,15 +66,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{} contains a run that never started", args.folder.display()))
             .hint("remove its journal.jsonl and start again: tlaforge run DOCS --out DIR"));
     }
-    let mut from = args.from.clone();
-    let mut at = args.at.clone();
-    let mut decided = Vec::new();
-    if !args.answer.is_empty() {
-        let parent = from.as_deref().map(|from| find_revision(&view, from)).transpose()?;
-        let answered = resolve_answers(&view, &args.answer, parent)?;
-        (from, at) = (Some(answered.from), Some(answered.at.name().to_owned()));
-        decided = answered.answers;
-    }
+    let StartOfBranch { from, at, answers: decided } = choose_start_of_branch(&args, &view)?;
     let objective = read_objective(args.forge.objective.as_deref())?;
     let (recorded, flags) = (parse_recorded_settings(&view.settings.command_line)?, args.forge.layer());
     let mut settings = merge_settings(&recorded, &flags)?;
@@ -164,6 +156,22 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
     drive_and_report(&run, prepared, &display, format).await
+}
+
+/// Where a branch begins, and the answers that it takes.
+struct StartOfBranch {
+    from: Option<String>,
+    at: Option<String>,
+    answers: Vec<Answer>,
+}
+
+fn choose_start_of_branch(args: &ResumeArgs, view: &RunView) -> Result<StartOfBranch, Failure> {
+    if args.answer.is_empty() {
+        return Ok(StartOfBranch { from: args.from.clone(), at: args.at.clone(), answers: Vec::new() });
+    }
+    let parent = args.from.as_deref().map(|from| find_revision(view, from)).transpose()?;
+    let Answered { answers, from, at } = resolve_answers(view, &args.answer, parent)?;
+    Ok(StartOfBranch { from: Some(from), at: Some(at.name().to_owned()), answers })
 }
 
 /// The point where the run, or the branch from revision `from`, continues.

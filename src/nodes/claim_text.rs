@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::flaw_facts::compare_larger_bounds;
-use crate::pipeline::{Answer, RunView, Specification};
+use super::larger_bounds::compare_larger_bounds;
+use crate::pipeline::{RunView, Specification};
 use crate::prompt::{Document, OpenPoint, Requirement, quote};
 use crate::tla::{
     Bounds, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines, variable_legend,
@@ -55,8 +55,8 @@ fn append_readings(text: &mut String, view: &RunView) {
     if !answers.is_empty() {
         text.push_str("\n# Decided by the owner of the protocol (counts as documented)\n\n");
     }
-    for Answer { open_point, reading } in answers {
-        let _ = writeln!(text, "- [{}] {} Decided: {reading}", open_point.place_words(), open_point.question);
+    for answer in answers {
+        let _ = writeln!(text, "- {}", answer.words());
     }
     let open: Vec<&OpenPoint> =
         open_points.iter().filter(|point| view.undecided_open_point(&point.id).is_some()).collect();

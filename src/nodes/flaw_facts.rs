@@ -1,9 +1,10 @@
 //! The facts that the guard of a claimed flaw decides on.
 
+use super::larger_bounds::compare_larger_bounds;
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{Citation, FlawFacts, Review};
 use crate::prompt::{Document, quote};
-use crate::tla::{CheckOutcome, ConstantProbe, ProbeResult, Verdict, Violation, ViolationKind};
+use crate::tla::{ProbeResult, Verdict, Violation, ViolationKind};
 
 impl ReviewSubject<'_> {
     /// The facts of the flaw guard.
@@ -62,40 +63,6 @@ impl ReviewSubject<'_> {
             unread,
         }
     }
-}
-
-/// The effect of larger bounds on a violation.
-#[derive(Default)]
-pub(super) struct LargerBounds {
-    /// Bounds that alone cause the violation.
-    pub sole_causes: Vec<String>,
-    /// Bounds whose effect is not decided.
-    pub open: Vec<String>,
-}
-
-/// Compares the violation with the checks of larger constants. If a deadlock comes later with a larger constant, the bound
-/// causes it, unless the documents grant the bound (`bound_granted`).
-pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -> LargerBounds {
-    let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
-    let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
-    let larger = check.probes.as_ref().map(|probes| probes.larger_constants.as_slice()).unwrap_or_default();
-    let mut found = LargerBounds::default();
-    for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
-        match larger.iter().find(|l| l.constant == *name) {
-            Some(l) if l.result == ProbeResult::Holds => found.sole_causes.push(l.sentence(states)),
-            // A counter at its limit also stops the protocol, later if the limit is larger.
-            Some(l) if deadlock && l.needs_longer_trace(states) && !bound_granted => found.sole_causes.push(format!(
-                "{}, and no line of the documents that grants the bound is cited in `flaw.bound`",
-                l.sentence(states)
-            )),
-            Some(ConstantProbe { result: ProbeResult::StillViolated { .. }, .. }) => {}
-            Some(l) => found.open.push(l.sentence(states)),
-            None => found.open.push(format!("with another value than {name} = {value}: not checked")),
-        }
-    }
-    let unprobed_bounds = check.probes.iter().flat_map(|probes| &probes.unprobed_bounds);
-    found.open.extend(unprobed_bounds.map(|bound| format!("{bound}: not checked with more")));
-    found
 }
 
 /// Whether the review maps a step of the trace to places that exist in the documents, or to the reading of an open point.

@@ -89,11 +89,8 @@ pub(super) async fn perform(
 
 /// The readings that the owner of the protocol decided.
 fn decided_file(answers: &[Answer]) -> String {
-    let mut text = "# Decided by the owner of the protocol\n\n".to_owned();
-    for Answer { open_point, reading } in answers {
-        text += &format!("- [{}] {} Decided: {reading}\n", open_point.place_words(), open_point.question);
-    }
-    text
+    let lines: Vec<String> = answers.iter().map(|answer| format!("- {}\n", answer.words())).collect();
+    format!("# Decided by the owner of the protocol\n\n{}", lines.concat())
 }
 
 /// The text with its requirements and open points.

@@ -14,6 +14,7 @@ mod informal_spec;
 mod inspection;
 mod intervention;
 mod labelling;
+mod larger_bounds;
 mod model_check;
 mod module_cache;
 mod mutants;

@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::flaw_facts::compare_larger_bounds;
+use super::larger_bounds::compare_larger_bounds;
 use super::mutants_text::mutants_facts;
 use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    Answer, ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, Specification,
-    WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, Specification, WitnessState,
 };
 use crate::prompt::{Document, OpenPoint, marked_changes, quote};
 use crate::tla::semantic::{impure_operators, redefined_operators};
@@ -265,10 +264,7 @@ impl<'a> ReviewSubject<'a> {
         let answers = &self.view.specification.answers;
         if !answers.is_empty() {
             text.push_str("\n## Decided by the owner of the protocol (counts as documented)\n\n");
-            let decided = |Answer { open_point: point, reading }: &Answer| {
-                format!("{} [{}] {} Decided: {reading}", point.id, point.place_words(), point.question)
-            };
-            write_list(&mut text, answers.iter().map(decided));
+            write_list(&mut text, answers.iter().map(|answer| format!("{} {}", answer.open_point.id, answer.words())));
         }
         text.push_str("\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n");
         write_list(&mut text, self.open_points().map(describe_open_point));

@@ -14,6 +14,7 @@ use super::further_properties::BeforeFurtherRuns;
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, RunPlan, SearchOrder};
 use super::session::Session;
+use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
 use super::vacuity::check_vacuity;
 use super::{CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
 
@@ -354,28 +355,6 @@ impl Session<'_> {
 
 /// With a constraint, TLC reports "no error" also for temporal properties that are violated (measured; only 2.15 warns
 /// about it). Properties about single steps are not affected.
-/// Warnings about what a run for temporal properties leaves out.
-pub(super) fn left_out_for_temporal(cfg: &Cfg) -> impl Iterator<Item = String> {
-    [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())]
-        .into_iter()
-        .filter(|(_, is_given)| *is_given)
-        .map(|(what, _)| format!("temporal properties were checked without {what}, which gives false counterexamples"))
-}
-
-pub(super) fn limit_liveness_to_constraint(cfg: &Cfg, run: &mut Run) {
-    if run.verdict == Verdict::Holds
-        && run.parsed.liveness
-        && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
-    {
-        let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
-        run.verdict = Verdict::inconclusive(format!(
-            "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
-             properties",
-            names.join(", ")
-        ));
-    }
-}
-
 fn build_outcome(
     explorer: &dyn Explorer,
     request: &CheckRequest,

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tlaforge_tla::{ASSERTION, DEADLOCK, FurtherProperty, FurtherVerdict, Trace, Verdict, Violation, ViolationKind};
 
 use super::bounds::check_bounds;
-use super::check::{left_out_for_temporal, limit_liveness_to_constraint};
 use super::explorer::{PastViolations, Run};
 use super::plan::{self, RunPlan};
 use super::session::{NO_TIME_LEFT, Session};
+use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
 use super::{CheckRequest, Limits, ToolContext, ToolError};
 
 /// The time of all further runs together, unless a check has less; their counterexamples get as much again.

@@ -38,6 +38,7 @@ mod session;
 mod static_checks;
 mod static_checks_child;
 mod step_names;
+mod temporal_limits;
 mod tlc;
 mod tlc_output;
 mod tlc_witnesses;

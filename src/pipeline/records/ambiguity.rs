@@ -29,6 +29,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// For models and readers: the place, the question and what was decided.
+    pub fn words(&self) -> String {
+        format!("[{}] {} Decided: {}", self.open_point.place_words(), self.open_point.question, self.reading)
+    }
+
     /// Whether it answers this open point. A number alone can belong to another point in a later informal specification.
     pub fn is_about(&self, point: &OpenPoint) -> bool {
         is_same_text(&self.open_point.question, &point.question)

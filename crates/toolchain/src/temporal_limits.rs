@@ -1,0 +1,27 @@
+//! What limits a run for temporal properties: what it leaves out, and what its success does not show.
+
+use tlaforge_tla::{Cfg, Verdict};
+
+use super::explorer::Run;
+
+/// Warnings about what a run for temporal properties leaves out.
+pub(super) fn left_out_for_temporal(cfg: &Cfg) -> impl Iterator<Item = String> {
+    [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())]
+        .into_iter()
+        .filter(|(_, is_given)| *is_given)
+        .map(|(what, _)| format!("temporal properties were checked without {what}, which gives false counterexamples"))
+}
+
+pub(super) fn limit_liveness_to_constraint(cfg: &Cfg, run: &mut Run) {
+    if run.verdict == Verdict::Holds
+        && run.parsed.liveness
+        && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
+    {
+        let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
+        run.verdict = Verdict::inconclusive(format!(
+            "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
+             properties",
+            names.join(", ")
+        ));
+    }
+}
