@@ -14,7 +14,10 @@ use crate::pipeline::{
     Answer, Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State,
     begin_branch, file,
 };
-use crate::prompt::{Document, OpenPoint, Requirement, check_places, parse_open_points, parse_requirements};
+use crate::prompt::{
+    Assumption, Document, OpenPoint, Requirement, check_places, parse_assumptions, parse_open_points,
+    parse_requirements,
+};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
 /// Journals the start of a branch; changes nothing if it cannot start. Returns whether the branch does what the run itself
@@ -106,7 +109,7 @@ pub(super) async fn start_branch(
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(missing_input_failure(from, node, carried, has_source));
     }
-    let (requirements, open_points) = locate_requirements(run, &view, informal.as_deref())?;
+    let (requirements, open_points, assumptions) = locate_requirements(run, &view, informal.as_deref())?;
     // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
     let open_feedback = parent.open_feedback.iter().filter(|f| {
         let is_obsolete = (by_hand || is_answered) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
@@ -118,6 +121,7 @@ pub(super) async fn start_branch(
         state,
         requirements,
         open_points,
+        assumptions,
         covers,
         artifacts,
         edited,
@@ -228,12 +232,12 @@ fn confirmed_flaw_failure(parent: &Revision) -> Failure {
     ))
 }
 
-/// Parses the requirements and open points and looks up the places that they cite in the documents.
+/// Parses the requirements, open points and assumptions and looks up the places that they cite in the documents.
 fn locate_requirements(
     run: &Run,
     view: &RunView,
     informal: Option<&str>,
-) -> Result<(Vec<Requirement>, Vec<OpenPoint>), Failure> {
+) -> Result<(Vec<Requirement>, Vec<OpenPoint>, Vec<Assumption>), Failure> {
     let mut documents = Vec::new();
     for stored in &view.settings.docs {
         let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
@@ -241,8 +245,9 @@ fn locate_requirements(
     }
     let mut requirements = informal.map(parse_requirements).unwrap_or_default();
     let mut open_points = informal.map(parse_open_points).unwrap_or_default();
-    check_places(&mut requirements, &mut open_points, &documents);
-    Ok((requirements, open_points))
+    let mut assumptions = informal.map(parse_assumptions).unwrap_or_default();
+    check_places(&mut requirements, &mut open_points, &mut assumptions, &documents);
+    Ok((requirements, open_points, assumptions))
 }
 
 fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {

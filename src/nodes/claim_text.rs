@@ -49,14 +49,20 @@ fn requirement_text(requirement: &Requirement, documents: &[Document]) -> String
     text
 }
 
-/// The readings that the model takes for open points. Those that the owner of the protocol decided count as documented.
+/// What the model assumes, and the readings that it takes for open points. Those that the owner of the protocol decided count as documented.
 fn append_readings(text: &mut String, view: &RunView) {
-    let Specification { answers, open_points, .. } = &view.specification;
+    let Specification { answers, open_points, assumptions, .. } = &view.specification;
     if !answers.is_empty() {
         text.push_str("\n# Decided by the owner of the protocol (counts as documented)\n\n");
     }
     for answer in answers {
         let _ = writeln!(text, "- {}", answer.words());
+    }
+    if !assumptions.is_empty() {
+        text.push_str("\n# Assumptions of the model\n\n");
+    }
+    for assumption in assumptions {
+        let _ = writeln!(text, "- {}", assumption.words());
     }
     let open: Vec<&OpenPoint> =
         open_points.iter().filter(|point| view.undecided_open_point(&point.id).is_some()).collect();

@@ -12,8 +12,9 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Answer, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_open_points,
-    malformed_requirements, normalise, outside_fences, parse_open_points, parse_requirements, split_answer,
+    Assumption, Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_assumptions,
+    malformed_open_points, malformed_requirements, normalise, outside_fences, parse_assumptions, parse_open_points,
+    parse_requirements, split_answer,
 };
 
 const ANSWER: &str = "informal_spec.answer";
@@ -68,10 +69,10 @@ pub(super) async fn perform(
         Ok(read) => {
             // The other parts were derived from this one, so they are used only if it could be read.
             artifacts.extend(all_parts.map(|sha| (single_call::ANSWER.to_owned(), sha)));
-            let (text, requirements, open_points) = record_normalisation(attempt, read)?;
+            let (text, requirements, open_points, assumptions) = record_normalisation(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
             let other_concerns = other_concerns(&text);
-            let facts = Facts::Informal { requirements, open_points, other_concerns };
+            let facts = Facts::Informal { requirements, open_points, assumptions, other_concerns };
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts })
         }
         Err(problem) => Ok(Product {
@@ -93,8 +94,8 @@ fn decided_file(answers: &[Answer]) -> String {
     format!("# Decided by the owner of the protocol\n\n{}", lines.concat())
 }
 
-/// The text with its requirements and open points.
-type Informal = (String, Vec<Requirement>, Vec<OpenPoint>);
+/// The text with its requirements, open points and assumptions.
+type Informal = (String, Vec<Requirement>, Vec<OpenPoint>, Vec<Assumption>);
 type Read = Result<Readable<Informal>, Problem>;
 
 /// This node's part of a single answer for all nodes; the whole answer if the part is missing.
@@ -148,30 +149,39 @@ fn read(answer: &str) -> Read {
             lost.join("; ")
         )));
     }
+    let lost = malformed_assumptions(&text);
+    if !lost.is_empty() {
+        return Err(Problem::new(format!(
+            "these lines look like assumptions and are not counted: {}",
+            lost.join("; ")
+        )));
+    }
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    let open_points = parse_open_points(&text);
-    Ok(Readable { value: (text, found, open_points), normalised })
+    let (open_points, assumptions) = (parse_open_points(&text), parse_assumptions(&text));
+    Ok(Readable { value: (text, found, open_points, assumptions), normalised })
 }
 
-/// Checks that the places which requirements and open points cite exist, and that no open point lacks a reading. Such errors
+/// Checks that all cited places exist, that no open point lacks a reading and no assumption its kind. Such errors
 /// are sent back once; the second time the answer is accepted, with a mark at each wrong place.
 fn require_places(mut read: Readable<Informal>, documents: &[Document], is_retry: bool) -> Read {
-    let (_, requirements, open_points) = &mut read.value;
-    let wrong = check_places(requirements, open_points, documents);
+    let (_, requirements, open_points, assumptions) = &mut read.value;
+    let wrong = check_places(requirements, open_points, assumptions, documents);
     let incomplete: Vec<String> = open_points
         .iter()
         .filter(|point| !point.missing_parts().is_empty())
         .map(|point| format!("{} lacks `{}`", point.id, point.missing_parts().join("` and `")))
         .collect();
-    if (wrong.is_empty() && incomplete.is_empty()) || is_retry {
+    let without_kind: Vec<String> =
+        assumptions.iter().filter(|assumption| assumption.kind.is_none()).map(Assumption::words).collect();
+    if (wrong.is_empty() && incomplete.is_empty() && without_kind.is_empty()) || is_retry {
         return Ok(read);
     }
     let list = |lines: &[String]| lines.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
     let mut problem = String::new();
     if !wrong.is_empty() {
-        problem += "places of requirements or open points are not in the documents; give each with the file and the lines \
+        problem += "places of requirements, open points or assumptions are not in the documents; give each with the file and the lines \
                     that say so:\n\n";
         problem += &list(&wrong);
     }
@@ -179,6 +189,11 @@ fn require_places(mut read: Readable<Informal>, documents: &[Document], is_retry
         problem += "each open point needs the reading taken and the other reading, as `O1 [docs/file.md:12] <question>? Taken: …. \
                     Otherwise: …. Affects: …`:\n\n";
         problem += &list(&incomplete);
+    }
+    if !without_kind.is_empty() {
+        problem += "each assumption needs its kind (fairness, bound, narrowed, left out or interface), as `A1 [docs/file.md:12] \
+                    (fairness) …`:\n\n";
+        problem += &list(&without_kind);
     }
     Err(Problem::new(problem))
 }
@@ -203,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_informal_specification_needs_numbered_requirements() {
-        let (text, requirements, _) = read(GOOD).unwrap().value;
+        let (text, requirements, ..) = read(GOOD).unwrap().value;
         assert_eq!((text.as_str(), requirements.len()), (GOOD, 1));
         assert_eq!(other_concerns(GOOD), ["Fees: docs/a.md:3"]);
         assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().value.0, GOOD);

@@ -13,7 +13,7 @@ use crate::llm::FileRead;
 use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, Specification, WitnessState,
 };
-use crate::prompt::{Document, OpenPoint, marked_changes, quote};
+use crate::prompt::{Assumption, AssumptionKind, Document, OpenPoint, marked_changes, quote};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
     Cfg, Change, ChangeKind, CheckOutcome, Checker, Module, ProbeResult, Reached, TERMINATING, Verdict, WitnessOutcome,
@@ -39,6 +39,15 @@ impl<'a> ReviewSubject<'a> {
     /// The last check, if it was of exactly this module and configuration.
     pub(super) fn fresh_check(&self) -> Option<&'a CheckOutcome> {
         self.view.fresh_check()
+    }
+
+    /// A remark if the module assumes fairness and no assumption names it.
+    fn unnamed_fairness(&self) -> Option<String> {
+        let is_named = |assumption: &Assumption| assumption.kind == Some(AssumptionKind::Fairness);
+        let spec = self.module.as_ref()?.definition("Spec")?;
+        let is_fair = ["WF_", "SF_"].iter().any(|operator| spec.text.contains(operator));
+        (is_fair && !self.view.specification.assumptions.iter().any(is_named))
+            .then(|| "the module assumes fairness (WF_ or SF_ in `Spec`), and no assumption above names it".to_owned())
     }
 
     /// The open points that the owner of the protocol has not decided as they are taken.
@@ -181,6 +190,14 @@ impl<'a> ReviewSubject<'a> {
                 })
                 .map(|point| point.id.clone())
                 .collect(),
+            unaccepted_assumptions: self
+                .view
+                .specification
+                .assumptions
+                .iter()
+                .filter(|assumption| !review.is_some_and(|r| r.accepts_assumption(&assumption.id)))
+                .map(|assumption| assumption.id.clone())
+                .collect(),
             unnamed_changes: self
                 .view
                 .changes_since_baseline()
@@ -268,6 +285,9 @@ impl<'a> ReviewSubject<'a> {
         }
         text.push_str("\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n");
         write_list(&mut text, self.open_points().map(describe_open_point));
+        text.push_str("\n## Assumptions (accept by id in `accepted_assumptions`, or have them changed)\n\n");
+        let assumptions = self.view.specification.assumptions.iter().map(Assumption::words);
+        write_list(&mut text, assumptions.chain(self.unnamed_fairness()));
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",

@@ -82,6 +82,7 @@ pub(super) fn review_text(
         ("Changes accepted", &review.accepted_changes),
         ("Requirements accepted without a property", &review.accepted_uncovered),
         ("Readings of open points accepted", &review.accepted_open_points),
+        ("Assumptions accepted", &review.accepted_assumptions),
         ("Bounds accepted", &review.accepted_cfg),
     ] {
         if !names.is_empty() {

@@ -72,6 +72,16 @@ fn question_text(question: &Question) -> String {
     text
 }
 
+/// What the model takes for granted or leaves out.
+fn append_assumptions(text: &mut String, revision: &Revision) {
+    if !revision.assumptions.is_empty() {
+        text.push_str("\nAssumptions of the model:\n");
+    }
+    for assumption in &revision.assumptions {
+        let _ = writeln!(text, "  {}", assumption.words());
+    }
+}
+
 /// Readings that the owner of the protocol decided.
 fn append_answers(text: &mut String, revision: &Revision) {
     if !revision.answers.is_empty() {
@@ -151,6 +161,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         }
         open_points(&mut text, revision);
         append_answers(&mut text, revision);
+        append_assumptions(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
         // The other reading has no counterexample, or another one.
@@ -310,6 +321,7 @@ fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision
                 ("the change of", &review.accepted_changes),
                 ("that no property covers", &review.accepted_uncovered),
                 ("the reading of open point", &review.accepted_open_points),
+                ("assumption", &review.accepted_assumptions),
                 ("that the check is bounded by", &review.accepted_cfg),
                 ("that an action is never taken:", &review.intended_dead),
             ] {

@@ -1,6 +1,7 @@
 //! Checks the places in the documents that a model cites, such as `docs/swap.md:12-14`, also several of them and with marks
 //! around them.
 
+use super::assumptions::Assumption;
 use super::documents::Document;
 use super::open_points::OpenPoint;
 use super::requirements::Requirement;
@@ -23,17 +24,19 @@ enum Place<'a> {
     Missing(&'static str, String),
 }
 
-/// Looks up the places of requirements and open points and marks the wrong ones in them. Returns the errors in words for the
+/// Looks up the places of requirements, open points and assumptions and marks the wrong ones in them. Returns the errors in words for the
 /// model.
 pub fn check_places(
     requirements: &mut [Requirement],
     open_points: &mut [OpenPoint],
+    assumptions: &mut [Assumption],
     documents: &[Document],
 ) -> Vec<String> {
     let requirements = requirements.iter_mut().map(|r| (&r.id, &r.place, &mut r.misplaced));
     let open_points = open_points.iter_mut().map(|p| (&p.id, &p.place, &mut p.misplaced));
+    let assumptions = assumptions.iter_mut().map(|a| (&a.id, &a.place, &mut a.misplaced));
     let mut wrong = Vec::new();
-    for (id, place, misplaced) in requirements.chain(open_points) {
+    for (id, place, misplaced) in requirements.chain(open_points).chain(assumptions) {
         let Some(place) = place else { continue };
         *misplaced = match look_up_place(place, documents) {
             Place::Found(_) => None,

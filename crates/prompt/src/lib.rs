@@ -3,12 +3,14 @@
 //! It knows no provider, tool or node: template names are paths, and the caller interprets the answers.
 
 mod answer;
+mod assumptions;
 mod cited_places;
 mod document_index;
 mod documents;
 mod exemplars;
 mod invisible_characters;
 mod library;
+mod numbered;
 mod open_points;
 mod problem;
 mod quote;
@@ -19,6 +21,7 @@ mod strict_json;
 
 pub use answer::outside_fences;
 pub use answer::{Fence, Sections, extract_json_object, extract_module, extract_sections, fences, normalise};
+pub use assumptions::{Assumption, AssumptionKind, malformed_assumptions, parse_assumptions};
 pub use cited_places::check_places;
 pub use document_index::{index_path, render_index};
 pub use documents::{Document, Documents, DocumentsError, Skipped, read_documents};

@@ -7,6 +7,7 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::numbered::{begins_with_words, numbered_start, passages};
 use super::requirements::{parse_numbered_line, place_words, section_lines};
 
 /// A question that the documents leave open.
@@ -44,19 +45,14 @@ impl OpenPoint {
 static LABEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern"));
 
-/// The start of a line that defines an open point, in the notations of models: `O1`, `- **O1**:`, `1. [O1]`, `(O 1)`. The
-/// groups are the number and the rest of the line.
-static START: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^[\s\-*+|#>_`•]*(?:\d+[.)]\s*)?[*_`(\[]*O[.\s#-]?(\d{1,4})\b[\]*_`).:]*\s*(.*)$")
-        .expect("a valid pattern")
-});
+static START: LazyLock<Regex> = LazyLock::new(|| numbered_start('O'));
 
 /// Parses lines such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below each
 /// heading that begins with "Open points". An open point may continue on the lines below it. If several define the same
 /// number, the first one counts.
 pub fn parse_open_points(text: &str) -> Vec<OpenPoint> {
     let mut found: Vec<OpenPoint> = Vec::new();
-    for passage in passages(section_lines(text, is_open_points).unwrap_or_default()) {
+    for passage in passages(section_lines(text, is_open_points).unwrap_or_default(), &START, &LABEL) {
         let Some(point) = parse_open_point(&passage) else { continue };
         if !found.iter().any(|known| known.id == point.id) {
             found.push(point);
@@ -83,32 +79,8 @@ pub fn malformed_open_points(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// `Open points`, also with a number before it, in bold, or with words after it.
 fn is_open_points(title: &str) -> bool {
-    let title = title.trim_start_matches(|c: char| c.is_ascii_digit() || " .)*_".contains(c));
-    title.get(.."open points".len()).is_some_and(|start| start.eq_ignore_ascii_case("open points"))
-}
-
-/// Joins each line with its continuation lines: those that begin no list item and no open point of their own, and items that
-/// give a reading.
-fn passages(lines: Vec<&str>) -> Vec<String> {
-    let mut passages: Vec<String> = Vec::new();
-    let mut is_open = false;
-    for line in lines {
-        let item = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
-        let is_part = LABEL.find(item).is_some_and(|label| label.start() == 0);
-        let is_item = ["- ", "* ", "+ ", "#", "|"].iter().any(|mark| line.trim_start().starts_with(mark));
-        let begins = !is_part && (is_item || START.is_match(line));
-        match passages.last_mut() {
-            Some(passage) if is_part || (is_open && !begins && !line.trim().is_empty()) => {
-                passage.push(' ');
-                passage.push_str(if is_part { item.trim_end() } else { line.trim() });
-            }
-            _ => passages.push(line.to_owned()),
-        }
-        is_open = !line.trim().is_empty();
-    }
-    passages
+    begins_with_words(title, "open points")
 }
 
 fn parse_open_point(line: &str) -> Option<OpenPoint> {

@@ -50,6 +50,9 @@ pub struct ApprovalFacts {
     /// Open points whose reading the review does not accept.
     #[serde(default)]
     pub unaccepted_open_points: Vec<String>,
+    /// Assumptions that the review does not accept.
+    #[serde(default)]
+    pub unaccepted_assumptions: Vec<String>,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: Vec<String>,
     /// Files that the reviewer had to read in their current version and did not.
@@ -79,12 +82,13 @@ pub enum ApprovalClause {
     CfgAccepted,
     RequirementsCovered,
     OpenPointsAccepted,
+    AssumptionsAccepted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 21] = [
+    pub const ALL: [ApprovalClause; 22] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -104,6 +108,7 @@ impl ApprovalClause {
         ApprovalClause::CfgAccepted,
         ApprovalClause::RequirementsCovered,
         ApprovalClause::OpenPointsAccepted,
+        ApprovalClause::AssumptionsAccepted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
     ];
@@ -132,9 +137,10 @@ impl ApprovalClause {
             | ApprovalClause::CfgAccepted
             | ApprovalClause::RequirementsCovered => NodeName::GenerateInvariants,
             ApprovalClause::CheckIsFresh => NodeName::ModelCheck,
-            ApprovalClause::OpenPointsAccepted | ApprovalClause::ChangesNamed | ApprovalClause::ReviewerRead => {
-                NodeName::Review
-            }
+            ApprovalClause::OpenPointsAccepted
+            | ApprovalClause::AssumptionsAccepted
+            | ApprovalClause::ChangesNamed
+            | ApprovalClause::ReviewerRead => NodeName::Review,
         }
     }
 
@@ -188,6 +194,7 @@ impl ApprovalClause {
             ApprovalClause::CfgAccepted => "claims.unaccepted_cfg = 0",
             ApprovalClause::RequirementsCovered => "claims.uncovered = 0",
             ApprovalClause::OpenPointsAccepted => "claims.unaccepted_open_points = 0",
+            ApprovalClause::AssumptionsAccepted => "claims.unaccepted_assumptions = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
         }
@@ -221,6 +228,7 @@ impl ApprovalClause {
             ApprovalClause::CfgAccepted => "whatever bounds the check is named in `accepted_cfg` with a reason",
             ApprovalClause::RequirementsCovered => "every requirement is covered, or named in `accepted_uncovered`",
             ApprovalClause::OpenPointsAccepted => "the reading of every open point is named in `accepted_open_points`",
+            ApprovalClause::AssumptionsAccepted => "every assumption is named in `accepted_assumptions`",
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
         }
@@ -282,6 +290,10 @@ impl ApprovalClause {
             ApprovalClause::OpenPointsAccepted => format!(
                 "open points whose reading the review does not accept (name their ids in `accepted_open_points`): {}",
                 list(&facts.unaccepted_open_points)
+            ),
+            ApprovalClause::AssumptionsAccepted => format!(
+                "assumptions that the review does not accept (name their ids in `accepted_assumptions`): {}",
+                list(&facts.unaccepted_assumptions)
             ),
             ApprovalClause::ChangesNamed => {
                 format!(

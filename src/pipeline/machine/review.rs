@@ -50,6 +50,8 @@ pub enum Blame {
     Spec,
     /// The property.
     Invariant,
+    /// The requirement as the informal specification words it.
+    Requirement,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +78,8 @@ impl Issue {
             (
                 Category::MissingBehavior | Category::MissingInvariant | Category::LivenessGap | Category::Abstraction,
                 _,
-            ) => NodeName::InformalSpec,
+            )
+            | (Category::CounterexampleIssue, Some(Blame::Requirement)) => NodeName::InformalSpec,
             (Category::CounterexampleIssue, Some(Blame::Invariant))
             | (Category::WrongInvariant | Category::MissingTypeInvariant | Category::CfgMismatch, _) => {
                 NodeName::GenerateInvariants
@@ -117,6 +120,9 @@ pub struct Review {
     /// Open points whose reading is accepted.
     #[serde(default)]
     pub accepted_open_points: Vec<String>,
+    /// Assumptions that are accepted.
+    #[serde(default)]
+    pub accepted_assumptions: Vec<String>,
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<String>,
@@ -203,6 +209,10 @@ impl Review {
     /// Whether it accepts the reading that the model takes of the open point.
     pub fn accepts_open_point(&self, id: &str) -> bool {
         self.accepted_open_points.iter().any(|entry| remark_on(entry, id).is_some())
+    }
+
+    pub fn accepts_assumption(&self, id: &str) -> bool {
+        self.accepted_assumptions.iter().any(|entry| remark_on(entry, id).is_some())
     }
 
     /// Whether it accepts the line of the configuration, with a reason.

@@ -109,6 +109,9 @@ pub struct ReviewClaims {
     /// Open points whose reading the review does not accept.
     #[serde(default)]
     pub unaccepted_open_points: usize,
+    /// Assumptions that the review does not accept.
+    #[serde(default)]
+    pub unaccepted_assumptions: usize,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: usize,
     /// Files that the reviewer had to read and did not.

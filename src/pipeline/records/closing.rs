@@ -33,6 +33,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
         why: String::new(),
         requirements: after.covered_requirements(),
         open_points: after.specification.open_points.clone(),
+        assumptions: after.specification.assumptions.clone(),
         answers: after.specification.answers.clone(),
         check: after.fresh_check().cloned(),
         rank: after.reviews.rank,

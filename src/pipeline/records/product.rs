@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
 use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, FlawStep, NodeName, Review};
-use crate::prompt::{OpenPoint, Requirement};
+use crate::prompt::{Assumption, OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
 /// Something that a node has to mend.
@@ -83,6 +83,9 @@ pub enum Facts {
         /// Questions that the documents leave open.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         open_points: Vec<OpenPoint>,
+        /// What the model takes for granted or leaves out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        assumptions: Vec<Assumption>,
         /// Concerns that the informal specification leaves out.
         other_concerns: Vec<String>,
     },

@@ -127,6 +127,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
         unaccepted_cfg: facts.weakening_lines.iter().filter(|line| !line.accepted).count(),
         uncovered: facts.uncovered.len(),
         unaccepted_open_points: facts.unaccepted_open_points.len(),
+        unaccepted_assumptions: facts.unaccepted_assumptions.len(),
         unnamed_changes: facts.unnamed_changes.len(),
         unread: facts.unread.len(),
         flaw: claimed.map(flaw),

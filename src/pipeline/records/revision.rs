@@ -14,7 +14,7 @@ use super::rank::RevisionRank;
 use super::spending::Spent;
 use crate::journal::Sha;
 use crate::pipeline::machine::{NodeName, Outcome, StopReason};
-use crate::prompt::{OpenPoint, Requirement};
+use crate::prompt::{Assumption, OpenPoint, Requirement};
 use crate::tla::CheckOutcome;
 
 /// A closed revision. Its `meta.json` and the report show the requirements with their status.
@@ -36,6 +36,9 @@ pub struct Revision {
     /// Questions that the documents leave open, with the readings that its model takes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_points: Vec<OpenPoint>,
+    /// What its model takes for granted or leaves out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<Assumption>,
     /// Readings that a person decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,

@@ -13,7 +13,7 @@ use crate::config::Draft;
 use crate::journal::Sha;
 use crate::monitor::RunObjective;
 use crate::pipeline::machine::{RoutingSettings, State};
-use crate::prompt::{OpenPoint, Requirement, Skipped};
+use crate::prompt::{Assumption, OpenPoint, Requirement, Skipped};
 
 /// Settings of a run (`run_started`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +77,9 @@ pub struct Branch {
     pub requirements: Vec<Requirement>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_points: Vec<OpenPoint>,
+    /// What its model takes for granted or leaves out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<Assumption>,
     /// Readings that a person decided, on this branch or before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,

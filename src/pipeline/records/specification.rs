@@ -8,7 +8,7 @@ use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
 use crate::journal::Sha;
 use crate::pipeline::machine::{Event as Step, NodeName, Position};
-use crate::prompt::{OpenPoint, Requirement};
+use crate::prompt::{Assumption, OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Specification {
     pub requirements: Vec<Requirement>,
     /// Questions that the documents leave open, with the readings that the informal specification takes.
     pub open_points: Vec<OpenPoint>,
+    /// What the informal specification takes for granted or leaves out.
+    pub assumptions: Vec<Assumption>,
     /// Readings that a person decided.
     pub answers: Vec<Answer>,
     /// Concerns that the informal specification leaves out.
@@ -90,9 +92,10 @@ impl Specification {
             // After an unreadable answer the module is still the rejected one.
             Facts::Nothing if product.event == Step::Unreadable => {}
             Facts::Nothing => self.diagnostics.clear(),
-            Facts::Informal { requirements, open_points, other_concerns } => {
+            Facts::Informal { requirements, open_points, assumptions, other_concerns } => {
                 self.requirements.clone_from(requirements);
                 self.open_points.clone_from(open_points);
+                self.assumptions.clone_from(assumptions);
                 self.other_concerns.clone_from(other_concerns);
             }
             Facts::Rejected { diagnostics } => self.diagnostics.clone_from(diagnostics),
@@ -118,6 +121,7 @@ impl Specification {
         self.artifacts = branch.artifacts;
         self.requirements = branch.requirements;
         self.open_points = branch.open_points;
+        self.assumptions = branch.assumptions;
         self.answers = branch.answers;
         self.covers = branch.covers;
         self.feedback = branch.feedback;

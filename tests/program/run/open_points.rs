@@ -99,3 +99,78 @@ fn a_liveness_property_beside_a_violated_invariant_has_a_verdict() {
     let done = bench.forge(&script, &["--max-revisions", "0"]).expect(1);
     done.prints(&["BROKEN by NeverAbove", "holds, checked by Fills"]);
 }
+
+/// What the model takes for granted, accepted by its number only.
+#[test]
+fn an_assumption_is_accepted_by_its_number_only() {
+    let informal =
+        format!("{INFORMAL}## Assumptions\nA1 (bound) One worker.\nA2 [docs/counter.md:3] (fairness) It adds.\n");
+    let accepting = |ids: &[&str]| {
+        json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_assumptions": ids}).to_string()
+    };
+    let script = |ids: &[&str]| {
+        let script = good().answer("informal_spec", 0, 1, "draft", &informal);
+        script.answer("review", 0, 1, "draft", &accepting(ids)).having_read_all()
+    };
+    for accepted in [&[][..], &["A1"], &["A1", "A20"]] {
+        let bench = bench();
+        bench.forge(&script(accepted), &["--max-revisions", "0"]).expect(1);
+        let guard = last_guard(&bench);
+        assert_eq!(guard["clause"], "assumptions_accepted", "{accepted:?}");
+        let facts = bench.read("specs/workspace/facts.md");
+        assert!(facts.contains("- A1 [no line of the documents] (bound) One worker.\n"), "{facts}");
+    }
+    let bench = bench();
+    bench.forge(&script(&["A1", "A2: line 3"]), &[]).expect(0).prints(&[
+        "Assumptions of the model:\n  A1 [no line of the documents] (bound) One worker.\n",
+        "  A2 [docs/counter.md:3] (fairness) It adds.\n",
+        "rev_0: assumption A2: line 3",
+    ]);
+}
+
+#[test]
+fn an_assumption_without_a_kind_or_outside_of_its_section_goes_back_to_its_author() {
+    for (assumptions, words) in [
+        ("## Assumptions\nA1 [docs/counter.md:3] It adds.\n", "each assumption needs its kind"),
+        ("## Assumptions\nA1 [docs/counter.md:30] (fairness) It adds.\n", "A1 [docs/counter.md:30]"),
+        ("## Notes\nA1 (bound) One worker.\n", "below the heading `## Assumptions`"),
+    ] {
+        let script = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}{assumptions}")).answer(
+            "informal_spec",
+            0,
+            2,
+            "repair",
+            INFORMAL,
+        );
+        let bench = bench();
+        bench.forge(&script, &[]).expect(0);
+        let journal = bench.journal("specs");
+        let finished = journal.iter().filter(|e| name(e) == "attempt_finished");
+        let sent: Vec<String> = finished.map(|e| e["data"]["feedback"].to_string()).collect();
+        assert!(sent.iter().any(|text| text.contains(words)), "{words}: {sent:#?}");
+    }
+}
+
+/// The module assumes fairness that nobody named: the reviewer is told.
+#[test]
+fn fairness_that_no_assumption_names_is_pointed_out() {
+    let script = good()
+        .answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("--algorithm", "--fair algorithm")))
+        .having_read_all();
+    let bench = bench();
+    bench.forge(&script, &[]).expect(0);
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(facts.contains("the module assumes fairness (WF_ or SF_ in `Spec`)"), "{facts}");
+}
+
+#[test]
+fn a_requirement_that_says_too_much_goes_back_to_the_informal_specification() {
+    let issue = json!({"severity": "major", "category": "counterexample_issue", "blame": "requirement",
+                       "description": "R1 says more", "suggestion": "less"});
+    let review = json!({"verdict": "revise", "summary": "s", "issues": [issue]}).to_string();
+    let bench = bench();
+    bench.forge(&good().answer("review", 0, 1, "draft", &review).having_read_all(), &[]).expect(5);
+    let journal = bench.journal("specs");
+    let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
+    assert_eq!(routed["data"]["to"], "informal_spec");
+}
