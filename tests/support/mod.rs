@@ -7,7 +7,6 @@
     reason = "each test binary uses a part of it"
 )]
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -22,6 +21,7 @@ pub mod folder;
 pub mod forged;
 pub mod handoff;
 pub mod in_process;
+pub mod java;
 pub mod model_server;
 pub mod model_wire;
 pub mod ran;
@@ -29,6 +29,7 @@ pub mod recorded_model;
 pub mod waiting;
 
 pub use bench::{Bench, Done, with_checksums};
+pub use java::{jar, java, java_home, remembering_java};
 
 /// The program that a [`Bench`] runs.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tlaforge");
@@ -38,29 +39,12 @@ pub fn project() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The real `tla2tools.jar`. A test that needs it never passes without it.
-pub fn jar() -> PathBuf {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or(home.map(|h| h.join(".cache")));
-    std::env::var_os("TLA_TOOLS_JAR")
-        .map(PathBuf::from)
-        .or(cache.map(|c| c.join("tlaforge/tla2tools.jar")))
-        .filter(|p| p.is_file())
-        .expect("tla2tools.jar is missing: scripts/setup fetches it, or set TLA_TOOLS_JAR")
-}
-
-/// The real `java`.
-pub fn java() -> PathBuf {
-    let found = std::env::var_os("JAVA_HOME").map(|h| PathBuf::from(h).join("bin/java")).filter(|p| p.is_file());
-    found.or_else(|| which::which("java").ok()).expect("java is missing: scripts/setup installs it")
-}
-
 impl Bench {
     /// With the real Java tools.
     pub fn real() -> Self {
         let mut bench = Self::without_tools();
         bench.set("TLA_TOOLS_JAR", jar().to_str().unwrap());
-        bench.set("JAVA_HOME", java().parent().unwrap().parent().unwrap().to_str().unwrap());
+        bench.set("JAVA_HOME", java_home().to_str().unwrap());
         bench
     }
 
@@ -296,24 +280,4 @@ impl Bench {
         }
         panic!("what was offered changes with each run");
     }
-}
-
-/// A `JAVA_HOME` with the caching `java`. All tests of a machine share it, so entries are written atomically.
-fn remembering_java() -> PathBuf {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remembering-java");
-    let program = home.join("bin/java");
-    let memory = home.join("memory-2");
-    std::fs::create_dir_all(home.join("bin")).unwrap();
-    std::fs::create_dir_all(&memory).unwrap();
-    let script = include_str!("remembering-java.sh")
-        .replace("@JAVA@", java().to_str().unwrap())
-        .replace("@MEMORY@", memory.to_str().unwrap());
-    if std::fs::read_to_string(&program).ok().as_deref() != Some(script.as_str()) {
-        let mut file = tempfile::NamedTempFile::new_in(home.join("bin")).unwrap();
-        std::io::Write::write_all(&mut file, script.as_bytes()).unwrap();
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
-        // Close it before running it: a file that is open for writing cannot be executed (ETXTBSY).
-        file.into_temp_path().persist(&program).unwrap();
-    }
-    home
 }

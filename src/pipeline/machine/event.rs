@@ -40,7 +40,7 @@ pub struct ReviewFacts {
 #[serde(rename_all = "snake_case")]
 #[strum_discriminants(
     name(EventKind),
-    derive(Serialize, Deserialize, JsonSchema, strum::IntoStaticStr),
+    derive(Serialize, Deserialize, JsonSchema, strum::IntoStaticStr, strum::VariantArray),
     serde(rename_all = "snake_case"),
     strum(serialize_all = "snake_case"),
     doc = "An event without its data."

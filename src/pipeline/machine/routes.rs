@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray as _;
 
-use super::event::Event;
+use super::event::{Event, EventKind};
 use super::guards::{ApprovalClause, name_of};
 use super::node_name::NodeName::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
 use super::routing_facts::{PositionName, RoutingFacts};
@@ -368,7 +368,7 @@ impl Row {
     /// The positions at which the row can be taken. The lifeline of that name decides there; a run that has ended or is
     /// stopped decides itself.
     pub(in crate::pipeline) fn owners(self) -> Vec<&'static str> {
-        let can_take = |at: &&PositionName| TABLE.rows[**at as usize].iter().any(|(row, _)| *row == self);
+        let can_take = |at: &&PositionName| TABLE.rows[**at as usize].iter().flatten().any(|(row, _)| *row == self);
         PositionName::VARIANTS.iter().filter(can_take).map(Into::into).collect()
     }
 
@@ -409,7 +409,7 @@ pub struct Transition {
 /// The transition function: pure, and defined for every state and event.
 pub fn transition(settings: &RoutingSettings, state: &State, event: &Event) -> Transition {
     let facts = RoutingFacts::new(settings, state, event);
-    let row = choose(state.position.into(), &facts);
+    let row = choose(state.position.into(), event.into(), &facts);
     let Next { state, effects } = (row.route().take)(&Decision { settings: *settings, state: *state, event: *event });
     Transition { state, effects, row, facts }
 }
@@ -417,25 +417,27 @@ pub fn transition(settings: &RoutingSettings, state: &State, event: &Event) -> T
 /// The parsed routing table.
 struct Table {
     formulas: Formulas,
-    /// The rows that can be taken at each position, in order of precedence. Their index is the position's number.
-    rows: Vec<Vec<(Row, Formula)>>,
+    /// The rows that can be taken at each position for each event, in order of precedence. The indexes are the numbers of
+    /// the position and of the event.
+    rows: Vec<Vec<Vec<(Row, Formula)>>>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut formulas = Formulas::new();
     let parse = |route: &Route| (route.row, formulas.parse(route.guard).expect("a test parses every guard"));
     let all: Vec<(Row, Formula)> = ROUTES.iter().map(parse).collect();
-    let rows_at = |at: &PositionName| {
-        let known = RoutingFacts::of_position(*at);
+    let rows_for = |at: &PositionName, event: &EventKind| {
+        let known = RoutingFacts { event: Some(*event), ..RoutingFacts::of_position(*at) };
         let can_hold = |guard| evaluate(&formulas, guard, &|atom| holds_if_known(atom, &known)) != Some(false);
         all.iter().copied().filter(|(_, guard)| can_hold(*guard)).collect()
     };
+    let rows_at = |at: &PositionName| EventKind::VARIANTS.iter().map(|event| rows_for(at, event)).collect();
     Table { rows: PositionName::VARIANTS.iter().map(rows_at).collect(), formulas }
 });
 
-fn choose(at: PositionName, facts: &RoutingFacts) -> Row {
+fn choose(at: PositionName, event: EventKind, facts: &RoutingFacts) -> Row {
     let holds = |guard| evaluate(&TABLE.formulas, guard, &|atom| Some(atom.holds(facts))) == Some(true);
-    let taken = TABLE.rows[at as usize].iter().find(|(_, guard)| holds(*guard));
+    let taken = TABLE.rows[at as usize][event as usize].iter().find(|(_, guard)| holds(*guard));
     taken.map_or(Row::Ignored, |(row, _)| *row)
 }
 

@@ -37,7 +37,11 @@ impl Bench {
 
     pub(super) fn env(&self) -> impl Fn(&str) -> Option<std::ffi::OsString> + use<> {
         let folder = self.scratch.path().as_os_str().to_owned();
-        move |name| if name == "TMPDIR" { Some(folder.clone()) } else { std::env::var_os(name) }
+        move |name| match name {
+            "TMPDIR" => Some(folder.clone()),
+            "JAVA_HOME" => Some(crate::support::java_home().into()),
+            _ => std::env::var_os(name),
+        }
     }
 
     pub(super) async fn check_with(
