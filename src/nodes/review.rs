@@ -12,8 +12,8 @@ use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
-    ApprovalClause, Attempt, Event, Facts, Feedback, Issue, NodeError, NodeName, Product, Review, ReviewFacts,
-    ReviewVerdict, RevisionRank, RunView, file,
+    ApprovalClause, ApprovalFacts, Attempt, Category, Event, Facts, Feedback, Issue, NodeError, NodeName, Product,
+    Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{Document, Problem, Readable, extract_json_object, show_invisible};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translation};
@@ -160,7 +160,10 @@ fn judge(
         ReviewFacts {
             verdict: ReviewVerdict::Revise, earliest: Some(_), approval_refused_by: Some(clause), ..
         } if clause.node() == NodeName::Review => {}
-        ReviewFacts { approval_refused_by: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
+        // The review says who has to mend it, and the author of the module may not be among them.
+        ReviewFacts { approval_refused_by: Some(ApprovalClause::NothingViolated), .. } if judges_violation(&review) => {
+        }
+        ReviewFacts { approval_refused_by: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts, subject)),
         _ => {}
     }
     Ok(Product {
@@ -192,7 +195,7 @@ fn unreadable_product(
     let feedback = if subject.view.state.unreadable {
         // The next review starts anew, and `facts.md` tells it which clauses refuse.
         let clause = clause.filter(|clause| clause.node() != NodeName::Review);
-        clause.map(|clause| guard_feedback(clause, &facts)).into_iter().collect()
+        clause.map(|clause| guard_feedback(clause, &facts, subject)).into_iter().collect()
     } else {
         let from = "your last review could not be read".to_owned();
         vec![Feedback { node: NodeName::Review, from, text: problem.what }]
@@ -236,8 +239,23 @@ fn issue_feedback(issue: &Issue) -> Feedback {
     }
 }
 
-fn guard_feedback(clause: ApprovalClause, facts: &crate::pipeline::ApprovalFacts) -> Feedback {
-    Feedback { node: clause.node(), from: "the guard on approval".into(), text: clause.words(facts) }
+fn judges_violation(review: &Review) -> bool {
+    review.issues.iter().any(|issue| issue.category == Category::CounterexampleIssue && issue.routes())
+}
+
+fn guard_feedback(clause: ApprovalClause, facts: &ApprovalFacts, subject: &ReviewSubject<'_>) -> Feedback {
+    let mut text = clause.words(facts);
+    if clause == ApprovalClause::NothingViolated
+        && let Some(check) = subject.fresh_check()
+    {
+        let covers = &subject.view.specification.covers;
+        let named = check.violated_names().map(|name| match covers.get(name) {
+            Some(ids) => format!("{name} (covers {})", ids.join(", ")),
+            None => name.to_owned(),
+        });
+        text = format!("{text}: {}", named.collect::<Vec<_>>().join(", "));
+    }
+    Feedback { node: clause.node(), from: "what an approval needs".into(), text }
 }
 
 #[cfg(test)]

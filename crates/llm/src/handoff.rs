@@ -117,7 +117,7 @@ fn render(request: &Request, folder: &Path) -> Result<String, LlmError> {
     let mut text = format!("# Request {}: {}\n\n", request.seq, request.key);
     let _ = write!(
         text,
-        "Write your answer to `{}` and nothing else. Write it under another name first and rename it: otherwise it \
+        "Write your answer, without any remark about it, to `{}`. Write it under another name first and rename it: otherwise it \
          counts as complete once it has not changed for two seconds. Read only this file and the files listed below. If \
          you open any of them, list their paths in `files_read.txt` next to the answer, one a line (`docs/a.md`, or \
          `docs/a.md:1-40` if you read only those lines), before you write the answer.\n\n",
