@@ -144,6 +144,12 @@ async fn merge_and_inspect(
         inspection.module = None;
         inspection.diagnostics.extend(names);
     }
+    if let Some(text) = &inspection.module {
+        let failed = context.unevaluable_properties(text, &merged.cfg).await.map_err(|e| halt_for_tool(&e))?;
+        if !failed.is_empty() {
+            inspection = Inspection { module: None, diagnostics: failed };
+        }
+    }
     Ok((inspection, Some(merged)))
 }
 

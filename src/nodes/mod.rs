@@ -11,6 +11,7 @@ mod flaw_facts;
 mod formalize;
 mod generate_invariants;
 mod informal_spec;
+mod initial_states;
 mod inspection;
 mod intervention;
 mod labelling;
