@@ -2,12 +2,12 @@
 //! on.
 
 use super::failure::Failure;
-use crate::pipeline::{Answer, NodeName, Question, Revision, RunView};
+use crate::pipeline::{Decision, NodeName, Question, Revision, RunView};
 use crate::prompt::OpenPoint;
 
 /// Answers, and the point where a branch that takes them begins.
 pub(super) struct Answered {
-    pub answers: Vec<Answer>,
+    pub answers: Vec<Decision>,
     /// `rev_1`
     pub from: String,
     pub at: NodeName,
@@ -17,7 +17,7 @@ pub(super) struct Answered {
 pub(super) fn resolve_answers(view: &RunView, given: &[String], from: Option<&Revision>) -> Result<Answered, Failure> {
     let shown = from.or_else(|| latest(view)).ok_or_else(|| Failure::usage("the run has no closed revision yet"))?;
     let question = view.question(shown.revision);
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut answers: Vec<Decision> = Vec::new();
     for given in given {
         let answer = resolve(shown, question.as_ref(), given)?;
         if answers.iter().any(|other| other.is_about(&answer.open_point)) {
@@ -26,7 +26,7 @@ pub(super) fn resolve_answers(view: &RunView, given: &[String], from: Option<&Re
         answers.push(answer);
     }
     let begin = from.unwrap_or_else(|| choose_start(view, shown, question.as_ref(), &answers));
-    let is_taken = |answer: &Answer| begin.open_points.iter().any(|point| answer.is_followed_by(point));
+    let is_taken = |answer: &Decision| begin.open_points.iter().any(|point| answer.is_followed_by(point));
     let all_taken = answers.iter().all(is_taken);
     if all_taken && question.is_none() {
         return Err(Failure::usage(format!("rev_{} takes this reading already", begin.revision))
@@ -48,17 +48,17 @@ fn choose_start<'a>(
     view: &'a RunView,
     shown: &'a Revision,
     question: Option<&Question>,
-    answers: &[Answer],
+    answers: &[Decision],
 ) -> &'a Revision {
     let Some(question) = question else { return shown };
     let answered = answers.iter().find(|answer| answer.is_about(&question.open_point));
-    let taking = |answer: &Answer| question.readings.iter().find(|r| r.reading == answer.reading)?.revision;
+    let taking = |answer: &Decision| question.readings.iter().find(|r| r.reading == answer.reading)?.revision;
     let number = answered.and_then(taking).or(question.readings[0].revision);
     number.and_then(|n| view.revisions.iter().find(|r| r.revision == n)).unwrap_or(shown)
 }
 
 /// `O1=a`, `O1=b`, or `O1=` with the reading in words.
-fn resolve(shown: &Revision, question: Option<&Question>, given: &str) -> Result<Answer, Failure> {
+fn resolve(shown: &Revision, question: Option<&Question>, given: &str) -> Result<Decision, Failure> {
     let malformed = || {
         Failure::usage(format!("{given:?} is no answer to an open point"))
             .hint("write O1=a for the reading taken, O1=b for the other one, or O1=\"the reading in your words\"")
@@ -82,5 +82,5 @@ fn resolve(shown: &Revision, question: Option<&Question>, given: &str) -> Result
         return Err(Failure::usage(format!("{id} does not say what this reading is"))
             .hint(format!("write it yourself: --answer {id}=\"…\"")));
     }
-    Ok(Answer { open_point: (*point).clone(), reading: reading.to_owned() })
+    Ok(Decision { open_point: (*point).clone(), reading: reading.to_owned() })
 }

@@ -11,7 +11,7 @@ use crate::files;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{NodeContext, covered_requirements};
 use crate::pipeline::{
-    Answer, Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State,
+    Branch, Carried, Changed, Decision, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State,
     begin_branch, file,
 };
 use crate::prompt::{
@@ -27,7 +27,7 @@ pub(super) async fn start_branch(
     context: &NodeContext,
     from: &str,
     at: Option<&str>,
-    answers: Vec<Answer>,
+    decisions: Vec<Decision>,
     changed: Changed,
 ) -> Result<bool, Failure> {
     let view = run.view();
@@ -37,7 +37,7 @@ pub(super) async fn start_branch(
     let mut artifacts = parent.hashes.clone();
     let edited = store_edits(run, parent, &mut artifacts)?;
     let repairs = repair && parent.outcome == Outcome::FlawFound.name() && node == NodeName::InformalSpec;
-    let is_straight = edited.is_empty() && answers.is_empty() && (parent.routed_to == Some(node) || repairs);
+    let is_straight = edited.is_empty() && decisions.is_empty() && (parent.routed_to == Some(node) || repairs);
     let text = |name: &str| -> Result<Option<String>, Failure> {
         let read = artifacts.get(name).map(|sha| run.store().text(sha)).transpose();
         read.map_err(|e| Failure::usage(e.to_string()))
@@ -47,9 +47,9 @@ pub(super) async fn start_branch(
     let flawed =
         parent.outcome == Outcome::FlawFound.name() || parent.open_feedback.iter().any(Feedback::is_confirmed_flaw);
     let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
-    // With a reading that its owner decided, the protocol is another one.
-    let is_answered = !answers.is_empty();
-    if flawed && !repair && !by_hand && !is_answered {
+    // Only a reading that the flaw rests on, decided otherwise, makes it another protocol.
+    let lifts_flaw = decisions.iter().any(|decision| rests_on(&view, parent, decision));
+    if flawed && !repair && !by_hand && !lifts_flaw {
         return Err(confirmed_flaw_failure(parent));
     }
 
@@ -90,16 +90,16 @@ pub(super) async fn start_branch(
         return Err(Failure::new(Exit::Negative, "the edited informal_spec.md has no numbered requirement")
             .hint("each needs a line of its own: R1 [docs/file.md:12-14] …"));
     }
-    // An answer to another open point leaves the question open.
+    // An decision to another open point leaves the question open.
     let question = view.question(parent.revision);
-    let settles = |answer: &Answer| question.as_ref().is_some_and(|q| answer.is_about(&q.open_point));
-    let is_settled = answers.iter().any(settles);
+    let settles = |decision: &Decision| question.as_ref().is_some_and(|q| decision.is_about(&q.open_point));
+    let is_settled = decisions.iter().any(settles);
     let carried = Carried {
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
         // After a confirmed flaw, every repair changes the protocol, whichever node makes it.
-        repaired: parent.repaired || (flawed && repair),
+        repaired: parent.repaired || (flawed && repair && !lifts_flaw),
         other_reading: !is_settled && parent.has_open_question(),
     };
     let state = State::branch(node, carried);
@@ -112,10 +112,11 @@ pub(super) async fn start_branch(
     let (requirements, open_points, assumptions) = locate_requirements(run, &view, informal.as_deref())?;
     // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
     let open_feedback = parent.open_feedback.iter().filter(|f| {
-        let is_obsolete = (by_hand || is_answered) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
+        let is_obsolete = (by_hand || lifts_flaw) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
         !is_obsolete
     });
-    let feedback = open_feedback.cloned().chain(answers.iter().filter_map(|answer| answer_feedback(parent, answer)));
+    let feedback =
+        open_feedback.cloned().chain(decisions.iter().filter_map(|decision| decision_feedback(parent, decision)));
     let branch = Branch {
         from: parent.revision,
         state,
@@ -126,22 +127,32 @@ pub(super) async fn start_branch(
         artifacts,
         edited,
         feedback: feedback.collect(),
-        answers: merge_answers(&parent.answers, &answers),
+        decisions: merge_decisions(&parent.decisions, &decisions),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
     Ok(is_straight)
 }
 
-/// A new answer replaces an earlier one to the same question.
-fn merge_answers(earlier: &[Answer], new: &[Answer]) -> Vec<Answer> {
-    let is_replaced = |old: &Answer| new.iter().any(|answer| answer.is_about(&old.open_point));
+/// Whether a step of the flaw that the revision ended in rests on the open point, or on an earlier decision about it.
+fn rests_on(view: &RunView, parent: &Revision, decision: &Decision) -> bool {
+    let review = view.reviews.by_revision.get(&parent.revision).and_then(|all| all.last());
+    let steps =
+        review.and_then(|(review, _)| review.flaw.as_ref()).map(|flaw| flaw.steps.as_slice()).unwrap_or_default();
+    let earlier = parent.decisions.iter().map(|earlier| &earlier.open_point);
+    let mut points = parent.open_points.iter().chain(earlier).filter(|point| decision.is_about(point));
+    points.any(|point| steps.iter().any(|step| step.open_point.as_deref() == Some(point.id.as_str())))
+}
+
+/// A new decision replaces an earlier one to the same question.
+fn merge_decisions(earlier: &[Decision], new: &[Decision]) -> Vec<Decision> {
+    let is_replaced = |old: &Decision| new.iter().any(|decision| decision.is_about(&old.open_point));
     earlier.iter().filter(|old| !is_replaced(old)).chain(new).cloned().collect()
 }
 
 /// The task of taking an answered reading; `None` if the revision takes it already.
-fn answer_feedback(parent: &Revision, answer: &Answer) -> Option<Feedback> {
-    let Answer { open_point, reading } = answer;
+fn decision_feedback(parent: &Revision, decision: &Decision) -> Option<Feedback> {
+    let Decision { open_point, reading } = decision;
     let text = format!(
         "{} [{}] {} The owner of the protocol decided: {reading} Take this reading in every step and requirement that \
          depends on it, change nothing else, and list the point no longer among the open points.",
@@ -150,7 +161,7 @@ fn answer_feedback(parent: &Revision, answer: &Answer) -> Option<Feedback> {
         open_point.question
     );
     let from = "the owner of the protocol answered an open point".to_owned();
-    let is_taken = parent.open_points.iter().any(|point| answer.is_followed_by(point));
+    let is_taken = parent.open_points.iter().any(|point| decision.is_followed_by(point));
     (!is_taken).then_some(Feedback { node: NodeName::InformalSpec, from, text })
 }
 

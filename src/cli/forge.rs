@@ -134,7 +134,7 @@ pub(super) async fn drive_and_report(
 /// The command that answers a question.
 pub(super) fn answer_command(question: &Question, folder: &Path) -> String {
     let (id, folder) = (&question.open_point.id, folder.display());
-    format!("tlaforge resume {folder} --answer {id}=a (or {id}=b)")
+    format!("tlaforge resume '{folder}' --answer {id}=a\nor with: tlaforge resume '{folder}' --answer {id}=b")
 }
 
 pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit {

@@ -29,7 +29,7 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Answer, Outcome, PromptInUse, Run, RunError, RunView};
+use crate::pipeline::{self, Decision, Outcome, PromptInUse, Run, RunError, RunView};
 use crate::report::summary;
 
 #[derive(Debug, ClapArgs)]
@@ -44,8 +44,9 @@ pub(super) struct ResumeArgs {
     /// Node to start the branch at [default: the node that the review of that revision chose].
     #[arg(long, value_name = "NODE", requires = "from")]
     pub at: Option<String>,
-    /// Your answer to an open point: `O1=a` for the reading that was taken first, `O1=b` for the other one, or
-    /// `O1="…"` with the reading in your words. Starts a branch that takes it; can be repeated.
+    /// Your answer to an open point: `O1=a` for the reading that the report lists as a (without a question: the one that the
+    /// model takes), `O1=b` for the other one, or `O1="…"` with the reading in your words. Starts a branch that takes it; can
+    /// be repeated.
     #[arg(long, value_name = "POINT=READING", conflicts_with = "at")]
     pub answer: Vec<String>,
     #[command(flatten)]
@@ -162,7 +163,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
 struct StartOfBranch {
     from: Option<String>,
     at: Option<String>,
-    answers: Vec<Answer>,
+    answers: Vec<Decision>,
 }
 
 fn choose_start_of_branch(args: &ResumeArgs, view: &RunView) -> Result<StartOfBranch, Failure> {

@@ -29,7 +29,7 @@ pub(super) fn claim_text(
         "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{}{listed}",
         requirement.map(|r| requirement_text(r, documents)).unwrap_or_default()
     );
-    append_readings(&mut text, view);
+    append_context(&mut text, view);
     if let Some(outcome) = outcome {
         text.push_str(&constants(&outcome.bounds));
     }
@@ -50,13 +50,13 @@ fn requirement_text(requirement: &Requirement, documents: &[Document]) -> String
 }
 
 /// What the model assumes, and the readings that it takes for open points. Those that the owner of the protocol decided count as documented.
-fn append_readings(text: &mut String, view: &RunView) {
-    let Specification { answers, open_points, assumptions, .. } = &view.specification;
-    if !answers.is_empty() {
+fn append_context(text: &mut String, view: &RunView) {
+    let Specification { decisions, open_points, assumptions, .. } = &view.specification;
+    if !decisions.is_empty() {
         text.push_str("\n# Decided by the owner of the protocol (counts as documented)\n\n");
     }
-    for answer in answers {
-        let _ = writeln!(text, "- {}", answer.words());
+    for decision in decisions {
+        let _ = writeln!(text, "- {}", decision.words());
     }
     if !assumptions.is_empty() {
         text.push_str("\n# Assumptions of the model\n\n");

@@ -145,7 +145,7 @@ async fn merge_and_inspect(
         inspection.diagnostics.extend(names);
     }
     if let Some(text) = &inspection.module {
-        let failed = context.unevaluable_properties(text, &merged.cfg).await.map_err(|e| halt_for_tool(&e))?;
+        let failed = context.unevaluable_invariants(text, &merged.cfg).await.map_err(|e| halt_for_tool(&e))?;
         if !failed.is_empty() {
             inspection = Inspection { module: None, diagnostics: failed };
         }

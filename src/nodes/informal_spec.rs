@@ -10,7 +10,7 @@ use super::sample::NodeAnswer;
 use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
-use crate::pipeline::{Answer, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
+use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
     Assumption, Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_assumptions,
     malformed_open_points, malformed_requirements, normalise, outside_fences, parse_assumptions, parse_open_points,
@@ -34,16 +34,16 @@ pub(super) async fn perform(
         None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
-    let answers = &view.specification.answers;
+    let decisions = &view.specification.decisions;
     let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
     let is_single_call = previous.is_none() && single_call::is_due(view, attempt);
     let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
-        "changed": has_marked_changes(view, attempt)?, "decided": !answers.is_empty(),
+        "changed": has_marked_changes(view, attempt)?, "decided": !decisions.is_empty(),
     });
     let mut files = Vec::new();
-    if !answers.is_empty() {
-        files.push(("decided.md".to_owned(), decided_file(answers)));
+    if !decisions.is_empty() {
+        files.push(("decided.md".to_owned(), decided_file(decisions)));
     }
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), number_lines(&previous)));
@@ -89,8 +89,8 @@ pub(super) async fn perform(
 }
 
 /// The readings that the owner of the protocol decided.
-fn decided_file(answers: &[Answer]) -> String {
-    let lines: Vec<String> = answers.iter().map(|answer| format!("- {}\n", answer.words())).collect();
+fn decided_file(decisions: &[Decision]) -> String {
+    let lines: Vec<String> = decisions.iter().map(|decision| format!("- {}\n", decision.words())).collect();
     format!("# Decided by the owner of the protocol\n\n{}", lines.concat())
 }
 

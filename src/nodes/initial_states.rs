@@ -1,24 +1,33 @@
-//! Evaluates the properties of a merged module in its initial states, so that what cannot be evaluated there goes back to
-//! the author of the properties at once and not after a whole check and a review.
+//! Evaluates the invariants of a merged module in its initial states. What cannot be evaluated there goes back to its author
+//! at once, before a check and a review.
 
 use super::context::NodeContext;
+use super::inspection::quote_lines;
 use crate::tla::{Cfg, Diagnostic, Module, Verdict, ViolationKind};
 use crate::toolchain::{CheckRequest, SpecText, ToolError};
 
 impl NodeContext {
-    /// The diagnostics of a property that cannot be evaluated in an initial state. Empty if all can be, if the initial
-    /// predicate itself cannot, or if nothing was decided: the check that follows decides that.
-    pub(super) async fn unevaluable_properties(&self, text: &str, cfg: &Cfg) -> Result<Vec<Diagnostic>, ToolError> {
-        let is_defined = Module::parse(text).is_ok_and(|module| module.definition("Init").is_some());
-        let Some(end) = text.rfind("\n====").filter(|_| is_defined && !cfg.invariants.is_empty()) else {
+    /// Diagnostics if an invariant cannot be evaluated in an initial state. Empty if all can be, if the initial predicate
+    /// itself cannot, or if nothing was decided: the check that follows decides that.
+    pub(super) async fn unevaluable_invariants(&self, text: &str, cfg: &Cfg) -> Result<Vec<Diagnostic>, ToolError> {
+        let Ok(module) = Module::parse(text) else { return Ok(Vec::new()) };
+        let starts_at_init = match (&cfg.specification, &cfg.init) {
+            (Some(specification), _) => specification == "Spec",
+            (None, init) => init.as_deref() == Some("Init"),
+        };
+        let (Some(variable), Some(end)) = (module.variables.first(), text.rfind("\n====")) else {
             return Ok(Vec::new());
         };
+        if !starts_at_init || module.definition("Init").is_none() || cfg.invariants.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut no_step = "TlaforgeNoStep".to_owned();
         while text.contains(&no_step) {
             no_step.push('_');
         }
-        // At the end, so that all positions stay those of the module.
-        let text = format!("{}\n{no_step} == FALSE{}", &text[..end], &text[end..]);
+        // At the end, so that all positions stay those of the module. TLC refuses a constant as next-state relation.
+        let stays = format!("{no_step} == {0}' = {0} /\\ FALSE", variable.name);
+        let text = format!("{}\n{stays}{}", &text[..end], &text[end..]);
         let initial = |invariants: Vec<String>| Cfg {
             specification: None,
             init: Some("Init".to_owned()),
@@ -32,8 +41,18 @@ impl NodeContext {
         let Some(found) = self.evaluation_error(&text, initial(cfg.invariants.clone())).await? else {
             return Ok(Vec::new());
         };
-        let by_module = self.evaluation_error(&text, initial(Vec::new())).await?.is_some();
-        Ok(if by_module { Vec::new() } else { found })
+        if self.evaluation_error(&text, initial(Vec::new())).await?.is_some() {
+            return Ok(Vec::new());
+        }
+        let names = cfg.invariants.join(", ");
+        let explained = |diagnostic: Diagnostic| Diagnostic {
+            message: format!(
+                "one of the invariants ({names}) cannot be evaluated in an initial state: {}",
+                diagnostic.message
+            ),
+            ..diagnostic
+        };
+        Ok(quote_lines(found.into_iter().map(explained).collect(), &text))
     }
 
     async fn evaluation_error(&self, text: &str, cfg: Cfg) -> Result<Option<Vec<Diagnostic>>, ToolError> {

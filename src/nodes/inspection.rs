@@ -82,7 +82,7 @@ pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspecti
 
 /// Quotes in each diagnostic the line that it refers to: a model sees the text without its translation, where line numbers
 /// differ.
-fn quote_lines(mut diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
+pub(super) fn quote_lines(mut diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
     for diagnostic in &mut diagnostics {
         if let Some(line) = diagnostic.line.checked_sub(1).and_then(|i| text.lines().nth(i)) {
             let line = line.trim();

@@ -12,8 +12,8 @@ use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, Attempt, Category, Event, Facts, Feedback, Issue, NodeError, NodeName, Product,
-    Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
+    ApprovalClause, ApprovalFacts, Attempt, Event, Facts, Feedback, Issue, NodeError, NodeName, Product, Review,
+    ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{Document, Problem, Readable, extract_json_object, show_invisible};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translation};
@@ -160,9 +160,12 @@ fn judge(
         ReviewFacts {
             verdict: ReviewVerdict::Revise, earliest: Some(_), approval_refused_by: Some(clause), ..
         } if clause.node() == NodeName::Review => {}
-        // The review says who has to mend it, and the author of the module may not be among them.
-        ReviewFacts { approval_refused_by: Some(ApprovalClause::NothingViolated), .. } if judges_violation(&review) => {
-        }
+        // The review names the nodes that must correct it; the author of the module may not be one of them.
+        ReviewFacts {
+            verdict: ReviewVerdict::Revise,
+            approval_refused_by: Some(ApprovalClause::NothingViolated),
+            ..
+        } if names_all_violations(&review, subject) => {}
         ReviewFacts { approval_refused_by: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts, subject)),
         _ => {}
     }
@@ -239,8 +242,14 @@ fn issue_feedback(issue: &Issue) -> Feedback {
     }
 }
 
-fn judges_violation(review: &Review) -> bool {
-    review.issues.iter().any(|issue| issue.category == Category::CounterexampleIssue && issue.routes())
+/// Whether each violated property is in the text of an issue above minor.
+fn names_all_violations(review: &Review, subject: &ReviewSubject<'_>) -> bool {
+    let told: Vec<&Issue> = review.issues.iter().filter(|issue| issue.routes()).collect();
+    let is_named = |name: &str| {
+        let is_in = |issue: &&Issue| issue.description.contains(name) || issue.suggestion.contains(name);
+        told.iter().any(is_in)
+    };
+    subject.fresh_check().is_some_and(|check| check.violated_names().all(is_named))
 }
 
 fn guard_feedback(clause: ApprovalClause, facts: &ApprovalFacts, subject: &ReviewSubject<'_>) -> Feedback {

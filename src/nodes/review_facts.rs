@@ -41,19 +41,23 @@ impl<'a> ReviewSubject<'a> {
         self.view.fresh_check()
     }
 
-    /// A remark if the module assumes fairness and no assumption names it.
-    fn unnamed_fairness(&self) -> Option<String> {
+    /// A remark if the specification assumes fairness and no assumption names it.
+    fn fairness_remark(&self) -> Option<String> {
         let is_named = |assumption: &Assumption| assumption.kind == Some(AssumptionKind::Fairness);
-        let spec = self.module.as_ref()?.definition("Spec")?;
-        let is_fair = ["WF_", "SF_"].iter().any(|operator| spec.text.contains(operator));
+        let module = self.module.as_ref()?;
+        let specification = self.cfg.as_ref()?.specification.as_ref()?;
+        let mut names = module.closure(specification);
+        names.insert(specification.clone());
+        let mut definitions = names.iter().filter_map(|name| module.definition(name));
+        let is_fair = definitions.any(|definition| ["WF_", "SF_"].iter().any(|word| definition.text.contains(word)));
         (is_fair && !self.view.specification.assumptions.iter().any(is_named))
-            .then(|| "the module assumes fairness (WF_ or SF_ in `Spec`), and no assumption above names it".to_owned())
+            .then(|| "the specification assumes fairness (WF_ or SF_), and no assumption above names it".to_owned())
     }
 
     /// The open points that the owner of the protocol has not decided as they are taken.
     fn open_points(&self) -> impl Iterator<Item = &'a OpenPoint> {
-        let Specification { open_points, answers, .. } = &self.view.specification;
-        open_points.iter().filter(|point| !answers.iter().any(|answer| answer.is_followed_by(point)))
+        let Specification { open_points, decisions, .. } = &self.view.specification;
+        open_points.iter().filter(|point| !decisions.iter().any(|decision| decision.is_followed_by(point)))
     }
 
     /// Lines that weaken the check, in the wording that a review has to repeat to accept them.
@@ -184,7 +188,7 @@ impl<'a> ReviewSubject<'a> {
                 .open_points()
                 // A reading that is not given cannot be accepted, nor one that a decision contradicts.
                 .filter(|point| {
-                    let is_contradicted = self.view.specification.answers.iter().any(|a| a.is_contradicted_by(point));
+                    let is_contradicted = self.view.specification.decisions.iter().any(|a| a.is_contradicted_by(point));
                     let is_accepted = review.is_some_and(|r| r.accepts_open_point(&point.id));
                     point.taken.is_empty() || is_contradicted || !is_accepted
                 })
@@ -251,7 +255,7 @@ impl<'a> ReviewSubject<'a> {
             let _ = writeln!(
                 text,
                 "- this branch comes from rev_{}, which ended in a confirmed flaw of the documented protocol: {} breaks, \
-                 shown by {}; a person then corrected the specification by hand. An approval says that this was no flaw of \
+                 shown by {}; a person then corrected the specification by hand or decided an open point. An approval says that this was no flaw of \
                  the documents: look whether the present steps are the documented ones",
                 flaw.revision, flaw.requirement, flaw.property
             );
@@ -278,16 +282,19 @@ impl<'a> ReviewSubject<'a> {
                 let _ = writeln!(text, "  documents: \"{quoted}\"");
             }
         }
-        let answers = &self.view.specification.answers;
-        if !answers.is_empty() {
+        let decisions = &self.view.specification.decisions;
+        if !decisions.is_empty() {
             text.push_str("\n## Decided by the owner of the protocol (counts as documented)\n\n");
-            write_list(&mut text, answers.iter().map(|answer| format!("{} {}", answer.open_point.id, answer.words())));
+            write_list(
+                &mut text,
+                decisions.iter().map(|decision| format!("{} {}", decision.open_point.id, decision.words())),
+            );
         }
         text.push_str("\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n");
         write_list(&mut text, self.open_points().map(describe_open_point));
         text.push_str("\n## Assumptions (accept by id in `accepted_assumptions`, or have them changed)\n\n");
         let assumptions = self.view.specification.assumptions.iter().map(Assumption::words);
-        write_list(&mut text, assumptions.chain(self.unnamed_fairness()));
+        write_list(&mut text, assumptions.chain(self.fairness_remark()));
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",

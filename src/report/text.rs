@@ -8,7 +8,8 @@ use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{
-    Answer, Feedback, Outcome, Position, Question, Reading, RequirementResult, ReviewVerdict, Revision, RunView, Spent,
+    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, ReviewVerdict, Revision, RunView,
+    Spent,
 };
 use crate::prompt::{OpenPoint, Skipped};
 use crate::tla::{
@@ -60,14 +61,14 @@ fn status(view: &RunView) -> String {
 fn question_text(question: &Question) -> String {
     let Question { open_point: point, requirement, readings } = question;
     let mut text = format!("\nQuestion {} [{}]: {}\n", point.id, point.place_words(), point.question);
-    for Reading { answer, reading, revision, status, states } in readings {
+    for Reading { choice, reading, revision, status, states } in readings {
         let in_steps = states.map_or_else(String::new, |n| format!(", in {}", counted(n, "state")));
         let known = match (status, revision) {
             (Some(status), Some(rev)) => format!("{requirement} {}{in_steps} (rev_{rev})", status.words()),
             (None, Some(rev)) => format!("rev_{rev} has no such requirement"),
             (_, None) => "no revision takes it".to_owned(),
         };
-        let _ = writeln!(text, "  {answer}. {reading}\n      {known}");
+        let _ = writeln!(text, "  {choice}. {reading}\n      {known}");
     }
     text
 }
@@ -83,11 +84,11 @@ fn append_assumptions(text: &mut String, revision: &Revision) {
 }
 
 /// Readings that the owner of the protocol decided.
-fn append_answers(text: &mut String, revision: &Revision) {
-    if !revision.answers.is_empty() {
+fn append_decisions(text: &mut String, revision: &Revision) {
+    if !revision.decisions.is_empty() {
         text.push_str("\nDecided by the owner of the protocol:\n");
     }
-    for Answer { open_point, reading } in &revision.answers {
+    for Decision { open_point, reading } in &revision.decisions {
         let _ = writeln!(text, "  [{}] {}\n      {reading}", open_point.place_words(), open_point.question);
     }
 }
@@ -160,7 +161,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
             text.push_str(&sample_text(sample));
         }
         open_points(&mut text, revision);
-        append_answers(&mut text, revision);
+        append_decisions(&mut text, revision);
         append_assumptions(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
@@ -288,7 +289,7 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
 }
 
 fn open_points(text: &mut String, revision: &Revision) {
-    let is_decided = |point: &&OpenPoint| revision.answers.iter().any(|answer| answer.is_followed_by(point));
+    let is_decided = |point: &&OpenPoint| revision.decisions.iter().any(|decision| decision.is_followed_by(point));
     let open: Vec<&OpenPoint> = revision.open_points.iter().filter(|point| !is_decided(point)).collect();
     if open.is_empty() {
         return;

@@ -28,7 +28,7 @@ pub fn java() -> PathBuf {
 }
 
 /// A `JAVA_HOME` whose `java` runs the installed one with options for short runs: TLC on a small model then takes half of
-/// the time. In a campaign TLC gets the options that the program chose, and so it does in `toolchain_java`.
+/// the time. In a campaign TLC keeps the options that the program chose. `toolchain_java` does not use this `java`.
 pub fn java_home() -> &'static Path {
     static HOME: OnceLock<PathBuf> = OnceLock::new();
     HOME.get_or_init(|| {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands in for java in tests: runs it with the classes of an archive, and TLC, too, with the first compiler alone and a
-# collector without threads of its own.
+# A `java` for tests: uses an archive of loaded classes, and replaces TLC's parallel collector with the serial one and the
+# C1 compiler.
 for arg do
   shift
   case "$arg" in

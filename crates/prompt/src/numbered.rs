@@ -2,10 +2,11 @@
 
 use regex::Regex;
 
-/// The start of a line that defines an item with this letter: `O1`, `- **O1**:`, `1. [O1]`, `(O 1)`. The groups are the
-/// number and the rest of the line.
-pub(super) fn numbered_start(letter: char) -> Regex {
-    let pattern = format!(r"^[\s\-*+|#>_`•]*(?:\d+[.)]\s*)?[*_`(\[]*{letter}[.\s#-]?(\d{{1,4}})\b[\]*_`).:]*\s*(.*)$");
+/// The start of a line that defines an item with this letter: `O1`, `- **O1**:`, `1. [O1]`. The groups are the number and the
+/// rest of the line. `between` are the characters that can be between letter and number.
+pub(super) fn numbered_start(letter: char, between: &str) -> Regex {
+    let pattern =
+        format!(r"^[\s\-*+|#>_`•]*(?:\d+[.)]\s*)?[*_`(\[]*{letter}[{between}]?(\d{{1,4}})\b[\]*_`).:]*\s*(.*)$");
     Regex::new(&pattern).expect("a valid pattern")
 }
 

@@ -45,7 +45,7 @@ impl OpenPoint {
 static LABEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern"));
 
-static START: LazyLock<Regex> = LazyLock::new(|| numbered_start('O'));
+static START: LazyLock<Regex> = LazyLock::new(|| numbered_start('O', r".\s#-"));
 
 /// Parses lines such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below each
 /// heading that begins with "Open points". An open point may continue on the lines below it. If several define the same

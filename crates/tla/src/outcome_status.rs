@@ -27,7 +27,7 @@ impl CheckOutcome {
         match self.further.iter().find(|further| further.name == name).map(|further| &further.verdict) {
             Some(FurtherVerdict::Violated { .. }) => return PropertyStatus::Violated,
             Some(FurtherVerdict::Undecided { reason, .. }) => return PropertyStatus::Undecided(reason),
-            // What a step that is always enabled decides, or the initial states alone, was not checked.
+            // A verdict from the initial states alone, or about a step that is always enabled, does not count.
             Some(FurtherVerdict::Holds) if self.is_initial_only(name) || self.cannot_deadlock(name) => {
                 return PropertyStatus::NotChecked;
             }

@@ -93,11 +93,11 @@ pub(crate) async fn check(
         let covered = explorer.coverage(request, cx).await?;
         outcome.coverage = session.add_further_runs(covered, &mut outcome.warnings);
     }
-    let some_hold = match &outcome.verdict {
+    let any_property_holds = match &outcome.verdict {
         Verdict::Holds => outcome.is_complete(),
         _ => outcome.further.iter().any(|further| further.verdict == FurtherVerdict::Holds),
     };
-    if some_hold {
+    if any_property_holds {
         check_vacuity(&mut session, &mut outcome.bounds).await?;
     }
     Ok(CheckReport { outcome, output: session.output, second_outcome: None })
@@ -353,8 +353,6 @@ impl Session<'_> {
     }
 }
 
-/// With a constraint, TLC reports "no error" also for temporal properties that are violated (measured; only 2.15 warns
-/// about it). Properties about single steps are not affected.
 fn build_outcome(
     explorer: &dyn Explorer,
     request: &CheckRequest,

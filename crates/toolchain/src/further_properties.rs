@@ -1,5 +1,5 @@
-//! The verdict of every property besides the one that a check found violated first. A violated property is set aside and
-//! the rest is checked again, until each has its verdict or the time is over.
+//! The verdicts of all properties other than the first violated one. A violated property is set aside and the rest is
+//! checked again, until each has its verdict or the time is up.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint
 use super::{CheckRequest, Limits, ToolContext, ToolError};
 
 /// The time of all further runs together, unless a check has less; their counterexamples get as much again.
-const LONGEST: Duration = Duration::from_secs(120);
+const MAX_FURTHER_TIME: Duration = Duration::from_secs(120);
 
 /// What is known before the further runs.
 pub(super) struct BeforeFurtherRuns<'a> {
@@ -48,7 +48,7 @@ impl Session<'_> {
         let deadlock = deadlock_can_occur && cfg.check_deadlock != Some(false) && first.kind != Deadlock;
         // `[]P` under PROPERTY is reported as a violated invariant.
         let is_temporal = cfg.properties.iter().any(|p| p == name) && !cfg.invariants.iter().any(|i| i == name);
-        let left = self.cx.limits.check.min(LONGEST);
+        let left = self.cx.limits.check.min(MAX_FURTHER_TIME);
         let mut rest = RemainingProperties { session: self, left, left_for_traces: left, found: BTreeMap::new() };
         let safety = [&invariants[..], &deadlock_name(deadlock)[..]].concat();
         if first.kind == Assertion {

@@ -172,7 +172,8 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
             r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted = false"#,
             r#" & routing.retries < routing.retry_limit"#,
         ),
-        words: "they do not parse together: the properties once more, with the diagnostics",
+        words: "they do not parse together, or an invariant cannot be evaluated in an initial state: the properties once more, with the \
+                diagnostics",
         take: |d| {
             let state = State { merged_accepted: false, ..d.state };
             State { invariant_retries: state.invariant_retries + 1, ..state }.moved_to(GenerateInvariants).perform()
@@ -184,7 +185,8 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
             r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted = false"#,
             r#" & routing.retries >= routing.retry_limit"#,
         ),
-        words: "they do not parse together once too often: review sees the diagnostics, and no checker runs",
+        words: "they do not parse together, or an invariant cannot be evaluated in an initial state, once too often: review sees the \
+                diagnostics, and no checker runs",
         take: |d| State { merged_accepted: false, ..d.state }.moved_to(Review).perform(),
     },
     Route {

@@ -189,7 +189,7 @@ impl RoutingFacts {
     }
 
     /// The facts as a version before ambiguities journaled them, if `journaled` is by such a version.
-    pub(in crate::pipeline) fn as_old_as(self, journaled: &Self) -> Self {
+    pub(in crate::pipeline) fn without_facts_unknown_to(self, journaled: &Self) -> Self {
         let is_older = |now: Option<bool>, then: Option<bool>| now == Some(false) && then.is_none();
         let ambiguous = self.ambiguous.filter(|_| !is_older(self.ambiguous, journaled.ambiguous));
         let other_reading = self.other_reading.filter(|_| !is_older(self.other_reading, journaled.other_reading));

@@ -19,22 +19,22 @@ pub struct Ambiguity {
     pub why: String,
 }
 
-/// A reading of an open point that a person decided.
+/// A reading of an open point that the owner of the protocol chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Answer {
-    /// The open point, as it was when it was answered.
+pub struct Decision {
+    /// The open point, as it was when it was decided.
     pub open_point: OpenPoint,
     /// The reading that holds.
     pub reading: String,
 }
 
-impl Answer {
+impl Decision {
     /// For models and readers: the place, the question and what was decided.
     pub fn words(&self) -> String {
         format!("[{}] {} Decided: {}", self.open_point.place_words(), self.open_point.question, self.reading)
     }
 
-    /// Whether it answers this open point. A number alone can belong to another point in a later informal specification.
+    /// Whether it decisions this open point. A number alone can belong to another point in a later informal specification.
     pub fn is_about(&self, point: &OpenPoint) -> bool {
         is_same_text(&self.open_point.question, &point.question)
     }

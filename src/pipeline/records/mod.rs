@@ -31,7 +31,7 @@ mod spending;
 mod trial;
 mod view;
 
-pub use ambiguity::{Ambiguity, Answer};
+pub use ambiguity::{Ambiguity, Decision};
 pub use artifacts::{StoredFile, file};
 pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
 pub use check::CheckRecord;

@@ -23,8 +23,8 @@ pub struct Question {
 /// One reading of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// The answer that chooses it: `a` or `b`.
-    pub answer: char,
+    /// What chooses it: `a` or `b`.
+    pub choice: char,
     pub reading: String,
     /// The revision that takes it; `None` if none does.
     pub revision: Option<u32>,
@@ -44,22 +44,22 @@ impl RunView {
 
     /// The open point with this number, unless its reading is the decided one.
     pub fn undecided_open_point(&self, id: &str) -> Option<&OpenPoint> {
-        let Specification { open_points, answers, .. } = &self.specification;
-        let is_answered = |point: &OpenPoint| answers.iter().any(|answer| answer.is_followed_by(point));
-        open_points.iter().find(|point| point.id == id).filter(|point| !is_answered(point))
+        let Specification { open_points, decisions, .. } = &self.specification;
+        let is_decided = |point: &OpenPoint| decisions.iter().any(|decision| decision.is_followed_by(point));
+        open_points.iter().find(|point| point.id == id).filter(|point| !is_decided(point))
     }
 
     /// Whether a step of a claim may rest on this open point: it has a place and two readings, and no decision contradicts
     /// it; or it is a decided one that the informal specification lists no longer.
     pub fn can_grant_steps(&self, id: &str) -> bool {
-        let Specification { open_points, answers, .. } = &self.specification;
+        let Specification { open_points, decisions, .. } = &self.specification;
         match open_points.iter().find(|point| point.id == id) {
             Some(point) => {
                 let is_complete =
                     point.place.is_some() && point.misplaced.is_none() && point.missing_parts().is_empty();
-                is_complete && !answers.iter().any(|answer| answer.is_contradicted_by(point))
+                is_complete && !decisions.iter().any(|decision| decision.is_contradicted_by(point))
             }
-            None => answers.iter().any(|answer| answer.open_point.id == id),
+            None => decisions.iter().any(|decision| decision.open_point.id == id),
         }
     }
 
@@ -88,8 +88,8 @@ impl RunView {
         };
         let other = others.iter().rev().find(takes_other).copied();
         let requirement = self.requirement_of(first, &ambiguity.requirement);
-        let reading = |answer, reading: &str, revision: Option<&Revision>| Reading {
-            answer,
+        let reading = |choice, reading: &str, revision: Option<&Revision>| Reading {
+            choice,
             reading: reading.to_owned(),
             revision: revision.map(|revision| revision.revision),
             status: revision.and_then(|revision| {

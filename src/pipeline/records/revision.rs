@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ambiguity::Answer;
+use super::ambiguity::Decision;
 use super::metrics::ObjectiveStep;
 use super::mutants::{MutantSample, Strengthened};
 use super::policy_events::RuleEnd;
@@ -41,7 +41,7 @@ pub struct Revision {
     pub assumptions: Vec<Assumption>,
     /// Readings that a person decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<Answer>,
+    pub decisions: Vec<Decision>,
     /// The check of its files; `None` without one.
     pub check: Option<CheckOutcome>,
     pub rank: RevisionRank,
@@ -75,8 +75,7 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// Whether a requirement broke under one reading before this revision or in it, and nobody had decided which one is
-    /// meant.
+    /// Whether a requirement broke under one reading, in this revision or before it, and the reading was not decided.
     pub fn has_open_question(&self) -> bool {
         let is_asked = self.outcome == Outcome::AmbiguityFound.name();
         is_asked || self.other_reading || self.open_feedback.iter().any(Feedback::is_other_reading)

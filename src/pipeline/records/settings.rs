@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ambiguity::Answer;
+use super::ambiguity::Decision;
 use super::artifacts::StoredFile;
 use super::interface::Interface;
 use super::product::Feedback;
@@ -82,7 +82,7 @@ pub struct Branch {
     pub assumptions: Vec<Assumption>,
     /// Readings that a person decided, on this branch or before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<Answer>,
+    pub decisions: Vec<Decision>,
     /// Requirements by property.
     pub covers: BTreeMap<String, Vec<String>>,
     /// What the review of that revision left open.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ambiguity::Answer;
+use super::ambiguity::Decision;
 use super::artifacts::file;
 use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
@@ -22,7 +22,7 @@ pub struct Specification {
     /// What the informal specification takes for granted or leaves out.
     pub assumptions: Vec<Assumption>,
     /// Readings that a person decided.
-    pub answers: Vec<Answer>,
+    pub decisions: Vec<Decision>,
     /// Concerns that the informal specification leaves out.
     pub other_concerns: Vec<String>,
     /// Requirements by property, of the last accepted merge.
@@ -122,7 +122,7 @@ impl Specification {
         self.requirements = branch.requirements;
         self.open_points = branch.open_points;
         self.assumptions = branch.assumptions;
-        self.answers = branch.answers;
+        self.decisions = branch.decisions;
         self.covers = branch.covers;
         self.feedback = branch.feedback;
         self.edited = branch.edited;

@@ -207,10 +207,11 @@ impl Replay<'_> {
             let text = format!("the branch is revision {}; recomputed: {next}", group[0].rev);
             self.verification.object("revision", group[0].seq, text);
         }
-        // Else an approval would hide that a requirement breaks under one reading.
+        // Otherwise an approval would hide that a requirement breaks under one reading.
         let parent = self.view.revisions.iter().find(|revision| revision.revision == branch.from);
         let question = parent.filter(|parent| parent.has_open_question()).and(self.view.question(branch.from));
-        let is_settled = question.is_none_or(|q| branch.answers.iter().any(|answer| answer.is_about(&q.open_point)));
+        let is_settled =
+            question.is_none_or(|q| branch.decisions.iter().any(|decision| decision.is_about(&q.open_point)));
         if !branch.state.other_reading && !is_settled {
             let text = format!("the question of rev_{} is neither open nor answered in this branch", branch.from);
             self.verification.object("routing", group[0].seq, text);
@@ -349,7 +350,7 @@ fn compare_event(
             verification.compare("guard", entry, &RunEvent::GuardEvaluated(Box::new(recomputed)));
         }
         (RunEvent::Routed(journaled), RunEvent::Routed(recomputed)) => {
-            let routing = recomputed.routing.as_old_as(&journaled.routing);
+            let routing = recomputed.routing.without_facts_unknown_to(&journaled.routing);
             let recomputed = Routed { why: journaled.why.clone(), routing, ..(**recomputed).clone() };
             verification.compare("routing", entry, &RunEvent::Routed(Box::new(recomputed)));
         }

@@ -220,7 +220,7 @@ fn a_flaw_under_the_other_reading_is_reported_with_its_own_steps() {
     assert!(!done.stdout.contains("Under reading"), "{}", done.stdout);
 }
 
-/// Whoever forges a journal would have to answer the question, too.
+/// A forged approval must not skip the question.
 #[test]
 fn a_forged_approval_with_an_open_question_is_refused() {
     let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &accepting());
@@ -241,4 +241,16 @@ fn a_forged_approval_with_an_open_question_is_refused() {
         let done = bench.run(&["audit", "--policy", "default", "specs"]);
         assert_ne!(done.status, Some(0), "{forgery:?}: {}", done.stdout);
     }
+}
+
+/// Otherwise any answer would lift a confirmed flaw.
+#[test]
+fn a_confirmed_flaw_is_lifted_only_by_an_answer_that_it_rests_on() {
+    let script = overshooting(&claim(None), &opinion(&Value::Null));
+    let bench = bench();
+    bench.forge(&script, &[]).expect(1);
+    assert_eq!(outcome(&bench.journal("specs")), "flaw_found");
+    let before = bench.read("specs/journal.jsonl");
+    bench.run(&["resume", "specs", "--answer", "O1=b"]).expect(2).says(&["ended in a confirmed flaw"]);
+    assert_eq!(bench.read("specs/journal.jsonl"), before);
 }

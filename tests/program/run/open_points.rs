@@ -151,7 +151,7 @@ fn an_assumption_without_a_kind_or_outside_of_its_section_goes_back_to_its_autho
     }
 }
 
-/// The module assumes fairness that nobody named: the reviewer is told.
+/// `facts.md` points out fairness that no assumption names.
 #[test]
 fn fairness_that_no_assumption_names_is_pointed_out() {
     let script = good()
@@ -160,7 +160,7 @@ fn fairness_that_no_assumption_names_is_pointed_out() {
     let bench = bench();
     bench.forge(&script, &[]).expect(0);
     let facts = bench.read("specs/workspace/facts.md");
-    assert!(facts.contains("the module assumes fairness (WF_ or SF_ in `Spec`)"), "{facts}");
+    assert!(facts.contains("the specification assumes fairness (WF_ or SF_)"), "{facts}");
 }
 
 #[test]
