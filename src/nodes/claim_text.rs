@@ -6,7 +6,8 @@ use super::larger_bounds::compare_larger_bounds;
 use crate::pipeline::{RunView, Specification};
 use crate::prompt::{Document, OpenPoint, Requirement, quote};
 use crate::tla::{
-    Bounds, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines, variable_legend,
+    Bounds, CheckOutcome, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines,
+    variable_legend,
 };
 
 /// The text of the claim. `changes` are the steps of the protocol that differ from the documents.
@@ -18,7 +19,8 @@ pub(super) fn claim_text(
 ) -> String {
     let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
     let requirement = flaw.and_then(|f| view.specification.requirements.iter().find(|r| r.id == f.requirement));
-    let outcome = view.check().map(|c| &c.outcome);
+    let outcome = claimed_outcome(view);
+    let outcome = outcome.as_ref();
     let (which, listed) = if changes.is_empty() {
         ("as documented", String::new())
     } else {
@@ -39,6 +41,14 @@ pub(super) fn claim_text(
     text.push_str("```\n");
     text.push_str(&recheck_section(view));
     text
+}
+
+/// The check as if the claimed property had been found violated first.
+fn claimed_outcome(view: &RunView) -> Option<CheckOutcome> {
+    let outcome = &view.check()?.outcome;
+    let flaw = view.reviews.last.as_ref().and_then(|review| review.flaw.as_ref());
+    let name = flaw.and_then(|flaw| outcome.violated_name(&flaw.property));
+    name.and_then(|name| outcome.focused_on(name)).or_else(|| Some(outcome.clone()))
 }
 
 fn requirement_text(requirement: &Requirement, documents: &[Document]) -> String {
@@ -114,7 +124,8 @@ fn trace(trace: &Trace) -> String {
 
 /// The results of further checks of the violation, and the lines that the claim cites.
 fn recheck_section(view: &RunView) -> String {
-    let check = view.check().map(|c| &c.outcome);
+    let check = claimed_outcome(view);
+    let check = check.as_ref();
     let mut lines = check.map(probe_lines).unwrap_or_default();
     let open = check.map(|check| compare_larger_bounds(check, true).open).unwrap_or_default();
     // `probe_lines` already has one line for all sets and numbers of the module.

@@ -10,7 +10,11 @@ impl ReviewSubject<'_> {
     /// The facts of the flaw guard.
     pub(super) fn flaw_facts(&self, review: &Review, documents: &[Document], unread: Vec<String>) -> FlawFacts {
         let Some(flaw) = &review.flaw else { return FlawFacts::default() };
-        let check = self.fresh_check();
+        let all = self.fresh_check();
+        // Without a match, the facts are about the first violation.
+        let claimed = all.and_then(|check| check.violated_name(&flaw.property));
+        let focused = all.zip(claimed).and_then(|(check, name)| check.focused_on(name));
+        let check = focused.as_ref().or(all);
         let violated = check.and_then(|c| match &c.verdict {
             Verdict::Violated { violated } if c.trace.is_some() => Some(violated),
             _ => None,
@@ -18,8 +22,8 @@ impl ReviewSubject<'_> {
         let name = violated.and_then(Violation::property);
         let trace = check.and_then(|c| c.trace.as_ref());
         let covering = name.and_then(|name| self.view.specification.covers.get(name));
-        // `deadlock` for `Deadlock`, for example: a model need not repeat the case.
-        let property = name.filter(|name| name.eq_ignore_ascii_case(&flaw.property)).unwrap_or(&flaw.property);
+        let property = claimed.unwrap_or(&flaw.property);
+        let is_first = all.and_then(|check| check.violated_names().next()) == claimed;
         // Cutting off states can cause a deadlock or violate a temporal property. It cannot make a state reachable that
         // violates an invariant.
         let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
@@ -42,6 +46,7 @@ impl ReviewSubject<'_> {
         FlawFacts {
             described: true,
             property: property.to_owned(),
+            further: claimed.is_some() && !is_first && trace.is_some(),
             covers_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
                 && self.view.specification.requirements.iter().any(|r| r.id == flaw.requirement),
             property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),

@@ -2,7 +2,7 @@
 //! the outcome.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::context::{NodeContext, halt_for_tool};
 use super::workspace::current;
@@ -11,7 +11,37 @@ use crate::pipeline::{
     Attempt, CheckRecord, Event, Facts, Halt, NodeError, NodeName, Product, RunEvent, RunView, StopReason, file,
 };
 use crate::tla::{Cfg, FurtherVerdict, Reached, WitnessOutcome, asserting_definitions, checked_texts};
-use crate::toolchain::{CheckRequest, SpecText, ToolContext};
+use crate::toolchain::{CheckReport, CheckRequest, Limits, SpecText, ToolContext};
+
+/// The time for further runs on each violation but the first, for all of them together.
+const MAX_PROBE_TIME: Duration = Duration::from_secs(120);
+
+/// Probes every violation but the first.
+async fn probe_further(
+    context: &NodeContext,
+    request: &CheckRequest,
+    checked: &mut CheckReport,
+    cx: &ToolContext<'_>,
+) -> Result<(), NodeError> {
+    let CheckReport { outcome, output, .. } = checked;
+    let mut left = cx.limits.check.min(MAX_PROBE_TIME);
+    for name in outcome.violated_names().skip(1).map(str::to_owned).collect::<Vec<_>>() {
+        let Some(focused) = outcome.focused_on(&name) else { continue };
+        let began = Instant::now();
+        let limits = Limits { check: left, ..cx.limits.clone() };
+        let in_time = ToolContext { limits: &limits, ..*cx };
+        let probed = context.toolchain.probe(request, &focused, &in_time).await.map_err(|e| halt_for_tool(&e))?;
+        left = left.saturating_sub(began.elapsed());
+        let Some(probed) = probed else { continue };
+        output.push_str(&probed.output);
+        for further in outcome.further.iter_mut().filter(|further| further.name == name) {
+            if let FurtherVerdict::Violated { probes, .. } = &mut further.verdict {
+                *probes = Some(probed.probes.clone());
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Why a witness or property has no verdict in a replay.
 const LATE_IN_RECORDING: &str = "its run did not end in time when this was recorded";
@@ -92,6 +122,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
         checked.outcome.probes = Some(probed.probes);
         checked.output.push_str(&probed.output);
     }
+    probe_further(context, &request, &mut checked, &cx).await?;
     checked.outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
     let output = attempt.keep(&checked.output)?;
     let record = CheckRecord {

@@ -11,7 +11,8 @@ use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, Specification, WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Question, Review, RevisionRank, RunView, Specification,
+    WitnessState,
 };
 use crate::prompt::{Assumption, AssumptionKind, Document, OpenPoint, marked_changes, quote};
 use crate::tla::semantic::{impure_operators, redefined_operators};
@@ -260,6 +261,16 @@ impl<'a> ReviewSubject<'a> {
                 flaw.revision, flaw.requirement, flaw.property
             );
         }
+        let question = self.view.parent.filter(|_| self.view.state.other_reading).and_then(|n| self.view.question(n));
+        if let Some(Question { open_point, requirement, .. }) = question {
+            let _ = writeln!(
+                text,
+                "- this revision takes the other reading of {} on purpose: under the first reading {requirement} breaks, and \
+                 the owner of the protocol will be asked which one is meant. Judge the revision under this reading: it is no \
+                 issue that it excludes behaviour, or that requirements and properties follow it",
+                open_point.id
+            );
+        }
         let edited = if self.view.specification.edited.is_empty() {
             "nothing".to_owned()
         } else {
@@ -307,7 +318,7 @@ impl<'a> ReviewSubject<'a> {
         if let Some(strengthened) = self.view.strengthened() {
             let _ = write!(text, "\n{}", mutants_facts(&strengthened));
         }
-        self.write_violation(&mut text);
+        self.write_violations(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a fresh check, clauses about its results would only repeat that it is missing.
         let is_relevant = |c: &&ApprovalClause| self.fresh_check().is_some() || !c.rests_on_the_check();
@@ -319,52 +330,53 @@ impl<'a> ReviewSubject<'a> {
 }
 
 impl ReviewSubject<'_> {
-    /// Writes the violation, the name for it in `flaw.property`, and what a flaw must cite besides its steps.
-    fn write_violation(&self, text: &mut String) {
+    /// Writes each violation, the name for it in `flaw.property`, and what a flaw must cite besides its steps.
+    fn write_violations(&self, text: &mut String) {
         let Some(check) = self.fresh_check() else { return };
         let Verdict::Violated { violated } = &check.verdict else { return };
         text.push_str("\n## Violation\n\n");
-        let covers = |name: &str| {
+        if violated.property().is_none() {
+            let _ = writeln!(text, "- {}, which has no name: no flaw can rest on it", violated.description());
+            write_rechecks(text, check);
+        }
+        for name in check.violated_names() {
             let ids = self.view.specification.covers.get(name);
-            ids.map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "))
-        };
-        match violated.property() {
-            Some(name) => {
-                let (what, covered) = (violated.description(), covers(name));
-                let _ = writeln!(text, "- `flaw.property` is `{name}` ({what}); it covers {covered}");
-            }
-            None => {
-                let _ = writeln!(text, "- {}, which has no name: no flaw can rest on it", violated.description());
-            }
+            let covered = ids.map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
+            let Some(focused) = check.focused_on(name) else { continue };
+            let Verdict::Violated { violated } = &focused.verdict else { continue };
+            let _ = writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covered}", violated.description());
+            write_rechecks(text, &focused);
         }
-        for name in check.violated_names().filter(|name| violated.property() != Some(name)) {
-            let covered = covers(name);
-            let _ = writeln!(
-                text,
-                "- `{name}` is violated, too, and covers {covered}: its counterexample is in `check.md`. `flaw` cannot name \
-                 it; if the specification or the property is wrong, say so in an issue, else in `summary`"
-            );
-        }
-        for line in probe_lines(check) {
-            let _ = writeln!(text, "- {line}");
-        }
-        let fair = check.probes.as_ref().and_then(|p| p.weak_fairness.as_ref());
-        let lasso = check.trace.as_ref().is_some_and(|t| t.lasso.is_some());
-        if lasso && !fair.is_some_and(|f| matches!(f.result, ProbeResult::StillViolated { .. })) {
+        if check.violated_names().count() > 1 {
             text.push_str(
-                "- a flaw needs a line of the documents that lets the behaviour go on like this: \
-                 `\"unfair\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
+                "- several properties are violated: `flaw` names one of them; if the specification or another property is \
+                 wrong, say so in an issue\n",
             );
         }
-        let sole_causes = compare_larger_bounds(check, true).sole_causes;
-        if !sole_causes.is_empty() {
-            text.push_str("- no flaw can rest on a violation that a bound alone causes\n");
-        } else if !compare_larger_bounds(check, false).sole_causes.is_empty() {
-            text.push_str(
-                "- the deadlock gives way to a larger bound: a flaw needs a line of the documents that grants the bound: \
-                 `\"bound\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
-            );
-        }
+    }
+}
+
+/// Writes what further runs on the violation showed, and what a flaw must cite because of it.
+fn write_rechecks(text: &mut String, check: &CheckOutcome) {
+    for line in probe_lines(check) {
+        let _ = writeln!(text, "- {line}");
+    }
+    let fair = check.probes.as_ref().and_then(|p| p.weak_fairness.as_ref());
+    let lasso = check.trace.as_ref().is_some_and(|t| t.lasso.is_some());
+    if lasso && !fair.is_some_and(|f| matches!(f.result, ProbeResult::StillViolated { .. })) {
+        text.push_str(
+            "- a flaw needs a line of the documents that lets the behaviour go on like this: \
+             `\"unfair\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
+        );
+    }
+    let sole_causes = compare_larger_bounds(check, true).sole_causes;
+    if !sole_causes.is_empty() {
+        text.push_str("- no flaw can rest on a violation that a bound alone causes\n");
+    } else if !compare_larger_bounds(check, false).sole_causes.is_empty() {
+        text.push_str(
+            "- the deadlock gives way to a larger bound: a flaw needs a line of the documents that grants the bound: \
+             `\"bound\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
+        );
     }
 }
 

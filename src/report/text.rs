@@ -350,6 +350,10 @@ fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision
 /// The counterexample; for a flaw, with quotes from the documents.
 fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     let Some(check) = &revision.check else { return };
+    let claimed = view.reviews.last_of(revision.revision).and_then(|review| review.flaw.as_ref());
+    let claimed = claimed.and_then(|flaw| check.violated_name(&flaw.property));
+    let focused = claimed.and_then(|name| check.focused_on(name));
+    let check = focused.as_ref().unwrap_or(check);
     let Some(trace) = &check.trace else { return };
     let mut probes = probe_lines(check).into_iter().fold(String::new(), |text, line| text + "  - " + &line + "\n");
     if !probes.is_empty() {
@@ -366,7 +370,12 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     let requirement = revision.requirements.iter().find(|r| r.requirement.id == flaw.requirement);
     let said = requirement.map_or("", |r| &r.requirement.text);
     let what = ambiguity.map_or_else(|| "Flaw".to_owned(), |a| format!("Under reading a of {}", a.open_point.id));
-    let _ = writeln!(text, "\n{what}: {} is violated ({said}), shown by {}", flaw.requirement, flaw.property);
+    let _ = writeln!(
+        text,
+        "\n{what}: {} is violated ({said}), shown by {}",
+        flaw.requirement,
+        claimed.unwrap_or(&flaw.property)
+    );
     let mut previous = None;
     for step in &trace.steps {
         let _ = write!(text, "\n{}", step_lines(previous, step, width));

@@ -348,6 +348,9 @@ pub enum FurtherVerdict {
         /// Its counterexample, if one was derived in time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<Trace>,
+        /// Results of further runs on the violation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        probes: Option<Probes>,
     },
     Undecided {
         reason: String,

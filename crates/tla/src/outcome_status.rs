@@ -1,7 +1,7 @@
 //! The verdict of each property of a check. The verdict of the whole check names only the first violation.
 
 use super::outcome::{
-    ASSERTION, CheckOutcome, DEADLOCK, FurtherProperty, FurtherVerdict, Trace, Verdict, ViolationKind,
+    ASSERTION, CheckOutcome, DEADLOCK, FurtherProperty, FurtherVerdict, Trace, Verdict, Violation, ViolationKind,
 };
 
 /// What a check found of a property.
@@ -19,9 +19,7 @@ impl CheckOutcome {
     /// What this check found, within its bounds, of the named property; [`DEADLOCK`] is the absence of deadlock,
     /// [`ASSERTION`] all assertions together.
     pub fn property_status(&self, name: &str) -> PropertyStatus<'_> {
-        if let Verdict::Violated { violated } = &self.verdict
-            && violated.property() == Some(name)
-        {
+        if self.first_violated() == Some(name) {
             return PropertyStatus::Violated;
         }
         match self.further.iter().find(|further| further.name == name).map(|further| &further.verdict) {
@@ -52,25 +50,44 @@ impl CheckOutcome {
         name == DEADLOCK && !self.bounds.always_enabled.is_empty()
     }
 
+    /// The violated property that a model means: `deadlock` for `Deadlock`, for example.
+    pub fn violated_name(&self, given: &str) -> Option<&str> {
+        self.violated_names().find(|name| name.eq_ignore_ascii_case(given))
+    }
+
     /// The counterexample to this property, if it is violated and has one.
     pub fn counterexample_to(&self, name: &str) -> Option<&Trace> {
-        if let Verdict::Violated { violated } = &self.verdict
-            && violated.property() == Some(name)
-        {
+        if self.first_violated() == Some(name) {
             return self.trace.as_ref();
         }
         let further = self.further.iter().find(|further| further.name == name)?;
         if let FurtherVerdict::Violated { trace, .. } = &further.verdict { trace.as_ref() } else { None }
     }
 
-    /// The names of the properties that the check found violated, the first violation first.
-    pub fn violated_names(&self) -> impl Iterator<Item = &str> {
-        let first = match &self.verdict {
+    /// The outcome as if this violated property had been found violated first, with its counterexample and the results of
+    /// further runs on it; `None` if it is not violated.
+    pub fn focused_on(&self, name: &str) -> Option<Self> {
+        if self.first_violated() == Some(name) {
+            return Some(self.clone());
+        }
+        let further = self.further.iter().find(|further| further.name == name)?;
+        let FurtherVerdict::Violated { kind, trace, probes } = &further.verdict else { return None };
+        let name = (!matches!(kind, ViolationKind::Deadlock | ViolationKind::Assertion)).then(|| name.to_owned());
+        let verdict = Verdict::Violated { violated: Violation { kind: *kind, name } };
+        Some(Self { verdict, trace: trace.clone(), probes: probes.clone(), ..self.clone() })
+    }
+
+    fn first_violated(&self) -> Option<&str> {
+        match &self.verdict {
             Verdict::Violated { violated } => violated.property(),
             _ => None,
-        };
+        }
+    }
+
+    /// The names of the properties that the check found violated, the first violation first.
+    pub fn violated_names(&self) -> impl Iterator<Item = &str> {
         let further = self.further.iter().filter(|f| matches!(f.verdict, FurtherVerdict::Violated { .. }));
-        first.into_iter().chain(further.map(|further| further.name.as_str()))
+        self.first_violated().into_iter().chain(further.map(|further| further.name.as_str()))
     }
 
     /// Whether this check decided, within its bounds, if the named property holds.
@@ -135,7 +152,7 @@ pub fn status_sentence(outcome: &CheckOutcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Bounds, Checker, Statistics, Violation};
+    use crate::outcome::{Bounds, Checker, Statistics};
 
     fn outcome(verdict: Verdict, invariants: &[&str], properties: &[&str]) -> CheckOutcome {
         let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
@@ -193,7 +210,7 @@ mod tests {
         assert_eq!(outcome.property_status("B"), Undecided("the check ended at the first violation"));
         let reason = "no time was left for it".to_owned();
         let further = [
-            ("B", FurtherVerdict::Violated { kind: ViolationKind::Invariant, trace: None }),
+            ("B", FurtherVerdict::Violated { kind: ViolationKind::Invariant, trace: None, probes: None }),
             ("C", FurtherVerdict::Holds),
             ("Start", FurtherVerdict::Holds),
             ("P", FurtherVerdict::Undecided { reason, timed_out: true }),

@@ -96,7 +96,7 @@ impl RemainingProperties<'_, '_> {
     }
 
     fn set_violated(&mut self, name: &str, kind: ViolationKind, trace: Option<Trace>) {
-        self.found.insert(name.to_owned(), FurtherVerdict::Violated { kind, trace });
+        self.found.insert(name.to_owned(), FurtherVerdict::Violated { kind, trace, probes: None });
     }
 
     async fn check_safety(&mut self, mut invariants: Vec<String>, mut deadlock: bool) -> Result<(), ToolError> {
@@ -189,7 +189,7 @@ impl RemainingProperties<'_, '_> {
                         Verdict::Holds => FurtherVerdict::Holds,
                         Verdict::Violated { violated } => match violated.kind {
                             kind @ (Invariant | Property | ActionProperty) => {
-                                FurtherVerdict::Violated { kind, trace: run.parsed.trace }
+                                FurtherVerdict::Violated { kind, trace: run.parsed.trace, probes: None }
                             }
                             _ => ended_otherwise(violated),
                         },

@@ -316,6 +316,9 @@ pub struct FlawFacts {
     /// The property that the review names, as the checker spells it.
     #[serde(default)]
     pub property: String,
+    /// It is violated and has a counterexample, but another one was found violated first.
+    #[serde(default)]
+    pub further: bool,
     /// It covers the named requirement, and the requirement exists.
     pub covers_requirement: bool,
     /// Since its violation was first known, neither its text, nor its coverage, nor the wording of the covered
@@ -385,7 +388,7 @@ impl FlawClause {
                  & @model_check.claims.module = claims.module \
                  & @model_check.claims.cfg = claims.cfg"
             }
-            FlawClause::NamesTheViolated => "@model_check.claims.violated = claims.flaw.property",
+            FlawClause::NamesTheViolated => "@model_check.claims.violated = claims.flaw.property | claims.flaw.further",
             FlawClause::NotTypeOk => r#"@model_check.claims.violated != "TypeOK""#,
             FlawClause::CoversRequirement => "claims.flaw.covers_requirement = true",
             FlawClause::PropertyUnchanged => "claims.flaw.property_unchanged = true",
@@ -401,7 +404,7 @@ impl FlawClause {
         match self {
             FlawClause::Described => "the review names requirement, property and steps",
             FlawClause::ViolatedNow => "the last check of this very module and configuration is violated, with a trace",
-            FlawClause::NamesTheViolated => "the property that the review names is the violated one",
+            FlawClause::NamesTheViolated => "the property that the review names is violated",
             FlawClause::NotTypeOk => "it is not `TypeOK`",
             FlawClause::CoversRequirement => "it covers the named requirement",
             FlawClause::PropertyUnchanged => {
@@ -421,7 +424,9 @@ impl FlawClause {
         match self {
             FlawClause::Described => "the review claims a flaw without naming requirement, property and steps".into(),
             FlawClause::ViolatedNow => "the last check of this module shows no violation with a trace".into(),
-            FlawClause::NamesTheViolated => "the property that the review names is not the one that is violated".into(),
+            FlawClause::NamesTheViolated => {
+                "the property that the review names is not violated, or has no counterexample".into()
+            }
             FlawClause::NotTypeOk => "a violated TypeOK is a defect of the specification, not of the protocol".into(),
             FlawClause::CoversRequirement => "the violated property does not cover the named requirement".into(),
             FlawClause::PropertyUnchanged => {

@@ -129,6 +129,9 @@ pub struct FlawClaims {
     pub described: bool,
     /// The property.
     pub property: String,
+    /// It is violated and has a counterexample, but another one was found violated first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub further: bool,
     /// It covers the requirement.
     pub covers_requirement: bool,
     /// It has not changed since it was first found violated.

@@ -109,6 +109,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
     let flaw = |flaw: &FlawFacts| FlawClaims {
         described: flaw.described,
         property: flaw.property.clone(),
+        further: flaw.further,
         covers_requirement: flaw.covers_requirement,
         property_unchanged: flaw.property_unchanged,
         only_bounds: flaw.only_bounds.len(),

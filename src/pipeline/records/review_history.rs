@@ -71,7 +71,7 @@ impl ReviewHistory {
         self.confirmed_flaws.get(&revision)
     }
 
-    pub(super) fn last_of(&self, revision: u32) -> Option<&Review> {
+    pub fn last_of(&self, revision: u32) -> Option<&Review> {
         self.by_revision.get(&revision)?.last().map(|(review, _)| review)
     }
 }

@@ -81,6 +81,7 @@ fn both_readings_are_judged_and_the_report_asks_which_is_meant() {
         "Under reading a of O1: R1 is violated",
         "documents: they leave this open: O1 takes the reading that grants it",
     ]);
+    assert!(bench.read("specs/workspace/facts.md").contains("takes the other reading of O1 on purpose"));
     let readings = &question(&bench)["readings"];
     assert_eq!((&readings[0]["status"], &readings[0]["states"]), (&json!("broken"), &json!(4)));
     assert_eq!((&readings[1]["status"], &readings[1]["revision"]), (&json!("holds"), &json!(1)));

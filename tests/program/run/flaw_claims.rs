@@ -257,3 +257,36 @@ fn every_file_that_was_offered_is_kept() {
     }
     assert!(files > 10);
 }
+
+/// A run whose first violation is of another property than the claim.
+fn two_broken(claim: &Value) -> Script {
+    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter is never one.\n");
+    let review = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": claim});
+    let invariants = format!("{TYPE}\\* covers R2\nNotOne == n # 1\n\\* covers R1\nBelow == n <= Max\n");
+    let cfg = CFG.replace("INVARIANT TypeOK", "INVARIANTS TypeOK NotOne Below");
+    Script::default()
+        .answer("informal_spec", 0, 1, "draft", &informal)
+        .answer("formalize", 0, 1, "draft", &fenced(&module(&RAISE.replace("n < Max", "n <= Max"))))
+        .answer("generate_invariants", 0, 1, "draft", &sections(&invariants, "", "WitnessOne == n = 1\n", &cfg))
+        .answer("review", 0, 1, "draft", &review.to_string())
+        .having_read_all()
+        .answer("review", 0, 1, "second_reading", "{\"agrees\": true, \"why\": \"so it is\"}")
+}
+
+#[test]
+fn a_flaw_can_name_any_violated_property_with_its_own_counterexample() {
+    let bench = found(&two_broken(&flaw("below", 3)));
+    let facts = offered(&bench, "facts.md");
+    for line in ["`flaw.property` is `NotOne` (invariant NotOne); it covers R2", "`flaw.property` is `Below`"] {
+        assert!(facts.contains(line), "{facts}");
+    }
+    let claim = offered(&bench, "claim.md");
+    assert!(claim.contains("  3  Add\n     n = 2\n") && claim.contains("with Max = 2: still violated"), "{claim}");
+    let report = bench.run(&["report", "specs"]).expect(0);
+    report.prints(&["Flaw: R1 is violated", "shown by Below", "  3  Add\n     n = 2\n", "BROKEN by NotOne"]);
+    bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
+    // Its own steps have to be mapped, and it has to cover the requirement.
+    refused(&two_broken(&flaw("Below", 2)), "steps_mapped");
+    refused(&two_broken(&flaw("NotOne", 2)), "covers_requirement");
+    refused(&two_broken(&flaw("NotTwo", 3)), "names_the_violated");
+}
