@@ -8,7 +8,7 @@ use super::outcome::{
 };
 use super::outcome_status::status_sentence;
 use super::probe::FairnessProbe;
-use super::trace_text::trace_table;
+use super::trace_text::{trace_table, trace_table_after};
 
 impl Verdict {
     /// `holds`, `violated`, `invalid` or `inconclusive`.
@@ -293,7 +293,10 @@ pub fn outcome_text_parts(outcome: &CheckOutcome, width: usize) -> (String, Stri
     }
     for further in &outcome.further {
         if let FurtherVerdict::Violated { trace: Some(trace), .. } = &further.verdict {
-            let table = trace_table(trace, width);
+            let table = match &outcome.trace {
+                Some(first) => trace_table_after(first, trace, width),
+                None => trace_table(trace, width),
+            };
             let _ = writeln!(text, "\n## Counterexample to {}\n\n{}", further.name, table.trim_end());
         }
     }

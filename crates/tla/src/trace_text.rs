@@ -26,6 +26,24 @@ pub fn trace_table(trace: &Trace, width: usize) -> String {
     out
 }
 
+/// Like [`trace_table`], but without the states that `shown`, a trace above it, begins with, too.
+pub(crate) fn trace_table_after(shown: &Trace, trace: &Trace, width: usize) -> String {
+    let is_same = |(one, other): &(&Step, &Step)| one.action == other.action && one.state == other.state;
+    let common = shown.steps.iter().zip(&trace.steps).take_while(is_same).count();
+    // A saving of one line is not worth a look at another trace.
+    if common < 3 {
+        return trace_table(trace, width);
+    }
+    let mut out = format!("  1 to {common}  as in the counterexample above\n");
+    let mut previous = Some(&trace.steps[common - 1]);
+    for step in &trace.steps[common..] {
+        out.push_str(&step_lines(previous, step, width));
+        previous = Some(step);
+    }
+    // Steps of a lasso are numbers of the whole trace.
+    out + &lasso_line(trace).map(|line| line + "\n").unwrap_or_default()
+}
+
 /// How the behaviour goes on after the last state; `None` if the trace ends there.
 pub fn lasso_line(trace: &Trace) -> Option<String> {
     let last = trace.steps.last().map_or(0, |step| step.step);
