@@ -4,7 +4,7 @@
 use super::context::NodeContext;
 use super::inspection::quote_lines;
 use crate::tla::{Cfg, Diagnostic, Module, Verdict, ViolationKind};
-use crate::toolchain::{CheckRequest, SpecText, ToolError};
+use crate::toolchain::{CheckRequest, SpecText, ToolContext, ToolError};
 
 impl NodeContext {
     /// Diagnostics if an invariant cannot be evaluated in an initial state. Empty if all can be, if the initial predicate
@@ -58,7 +58,9 @@ impl NodeContext {
     async fn evaluation_error(&self, text: &str, cfg: Cfg) -> Result<Option<Vec<Diagnostic>>, ToolError> {
         let spec = SpecText { name: "Spec".to_owned(), text: text.to_owned(), local_modules: Vec::new() };
         let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
-        let checked = match self.toolchain.check_without_details(&request, &self.tool_context()).await {
+        let limits = self.quick_limits();
+        let cx = ToolContext { limits: &limits, ..self.tool_context() };
+        let checked = match self.toolchain.check_without_details(&request, &cx).await {
             Ok(checked) => checked,
             Err(error) if error.is_fatal() => return Err(error),
             // The check that follows reports it.

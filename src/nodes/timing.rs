@@ -10,7 +10,7 @@ use crate::llm::Timing;
 use crate::pipeline::{Attempt, NodeName};
 use crate::toolchain::Limits;
 
-/// Time limit of a candidate's quick check.
+/// Time limit of a candidate's quick check, and of a check of the initial states alone.
 const QUICK_CHECK: Duration = Duration::from_secs(10);
 /// A replay multiplies the run's time limit by this for checks that ended in time when they were recorded.
 const REPLAY_FACTOR: u32 = 10;
@@ -35,6 +35,12 @@ impl NodeContext {
     /// Time limit for a check that is known to have ended in time.
     pub(super) fn replay_limit(&self) -> Duration {
         self.limits.check.saturating_mul(REPLAY_FACTOR).max(MIN_REPLAY_LIMIT)
+    }
+
+    /// The limits of a check of a few states. In a replay it ends even on a slow machine.
+    pub(super) fn quick_limits(&self) -> Limits {
+        let check = if self.is_replay() { self.replay_limit() } else { self.limits.check.min(QUICK_CHECK) };
+        Limits { check, ..self.limits.clone() }
     }
 
     /// The limits of a check; a candidate's check is a quick one. In a replay, a check that did not end in time gets none,
