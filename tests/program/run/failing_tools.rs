@@ -71,7 +71,8 @@ fn a_failure_of_the_machine_is_no_verdict_of_the_tool() {
 
 #[test]
 fn a_run_stops_without_a_verdict_on_a_machine_failure_and_can_be_resumed() {
-    for (tool, events) in [("pcal.trans", 0), ("tla2sany.SANY", 0), ("tlc2.TLC", 2)] {
+    // TLC first runs on the initial states, before the merge is recorded.
+    for (tool, events) in [("pcal.trans", 0), ("tla2sany.SANY", 0), ("tlc2.TLC", 1)] {
         for trouble in TROUBLE {
             let bench = counter::bench_with_java();
             let broken = bench.write(
