@@ -121,7 +121,7 @@ fn an_approval_against_the_facts_is_routed_by_the_first_failed_clause() {
             "CHECK_DEADLOCK FALSE",
         ),
         (
-            pass(MODULE, &INVARIANTS.replace("n <= Max", "n <= \"a\""), WITNESSES, CFG),
+            pass(MODULE, &INVARIANTS.replace("n <= Max", "[i \\in 0..1 |-> n][n] <= Max"), WITNESSES, CFG),
             "formalize",
             "could not evaluate",
         ),
