@@ -130,7 +130,7 @@ pub struct FlawClaims {
     /// The property.
     pub property: String,
     /// It is violated and has a counterexample, but another one was found violated first.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub further: bool,
     /// It covers the requirement.
     pub covers_requirement: bool,
