@@ -109,7 +109,7 @@ pub(super) async fn start_branch(
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(missing_input_failure(from, node, carried, has_source));
     }
-    let (requirements, open_points, assumptions) = locate_requirements(run, &view, informal.as_deref())?;
+    let NumberedItems { requirements, open_points, assumptions } = locate_items(run, &view, informal.as_deref())?;
     // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
     let open_feedback = parent.open_feedback.iter().filter(|f| {
         let is_obsolete = (by_hand || lifts_flaw) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
@@ -243,12 +243,15 @@ fn confirmed_flaw_failure(parent: &Revision) -> Failure {
     ))
 }
 
+/// The numbered items of an informal specification.
+struct NumberedItems {
+    requirements: Vec<Requirement>,
+    open_points: Vec<OpenPoint>,
+    assumptions: Vec<Assumption>,
+}
+
 /// Parses the requirements, open points and assumptions and looks up the places that they cite in the documents.
-fn locate_requirements(
-    run: &Run,
-    view: &RunView,
-    informal: Option<&str>,
-) -> Result<(Vec<Requirement>, Vec<OpenPoint>, Vec<Assumption>), Failure> {
+fn locate_items(run: &Run, view: &RunView, informal: Option<&str>) -> Result<NumberedItems, Failure> {
     let mut documents = Vec::new();
     for stored in &view.settings.docs {
         let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
@@ -258,7 +261,7 @@ fn locate_requirements(
     let mut open_points = informal.map(parse_open_points).unwrap_or_default();
     let mut assumptions = informal.map(parse_assumptions).unwrap_or_default();
     check_places(&mut requirements, &mut open_points, &mut assumptions, &documents);
-    Ok((requirements, open_points, assumptions))
+    Ok(NumberedItems { requirements, open_points, assumptions })
 }
 
 fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {
