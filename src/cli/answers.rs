@@ -67,8 +67,9 @@ fn resolve(shown: &Revision, question: Option<&Question>, given: &str) -> Result
     let (id, reading) = (id.trim().to_uppercase(), reading.trim());
     let known: Vec<&OpenPoint> = question.map(|q| &q.open_point).into_iter().chain(&shown.open_points).collect();
     let Some(point) = known.iter().find(|point| point.id == id) else {
-        let mut ids: Vec<&str> = known.iter().map(|point| point.id.as_str()).collect();
-        ids.dedup();
+        let asked = question.map(|question| &question.open_point.id);
+        let others = shown.open_points.iter().map(|point| &point.id).filter(|id| Some(*id) != asked);
+        let ids: Vec<&str> = asked.into_iter().chain(others).map(String::as_str).collect();
         let list = if ids.is_empty() { "it has none".to_owned() } else { format!("it has {}", ids.join(", ")) };
         return Err(Failure::usage(format!("rev_{} has no open point {id}", shown.revision)).hint(list));
     };

@@ -20,7 +20,13 @@ if [ ! -d "$entry" ]; then
   new="@MEMORY@/.new-$$-${key%% *}"
   mkdir "$new"
   "@JAVA@" "$@" >"$new/stdout" 2>"$new/stderr"
-  printf '%s\n' "$?" >"$new/status"
+  status=$?
+  # Killed with the run that started it: no result to remember.
+  if [ "$status" -gt 128 ]; then
+    rm -rf "$new"
+    exit "$status"
+  fi
+  printf '%s\n' "$status" >"$new/status"
   cp ./*.tla "$new/" 2>/dev/null
   sed -i "s#$here#@@HERE@@#g" "$new/stdout" "$new/stderr"
   mv -T "$new" "$entry" 2>/dev/null || rm -rf "$new"
