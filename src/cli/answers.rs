@@ -43,7 +43,7 @@ fn latest(view: &RunView) -> Option<&Revision> {
     best.and_then(|n| view.revisions.iter().find(|r| r.revision == n)).or_else(|| view.revisions.last())
 }
 
-/// The revision that takes the answered reading, if one was made for the question; else the one that raised it.
+/// If the question is answered: the revision that takes the answered reading, or the one that raised the question.
 fn choose_start<'a>(
     view: &'a RunView,
     shown: &'a Revision,
@@ -51,9 +51,9 @@ fn choose_start<'a>(
     answers: &[Decision],
 ) -> &'a Revision {
     let Some(question) = question else { return shown };
-    let answered = answers.iter().find(|answer| answer.is_about(&question.open_point));
-    let taking = |answer: &Decision| question.readings.iter().find(|r| r.reading == answer.reading)?.revision;
-    let number = answered.and_then(taking).or(question.readings[0].revision);
+    let Some(answer) = answers.iter().find(|answer| answer.is_about(&question.open_point)) else { return shown };
+    let taking = question.readings.iter().find(|reading| reading.reading == answer.reading);
+    let number = taking.and_then(|reading| reading.revision).or(question.readings[0].revision);
     number.and_then(|n| view.revisions.iter().find(|r| r.revision == n)).unwrap_or(shown)
 }
 

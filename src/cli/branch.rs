@@ -90,7 +90,7 @@ pub(super) async fn start_branch(
         return Err(Failure::new(Exit::Negative, "the edited informal_spec.md has no numbered requirement")
             .hint("each needs a line of its own: R1 [docs/file.md:12-14] …"));
     }
-    // An decision to another open point leaves the question open.
+    // A decision about another open point leaves the question open.
     let question = view.question(parent.revision);
     let settles = |decision: &Decision| question.as_ref().is_some_and(|q| decision.is_about(&q.open_point));
     let is_settled = decisions.iter().any(settles);

@@ -261,8 +261,7 @@ impl<'a> ReviewSubject<'a> {
                 flaw.revision, flaw.requirement, flaw.property
             );
         }
-        let question = self.view.parent.filter(|_| self.view.state.other_reading).and_then(|n| self.view.question(n));
-        if let Some(Question { open_point, requirement, .. }) = question {
+        if let Some(Question { open_point, requirement, .. }) = self.view.tried_question() {
             let _ = writeln!(
                 text,
                 "- this revision takes the other reading of {} on purpose: under the first reading {requirement} breaks, and \

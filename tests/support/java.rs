@@ -1,4 +1,4 @@
-//! The Java tools, and two stand-ins for `java` that save the time of hundreds of starts.
+//! The Java tools, and two replacements for `java` that make tests with hundreds of starts faster.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub fn jar() -> PathBuf {
         .expect("tla2tools.jar is missing: scripts/setup fetches it, or set TLA_TOOLS_JAR")
 }
 
-/// The `java` of this machine, without a stand-in.
+/// The `java` that this machine has installed.
 fn installed_java() -> PathBuf {
     let found = std::env::var_os("JAVA_HOME").map(|h| PathBuf::from(h).join("bin/java")).filter(|p| p.is_file());
     found.or_else(|| which::which("java").ok()).expect("java is missing: scripts/setup installs it")

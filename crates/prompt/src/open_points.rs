@@ -86,7 +86,7 @@ fn is_open_points(title: &str) -> bool {
 fn parse_open_point(line: &str) -> Option<OpenPoint> {
     let start = START.captures(line)?;
     let number: u32 = start[1].parse().ok()?;
-    // As for a requirement; without text, the missing parts are asked for.
+    // Read like a requirement. A point without text is kept, so that its missing parts can be asked for.
     let (_, place, text) =
         parse_numbered_line(&format!("O{number} {}", &start[2]), 'O').unwrap_or((number, None, String::new()));
     let labels: Vec<_> = LABEL.captures_iter(&text).collect();

@@ -389,7 +389,7 @@ impl FlawClause {
                  & @model_check.claims.cfg = claims.cfg"
             }
             FlawClause::NamesTheViolated => "@model_check.claims.violated = claims.flaw.property | claims.flaw.further",
-            FlawClause::NotTypeOk => r#"@model_check.claims.violated != "TypeOK""#,
+            FlawClause::NotTypeOk => r#"@model_check.claims.violated != "TypeOK" & claims.flaw.property != "TypeOK""#,
             FlawClause::CoversRequirement => "claims.flaw.covers_requirement = true",
             FlawClause::PropertyUnchanged => "claims.flaw.property_unchanged = true",
             FlawClause::NotOnlyBounds => "claims.flaw.only_bounds = 0",

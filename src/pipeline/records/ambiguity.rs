@@ -34,7 +34,7 @@ impl Decision {
         format!("[{}] {} Decided: {}", self.open_point.place_words(), self.open_point.question, self.reading)
     }
 
-    /// Whether it decisions this open point. A number alone can belong to another point in a later informal specification.
+    /// Whether it decides this open point. A number alone can belong to another point in a later informal specification.
     pub fn is_about(&self, point: &OpenPoint) -> bool {
         is_same_text(&self.open_point.question, &point.question)
     }
@@ -52,9 +52,27 @@ impl Decision {
     }
 }
 
-/// Whether two texts have the same letters and digits: models change case and punctuation when they repeat a text.
+/// Whether two texts are the same but for white space, case, marks of Markdown, and punctuation at the end, which models
+/// change when they repeat a text. Signs inside count: `n < Max` and `n <= Max` are different readings.
 pub(super) fn is_same_text(one: &str, other: &str) -> bool {
-    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    let (one, other): (String, String) = (letters(one), letters(other));
-    one == other
+    let plain = |text: &str| {
+        let text = text.replace("**", "").replace('`', "").to_lowercase();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ").trim_end_matches(['.', ',', ';', ':', '?', '!']).to_owned()
+    };
+    plain(one) == plain(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_that_differ_in_a_sign_are_different() {
+        assert!(is_same_text("Yes, `n`  below **Max**.", "yes, n below Max"));
+        for (one, other) in [("n < Max", "n <= Max"), ("n < Max", "n > Max"), ("-1", "1"), ("{1, 2}", "12"), ("no", "")]
+        {
+            assert!(!is_same_text(one, other), "{one}, {other}");
+        }
+    }
 }

@@ -73,6 +73,12 @@ impl RunView {
         }
     }
 
+    /// The question whose other reading the specification in work takes.
+    pub fn tried_question(&self) -> Option<Question> {
+        let question = self.parent.filter(|_| self.state.other_reading).and_then(|parent| self.question(parent))?;
+        takes_other_reading(&self.specification.open_points, &question.open_point).then_some(question)
+    }
+
     /// The question that led to this revision, or that it raised.
     pub fn question(&self, revision: u32) -> Option<Question> {
         let line = self.lineage(revision);
@@ -81,11 +87,8 @@ impl RunView {
         let (before, others) = line.split_at(line.len() - tries_other);
         let first = before.last()?;
         let ambiguity = self.reviews.ambiguities.get(&first.revision)?;
-        let takes_other = |known: &&&Revision| {
-            let mut points = known.open_points.iter();
-            let own = points.find(|point| is_same_text(&point.question, &ambiguity.open_point.question));
-            !known.repaired && own.is_some_and(|point| !is_same_text(&point.taken, &ambiguity.open_point.taken))
-        };
+        let takes_other =
+            |known: &&&Revision| !known.repaired && takes_other_reading(&known.open_points, &ambiguity.open_point);
         let other = others.iter().rev().find(takes_other).copied();
         let requirement = self.requirement_of(first, &ambiguity.requirement);
         let reading = |choice, reading: &str, revision: Option<&Revision>| Reading {
@@ -101,9 +104,10 @@ impl RunView {
                 };
                 results.find(|result| is_same(&result.requirement)).map(|result| result.status)
             }),
-            states: revision
-                .and_then(|revision| revision.check.as_ref()?.counterexample_to(&ambiguity.property))
-                .map(|trace| trace.steps.len()),
+            states: revision.and_then(|revision| revision.check.as_ref()).and_then(|check| {
+                let property = check.violated_name(&ambiguity.property)?;
+                Some(check.counterexample_to(property)?.steps.len())
+            }),
         };
         let OpenPoint { taken, otherwise, .. } = &ambiguity.open_point;
         Some(Question {
@@ -117,4 +121,10 @@ impl RunView {
         let mut results = self.results_of(revision).into_iter();
         results.find(|result| result.requirement.id == id).map(|result| result.requirement)
     }
+}
+
+/// Whether one of the open points asks the same as `first` and takes another reading.
+fn takes_other_reading(points: &[OpenPoint], first: &OpenPoint) -> bool {
+    let own = points.iter().find(|point| is_same_text(&point.question, &first.question));
+    own.is_some_and(|point| !is_same_text(&point.taken, &first.taken))
 }

@@ -1,4 +1,4 @@
-//! A requirement that breaks under one reading of the documents: the other reading is tried, and its owner is asked.
+//! A requirement breaks under one reading of the documents: the run tries the other one and asks which is meant.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections};
 use crate::support::{Bench, Done, Script, name, outcome, reasons};
@@ -96,7 +96,7 @@ fn the_second_reader_alone_can_name_the_open_point_and_knows_which_ones_exist() 
     let (bench, _) = found(&script, &["--max-revisions", "0"]);
     assert!(bench.read("specs/workspace/claim.md").contains("O1 [docs/counter.md:3] May the worker add at the limit?"));
     assert_eq!(question(&bench)["readings"][1]["revision"], Value::Null);
-    // A point that does not exist is asked for once more.
+    // An answer that names an unknown open point is sent back once.
     let script = overshooting(&claim(None), &opinion(&json!("O7")));
     let script = script.answer("review", 0, 2, "second_reading", &opinion(&Value::Null));
     let bench = crate::support::counter::bench();
@@ -254,4 +254,19 @@ fn a_confirmed_flaw_is_lifted_only_by_an_answer_that_it_rests_on() {
     let before = bench.read("specs/journal.jsonl");
     bench.run(&["resume", "specs", "--answer", "O1=b"]).expect(2).says(&["ended in a confirmed flaw"]);
     assert_eq!(bench.read("specs/journal.jsonl"), before);
+}
+
+/// The answer to another point begins at the revision that the report shows, and facts do not call the first reading the
+/// other one.
+#[test]
+fn an_answer_to_another_point_does_not_pretend_to_try_the_other_reading() {
+    let more = "O2 [docs/counter.md:2] Is zero a start? Taken: yes. Otherwise: no. Affects: Init.\n";
+    let script = overshooting(&claim(Some("O1")), &opinion(&json!("O1")));
+    let informal = format!("{}{more}", informal("yes", "no"));
+    let (bench, _) = found(&script.answer("informal_spec", 0, 1, "draft", &informal), &["--max-revisions", "0"]);
+    // Nobody answers the review.
+    bench.write("script.jsonl", Script::default().answer("formalize", 9, 1, "draft", "").text());
+    bench.run(&["resume", "specs", "--answer", "O2=a"]).expect(5);
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(!facts.contains("on purpose") && facts.contains("Is zero a start? Decided: yes."), "{facts}");
 }

@@ -21,8 +21,8 @@ fn an_invariant_that_cannot_be_evaluated_goes_back_to_its_author() {
         assert_eq!(checks, 1, "{:#?}", reasons(&journal));
         let rejected =
             journal.iter().find(|e| name(e) == "attempt_finished" && e["data"]["event"]["merged"] == "rejected");
-        let told = rejected.expect("a rejected merge")["data"]["feedback"][0]["text"].to_string();
-        assert!(told.contains("one of the invariants (TypeOK, NeverAbove) cannot be evaluated"), "{told}");
+        let feedback = rejected.expect("a rejected merge")["data"]["feedback"][0]["text"].to_string();
+        assert!(feedback.contains("one of the invariants (TypeOK, NeverAbove) cannot be evaluated"), "{feedback}");
     }
 }
 

@@ -260,9 +260,13 @@ fn every_file_that_was_offered_is_kept() {
 
 /// A run whose first violation is of another property than the claim.
 fn two_broken(claim: &Value) -> Script {
+    two_broken_with(TYPE, claim)
+}
+
+fn two_broken_with(types: &str, claim: &Value) -> Script {
     let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter is never one.\n");
     let review = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": claim});
-    let invariants = format!("{TYPE}\\* covers R2\nNotOne == n # 1\n\\* covers R1\nBelow == n <= Max\n");
+    let invariants = format!("{types}\\* covers R2\nNotOne == n # 1\n\\* covers R1\nBelow == n <= Max\n");
     let cfg = CFG.replace("INVARIANT TypeOK", "INVARIANTS TypeOK NotOne Below");
     Script::default()
         .answer("informal_spec", 0, 1, "draft", &informal)
@@ -289,4 +293,7 @@ fn a_flaw_can_name_any_violated_property_with_its_own_counterexample() {
     refused(&two_broken(&flaw("Below", 2)), "steps_mapped");
     refused(&two_broken(&flaw("NotOne", 2)), "covers_requirement");
     refused(&two_broken(&flaw("NotTwo", 3)), "names_the_violated");
+    // A violated TypeOK is a defect of the specification, also where another property is violated first.
+    let types = "\\* covers R1\nTypeOK == n \\in 0..1\n";
+    refused(&two_broken_with(types, &flaw("TypeOK", 3)), "not_type_ok");
 }
