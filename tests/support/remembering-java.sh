@@ -21,11 +21,10 @@ if [ ! -d "$entry" ]; then
   mkdir "$new"
   "@JAVA@" "$@" >"$new/stdout" 2>"$new/stderr"
   status=$?
-  # Killed with the run that started it: no result to remember.
-  if [ "$status" -gt 128 ]; then
-    rm -rf "$new"
-    exit "$status"
-  fi
+  # Killed with the run that started it: no result to remember. SANY and TLC have 150, 151 and 255 of their own.
+  case $status in
+    130 | 137 | 143) rm -rf "$new"; exit "$status" ;;
+  esac
   printf '%s\n' "$status" >"$new/status"
   cp ./*.tla "$new/" 2>/dev/null
   sed -i "s#$here#@@HERE@@#g" "$new/stdout" "$new/stderr"
