@@ -15,8 +15,8 @@ use crate::pipeline::{
     begin_branch, file,
 };
 use crate::prompt::{
-    Assumption, Document, OpenPoint, Requirement, check_places, parse_assumptions, parse_open_points,
-    parse_requirements,
+    Assumption, Document, NormativeSentence, OpenPoint, Requirement, account_for, check_places, parse_assumptions,
+    parse_open_points, parse_requirements,
 };
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
@@ -109,7 +109,8 @@ pub(super) async fn start_branch(
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(missing_input_failure(from, node, carried, has_source));
     }
-    let NumberedItems { requirements, open_points, assumptions } = locate_items(run, &view, informal.as_deref())?;
+    let NumberedItems { requirements, open_points, assumptions, normative_sentences } =
+        locate_items(run, &view, informal.as_deref())?;
     // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
     let open_feedback = parent.open_feedback.iter().filter(|f| {
         let is_obsolete = (by_hand || lifts_flaw) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
@@ -123,6 +124,7 @@ pub(super) async fn start_branch(
         requirements,
         open_points,
         assumptions,
+        normative_sentences,
         covers,
         artifacts,
         edited,
@@ -248,9 +250,11 @@ struct NumberedItems {
     requirements: Vec<Requirement>,
     open_points: Vec<OpenPoint>,
     assumptions: Vec<Assumption>,
+    normative_sentences: Vec<NormativeSentence>,
 }
 
-/// Parses the requirements, open points and assumptions and looks up the places that they cite in the documents.
+/// Parses the requirements, open points and assumptions, looks up the places that they cite in the documents, and how the
+/// normative sentences of the documents that were read are accounted for.
 fn locate_items(run: &Run, view: &RunView, informal: Option<&str>) -> Result<NumberedItems, Failure> {
     let mut documents = Vec::new();
     for stored in &view.settings.docs {
@@ -261,7 +265,11 @@ fn locate_items(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Num
     let mut open_points = informal.map(parse_open_points).unwrap_or_default();
     let mut assumptions = informal.map(parse_assumptions).unwrap_or_default();
     check_places(&mut requirements, &mut open_points, &mut assumptions, &documents);
-    Ok(NumberedItems { requirements, open_points, assumptions })
+    let known = &view.specification.normative_sentences;
+    let was_read = |path: &str| known.iter().any(|sentence| sentence.document() == path);
+    let words = &view.settings.normative_words;
+    let normative_sentences = informal.map(|text| account_for(text, &documents, was_read, words)).unwrap_or_default();
+    Ok(NumberedItems { requirements, open_points, assumptions, normative_sentences })
 }
 
 fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {

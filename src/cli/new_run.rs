@@ -21,7 +21,7 @@ use crate::journal::RunLock;
 use crate::monitor::RunObjective;
 use crate::pipeline::{self, Interface, Outcome, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
-use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
+use crate::prompt::{DEFAULT_NORMATIVE_WORDS, Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
 
 // Compiled in, so that an installed program needs no file of the repository.
@@ -129,6 +129,7 @@ pub(super) async fn create_run(
         candidates: settings.candidates,
         objective: job.objective,
         concern: settings.given.concern.clone(),
+        normative_words: normative_words(&settings.given.normative_words),
         interface: job.interface.words(),
         interface_names: job.interface,
         docs: Vec::new(),
@@ -152,6 +153,14 @@ pub(super) async fn create_run(
     // Last: the run exists once this event is durable, and everything that it names must be in the store by then.
     run.start(&started).map_err(|e| run_failure(&e))?;
     Ok((run, prepared))
+}
+
+/// The words as given, or the default ones; an empty word looks for nothing.
+fn normative_words(given: &[String]) -> Vec<String> {
+    if given.is_empty() {
+        return DEFAULT_NORMATIVE_WORDS.map(str::to_owned).to_vec();
+    }
+    given.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
 }
 
 fn refuse_existing(out: &Path) -> Result<(), Failure> {

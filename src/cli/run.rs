@@ -35,6 +35,10 @@ pub(super) struct RunArgs {
     /// Single concern of the specification [default: the model chooses].
     #[arg(long, value_name = "TEXT")]
     pub concern: Option<String>,
+    /// Words that make a sentence of the documents normative, separated by commas [default: must, shall, never, always,
+    /// at no time, only if].
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub normative_words: Vec<String>,
     #[command(flatten)]
     pub forge: ForgeArgs,
 }
@@ -56,7 +60,12 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     };
     let concern = args.concern.clone().or(concern);
     let objective = read_objective(args.forge.objective.as_deref())?;
-    let flags = Layer { exemplars: args.exemplars.clone(), concern, ..args.forge.layer() };
+    let flags = Layer {
+        exemplars: args.exemplars.clone(),
+        concern,
+        normative_words: args.normative_words.clone(),
+        ..args.forge.layer()
+    };
     let mut settings = load_settings(flags)?;
     make_paths_absolute(&mut settings);
     let policy = args.forge.policy.clone();

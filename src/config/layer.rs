@@ -106,6 +106,10 @@ pub struct Layer {
     /// What the specification is about, if the documents have several concerns; by default the model chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concern: Option<String>,
+    /// Words that make a sentence of the documents normative; the informal specification has to account for each such
+    /// sentence. By default "must", "shall", "never", "always", "at no time" and "only if"; `[""]` looks for none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub normative_words: Vec<String>,
     /// How the first revision is drafted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
@@ -288,6 +292,7 @@ impl Layer {
             prompts: self.prompts.or(below.prompts),
             exemplars: self.exemplars.or(below.exemplars),
             concern: self.concern.or(below.concern),
+            normative_words: if self.normative_words.is_empty() { below.normative_words } else { self.normative_words },
             draft: self.draft.or(below.draft),
             candidates: self.candidates.or(below.candidates),
             max_revisions: self.max_revisions.or(below.max_revisions),

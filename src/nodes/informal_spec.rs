@@ -1,6 +1,6 @@
 //! Turns the documents into an informal specification with numbered requirements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -10,11 +10,12 @@ use super::sample::NodeAnswer;
 use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
+use crate::llm::FileRead;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, OpenPoint, Problem, Readable, Requirement, check_places, fences, malformed_assumptions,
-    malformed_open_points, malformed_requirements, normalise, outside_fences, parse_assumptions, parse_open_points,
-    parse_requirements, split_answer,
+    Assumption, Document, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
+    malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences, parse_assumptions,
+    parse_open_points, parse_requirements, split_answer, unaccounted_text,
 };
 
 const ANSWER: &str = "informal_spec.answer";
@@ -52,6 +53,7 @@ pub(super) async fn perform(
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {
+        files.push(("normative.md".to_owned(), normative_lines(&documents, &settings.normative_words)));
         "draft"
     };
     let mut ask =
@@ -63,16 +65,24 @@ pub(super) async fn perform(
     }
     let reply = context.ask(view, NodeRequest { template_data: data, ..ask }).await?;
     let all_parts = is_single_call.then(|| reply.sha.clone());
+    let was_read = read_documents(view, &reply.reads);
+    let account = |informal: &str| account_for(informal, &documents, &was_read, &settings.normative_words);
+    let reviews = || view.reviews.by_revision.values().flatten().map(|(review, _)| review);
+    let unaccounted = |informal: &str| {
+        let mut sentences = account(informal);
+        sentences.retain(|sentence| !reviews().any(|review| review.accepts_sentence(&sentence.id)));
+        unaccounted_text(&sentences)
+    };
     let (answer, read) = if is_single_call { take_own_part(attempt, reply)? } else { (reply.sha, read(&reply.text)) };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer)]);
-    match read.and_then(|read| require_places(read, &documents, is_retry)) {
+    match read.and_then(|read| require_places(read, &documents, is_retry, &unaccounted)) {
         Ok(read) => {
             // The other parts were derived from this one, so they are used only if it could be read.
             artifacts.extend(all_parts.map(|sha| (single_call::ANSWER.to_owned(), sha)));
             let (text, requirements, open_points, assumptions) = record_normalisation(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
-            let other_concerns = other_concerns(&text);
-            let facts = Facts::Informal { requirements, open_points, assumptions, other_concerns };
+            let (other_concerns, normative_sentences) = (other_concerns(&text), account(&text));
+            let facts = Facts::Informal { requirements, open_points, assumptions, normative_sentences, other_concerns };
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts })
         }
         Err(problem) => Ok(Product {
@@ -88,10 +98,36 @@ pub(super) async fn perform(
     }
 }
 
+/// The lines of the normative sentences, by document.
+fn normative_lines(documents: &[Document], words: &[String]) -> String {
+    let mut text = String::from("# Lines of the sentences that demand something\n");
+    let mut document = None;
+    for sentence in account_for("", documents, |_| true, words) {
+        let (path, lines) = sentence.place.rsplit_once(':').unwrap_or((&sentence.place, ""));
+        let is_same = document.as_deref() == Some(path);
+        text += &if is_same { format!(", {lines}") } else { format!("\n- {path}: {lines}") };
+        document = Some(path.to_owned());
+    }
+    if document.is_none() {
+        text += "\nThere are none.";
+    }
+    text + "\n"
+}
+
 /// The readings that the owner of the protocol decided.
 fn decided_file(decisions: &[Decision]) -> String {
     let lines: Vec<String> = decisions.iter().map(|decision| format!("- {}\n", decision.words())).collect();
     format!("# Decided by the owner of the protocol\n\n{}", lines.concat())
+}
+
+/// Whether a document was read for this answer or an earlier one. If the provider saw no document being read, as with
+/// `handoff`, all of them count as read.
+fn read_documents(view: &RunView, reads: &[FileRead]) -> impl Fn(&str) -> bool + use<> {
+    let before = view.specification.normative_sentences.iter().map(|sentence| sentence.document().to_owned());
+    let now = reads.iter().filter_map(|read| read.path.strip_prefix("docs/").map(str::to_owned));
+    let is_document = |path: &String| view.settings.docs.iter().any(|document| document.path == *path);
+    let read: BTreeSet<String> = before.chain(now).filter(is_document).collect();
+    move |path| read.is_empty() || read.contains(path)
 }
 
 /// The text with its requirements, open points and assumptions.
@@ -163,10 +199,16 @@ fn read(answer: &str) -> Read {
     Ok(Readable { value: (text, found, open_points, assumptions), normalised })
 }
 
-/// Checks that all cited places exist, that no open point lacks a reading and no assumption its kind. Such errors
-/// are sent back once; the second time the answer is accepted, with a mark at each wrong place.
-fn require_places(mut read: Readable<Informal>, documents: &[Document], is_retry: bool) -> Read {
-    let (_, requirements, open_points, assumptions) = &mut read.value;
+/// Checks that all cited places exist, that no open point lacks a reading and no assumption its kind, and that every
+/// normative sentence is accounted for. Such errors are sent back once; the second time the answer is accepted, with a mark
+/// at each wrong place, and an approval needs the sentences without an account accepted by name.
+fn require_places(
+    mut read: Readable<Informal>,
+    documents: &[Document],
+    is_retry: bool,
+    unaccounted: &dyn Fn(&str) -> Option<String>,
+) -> Read {
+    let (text, requirements, open_points, assumptions) = &mut read.value;
     let wrong = check_places(requirements, open_points, assumptions, documents);
     let incomplete: Vec<String> = open_points
         .iter()
@@ -175,7 +217,11 @@ fn require_places(mut read: Readable<Informal>, documents: &[Document], is_retry
         .collect();
     let without_kind: Vec<String> =
         assumptions.iter().filter(|assumption| assumption.kind.is_none()).map(Assumption::words).collect();
-    if (wrong.is_empty() && incomplete.is_empty() && without_kind.is_empty()) || is_retry {
+    if is_retry {
+        return Ok(read);
+    }
+    let unaccounted = unaccounted(text);
+    if wrong.is_empty() && incomplete.is_empty() && without_kind.is_empty() && unaccounted.is_none() {
         return Ok(read);
     }
     let list = |lines: &[String]| lines.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
@@ -194,6 +240,12 @@ fn require_places(mut read: Readable<Informal>, documents: &[Document], is_retry
         problem += "each assumption needs its kind (fairness, bound, narrowed, left out or interface), as `A1 [docs/file.md:12] \
                     (fairness) …`:\n\n";
         problem += &list(&without_kind);
+    }
+    if let Some(unaccounted) = unaccounted {
+        problem += "these sentences of the documents demand something, and nothing cites them. Cite each where it belongs: in a \
+                    requirement, a step, an assumption (`left out` for a promise that matters for the concern), or below \
+                    `## Out of scope` as `- [docs/file.md:30-80] <why it does not matter for the concern>`:\n\n";
+        problem += &unaccounted;
     }
     Err(Problem::new(problem))
 }

@@ -14,12 +14,17 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Question, Review, RevisionRank, RunView, Specification,
     WitnessState,
 };
-use crate::prompt::{Assumption, AssumptionKind, Document, OpenPoint, marked_changes, quote};
+use crate::prompt::{
+    Account, Assumption, AssumptionKind, Document, NormativeSentence, OpenPoint, marked_changes, quote,
+};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
     Cfg, Change, ChangeKind, CheckOutcome, Checker, Module, ProbeResult, Reached, TERMINATING, Verdict, WitnessOutcome,
     constantly_true_under, parsed_by, probe_lines, unlisted_actions,
 };
+
+/// How many sentences are quoted of each passage that is declared out of scope.
+const MOST_OUT_OF_SCOPE: usize = 8;
 
 /// The current specification, parsed for the facts about it.
 pub(super) struct ReviewSubject<'a> {
@@ -203,6 +208,16 @@ impl<'a> ReviewSubject<'a> {
                 .filter(|assumption| !review.is_some_and(|r| r.accepts_assumption(&assumption.id)))
                 .map(|assumption| assumption.id.clone())
                 .collect(),
+            unaccounted_sentences: self
+                .view
+                .specification
+                .normative_sentences
+                .iter()
+                .filter(|sentence| {
+                    sentence.account.is_none() && !review.is_some_and(|r| r.accepts_sentence(&sentence.id))
+                })
+                .map(|sentence| format!("{} [{}]", sentence.id, sentence.place))
+                .collect(),
             unnamed_changes: self
                 .view
                 .changes_since_baseline()
@@ -305,6 +320,7 @@ impl<'a> ReviewSubject<'a> {
         text.push_str("\n## Assumptions (accept by id in `accepted_assumptions`, or have them changed)\n\n");
         let assumptions = self.view.specification.assumptions.iter().map(Assumption::words);
         write_list(&mut text, assumptions.chain(self.fairness_remark()));
+        self.write_normative_sentences(&mut text);
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",
@@ -329,6 +345,49 @@ impl<'a> ReviewSubject<'a> {
 }
 
 impl ReviewSubject<'_> {
+    /// Writes the normative sentences that no requirement or assumption cites; the others are quoted there.
+    fn write_normative_sentences(&self, text: &mut String) {
+        let sentences = &self.view.specification.normative_sentences;
+        let list = |is_listed: &dyn Fn(&NormativeSentence) -> bool| {
+            let listed = sentences.iter().filter(|sentence| is_listed(sentence));
+            listed.map(NormativeSentence::words).collect::<Vec<_>>()
+        };
+        let unaccounted = list(&|sentence| sentence.account.is_none());
+        if !unaccounted.is_empty() {
+            text.push_str(
+                "\n## Normative sentences that the informal specification does not account for (accept each by id and with a reason \
+                 in `accepted_sentences`, as `N1: reason`, or have it cited)\n\n",
+            );
+            write_list(text, unaccounted.into_iter());
+        }
+        let behaviour = list(&|sentence| sentence.account == Some(Account::Behaviour));
+        if !behaviour.is_empty() {
+            text.push_str("\n## Normative sentences that only a step cites (is one of them a requirement?)\n\n");
+            write_list(text, behaviour.into_iter());
+        }
+        let mut reasons: Vec<&String> = Vec::new();
+        for sentence in sentences {
+            if let Some(Account::OutOfScope(reason)) = &sentence.account
+                && !reasons.contains(&reason)
+            {
+                reasons.push(reason);
+            }
+        }
+        if !reasons.is_empty() {
+            text.push_str("\n## Normative sentences that are declared out of scope (does one of them matter for the concern?)\n\n");
+        }
+        for reason in reasons {
+            let _ = writeln!(text, "- {reason}");
+            let listed = list(&|sentence| matches!(&sentence.account, Some(Account::OutOfScope(why)) if why == reason));
+            for sentence in listed.iter().take(MOST_OUT_OF_SCOPE) {
+                let _ = writeln!(text, "  - {sentence}");
+            }
+            if listed.len() > MOST_OUT_OF_SCOPE {
+                let _ = writeln!(text, "  - and {} more at these places", listed.len() - MOST_OUT_OF_SCOPE);
+            }
+        }
+    }
+
     /// Writes each violation, the name for it in `flaw.property`, and what a flaw must cite besides its steps.
     fn write_violations(&self, text: &mut String) {
         let Some(check) = self.fresh_check() else { return };

@@ -11,7 +11,7 @@ use crate::pipeline::{
     Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, ReviewVerdict, Revision, RunView,
     Spent,
 };
-use crate::prompt::{OpenPoint, Skipped};
+use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
     Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence,
     status_sentence, step_lines, trace_table, verdict_sentence, witness_lines,
@@ -80,6 +80,37 @@ fn append_assumptions(text: &mut String, revision: &Revision) {
     }
     for assumption in &revision.assumptions {
         let _ = writeln!(text, "  {}", assumption.words());
+    }
+}
+
+/// How the normative sentences of the documents are accounted for; those without an account are quoted.
+fn append_normative_sentences(text: &mut String, revision: &Revision) {
+    let sentences = &revision.normative_sentences;
+    if sentences.is_empty() {
+        return;
+    }
+    let count = |is_meant: &dyn Fn(&Option<Account>) -> bool| sentences.iter().filter(|s| is_meant(&s.account)).count();
+    let parts = [
+        (count(&|account| matches!(account, Some(Account::Requirements(_)))), "in requirements"),
+        (count(&|account| matches!(account, Some(Account::Behaviour))), "only in steps"),
+        (count(&|account| matches!(account, Some(Account::Assumptions(_)))), "in assumptions"),
+        (count(&|account| matches!(account, Some(Account::OpenPoints(_)))), "in open points"),
+        (count(&|account| matches!(account, Some(Account::OutOfScope(_)))), "out of scope"),
+        (count(&Option::is_none), "not accounted for"),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+    let _ = writeln!(text, "\nNormative sentences of the documents: {}", parts.join(", "));
+    for sentence in sentences {
+        match &sentence.account {
+            None => {
+                let _ = writeln!(text, "  not accounted for: {}", sentence.words());
+            }
+            Some(Account::OutOfScope(reason)) => {
+                let _ = writeln!(text, "  out of scope: {}\n      {reason}", sentence.words());
+            }
+            Some(_) => {}
+        }
     }
 }
 
@@ -163,6 +194,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         open_points(&mut text, revision);
         append_decisions(&mut text, revision);
         append_assumptions(&mut text, revision);
+        append_normative_sentences(&mut text, revision);
         accepted_without_tools(&mut text, view, revision);
         text.push_str(&policy_text(view));
         // The other reading has no counterexample, or another one.
@@ -323,6 +355,7 @@ fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision
                 ("that no property covers", &review.accepted_uncovered),
                 ("the reading of open point", &review.accepted_open_points),
                 ("assumption", &review.accepted_assumptions),
+                ("normative sentence", &review.accepted_sentences),
                 ("that the check is bounded by", &review.accepted_cfg),
                 ("that an action is never taken:", &review.intended_dead),
             ] {

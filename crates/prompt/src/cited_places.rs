@@ -1,6 +1,10 @@
 //! Checks the places in the documents that a model cites, such as `docs/swap.md:12-14`, also several of them and with marks
 //! around them.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::assumptions::Assumption;
 use super::documents::Document;
 use super::open_points::OpenPoint;
@@ -56,6 +60,68 @@ pub(super) fn cited_ranges<'a>(place: &str, documents: &'a [Document]) -> Option
         Place::Found(ranges) => Some(ranges),
         Place::NoLine | Place::Missing(..) => None,
     }
+}
+
+/// The lines that are named anywhere in a text, such as `see docs/a.md:3-5, 9 and docs/b.md:2`. A document without lines
+/// counts as a whole if `whole_documents` is set.
+pub(super) fn places_in<'a>(text: &str, documents: &'a [Document], whole_documents: bool) -> Vec<LineRange<'a>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = name_start(rest, documents) {
+        let Some((document, behind)) = leading_document(&rest[at..], documents) else { break };
+        let count = document.text.lines().count();
+        let ranges = leading_ranges(behind);
+        if ranges.is_empty() && whole_documents {
+            found.push(LineRange { document, from: 1, to: count.max(1) });
+        }
+        let exists = |(from, to): &(usize, usize)| *from > 0 && from <= to && *from <= count;
+        found.extend(ranges.into_iter().filter(exists).map(|(from, to)| LineRange {
+            document,
+            from,
+            to: to.min(count),
+        }));
+        rest = behind;
+    }
+    found
+}
+
+static FIRST_RANGE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:[\s`:#,(]|lines?|L)*(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?").expect("a valid pattern")
+});
+static FURTHER_RANGE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*,\s*(\d+)(?:\s*[-\u{2013}\u{2014}]\s*(\d+))?\s*(?:[,;\])]|$)").expect("a valid pattern")
+});
+
+/// The ranges of lines right after the name of a document: `:3-5, 9]`. A number counts as a further line only if nothing but
+/// a closing mark or another number follows it.
+fn leading_ranges(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    let mut pattern = &*FIRST_RANGE;
+    while let Some(range) = pattern.captures(rest) {
+        let number = |group| range.get(group).map(|digits: regex::Match<'_>| digits.as_str().parse().unwrap_or(0));
+        let Some(from) = number(1) else { break };
+        found.push((from, number(2).unwrap_or(from)));
+        rest = &rest[range.get(2).or(range.get(1)).map_or(0, |last| last.end())..];
+        pattern = &*FURTHER_RANGE;
+    }
+    found
+}
+
+/// Where the first name of a document begins, with or without `docs/` before it.
+fn name_start(text: &str, documents: &[Document]) -> Option<usize> {
+    let is_start = |at: usize| {
+        let before = text[..at].strip_suffix("docs/").unwrap_or(&text[..at]);
+        !before.ends_with(|c: char| c.is_alphanumeric() || "/._-".contains(c))
+    };
+    let first = |document: &Document| {
+        text.match_indices(document.path.as_str()).map(|(at, _)| at).find(|at| {
+            let behind = &text[at + document.path.len()..];
+            let ends = !behind.starts_with(|c: char| c.is_alphanumeric() || "/_-".contains(c));
+            is_start(*at) && ends
+        })
+    };
+    documents.iter().filter_map(first).min()
 }
 
 fn look_up_place<'a>(place: &str, documents: &'a [Document]) -> Place<'a> {
@@ -205,6 +271,28 @@ mod tests {
         ] {
             assert!(matches!(look_up_place(place, &documents()), Place::Missing(w, _) if w == word), "{place}");
         }
+    }
+
+    #[test]
+    fn places_are_found_anywhere_in_a_text() {
+        let documents = documents();
+        let found = |text: &str| {
+            let ranges = places_in(text, &documents, true);
+            ranges.iter().map(|r| format!("{}:{}-{}", r.document.path, r.from, r.to)).collect::<Vec<_>>().join(" ")
+        };
+        for (text, expected) in [
+            ("- Fees: docs/a.md:3; they are fixed", "a.md:3-3"),
+            ("Lock [docs/a.md:1-2, 3] and [`docs/sub/a.md:2`]", "a.md:1-2 a.md:3-3 sub/a.md:2-2"),
+            ("(docs/a.md:1, 2 clients are enough)", "a.md:1-1"),
+            ("docs/a.md:2-99 is long", "a.md:2-3"),
+            ("[docs/sub/a.md] is another protocol; docs/a.md:9 is not there", "sub/a.md:1-3"),
+            ("docs/odd, name.md:2 and docs/aa.md:1, docs/a.mdx:1, xa.md:2", "odd, name.md:2-2"),
+            ("a.md line 2", "a.md:2-2"),
+            ("nothing", ""),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+        assert_eq!(places_in("[docs/sub/a.md] is another protocol", &documents, false), []);
     }
 
     #[test]

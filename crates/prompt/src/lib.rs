@@ -10,6 +10,7 @@ mod documents;
 mod exemplars;
 mod invisible_characters;
 mod library;
+mod normative;
 mod numbered;
 mod open_points;
 mod problem;
@@ -28,6 +29,7 @@ pub use documents::{Document, Documents, DocumentsError, Skipped, read_documents
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
+pub use normative::{Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account_for, unaccounted_text};
 pub use open_points::{OpenPoint, malformed_open_points, parse_open_points};
 pub use problem::{Problem, Readable};
 pub use quote::quote;

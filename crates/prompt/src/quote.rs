@@ -113,8 +113,10 @@ enum LineKind {
     Text,
     /// The first line of a list item, a quotation or an HTML element, which text can continue.
     Item,
-    /// A heading, a table row, a fence, or a line of code.
+    /// A heading, a table row or a rule.
     Alone,
+    /// A fence or a line of code.
+    Code,
 }
 
 impl LineKind {
@@ -139,7 +141,8 @@ fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
                 && line.starts_with(|c| "=-~^*+_".contains(c))
                 && line.bytes().all(|b| b == line.as_bytes()[0]);
             match line.chars().next() {
-                _ if fenced || is_fence || is_rule => LineKind::Alone,
+                _ if fenced || is_fence => LineKind::Code,
+                _ if is_rule => LineKind::Alone,
                 None => LineKind::Blank,
                 Some('#' | '|' | '=') => LineKind::Alone,
                 Some('<') => LineKind::Item,
@@ -148,6 +151,42 @@ fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
             }
         })
         .collect()
+}
+
+/// The sentences of a document outside of code and headings, each with its first and last line, from 1.
+pub(super) fn sentences(document: &str) -> Vec<(usize, usize, String)> {
+    let lines: Vec<&str> = document.lines().collect();
+    let kinds = line_kinds(&lines);
+    let mut found = Vec::new();
+    let mut next = 0;
+    while next < lines.len() {
+        let first = next;
+        next += 1;
+        if matches!(kinds[first], LineKind::Blank | LineKind::Code) || lines[first].trim_start().starts_with(['#', '='])
+        {
+            continue;
+        }
+        let mut text = lines[first].trim().to_owned();
+        // The offset at which each line of the paragraph begins.
+        let mut starts = vec![0];
+        while next < lines.len() && kinds[next] == LineKind::Text && kinds[next - 1].can_be_continued() {
+            text.push(' ');
+            starts.push(text.len());
+            text.push_str(lines[next].trim());
+            next += 1;
+        }
+        let line_at = |offset: usize| first + starts.partition_point(|start| *start <= offset);
+        let mut start = 0;
+        for end in sentence_ends(&text) {
+            let sentence = text[start..end].trim();
+            if sentence.chars().any(char::is_alphanumeric) {
+                let begin = end - text[start..end].trim_start().len();
+                found.push((line_at(begin), line_at(begin + sentence.len() - 1), sentence.to_owned()));
+            }
+            start = end;
+        }
+    }
+    found
 }
 
 /// The end of each sentence, in bytes: after a full stop, question or exclamation mark with its closing marks, if white space

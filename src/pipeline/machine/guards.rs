@@ -53,6 +53,10 @@ pub struct ApprovalFacts {
     /// Assumptions that the review does not accept.
     #[serde(default)]
     pub unaccepted_assumptions: Vec<String>,
+    /// Normative sentences that the informal specification does not account for and the review does not accept, each with
+    /// its place.
+    #[serde(default)]
+    pub unaccounted_sentences: Vec<String>,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: Vec<String>,
     /// Files that the reviewer had to read in their current version and did not.
@@ -83,12 +87,13 @@ pub enum ApprovalClause {
     RequirementsCovered,
     OpenPointsAccepted,
     AssumptionsAccepted,
+    SentencesAccounted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 22] = [
+    pub const ALL: [ApprovalClause; 23] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -109,6 +114,7 @@ impl ApprovalClause {
         ApprovalClause::RequirementsCovered,
         ApprovalClause::OpenPointsAccepted,
         ApprovalClause::AssumptionsAccepted,
+        ApprovalClause::SentencesAccounted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
     ];
@@ -120,7 +126,9 @@ impl ApprovalClause {
     /// The node that can repair a failing clause.
     pub fn node(self) -> NodeName {
         match self {
-            ApprovalClause::InformalSpecExists | ApprovalClause::NotChangedInSilence => NodeName::InformalSpec,
+            ApprovalClause::InformalSpecExists
+            | ApprovalClause::NotChangedInSilence
+            | ApprovalClause::SentencesAccounted => NodeName::InformalSpec,
             ApprovalClause::ModuleAccepted
             | ApprovalClause::Evaluates
             | ApprovalClause::NothingViolated
@@ -195,6 +203,7 @@ impl ApprovalClause {
             ApprovalClause::RequirementsCovered => "claims.uncovered = 0",
             ApprovalClause::OpenPointsAccepted => "claims.unaccepted_open_points = 0",
             ApprovalClause::AssumptionsAccepted => "claims.unaccepted_assumptions = 0",
+            ApprovalClause::SentencesAccounted => "claims.unaccounted_sentences = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
         }
@@ -229,6 +238,9 @@ impl ApprovalClause {
             ApprovalClause::RequirementsCovered => "every requirement is covered, or named in `accepted_uncovered`",
             ApprovalClause::OpenPointsAccepted => "the reading of every open point is named in `accepted_open_points`",
             ApprovalClause::AssumptionsAccepted => "every assumption is named in `accepted_assumptions`",
+            ApprovalClause::SentencesAccounted => {
+                "the informal specification accounts for every normative sentence of the documents that were read, or the sentence is named in `accepted_sentences` with a reason"
+            }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
         }
@@ -294,6 +306,11 @@ impl ApprovalClause {
             ApprovalClause::AssumptionsAccepted => format!(
                 "assumptions that the review does not accept (name their ids in `accepted_assumptions`): {}",
                 list(&facts.unaccepted_assumptions)
+            ),
+            ApprovalClause::SentencesAccounted => format!(
+                "sentences of the documents that demand something, which the informal specification neither cites nor declares out \
+                 of scope (a review accepts one as `N1: reason` in `accepted_sentences`): {}",
+                facts.unaccounted_sentences.join("; ")
             ),
             ApprovalClause::ChangesNamed => {
                 format!(

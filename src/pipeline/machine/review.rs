@@ -123,6 +123,9 @@ pub struct Review {
     /// Assumptions that are accepted.
     #[serde(default)]
     pub accepted_assumptions: Vec<String>,
+    /// Normative sentences that nothing needs to account for.
+    #[serde(default)]
+    pub accepted_sentences: Vec<String>,
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<String>,
@@ -215,11 +218,19 @@ impl Review {
         self.accepted_assumptions.iter().any(|entry| remark_on(entry, id).is_some())
     }
 
+    /// Whether it accepts, with a reason, that nothing accounts for the normative sentence.
+    pub fn accepts_sentence(&self, id: &str) -> bool {
+        self.accepted_sentences.iter().any(|entry| remark_on(entry, id).is_some_and(is_reason))
+    }
+
     /// Whether it accepts the line of the configuration, with a reason.
     pub fn accepts_cfg(&self, line: &str) -> bool {
-        let is_reason = |remark: &str| remark.chars().any(char::is_alphanumeric);
         self.accepted_cfg.iter().any(|entry| remark_on(entry, line).is_some_and(is_reason))
     }
+}
+
+fn is_reason(remark: &str) -> bool {
+    remark.chars().any(char::is_alphanumeric)
 }
 
 /// The remark after an accepted name; `None` if the entry accepts another name. `R04` is `R4`, and white space makes no

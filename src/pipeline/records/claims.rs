@@ -112,6 +112,9 @@ pub struct ReviewClaims {
     /// Assumptions that the review does not accept.
     #[serde(default)]
     pub unaccepted_assumptions: usize,
+    /// Normative sentences without an account that the review does not accept.
+    #[serde(default)]
+    pub unaccounted_sentences: usize,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: usize,
     /// Files that the reviewer had to read and did not.

@@ -34,6 +34,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
         requirements: after.covered_requirements(),
         open_points: after.specification.open_points.clone(),
         assumptions: after.specification.assumptions.clone(),
+        normative_sentences: after.specification.normative_sentences.clone(),
         decisions: after.specification.decisions.clone(),
         check: after.fresh_check().cloned(),
         rank: after.reviews.rank,

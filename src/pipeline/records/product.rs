@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
 use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, FlawStep, NodeName, Review};
-use crate::prompt::{Assumption, OpenPoint, Requirement};
+use crate::prompt::{Assumption, NormativeSentence, OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
 /// Something that a node has to mend.
@@ -86,6 +86,9 @@ pub enum Facts {
         /// What the model takes for granted or leaves out.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         assumptions: Vec<Assumption>,
+        /// The sentences of the documents that demand something, and how the informal specification accounts for each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        normative_sentences: Vec<NormativeSentence>,
         /// Concerns that the informal specification leaves out.
         other_concerns: Vec<String>,
     },

@@ -14,7 +14,7 @@ use super::rank::RevisionRank;
 use super::spending::Spent;
 use crate::journal::Sha;
 use crate::pipeline::machine::{NodeName, Outcome, StopReason};
-use crate::prompt::{Assumption, OpenPoint, Requirement};
+use crate::prompt::{Assumption, NormativeSentence, OpenPoint, Requirement};
 use crate::tla::CheckOutcome;
 
 /// A closed revision. Its `meta.json` and the report show the requirements with their status.
@@ -39,6 +39,9 @@ pub struct Revision {
     /// What its model takes for granted or leaves out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
+    /// The sentences of the documents that demand something, with their accounts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub normative_sentences: Vec<NormativeSentence>,
     /// Readings that a person decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,

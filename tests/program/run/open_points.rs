@@ -1,6 +1,6 @@
 //! Questions that the documents leave open: an approval needs the reading of each accepted by its number.
 
-use crate::support::counter::{CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, sections};
+use crate::support::counter::{CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, sections};
 use crate::support::{Bench, Script, name, outcome, reasons};
 use serde_json::{Value, json};
 
@@ -126,6 +126,97 @@ fn an_assumption_is_accepted_by_its_number_only() {
         "  A2 [docs/counter.md:3] (fairness) It adds.\n",
         "rev_0: assumption A2: line 3",
     ]);
+}
+
+/// A document whose second sentence on line 5 demands something that the informal specification does not mention.
+fn bench_with_a_promise() -> Bench {
+    let bench = bench();
+    bench.write("docs/counter.md", format!("{DOC}Time passes. A reader must never\nsee the limit change.\n"));
+    bench
+}
+
+fn normative_sentences(bench: &Bench) -> Vec<Value> {
+    let report: Value =
+        serde_json::from_str(&bench.run(&["report", "specs", "--format", "json"]).expect(0).stdout).unwrap();
+    let revisions = report["revisions"].as_array().unwrap();
+    revisions.last().unwrap()["normative_sentences"].as_array().cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_sentence_that_demands_something_is_asked_for_once_more_and_then_needs_a_reason() {
+    let accepting = |ids: &[&str]| {
+        json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_sentences": ids}).to_string()
+    };
+    let script = |ids: &[&str]| {
+        let script = good().answer("informal_spec", 0, 2, "repair", INFORMAL);
+        script.answer("review", 0, 1, "draft", &accepting(ids)).having_read_all()
+    };
+    for accepted in [&[][..], &["N2"], &["N1: the limit"], &["N2: "]] {
+        let bench = bench_with_a_promise();
+        let done = bench.forge(&script(accepted), &["--max-revisions", "0"]).expect(1);
+        assert_eq!(last_guard(&bench)["clause"], "sentences_accounted", "{accepted:?}");
+        done.prints(&["N2 [docs/counter.md:5-6]"]);
+        let facts = bench.read("specs/workspace/facts.md");
+        assert!(
+            facts.contains("- N2 [docs/counter.md:5-6] \"A reader must never see the limit change.\"\n"),
+            "{facts}"
+        );
+        let journal = bench.journal("specs");
+        let finished: Vec<String> =
+            journal.iter().filter(|e| name(e) == "attempt_finished").map(Value::to_string).collect();
+        let asks = finished.iter().filter(|event| event.contains("these sentences of the documents demand something"));
+        assert_eq!(asks.count(), 1, "asked for once more");
+    }
+    let bench = bench_with_a_promise();
+    bench.forge(&script(&["N2: nothing changes the limit"]), &[]).expect(0).prints(&[
+        "Normative sentences of the documents: 1 in requirements, 1 not accounted for\n",
+        "  not accounted for: N2 [docs/counter.md:5-6] \"A reader must never see the limit change.\"\n",
+        "rev_0: normative sentence N2: nothing changes the limit",
+    ]);
+}
+
+#[test]
+fn a_sentence_that_is_cited_or_declared_out_of_scope_is_accounted_for() {
+    let place = "docs/counter.md:6";
+    for (section, account) in [
+        (format!("R2 [{place}] No reader sees the limit change.\n"), "requirements"),
+        (format!("## Steps\n- Read [{place}]: a reader reads.\n"), "behaviour"),
+        (
+            format!("## Open points\nO1 [{place}] Who reads? Taken: no one. Otherwise: anyone. Affects: none.\n"),
+            "open_points",
+        ),
+        (format!("## Assumptions\nA1 [{place}] (left out) Readers.\n"), "assumptions"),
+        (format!("## Out of scope\n- [{place}] Readers are another protocol.\n"), "out_of_scope"),
+    ] {
+        let bench = bench_with_a_promise();
+        let script = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}{section}"));
+        let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_uncovered": ["R2: r"],
+                            "accepted_open_points": ["O1"], "accepted_assumptions": ["A1"]});
+        let script = script.answer("review", 0, 1, "draft", &review.to_string()).having_read_all();
+        bench.forge(&script, &[]).expect(0);
+        assert_eq!(normative_sentences(&bench)[1]["account"]["as"], account, "{section}");
+        let facts = bench.read("specs/workspace/facts.md");
+        assert_eq!(facts.contains("only a step cites"), account == "behaviour", "{facts}");
+        assert_eq!(
+            facts.contains("- [docs/counter.md:6] Readers are another protocol.\n  - N2 "),
+            account == "out_of_scope"
+        );
+    }
+}
+
+#[test]
+fn the_words_of_normative_sentences_are_a_setting() {
+    for (flags, expected) in [
+        (&["--normative-words", ""][..], 0),
+        (&["--normative-words", "starts at,adds"], 2),
+        (&["--normative-words", "NEVER"], 1),
+    ] {
+        let informal = format!("{INFORMAL}## Out of scope\n- [docs/counter.md] No need.\n");
+        let bench = bench();
+        let script = good().answer("informal_spec", 0, 1, "draft", &informal);
+        bench.forge(&script, flags).expect(0);
+        assert_eq!(normative_sentences(&bench).len(), expected, "{flags:?}");
+    }
 }
 
 #[test]
