@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::larger_bounds::compare_larger_bounds;
-use crate::pipeline::{RunView, Specification};
+use crate::pipeline::{Flaw, RunView, Specification};
 use crate::prompt::{Document, OpenPoint, Requirement, quote};
 use crate::tla::{
     Bounds, CheckOutcome, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines,
@@ -13,13 +13,13 @@ use crate::tla::{
 /// The text of the claim. `changes` are the steps of the protocol that differ from the documents.
 pub(super) fn claim_text(
     view: &RunView,
+    flaw: &Flaw,
     module: Option<&Module>,
     documents: &[Document],
     changes: &[String],
 ) -> String {
-    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
-    let requirement = flaw.and_then(|f| view.specification.requirements.iter().find(|r| r.id == f.requirement));
-    let outcome = claimed_outcome(view);
+    let requirement = view.specification.requirements.iter().find(|r| r.id == flaw.requirement);
+    let outcome = claimed_outcome(view, flaw);
     let outcome = outcome.as_ref();
     let (which, listed) = if changes.is_empty() {
         ("as documented", String::new())
@@ -39,16 +39,14 @@ pub(super) fn claim_text(
     text.push_str("\n# Trace\n\nThe first state in full, then what each step changes.\n\n```\n");
     text.push_str(&outcome.and_then(|outcome| outcome.trace.as_ref()).map(trace).unwrap_or_default());
     text.push_str("```\n");
-    text.push_str(&recheck_section(view));
+    text.push_str(&recheck_section(flaw, outcome));
     text
 }
 
 /// The check as if the claimed property had been found violated first.
-fn claimed_outcome(view: &RunView) -> Option<CheckOutcome> {
+fn claimed_outcome(view: &RunView, flaw: &Flaw) -> Option<CheckOutcome> {
     let outcome = &view.check()?.outcome;
-    let flaw = view.reviews.last.as_ref().and_then(|review| review.flaw.as_ref());
-    let name = flaw.and_then(|flaw| outcome.violated_name(&flaw.property));
-    name.and_then(|name| outcome.focused_on(name)).or_else(|| Some(outcome.clone()))
+    outcome.violated_name(&flaw.property).and_then(|name| outcome.focused_on(name)).or_else(|| Some(outcome.clone()))
 }
 
 fn requirement_text(requirement: &Requirement, documents: &[Document]) -> String {
@@ -123,19 +121,16 @@ fn trace(trace: &Trace) -> String {
 }
 
 /// The results of further checks of the violation, and the lines that the claim cites.
-fn recheck_section(view: &RunView) -> String {
-    let check = claimed_outcome(view);
-    let check = check.as_ref();
+fn recheck_section(flaw: &Flaw, check: Option<&CheckOutcome>) -> String {
     let mut lines = check.map(probe_lines).unwrap_or_default();
     let open = check.map(|check| compare_larger_bounds(check, true).open).unwrap_or_default();
     // `probe_lines` already has one line for all sets and numbers of the module.
     let missing = |line: &String| !lines.contains(line) && !line.ends_with(": not checked with more");
     let open: Vec<String> = open.into_iter().filter(missing).collect();
     lines.extend(open);
-    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
     for (what, cited) in [
-        ("that the behaviour may go on like this", flaw.and_then(|f| f.unfair.as_ref())),
-        ("that the documents grant the bound", flaw.and_then(|f| f.bound.as_ref())),
+        ("that the behaviour may go on like this", flaw.unfair.as_ref()),
+        ("that the documents grant the bound", flaw.bound.as_ref()),
     ] {
         lines.extend(cited.map(|c| format!("the claim cites {}, line {}, {what}: {}", c.file, c.line, c.why.trim())));
     }

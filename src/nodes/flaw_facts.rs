@@ -2,14 +2,13 @@
 
 use super::larger_bounds::compare_larger_bounds;
 use super::review_facts::ReviewSubject;
-use crate::pipeline::{Citation, FlawFacts, Review};
+use crate::pipeline::{Citation, Flaw, FlawFacts};
 use crate::prompt::{Document, quote};
 use crate::tla::{ProbeResult, Verdict, Violation, ViolationKind};
 
 impl ReviewSubject<'_> {
     /// The facts of the flaw guard.
-    pub(super) fn flaw_facts(&self, review: &Review, documents: &[Document], unread: Vec<String>) -> FlawFacts {
-        let Some(flaw) = &review.flaw else { return FlawFacts::default() };
+    pub(super) fn flaw_facts(&self, flaw: &Flaw, documents: &[Document], unread: Vec<String>) -> FlawFacts {
         let all = self.fresh_check();
         // Without a match, the facts are about the first violation.
         let claimed = all.and_then(|check| check.violated_name(&flaw.property));
@@ -61,7 +60,7 @@ impl ReviewSubject<'_> {
             unmapped_steps: trace
                 .map(|t| {
                     let is_unmapped =
-                        |step: &usize| !is_mapped(*step, review, documents, &|id| self.view.can_grant_steps(id));
+                        |step: &usize| !is_mapped(*step, flaw, documents, &|id| self.view.can_grant_steps(id));
                     t.steps.iter().map(|s| s.step).filter(is_unmapped).collect()
                 })
                 .unwrap_or_default(),
@@ -70,9 +69,9 @@ impl ReviewSubject<'_> {
     }
 }
 
-/// Whether the review maps a step of the trace to places that exist in the documents, or to the reading of an open point.
-fn is_mapped(step: usize, review: &Review, documents: &[Document], can_grant: &dyn Fn(&str) -> bool) -> bool {
-    let mut steps = review.flaw.iter().flat_map(|f| &f.steps).filter(|s| s.step == step);
+/// Whether the claim maps a step of the trace to places that exist in the documents, or to the reading of an open point.
+fn is_mapped(step: usize, flaw: &Flaw, documents: &[Document], can_grant: &dyn Fn(&str) -> bool) -> bool {
+    let mut steps = flaw.steps.iter().filter(|s| s.step == step);
     let exists = |place: &String| quote(documents, place, "").is_some();
     steps.any(|s| {
         let is_granted = line_exists(&s.file, s.line, documents) || s.file.is_empty() && s.open_point.is_some();

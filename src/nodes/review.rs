@@ -12,8 +12,8 @@ use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, Attempt, Event, Facts, Feedback, Issue, NodeError, NodeName, Product, Review,
-    ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
+    ApprovalClause, ApprovalFacts, Attempt, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError, NodeName,
+    Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{Document, Problem, Readable, extract_json_object, show_invisible};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translation};
@@ -131,8 +131,15 @@ fn judge(
     artifacts: BTreeMap<String, Sha>,
 ) -> Result<Product, NodeError> {
     let facts = subject.approval_facts(Some(&review), unread.clone());
-    let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw_facts(&review, documents, unread));
+    let claims = |flaw: &Flaw| subject.flaw_facts(flaw, documents, unread.clone());
+    let is_flaw = review.verdict == ReviewVerdict::Flaw;
+    let flaw_facts = review.flaw.as_ref().filter(|_| is_flaw).map(claims);
     let judgement = attempt.run.judge(subject.view, &facts, flaw_facts.as_ref())?;
+    let mut further = Vec::new();
+    for claim in review.further_flaws.iter().filter(|_| is_flaw).map(claims) {
+        let refused_by = attempt.run.judge(subject.view, &facts, Some(&claim))?.flaw();
+        further.push(FurtherClaim { facts: claim, refused_by });
+    }
     let rank = subject.rank(&judgement, Some(&review));
     let routing = ReviewFacts {
         verdict: review.verdict,
@@ -178,6 +185,7 @@ fn judge(
             review: Box::new(review),
             approval: Box::new(facts),
             flaw: flaw_facts.map(Box::new),
+            further,
             rank,
         },
     })
@@ -223,10 +231,10 @@ fn read(answer: &str) -> Result<Readable<Review>, Problem> {
     }
     let mut review =
         Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
-    if let Some(flaw) = &mut review.flaw
-        && let Some(id) = requirement_id(&flaw.requirement)
-    {
-        flaw.requirement = id;
+    for flaw in review.flaw.iter_mut().chain(&mut review.further_flaws) {
+        if let Some(id) = requirement_id(&flaw.requirement) {
+            flaw.requirement = id;
+        }
     }
     if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
         return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));

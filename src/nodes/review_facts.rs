@@ -407,8 +407,8 @@ impl ReviewSubject<'_> {
         }
         if check.violated_names().count() > 1 {
             text.push_str(
-                "- several properties are violated: `flaw` names one of them; if the specification or another property is \
-                 wrong, say so in an issue\n",
+                "- several properties are violated: judge each one. `flaw` names one of them, `further_flaws` each other one that \
+                 is a flaw, too; one that is no flaw is named in an issue\n",
             );
         }
     }

@@ -11,9 +11,10 @@ use crate::tla::{CheckOutcome, with_checker};
 pub(super) fn quotes(review: &Review, results: &[RequirementResult], documents: &[Document]) -> Quotes {
     let broken = results.iter().filter(|result| result.status.is_broken()).map(|result| &result.requirement);
     let places = broken.filter_map(|r| Some((r.place.clone()?, r.place.clone()?, r.text.as_str())));
-    let steps = review.flaw.iter().flat_map(|flaw| &flaw.steps);
+    let flaws = || review.flaw.iter().chain(&review.further_flaws);
+    let steps = flaws().flat_map(|flaw| &flaw.steps);
     let also = steps.clone().flat_map(|step| step.also.iter().map(|place| (place.clone(), place.clone(), &*step.why)));
-    let citations = review.flaw.iter().flat_map(|flaw| flaw.unfair.iter().chain(&flaw.bound));
+    let citations = flaws().flat_map(|flaw| flaw.unfair.iter().chain(&flaw.bound));
     let lines = steps
         .filter(|step| !step.file.is_empty())
         .map(|step| (&step.file, step.line, &step.why))
@@ -93,7 +94,7 @@ pub(super) fn review_text(
             }
         }
     }
-    if let Some(flaw) = &review.flaw {
+    for flaw in review.flaw.iter().chain(&review.further_flaws) {
         let _ = write!(text, "\n## Flaw: {} breaks, shown by {}\n\n", flaw.requirement, flaw.property);
         for step in &flaw.steps {
             let cited = quotes.cite_step(step).join("\n   ");

@@ -12,11 +12,15 @@ use super::context::{NodeContext, parse_schema};
 use super::workspace::{current, documents, number_lines};
 use crate::journal::Kind;
 use crate::pipeline::{
-    AnswerUnreadable, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, file,
+    AnswerUnreadable, Attempt, Event, Facts, Feedback, Flaw, FurtherReading, NodeError, NodeName, Product, RunEvent,
+    RunView, file,
 };
 use crate::prompt::{OpenPoint, Problem, Readable, extract_json_object, marked_changes};
 
 const ANSWER: &str = "second_reading.answer";
+const PROMPT: &str = "review/second_reading";
+/// The purposes of the requests about further claims, which also limit their number.
+const FURTHER_PURPOSES: [&str; 4] = ["second_reading_2", "second_reading_3", "second_reading_4", "second_reading_5"];
 /// JSON schema of [`Opinion`], for models that can be constrained to one.
 const SCHEMA: &str = include_str!("second_reading_schema.json");
 
@@ -41,10 +45,14 @@ pub(super) async fn perform(
         _ => Vec::new(),
     };
     let module = current(view, attempt, file::MODULE)?.and_then(|text| context.modules.parse(&text).ok());
-    let claim = claim_text(view, module.as_deref(), &documents(view, attempt)?, &changes);
+    let documents = documents(view, attempt)?;
+    let text_of = |flaw: &Flaw| claim_text(view, flaw, module.as_deref(), &documents, &changes);
+    let review = view.reviews.last.as_ref();
+    let main = review.and_then(|review| review.flaw.as_ref());
+    let claim = main.map(text_of).unwrap_or_default();
     // Neither the module nor the review: the reader has to come to an opinion of its own.
     let mut files = vec![("claim.md".to_owned(), claim.clone())];
-    let mut prompt = "review/second_reading".to_owned();
+    let mut prompt = PROMPT.to_owned();
     // Reading the previous answer again gives the problem that the model has to correct.
     if view.state.unreadable
         && let Some(previous) = current(view, attempt, ANSWER)?
@@ -54,16 +62,8 @@ pub(super) async fn perform(
         files.push(("feedback.md".to_owned(), format!("# Still open\n\n{}\n", problem.what)));
         prompt.push_str("_repair");
     }
-    let ask = NodeRequest {
-        role_template: "review/second_reading_role".to_owned(),
-        prompt_template: prompt,
-        template_data: json!({"changed": !changes.is_empty()}),
-        files,
-        offers_documents: true,
-        schema: Some(parse_schema(SCHEMA)),
-        ..NodeRequest::new(NodeName::Review, "second_reading", attempt)
-    };
-    let answer = context.ask(view, ask).await?;
+    let has_changes = !changes.is_empty();
+    let answer = context.ask(view, request("second_reading", prompt, files, has_changes, attempt)).await?;
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
     let best_inconclusive = view.best(Some(view.reviews.rank)).is_some_and(|(_, best)| best.inconclusive);
     let opinion = match read(&answer.text, view) {
@@ -73,25 +73,45 @@ pub(super) async fn perform(
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
         // After two unreadable answers the claim counts as not confirmed.
-        Err(problem) => {
-            Opinion { agrees: false, why: format!("it could not be read: {}", problem.what), open_point: None }
-        }
+        Err(problem) => unreadable_opinion(&problem),
     };
-    let Opinion { agrees, why, open_point } = opinion;
-    // What the review rests on counts, too: the reader may take the reading for the only one.
-    let named = open_point.and_then(|id| view.undecided_open_point(&id));
-    let open_point = named.or_else(|| view.claimed_open_point()).filter(|_| agrees).cloned();
+    let (agrees, why, open_point) = weigh(view, opinion, main);
+    let mut further = Vec::new();
+    let claims = view.reviews.claims_of(view.rev).map(|claims| claims.further.as_slice()).unwrap_or_default();
+    let flaws = review.map(|review| review.further_flaws.as_slice()).unwrap_or_default();
+    let readable = flaws.iter().zip(claims).filter(|(_, claim)| claim.refused_by.is_none());
+    for ((flaw, _), purpose) in readable.zip(FURTHER_PURPOSES) {
+        let files = vec![("claim.md".to_owned(), text_of(flaw))];
+        let answer = context.ask(view, request(purpose, PROMPT.to_owned(), files, has_changes, attempt)).await?;
+        let opinion = match read(&answer.text, view) {
+            Ok(opinion) => record_normalisation(attempt, opinion)?,
+            Err(problem) => unreadable_opinion(&problem),
+        };
+        let (agrees, why, open_point) = weigh(view, opinion, Some(flaw));
+        let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
+        further.push(FurtherReading { requirement, property, agrees, why, open_point });
+    }
     let feedback = match &open_point {
         Some(point) => other_reading_feedback(point, &claim, &why),
         None if agrees => Feedback {
             node: NodeName::InformalSpec,
             from: Feedback::CONFIRMED_FLAW.into(),
-            text: format!("{claim}\nThe second reader: {why}"),
+            text: further_flaws(&further).fold(format!("{claim}\nThe second reader: {why}"), |text, also| {
+                let FurtherReading { requirement, property, why, .. } = also;
+                text + &format!(
+                    "\n\nAlso confirmed: {requirement} breaks, shown by {property}. The second reader: {why}"
+                )
+            }),
         },
         None => Feedback {
             node: NodeName::Formalize,
             from: "a claim of a flaw in the protocol was refused by the second reader".into(),
-            text: why.clone(),
+            text: further_flaws(&further).fold(why.clone(), |text, also| {
+                text + &format!(
+                    "\n\nThe claim that {} breaks, shown by {}, was confirmed.",
+                    also.requirement, also.property
+                )
+            }),
         },
     };
     let ambiguous = open_point.is_some();
@@ -99,8 +119,45 @@ pub(super) async fn perform(
         event: Event::SecondRead { agrees, ambiguous, best_inconclusive, objective_lost: false },
         artifacts,
         feedback: vec![feedback],
-        facts: Facts::SecondRead { agrees, why, open_point },
+        facts: Facts::SecondRead { agrees, why, open_point, further },
     })
+}
+
+/// A request for an independent reading of the claim in `files`.
+fn request<'a>(
+    purpose: &'static str,
+    prompt_template: String,
+    files: Vec<(String, String)>,
+    changed: bool,
+    attempt: &'a Attempt<'a>,
+) -> NodeRequest<'a> {
+    NodeRequest {
+        role_template: "review/second_reading_role".to_owned(),
+        prompt_template,
+        template_data: json!({"changed": changed}),
+        files,
+        offers_documents: true,
+        schema: Some(parse_schema(SCHEMA)),
+        ..NodeRequest::new(NodeName::Review, purpose, attempt)
+    }
+}
+
+fn unreadable_opinion(problem: &Problem) -> Opinion {
+    Opinion { agrees: false, why: format!("it could not be read: {}", problem.what), open_point: None }
+}
+
+/// Whether the reader agrees, why, and the open point on which the claim rests. What the review rests on counts, too: the
+/// reader may take the reading for the only one.
+fn weigh(view: &RunView, opinion: Opinion, flaw: Option<&Flaw>) -> (bool, String, Option<OpenPoint>) {
+    let Opinion { agrees, why, open_point } = opinion;
+    let named = open_point.and_then(|id| view.undecided_open_point(&id));
+    let open_point = named.or_else(|| view.open_point_of(flaw?)).filter(|_| agrees).cloned();
+    (agrees, why, open_point)
+}
+
+/// The further claims that are flaws under every reading.
+fn further_flaws(further: &[FurtherReading]) -> impl Iterator<Item = &FurtherReading> {
+    further.iter().filter(|reading| reading.agrees && reading.open_point.is_none())
 }
 
 /// The task to take the other reading of an open point.

@@ -8,8 +8,8 @@ use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{
-    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, ReviewVerdict, Revision, RunView,
-    Spent,
+    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus, ReviewVerdict,
+    Revision, RunView, Spent, ViolationJudgement,
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
@@ -310,6 +310,9 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
         text.push_str("\nRequirements:\n");
     }
     let quotes = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last()).map(|(_, quotes)| quotes);
+    let violations = view.judged_violations(revision);
+    let claimed = view.reviews.last_of(revision.revision).and_then(|review| review.flaw.as_ref());
+    let is_main = |property: &str| claimed.is_some_and(|flaw| flaw.property.eq_ignore_ascii_case(property));
     for RequirementResult { requirement, status } in results {
         let _ = writeln!(text, "  {} [{}] {}", requirement.id, requirement.place_words(), requirement.text);
         let sentences = quotes.zip(requirement.place.as_ref()).and_then(|(quotes, place)| quotes.0.get(place));
@@ -317,6 +320,17 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
             let _ = writeln!(text, "      documents: \"{sentences}\"");
         }
         let _ = writeln!(text, "      {}", status.words());
+        let RequirementStatus::Broken { by } = &status else { continue };
+        for violation in violations.iter().filter(|violation| by.contains(&violation.property)) {
+            let words = match &violation.judgement {
+                // What the second reader says is below the counterexample.
+                ViolationJudgement::Flaw { .. } if is_main(&violation.property) => {
+                    "a flaw of the protocol, as a second reader confirms".to_owned()
+                }
+                judgement => judgement.words(),
+            };
+            let _ = writeln!(text, "        {}: {words}", violation.property);
+        }
     }
 }
 
@@ -428,12 +442,9 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
             let _ = writeln!(text, "  - {what}: {said}\n    {}", cited.why.trim());
         }
     }
-    // The view keeps only the second reading of the current revision.
-    let second_reading = view.reviews.second_reading.as_ref().filter(|_| view.rev == revision.revision);
-    if let Some((agrees, why)) = second_reading {
+    let claims = view.reviews.claims_of(revision.revision);
+    if let Some((agrees, why)) = claims.and_then(|claims| claims.second_reading.as_ref()) {
         let _ = writeln!(text, "\nThe second reader {}: {why}", if *agrees { "agrees" } else { "disagrees" });
-    } else if let Some(ambiguity) = ambiguity {
-        let _ = writeln!(text, "\nThe second reader agrees: {}", ambiguity.why);
     }
 }
 

@@ -99,7 +99,7 @@ pub fn unaccounted_text(sentences: &[NormativeSentence]) -> Option<String> {
 fn holds_word(text: &str, word: &str) -> bool {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     let word = word.to_lowercase();
-    let has_case = word.chars().any(|c| c.is_lowercase());
+    let has_case = word.chars().any(char::is_lowercase);
     let is_inside = |c: Option<char>| has_case && c.is_some_and(char::is_alphanumeric);
     !word.is_empty()
         && text.match_indices(&word).any(|(at, _)| {

@@ -132,6 +132,9 @@ pub struct Review {
     /// The claimed flaw, with the verdict `flaw`.
     #[serde(default)]
     pub flaw: Option<Flaw>,
+    /// Claims that other violated properties show flaws, too; each has its own second reading.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_flaws: Vec<Flaw>,
     /// Further remarks for people.
     #[serde(default)]
     pub summary: String,

@@ -12,6 +12,7 @@ mod covering;
 mod event;
 mod event_data;
 mod interface;
+mod judged_violations;
 mod metric_definitions;
 mod metrics;
 mod mutants;
@@ -51,6 +52,7 @@ pub use event_data::{
     RequestPartOmitted, RequestSent, Routed, ToolFinished,
 };
 pub use interface::{Interface, Name};
+pub use judged_violations::{FurtherClaim, FurtherReading, JudgedViolation, ViolationJudgement};
 pub use metric_definitions::{METRICS, Metric, Source, known_metrics};
 pub use metrics::{Metrics, ObjectiveStep, Quantity};
 pub use mutants::{
@@ -65,7 +67,7 @@ pub(super) use published_claims::{claims_of, restorations, reviewed};
 pub use question::{Question, Reading};
 pub use rank::RevisionRank;
 pub use requirement_status::{RequirementResult, RequirementStatus};
-pub use review_history::{ConfirmedFlaw, ReviewHistory};
+pub use review_history::{ConfirmedFlaw, JudgedClaims, ReviewHistory};
 pub use revision::{CoveredRequirement, Finished, Revision};
 pub use settings::{Branch, Changed, PromptInUse, Settings};
 pub use specification::{Origin, Specification};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::judged_violations::{FurtherClaim, FurtherReading};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
 use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, FlawStep, NodeName, Review};
@@ -105,6 +106,9 @@ pub enum Facts {
         approval: Box<ApprovalFacts>,
         /// The facts of the flaw guard, if a flaw was claimed.
         flaw: Option<Box<FlawFacts>>,
+        /// The other claims of flaws.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        further: Vec<FurtherClaim>,
         /// The rank of this revision.
         rank: RevisionRank,
         /// The sentences of the documents that the review and the broken requirements cite.
@@ -123,6 +127,9 @@ pub enum Facts {
         /// If a step is granted only by the reading that an open point takes: that open point.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         open_point: Option<OpenPoint>,
+        /// The second readings of the other claims. They decide nothing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        further: Vec<FurtherReading>,
     },
 }
 

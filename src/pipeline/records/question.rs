@@ -7,7 +7,7 @@ use super::requirement_status::RequirementStatus;
 use super::revision::Revision;
 use super::specification::Specification;
 use super::view::RunView;
-use crate::pipeline::machine::Outcome;
+use crate::pipeline::machine::{Flaw, Outcome};
 use crate::prompt::{OpenPoint, Requirement};
 
 /// The question that an ambiguity raises, with what is known under each reading.
@@ -38,7 +38,11 @@ pub struct Reading {
 impl RunView {
     /// The open point on which the claim of the last review rests, unless the owner of the protocol decided it.
     pub fn claimed_open_point(&self) -> Option<&OpenPoint> {
-        let flaw = self.reviews.last.as_ref()?.flaw.as_ref()?;
+        self.open_point_of(self.reviews.last.as_ref()?.flaw.as_ref()?)
+    }
+
+    /// The open point on which a claim rests, unless the owner of the protocol decided it.
+    pub fn open_point_of(&self, flaw: &Flaw) -> Option<&OpenPoint> {
         flaw.steps.iter().filter_map(|step| step.open_point.as_deref()).find_map(|id| self.undecided_open_point(id))
     }
 

@@ -96,6 +96,7 @@ impl RunView {
     pub fn revision_json(&self, revision: &Revision) -> serde_json::Value {
         let mut json = to_value(revision);
         json["requirements"] = to_value(&self.results_of(revision));
+        json["violations"] = to_value(&self.judged_violations(revision));
         json
     }
 }

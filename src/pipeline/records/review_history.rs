@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ambiguity::Ambiguity;
+use super::judged_violations::{FurtherClaim, FurtherReading};
 use super::product::{Facts, Quotes};
 use super::rank::RevisionRank;
 use crate::pipeline::machine::Review;
@@ -13,14 +14,25 @@ pub struct ReviewHistory {
     pub last: Option<Review>,
     /// Every readable review by revision, each with the lines that it cites.
     pub by_revision: BTreeMap<u32, Vec<(Review, Quotes)>>,
-    /// The last readable second reading of the revision in work: whether it agrees, and why.
-    pub second_reading: Option<(bool, String)>,
+    /// What became of the claims of flaws, by revision.
+    claims: BTreeMap<u32, JudgedClaims>,
     /// The rank that the last review of the revision in work gave it.
     pub rank: RevisionRank,
     /// Confirmed flaws by the revision that ended in them.
     confirmed_flaws: BTreeMap<u32, ConfirmedFlaw>,
     /// Confirmed claims that rest on the reading of an open point, by the revision that made them.
     pub ambiguities: BTreeMap<u32, Ambiguity>,
+}
+
+/// What became of the claims of flaws in the last review of a revision.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JudgedClaims {
+    /// The claims beside the one that the run rests on.
+    pub further: Vec<FurtherClaim>,
+    /// The second reading of the main claim: whether it agrees, and why.
+    pub second_reading: Option<(bool, String)>,
+    /// The second readings of the other claims.
+    pub further_readings: Vec<FurtherReading>,
 }
 
 /// A flaw with which the second reader agreed.
@@ -34,19 +46,20 @@ pub struct ConfirmedFlaw {
 impl ReviewHistory {
     pub(super) fn begin_revision(&mut self) {
         self.last = None;
-        self.second_reading = None;
         self.rank = RevisionRank::default();
     }
 
     pub(super) fn absorb(&mut self, revision: u32, facts: &Facts) {
         match facts {
-            Facts::Reviewed { review, rank, quotes, .. } => {
+            Facts::Reviewed { review, rank, quotes, further, .. } => {
+                let claims = JudgedClaims { further: further.clone(), ..JudgedClaims::default() };
+                self.claims.insert(revision, claims);
                 self.by_revision.entry(revision).or_default().push(((**review).clone(), quotes.clone()));
                 self.last = Some((**review).clone());
                 self.rank = *rank;
             }
             Facts::ReviewUnreadable { rank, .. } => self.rank = *rank,
-            Facts::SecondRead { agrees, why, open_point } => {
+            Facts::SecondRead { agrees, why, open_point, further } => {
                 if let Some(flaw) = self.last.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| *agrees) {
                     let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
                     match open_point.clone() {
@@ -61,7 +74,9 @@ impl ReviewHistory {
                         }
                     }
                 }
-                self.second_reading = Some((*agrees, why.clone()));
+                let claims = self.claims.entry(revision).or_default();
+                claims.second_reading = Some((*agrees, why.clone()));
+                claims.further_readings.clone_from(further);
             }
             Facts::Nothing | Facts::Informal { .. } | Facts::Rejected { .. } | Facts::Merged { .. } => {}
         }
@@ -69,6 +84,10 @@ impl ReviewHistory {
 
     pub(super) fn confirmed_flaw(&self, revision: u32) -> Option<&ConfirmedFlaw> {
         self.confirmed_flaws.get(&revision)
+    }
+
+    pub fn claims_of(&self, revision: u32) -> Option<&JudgedClaims> {
+        self.claims.get(&revision)
     }
 
     pub fn last_of(&self, revision: u32) -> Option<&Review> {

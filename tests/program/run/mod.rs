@@ -25,5 +25,6 @@ mod review_claims;
 mod review_schema;
 mod run_folder;
 mod sequence_chart;
+mod several_flaws;
 mod single_call_draft;
 mod weakened_checks;

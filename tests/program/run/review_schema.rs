@@ -60,14 +60,14 @@ fn complaint(schema: &Value, value: &Value) -> Option<String> {
 /// A review with every field that there is.
 fn full() -> Value {
     let cited = json!({"file": "docs/a.md", "line": 3, "why": "it says so"});
+    let flaw = json!({"requirement": "R1", "property": "P", "unfair": cited, "bound": cited,
+        "steps": [{"step": 1, "file": "docs/a.md", "line": 1, "why": "w", "also": ["docs/b.md:2"], "open_point": "O1"}]});
     json!({
         "verdict": "flaw",
         "issues": [{"severity": "major", "category": "cfg_mismatch", "blame": "spec", "description": "d", "suggestion": "s"}],
         "intended_dead": ["A"], "accepted_changes": ["B"], "accepted_uncovered": ["R1"],
         "accepted_open_points": ["O1"], "accepted_assumptions": ["A1"], "accepted_sentences": ["N1: why"], "accepted_cfg": ["C: why"],
-        "flaw": {"requirement": "R1", "property": "P", "unfair": cited, "bound": cited,
-                 "steps": [{"step": 1, "file": "docs/a.md", "line": 1, "why": "w", "also": ["docs/b.md:2"], "open_point": "O1"}]},
-        "summary": "s",
+        "flaw": flaw, "further_flaws": [flaw], "summary": "s",
     })
 }
 
@@ -228,13 +228,13 @@ fn only_requests_for_objects_have_a_schema() {
         // A strict server takes a schema only where every field is required.
         let mut objects = 0;
         all_required(posted, &mut objects);
-        assert_eq!(objects, 6, "{posted}");
+        assert_eq!(objects, 10, "{posted}");
         assert_eq!(complaint(posted, &full()), None);
         // What is left out elsewhere is empty here, and read alike.
         let empty = json!({
             "verdict": "revise", "issues": [{"severity": "minor", "category": "abstraction", "blame": null, "description": "d", "suggestion": ""}],
             "summary": "", "intended_dead": [], "accepted_changes": [], "accepted_uncovered": [], "accepted_open_points": [], "accepted_assumptions": [],
-            "accepted_sentences": [], "accepted_cfg": [], "flaw": null,
+            "accepted_sentences": [], "accepted_cfg": [], "flaw": null, "further_flaws": [],
         });
         assert_eq!(complaint(posted, &empty), None);
         let least = json!({

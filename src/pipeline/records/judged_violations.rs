@@ -1,0 +1,139 @@
+//! What the review and the second readers made of each violated property of a revision.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::revision::Revision;
+use super::view::RunView;
+use crate::pipeline::machine::{Blame, FlawClause, FlawFacts, NodeName};
+use crate::prompt::OpenPoint;
+
+/// A claim beside the one that the run rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherClaim {
+    /// The facts of the flaw guard.
+    pub facts: FlawFacts,
+    /// The clause that refuses it; such a claim has no second reading.
+    pub refused_by: Option<FlawClause>,
+}
+
+/// The second reading of a further claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherReading {
+    /// The requirement that the claim says is broken.
+    pub requirement: String,
+    /// The violated property.
+    pub property: String,
+    pub agrees: bool,
+    pub why: String,
+    /// If a step is granted only by the reading that an open point takes: that open point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_point: Option<OpenPoint>,
+}
+
+/// A violated property with what it means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JudgedViolation {
+    pub property: String,
+    #[serde(flatten)]
+    pub judgement: ViolationJudgement,
+}
+
+/// What a violation means, as the review and a second reader see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "judgement", rename_all = "snake_case")]
+pub enum ViolationJudgement {
+    /// The protocol as documented breaks a requirement; a second reader agrees.
+    Flaw { why: String },
+    /// A requirement breaks only under the reading that an open point takes; a second reader agrees.
+    Ambiguity { open_point: String, why: String },
+    /// It is claimed to be a flaw, and the guard or a second reader refused the claim.
+    ClaimRefused { why: String },
+    /// The module does not say what the documents say.
+    SpecificationWrong { why: String },
+    /// The property says more than its requirement.
+    PropertyWrong { why: String },
+    /// The requirement, as the informal specification words it, says more than the documents.
+    RequirementWrong { why: String },
+    /// The review says nothing about it.
+    NotJudged,
+}
+
+impl ViolationJudgement {
+    /// For readers, in one line.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Flaw { why } => format!("a flaw of the protocol, as a second reader confirms: {why}"),
+            Self::Ambiguity { open_point, why } => {
+                format!("a flaw only under the reading of {open_point}, as a second reader confirms: {why}")
+            }
+            Self::ClaimRefused { why } => format!("claimed as a flaw, and refused: {why}"),
+            Self::SpecificationWrong { why } => format!("the review blames the module: {why}"),
+            Self::PropertyWrong { why } => format!("the review blames the property: {why}"),
+            Self::RequirementWrong { why } => format!("the review blames the wording of the requirement: {why}"),
+            Self::NotJudged => "not judged".to_owned(),
+        }
+    }
+}
+
+impl RunView {
+    /// The violated properties of a closed revision, each judged on its own, in the order of the check.
+    pub fn judged_violations(&self, revision: &Revision) -> Vec<JudgedViolation> {
+        let names = revision.check.iter().flat_map(|check| check.violated_names());
+        let judged =
+            |name: &str| JudgedViolation { property: name.to_owned(), judgement: self.judge_violation(revision, name) };
+        names.map(judged).collect()
+    }
+
+    fn judge_violation(&self, revision: &Revision, name: &str) -> ViolationJudgement {
+        let number = revision.revision;
+        let is_it = |property: &str| property.eq_ignore_ascii_case(name);
+        let claims = self.reviews.claims_of(number);
+        let main_reading = claims.and_then(|claims| claims.second_reading.clone());
+        let main_why = || main_reading.clone().map(|(_, why)| why).unwrap_or_default();
+        if self.reviews.confirmed_flaw(number).is_some_and(|flaw| is_it(&flaw.property)) {
+            return ViolationJudgement::Flaw { why: main_why() };
+        }
+        if let Some(ambiguity) = self.reviews.ambiguities.get(&number).filter(|ambiguity| is_it(&ambiguity.property)) {
+            return ViolationJudgement::Ambiguity {
+                open_point: ambiguity.open_point.id.clone(),
+                why: ambiguity.why.clone(),
+            };
+        }
+        let readings = claims.map(|claims| claims.further_readings.as_slice()).unwrap_or_default();
+        if let Some(FurtherReading { agrees, why, open_point, .. }) = readings.iter().find(|r| is_it(&r.property)) {
+            let why = why.clone();
+            return match open_point {
+                Some(point) if *agrees => ViolationJudgement::Ambiguity { open_point: point.id.clone(), why },
+                None if *agrees => ViolationJudgement::Flaw { why },
+                _ => ViolationJudgement::ClaimRefused { why: format!("the second reader disagrees: {why}") },
+            };
+        }
+        let Some(review) = self.reviews.last_of(number) else { return ViolationJudgement::NotJudged };
+        let refused = claims.map(|claims| claims.further.as_slice()).unwrap_or_default();
+        if let Some(FurtherClaim { facts, refused_by: Some(clause) }) =
+            refused.iter().find(|c| is_it(&c.facts.property))
+        {
+            return ViolationJudgement::ClaimRefused { why: clause.words(facts) };
+        }
+        if review.flaw.as_ref().is_some_and(|flaw| is_it(&flaw.property)) {
+            return ViolationJudgement::ClaimRefused {
+                why: if main_reading.is_some() { main_why() } else { revision.why.clone() },
+            };
+        }
+        let names_it = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_it);
+        let issue = review.issues.iter().find(|issue| names_it(&issue.description) || names_it(&issue.suggestion));
+        issue.map_or(ViolationJudgement::NotJudged, |issue| {
+            let why = issue.description.clone();
+            match (issue.blame, issue.node()) {
+                (Some(Blame::Requirement), _) | (None, NodeName::InformalSpec) => {
+                    ViolationJudgement::RequirementWrong { why }
+                }
+                (Some(Blame::Invariant), _) | (None, NodeName::GenerateInvariants) => {
+                    ViolationJudgement::PropertyWrong { why }
+                }
+                _ => ViolationJudgement::SpecificationWrong { why },
+            }
+        })
+    }
+}
