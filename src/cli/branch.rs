@@ -15,8 +15,8 @@ use crate::pipeline::{
     begin_branch, file,
 };
 use crate::prompt::{
-    Assumption, Document, NormativeSentence, OpenPoint, Requirement, account_for, check_places, parse_assumptions,
-    parse_open_points, parse_requirements,
+    Assumption, Document, FixedNames, NormativeSentence, OpenPoint, Requirement, account_for, check_places,
+    fixed_names, parse_assumptions, parse_open_points, parse_requirements,
 };
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
@@ -109,7 +109,7 @@ pub(super) async fn start_branch(
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(missing_input_failure(from, node, carried, has_source));
     }
-    let NumberedItems { requirements, open_points, assumptions, normative_sentences } =
+    let NumberedItems { requirements, open_points, assumptions, normative_sentences, names } =
         locate_items(run, &view, informal.as_deref())?;
     // A correction by hand means that the flaw was in the specification and not in the protocol, so no node repairs it.
     let open_feedback = parent.open_feedback.iter().filter(|f| {
@@ -125,6 +125,7 @@ pub(super) async fn start_branch(
         open_points,
         assumptions,
         normative_sentences,
+        names,
         covers,
         artifacts,
         edited,
@@ -205,7 +206,7 @@ fn store_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sh
     let dir = run.root().join("history").join(format!("rev_{}", parent.revision));
     let mut edited = Vec::new();
     for name in [file::INFORMAL, file::MODULE, file::CFG] {
-        let path = dir.join(name);
+        let path = dir.join(file::visible_name(name, parent.module_name()));
         // Within the run folder: in a folder from another person, a link must not send a file of this machine to a
         // model.
         let text = match files::read_text_within(run.root(), &path, files::MEDIUM) {
@@ -237,10 +238,10 @@ fn is_corrected(run: &Run, parent: &Revision, artifacts: &BTreeMap<String, Sha>)
 }
 
 fn confirmed_flaw_failure(parent: &Revision) -> Failure {
-    let n = parent.revision;
+    let (n, module) = (parent.revision, parent.module_name());
     Failure::usage(format!("rev_{n} ended in a confirmed flaw of the documented protocol")).hint(format!(
         "to repair the protocol, add --repair (the best possible outcome is then approved_repaired); if the \
-         specification is wrong, first correct informal_spec.md, Spec.tla or Spec.cfg in history/rev_{n}; if the \
+         specification is wrong, first correct informal_spec.md, {module}.tla or {module}.cfg in history/rev_{n}; if the \
          documents are wrong, correct them and start a new run"
     ))
 }
@@ -251,6 +252,7 @@ struct NumberedItems {
     open_points: Vec<OpenPoint>,
     assumptions: Vec<Assumption>,
     normative_sentences: Vec<NormativeSentence>,
+    names: FixedNames,
 }
 
 /// Parses the requirements, open points and assumptions, looks up the places that they cite in the documents, and how the
@@ -269,7 +271,8 @@ fn locate_items(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Num
     let was_read = |path: &str| known.iter().any(|sentence| sentence.document() == path);
     let words = &view.settings.normative_words;
     let normative_sentences = informal.map(|text| account_for(text, &documents, was_read, words)).unwrap_or_default();
-    Ok(NumberedItems { requirements, open_points, assumptions, normative_sentences })
+    let names = informal.map(fixed_names).unwrap_or_default();
+    Ok(NumberedItems { requirements, open_points, assumptions, normative_sentences, names })
 }
 
 fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {

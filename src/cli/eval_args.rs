@@ -11,7 +11,7 @@ use super::value_parsers::{parse_positive, parse_share};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct EvalArgs {
-    /// Run folder, or any folder with Spec.tla and Spec.cfg. Writes `eval_report.json` into it.
+    /// Run folder, or any folder with a module and its configuration (Spec.tla and Spec.cfg). Writes `eval_report.json` into it.
     #[arg(required_unless_present = "suite", conflicts_with = "suite", requires = "case")]
     pub specs: Option<PathBuf>,
     /// Folder of the case.

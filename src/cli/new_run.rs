@@ -23,6 +23,7 @@ use crate::pipeline::{self, Interface, Outcome, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{DEFAULT_NORMATIVE_WORDS, Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
+use crate::tla::is_module_name;
 
 // Compiled in, so that an installed program needs no file of the repository.
 const EXEMPLARS: &[(&str, &str)] = &[
@@ -117,6 +118,7 @@ pub(super) async fn create_run(
     if !own.is_empty() {
         display.note(&format!("using your own prompts: {}", own.join(", ")));
     }
+    let module = module_name(settings.given.module.as_deref())?;
     let run = open_run(&job.out, display)?;
     // Another process may have started a run here between the check above and the lock.
     if !run.entries().is_empty() {
@@ -130,6 +132,7 @@ pub(super) async fn create_run(
         objective: job.objective,
         concern: settings.given.concern.clone(),
         normative_words: normative_words(&settings.given.normative_words),
+        module,
         interface: job.interface.words(),
         interface_names: job.interface,
         docs: Vec::new(),
@@ -153,6 +156,15 @@ pub(super) async fn create_run(
     // Last: the run exists once this event is durable, and everything that it names must be in the store by then.
     run.start(&started).map_err(|e| run_failure(&e))?;
     Ok((run, prepared))
+}
+
+/// The name that the user chose for the module.
+fn module_name(given: Option<&str>) -> Result<Option<String>, Failure> {
+    match given {
+        Some(name) if !is_module_name(name) => Err(Failure::usage(format!("no module can be called {name:?}"))
+            .hint("--module takes letters, digits and _, with a letter among them, and no name of a standard module")),
+        name => Ok(name.map(str::to_owned)),
+    }
 }
 
 /// The words as given, or the default ones; an empty word looks for nothing.

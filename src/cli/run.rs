@@ -35,6 +35,9 @@ pub(super) struct RunArgs {
     /// Single concern of the specification [default: the model chooses].
     #[arg(long, value_name = "TEXT")]
     pub concern: Option<String>,
+    /// Name of the module, after which its files are named [default: the one that the documents fix, or `Spec`].
+    #[arg(long, value_name = "NAME")]
+    pub module: Option<String>,
     /// Words that make a sentence of the documents normative, separated by commas [default: must, shall, never, always,
     /// at no time, only if].
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
@@ -63,6 +66,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let flags = Layer {
         exemplars: args.exemplars.clone(),
         concern,
+        module: args.module.clone(),
         normative_words: args.normative_words.clone(),
         ..args.forge.layer()
     };

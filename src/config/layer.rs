@@ -106,6 +106,9 @@ pub struct Layer {
     /// What the specification is about, if the documents have several concerns; by default the model chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concern: Option<String>,
+    /// Name of the module, after which its files are named; by default the one that the documents fix, or `Spec`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// Words that make a sentence of the documents normative; the informal specification has to account for each such
     /// sentence. By default "must", "shall", "never", "always", "at no time" and "only if"; `[""]` looks for none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -292,6 +295,7 @@ impl Layer {
             prompts: self.prompts.or(below.prompts),
             exemplars: self.exemplars.or(below.exemplars),
             concern: self.concern.or(below.concern),
+            module: self.module.or(below.module),
             normative_words: if self.normative_words.is_empty() { below.normative_words } else { self.normative_words },
             draft: self.draft.or(below.draft),
             candidates: self.candidates.or(below.candidates),

@@ -1,4 +1,4 @@
-//! Loads the specification to evaluate from a run folder, or from any folder with `Spec.tla` and `Spec.cfg`.
+//! Loads the specification to evaluate from a run folder, or from any folder with a module and its configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -37,17 +37,18 @@ pub struct Specs {
 
 impl Specs {
     pub fn load(root: &Path) -> Result<Self, SpecsError> {
+        let module = module_in(root);
         let read = |name: &str| {
-            let file = root.join(name);
+            let file = root.join(file::visible_name(name, &module));
             files::read_text(&file, files::MEDIUM).map_err(|e| SpecsError {
                 what: format!("cannot be read: {e}"),
                 file,
-                remedy: "name a run folder, or a folder with Spec.tla and Spec.cfg",
+                remedy: "name a run folder, or a folder with Spec.tla and Spec.cfg or with one other pair of these files",
             })
         };
         let text = read(file::MODULE)?;
         let cfg_text = read(file::CFG)?;
-        let path = root.join(file::MODULE);
+        let path = root.join(file::visible_name(file::MODULE, &module));
         // A file that is not a module is a finding of the first tier, not an error.
         let module = Module::parse(&text).ok();
         let name = module.as_ref().map_or_else(|| "Spec".to_owned(), |module| module.name.clone());
@@ -58,6 +59,22 @@ impl Specs {
             cfg_text,
             run: read_run_info(root)?,
         })
+    }
+}
+
+/// The name of the module in a folder: `Spec`, or that of the only `.tla` file with a `.cfg` file beside it.
+fn module_in(root: &Path) -> String {
+    let default = file::DEFAULT_MODULE;
+    if root.join(file::visible_name(file::MODULE, default)).exists() {
+        return default.to_owned();
+    }
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let modules =
+        entries.filter(|path| path.extension().is_some_and(|e| e == "tla") && path.with_extension("cfg").exists());
+    let names: Vec<String> = modules.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    match names.as_slice() {
+        [name] => name.clone(),
+        _ => default.to_owned(),
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) async fn perform(
         None => current(view, attempt, ANSWER)?,
     };
     let mut data = json!({
-        "exemplars": exemplar_modules(view), "interface": view.settings.interface,
+        "exemplars": exemplar_modules(view), "interface": view.settings.interface, "module": view.module_name(),
         "changed": has_marked_changes(view, attempt)?,
     });
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
@@ -59,7 +59,7 @@ pub(super) async fn perform(
     };
     // Also of an answer that cannot be read: the next attempt shows it to the model.
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
-    match extract_module(&answer.text, "Spec") {
+    match extract_module(&answer.text, view.module_name()) {
         Ok(read) => {
             let source = attempt.keep(&without_own_translation(&record_normalisation(attempt, read)?))?;
             artifacts.insert(file::SOURCE.to_owned(), source.clone());

@@ -138,7 +138,7 @@ async fn merge_and_inspect(
         Ok(module) => check_cfg_names(&module, &merged.cfg),
         Err(_) => Vec::new(),
     };
-    let spec = SpecText { name: "Spec".to_owned(), text: merged.text.clone(), local_modules: Vec::new() };
+    let spec = SpecText::alone(merged.text.clone());
     let names = names.into_iter().chain(lint_cfg(&merged.cfg, &spec)).collect::<Vec<_>>();
     if !names.is_empty() {
         inspection.module = None;

@@ -13,10 +13,11 @@ use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
+    Assumption, Document, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences, fixed_names,
     malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences, parse_assumptions,
     parse_open_points, parse_requirements, split_answer, unaccounted_text,
 };
+use crate::tla::is_module_name;
 
 const ANSWER: &str = "informal_spec.answer";
 
@@ -39,7 +40,7 @@ pub(super) async fn perform(
     let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
     let is_single_call = previous.is_none() && single_call::is_due(view, attempt);
     let mut data = json!({
-        "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
+        "concern": settings.concern, "module": settings.module, "interface": settings.interface, "flaw_open": flaw_open,
         "changed": has_marked_changes(view, attempt)?, "decided": !decisions.is_empty(),
     });
     let mut files = Vec::new();
@@ -82,7 +83,9 @@ pub(super) async fn perform(
             let (text, requirements, open_points, assumptions) = record_normalisation(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
             let (other_concerns, normative_sentences) = (other_concerns(&text), account(&text));
-            let facts = Facts::Informal { requirements, open_points, assumptions, normative_sentences, other_concerns };
+            let names = fixed_names(&text);
+            let facts =
+                Facts::Informal { requirements, open_points, assumptions, normative_sentences, names, other_concerns };
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts })
         }
         Err(problem) => Ok(Product {
@@ -190,6 +193,12 @@ fn read(answer: &str) -> Read {
         return Err(Problem::new(format!(
             "these lines look like assumptions and are not counted: {}",
             lost.join("; ")
+        )));
+    }
+    if let Some(module) = fixed_names(&text).module.filter(|name| !is_module_name(name)) {
+        return Err(Problem::new(format!(
+            "`## Names` names the module `{module}`, which no module can be called; without a usable name, leave the line out and \
+             list it as an assumption (`interface`)"
         )));
     }
     if !text.ends_with('\n') {

@@ -56,7 +56,7 @@ impl NodeContext {
     }
 
     async fn evaluation_error(&self, text: &str, cfg: Cfg) -> Result<Option<Vec<Diagnostic>>, ToolError> {
-        let spec = SpecText { name: "Spec".to_owned(), text: text.to_owned(), local_modules: Vec::new() };
+        let spec = SpecText::alone(text.to_owned());
         let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
         let limits = self.quick_limits();
         let cx = ToolContext { limits: &limits, ..self.tool_context() };

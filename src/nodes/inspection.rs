@@ -21,7 +21,7 @@ impl NodeContext {
 
     async fn translate_and_parse(&self, text: &str) -> Result<Inspection, ToolError> {
         let cx = self.tool_context();
-        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, local_modules: Vec::new() };
+        let spec = SpecText::alone;
         let forbidden = forbidden_blocks(text);
         // Without a module header, the parser's diagnostics are more useful.
         if !forbidden.is_empty() && text.contains("MODULE") {

@@ -63,7 +63,7 @@ pub(super) fn take_part(
     }
     let Some(answer) = current(view, attempt, ANSWER)? else { return Ok(None) };
     let parts = split_answer(&answer);
-    let has_module = parts.module.as_ref().is_some_and(|text| extract_module(text, "Spec").is_ok());
+    let has_module = parts.module.as_ref().is_some_and(|text| extract_module(text, view.module_name()).is_ok());
     let (part, why) = match node {
         NodeName::Formalize => (parts.module, "it holds no module"),
         // The properties refer to the definitions of the answer's own module and fit no other.

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use super::context::{NodeContext, halt_for_tool};
 use super::inspection::{recall_inspection, record_inspection};
 use super::workspace::{current, diagnostics_text};
-use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
-use crate::tla::{Diagnostic, parsed_by};
+use crate::pipeline::{
+    Acceptance, Attempt, Event, Facts, Feedback, Interface, NodeError, NodeName, Product, RunView, file,
+};
+use crate::tla::{Diagnostic, Module, parsed_by};
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -26,7 +28,11 @@ pub(super) async fn perform(
     // Names are looked up only in a module that both tools accept.
     let missing = match &inspection.module {
         Some(module) => {
-            context.modules.parse(module).map(|m| view.settings.interface_names.missing(&m)).unwrap_or_default()
+            let missing = |module: &Module| {
+                let asked = view.settings.interface_names.missing(module);
+                asked.into_iter().chain(Interface::fixed_by(&view.specification.names).missing(module)).collect()
+            };
+            context.modules.parse(module).map(|module| missing(&module)).unwrap_or_default()
         }
         None => Vec::new(),
     };

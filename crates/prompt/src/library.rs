@@ -50,16 +50,16 @@ templates![
 fn samples(name: &str) -> [Value; 2] {
     let (full, minimal) = match name {
         "informal_spec/draft" | "informal_spec/repair" => (
-            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": true, "changed": true, "decided": true}),
-            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false, "decided": false}),
+            json!({"index": "docs/INDEX.md", "concern": "c", "module": "M", "interface": "i", "flaw_open": true, "changed": true, "decided": true}),
+            json!({"index": "docs/INDEX.md", "concern": null, "module": null, "interface": null, "flaw_open": false, "changed": false, "decided": false}),
         ),
         "formalize/draft" => (
-            json!({"exemplars": ["X.tla"], "interface": "i", "changed": true}),
-            json!({"exemplars": [], "interface": null, "changed": false}),
+            json!({"exemplars": ["X.tla"], "module": "M", "interface": "i", "changed": true}),
+            json!({"exemplars": [], "module": "M", "interface": null, "changed": false}),
         ),
         "formalize/repair" => (
-            json!({"exemplars": ["X.tla"], "interface": "i", "changed": true, "has_check": true, "check_is_older": true}),
-            json!({"exemplars": [], "interface": null, "changed": false, "has_check": false, "check_is_older": false}),
+            json!({"exemplars": ["X.tla"], "module": "M", "interface": "i", "changed": true, "has_check": true, "check_is_older": true}),
+            json!({"exemplars": [], "module": "M", "interface": null, "changed": false, "has_check": false, "check_is_older": false}),
         ),
         "generate_invariants/draft" => {
             (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
@@ -72,9 +72,9 @@ fn samples(name: &str) -> [Value; 2] {
             (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
         }
         "single_call/draft" => (
-            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": false, "changed": false, "decided": true,
+            json!({"index": "docs/INDEX.md", "concern": "c", "module": "M", "interface": "i", "flaw_open": false, "changed": false, "decided": true,
                    "exemplars": ["X.tla"]}),
-            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false, "decided": false,
+            json!({"index": "docs/INDEX.md", "concern": null, "module": null, "interface": null, "flaw_open": false, "changed": false, "decided": false,
                    "exemplars": []}),
         ),
         "review/draft" | "review/repair" => (

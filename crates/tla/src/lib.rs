@@ -58,7 +58,7 @@ pub use forbidden_blocks::forbidden_blocks;
 pub use legend::variable_legend;
 pub use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
-pub use module::{Module, ModuleError, Statement};
+pub use module::{Module, ModuleError, Statement, is_module_name, module_name};
 pub use outcome::action_part_label;
 pub use outcome::{
     ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, Lasso, Place,

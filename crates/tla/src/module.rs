@@ -35,6 +35,22 @@ const STANDARD: &[&str] = &[
     "TLCExt",
 ];
 
+/// Whether a module of a specification can have this name, and a file can be named after it: letters, digits and `_`, with
+/// a letter among them, and no standard module.
+pub fn is_module_name(name: &str) -> bool {
+    name.len() <= 100
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && name.bytes().any(|b| b.is_ascii_alphabetic())
+        && !STANDARD.contains(&name)
+}
+
+/// The name in the first header `---- MODULE Name ----`.
+pub fn module_name(text: &str) -> Option<&str> {
+    let after = text.split("MODULE").nth(1)?.trim_start();
+    let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+    Some(&after[..end]).filter(|name| !name.is_empty())
+}
+
 /// The text contains no module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleError {

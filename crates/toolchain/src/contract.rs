@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use tlaforge_process::Cancel;
-use tlaforge_tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes};
+use tlaforge_tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes, module_name};
 
 /// A boxed future, so that the traits can be used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -20,6 +20,14 @@ pub struct SpecText {
     pub text: String,
     /// Modules in the same folder: name and text.
     pub local_modules: Vec<(String, String)>,
+}
+
+impl SpecText {
+    /// A module without other modules in its folder. Its name is that of its header.
+    pub fn alone(text: String) -> Self {
+        let name = module_name(&text).unwrap_or("Spec").to_owned();
+        Self { name, text, local_modules: Vec::new() }
+    }
 }
 
 /// The result of translating a PlusCal algorithm.

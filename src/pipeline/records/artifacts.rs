@@ -8,7 +8,7 @@ use crate::journal::Sha;
 /// File names of artifacts.
 pub mod file {
     pub const INFORMAL: &str = "informal_spec.md";
-    /// The module, merged with its properties and with its translation.
+    /// The module, merged with its properties and with its translation. A person sees it under the name of the module.
     pub const MODULE: &str = "Spec.tla";
     pub const CFG: &str = "Spec.cfg";
     pub const REVIEW: &str = "review.md";
@@ -16,6 +16,16 @@ pub mod file {
     pub const OUTPUT: &str = "tlc_output.txt";
     /// The files that a person sees, in the order of the pipeline.
     pub const VISIBLE: [&str; 5] = [INFORMAL, MODULE, CFG, REVIEW, OUTPUT];
+    /// The name of a visible file in a folder, whose module has this name.
+    pub fn visible_name(name: &str, module: &str) -> String {
+        match name {
+            MODULE => format!("{module}.tla"),
+            CFG => format!("{module}.cfg"),
+            other => other.to_owned(),
+        }
+    }
+    /// The name of the module if neither the user nor the documents choose one.
+    pub const DEFAULT_MODULE: &str = "Spec";
     /// The formalized module without properties and translation; in the artifact store only.
     pub const SOURCE: &str = "source.tla";
     /// The validated module with its translation; in the artifact store only.

@@ -1,5 +1,6 @@
 //! What a revision leaves behind when it closes.
 
+use super::artifacts::file;
 use super::metrics::ObjectiveStep;
 use super::revision::Revision;
 use super::spending::Spent;
@@ -35,6 +36,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
         open_points: after.specification.open_points.clone(),
         assumptions: after.specification.assumptions.clone(),
         normative_sentences: after.specification.normative_sentences.clone(),
+        module: Some(after.module_name().to_owned()).filter(|name| name != file::DEFAULT_MODULE),
         decisions: after.specification.decisions.clone(),
         check: after.fresh_check().cloned(),
         rank: after.reviews.rank,

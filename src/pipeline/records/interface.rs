@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::prompt::FixedNames;
 use crate::tla::{Diagnostic, Module, Stage};
 
 /// Constants and variables that the specification must declare.
@@ -12,6 +13,9 @@ pub struct Interface {
     pub constants: Vec<Name>,
     #[serde(default)]
     pub variables: Vec<Name>,
+    /// Labels of the algorithm, or actions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<Name>,
 }
 
 /// A name, with or without a description.
@@ -43,16 +47,24 @@ impl Name {
 }
 
 impl Interface {
+    /// The names that the documents fix.
+    pub fn fixed_by(names: &FixedNames) -> Self {
+        let bare = |names: &[String]| names.iter().cloned().map(Name::Bare).collect();
+        let FixedNames { constants, variables, labels, .. } = names;
+        Self { constants: bare(constants), variables: bare(variables), labels: bare(labels) }
+    }
+
     pub fn is_empty(&self) -> bool {
-        self.constants.is_empty() && self.variables.is_empty()
+        self.constants.is_empty() && self.variables.is_empty() && self.labels.is_empty()
     }
 
     /// The interface in words, for prompts; `None` if it is empty.
     pub fn words(&self) -> Option<String> {
         let list = |names: &[Name]| names.iter().map(Name::words).collect::<Vec<_>>().join(", ");
         let part = |what: &str, names: &[Name]| (!names.is_empty()).then(|| format!("{what} {}", list(names)));
-        let parts: Vec<String> =
-            [part("constants", &self.constants), part("variables", &self.variables)].into_iter().flatten().collect();
+        let parts =
+            [part("constants", &self.constants), part("variables", &self.variables), part("labels", &self.labels)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
@@ -75,6 +87,12 @@ impl Interface {
         };
         let constants = self.constants.iter().map(Name::name).filter(|name| !declared(name).0);
         let variables = self.variables.iter().map(Name::name).filter(|name| !declared(name).1);
-        constants.map(|n| ask("CONSTANT", n)).chain(variables.map(|n| ask("VARIABLE", n))).collect()
+        let is_step = |name: &str| {
+            let mut labels = module.algorithm.iter().flat_map(|algorithm| &algorithm.labels);
+            labels.any(|label| label.name == name) || module.definition(name).is_some()
+        };
+        let labels = self.labels.iter().map(Name::name).filter(|name| !is_step(name));
+        let names = constants.map(|n| ask("CONSTANT", n)).chain(variables.map(|n| ask("VARIABLE", n)));
+        names.chain(labels.map(|n| ask("a label or action", n))).collect()
     }
 }

@@ -9,7 +9,7 @@ use super::judged_violations::{FurtherClaim, FurtherReading};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
 use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, FlawStep, NodeName, Review};
-use crate::prompt::{Assumption, NormativeSentence, OpenPoint, Requirement};
+use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
 /// Something that a node has to mend.
@@ -90,6 +90,9 @@ pub enum Facts {
         /// The sentences of the documents that demand something, and how the informal specification accounts for each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         normative_sentences: Vec<NormativeSentence>,
+        /// The names that the documents fix for the specification.
+        #[serde(default, skip_serializing_if = "FixedNames::is_empty")]
+        names: FixedNames,
         /// Concerns that the informal specification leaves out.
         other_concerns: Vec<String>,
     },

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ambiguity::Decision;
+use super::artifacts::file;
 use super::metrics::ObjectiveStep;
 use super::mutants::{MutantSample, Strengthened};
 use super::policy_events::RuleEnd;
@@ -42,6 +43,9 @@ pub struct Revision {
     /// The sentences of the documents that demand something, with their accounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub normative_sentences: Vec<NormativeSentence>,
+    /// The name of its module, if it is not `Spec`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// Readings that a person decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
@@ -78,6 +82,11 @@ pub struct Revision {
 }
 
 impl Revision {
+    /// The name of its module, after which its files are named.
+    pub fn module_name(&self) -> &str {
+        self.module.as_deref().unwrap_or(file::DEFAULT_MODULE)
+    }
+
     /// Whether a requirement broke under one reading, in this revision or before it, and the reading was not decided.
     pub fn has_open_question(&self) -> bool {
         let is_asked = self.outcome == Outcome::AmbiguityFound.name();

@@ -13,7 +13,7 @@ use crate::config::Draft;
 use crate::journal::Sha;
 use crate::monitor::RunObjective;
 use crate::pipeline::machine::{RoutingSettings, State};
-use crate::prompt::{Assumption, NormativeSentence, OpenPoint, Requirement, Skipped};
+use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement, Skipped};
 
 /// Settings of a run (`run_started`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +35,9 @@ pub struct Settings {
     /// The names in `interface`.
     #[serde(default, skip_serializing_if = "Interface::is_empty")]
     pub interface_names: Interface,
+    /// The name of the module, if the user fixes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// The words that make a sentence of the documents normative.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub normative_words: Vec<String>,
@@ -86,6 +89,9 @@ pub struct Branch {
     /// The sentences of the documents that demand something, with their accounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub normative_sentences: Vec<NormativeSentence>,
+    /// The names that the documents fix.
+    #[serde(default, skip_serializing_if = "FixedNames::is_empty")]
+    pub names: FixedNames,
     /// Readings that a person decided, on this branch or before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,

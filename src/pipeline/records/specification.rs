@@ -8,7 +8,7 @@ use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
 use crate::journal::Sha;
 use crate::pipeline::machine::{Event as Step, NodeName, Position};
-use crate::prompt::{Assumption, NormativeSentence, OpenPoint, Requirement};
+use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Specification {
     pub assumptions: Vec<Assumption>,
     /// The sentences of the documents that demand something, and how the informal specification accounts for each.
     pub normative_sentences: Vec<NormativeSentence>,
+    /// The names that the documents fix.
+    pub names: FixedNames,
     /// Readings that a person decided.
     pub decisions: Vec<Decision>,
     /// Concerns that the informal specification leaves out.
@@ -94,11 +96,12 @@ impl Specification {
             // After an unreadable answer the module is still the rejected one.
             Facts::Nothing if product.event == Step::Unreadable => {}
             Facts::Nothing => self.diagnostics.clear(),
-            Facts::Informal { requirements, open_points, assumptions, normative_sentences, other_concerns } => {
+            Facts::Informal { requirements, open_points, assumptions, normative_sentences, names, other_concerns } => {
                 self.requirements.clone_from(requirements);
                 self.open_points.clone_from(open_points);
                 self.assumptions.clone_from(assumptions);
                 self.normative_sentences.clone_from(normative_sentences);
+                self.names.clone_from(names);
                 self.other_concerns.clone_from(other_concerns);
             }
             Facts::Rejected { diagnostics } => self.diagnostics.clone_from(diagnostics),
@@ -126,6 +129,7 @@ impl Specification {
         self.open_points = branch.open_points;
         self.assumptions = branch.assumptions;
         self.normative_sentences = branch.normative_sentences;
+        self.names = branch.names;
         self.decisions = branch.decisions;
         self.covers = branch.covers;
         self.feedback = branch.feedback;

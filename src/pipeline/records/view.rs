@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::artifacts::file;
 use super::candidates::{Candidate, Candidates};
 use super::check::CheckRecord;
 use super::check_history::CheckHistory;
@@ -317,6 +318,12 @@ impl RunView {
         self.absorb(product);
         self.end_trial(&t, why);
         self.take_transition(&t);
+    }
+
+    /// The name of the module: as the user chooses it, as the documents fix it, or `Spec`.
+    pub fn module_name(&self) -> &str {
+        let fixed = self.specification.names.module.as_deref();
+        self.settings.module.as_deref().or(fixed).unwrap_or(file::DEFAULT_MODULE)
     }
 
     /// The reason of a routing decision about mutants, in words; `None` for other rows.

@@ -1,7 +1,7 @@
 //! The files that a person sees: the top of the run folder and `history/rev_N/`. All of them can be rebuilt from journal
 //! and artifacts, and a rebuild never overwrites a person's edit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +20,12 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     for revision in &view.revisions {
         history(run, &view, revision)?;
     }
-    let shown = shown(&view);
+    let (shown, module) = shown(&view);
+    remove_renamed(run, &view, module)?;
     let mut kept = Vec::new();
     for name in file::VISIBLE {
         let Some(sha) = shown.get(name) else { continue };
-        let path = run.root().join(name);
+        let path = run.root().join(file::visible_name(name, module));
         match holds(run, &path) {
             Holds::Artifact(held) if held == *sha => {}
             Holds::Artifact(_) | Holds::Nothing => {
@@ -75,10 +76,26 @@ pub(in crate::pipeline) fn remove_candidate_workspaces(run: &Run, view: &RunView
     Ok(())
 }
 
-fn shown(view: &RunView) -> &std::collections::BTreeMap<String, Sha> {
+/// The artifacts that the top of the folder shows, and the name of their module.
+fn shown(view: &RunView) -> (&BTreeMap<String, Sha>, &str) {
     let best = view.finished.as_ref().and_then(|f| f.best);
     best.and_then(|best| view.revisions.iter().find(|r| r.revision == best))
-        .map_or(&view.specification.artifacts, |r| &r.hashes)
+        .map_or((&view.specification.artifacts, view.module_name()), |r| (&r.hashes, r.module_name()))
+}
+
+/// Removes module and configuration of a revision whose module has another name from the top of the folder, unless a
+/// person edited them.
+fn remove_renamed(run: &Run, view: &RunView, module: &str) -> Result<(), RunError> {
+    let names = view.revisions.iter().map(Revision::module_name).chain([view.module_name()]);
+    for other in names.filter(|name| *name != module).collect::<BTreeSet<_>>() {
+        for name in [file::MODULE, file::CFG] {
+            let path = run.root().join(file::visible_name(name, other));
+            if matches!(holds(run, &path), Holds::Artifact(_)) {
+                std::fs::remove_file(&path).map_err(|source| io("remove", &path, source))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn folder(run: &Run, revision: u32) -> PathBuf {
@@ -92,7 +109,7 @@ fn history(run: &Run, view: &RunView, revision: &Revision) -> Result<(), RunErro
     std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
     for name in file::VISIBLE {
         let Some(sha) = revision.hashes.get(name) else { continue };
-        let path = dir.join(name);
+        let path = dir.join(file::visible_name(name, revision.module_name()));
         if is_missing(&path) {
             write(&path, &run.store().get(sha)?)?;
         }

@@ -10,6 +10,7 @@ mod evaluation_errors;
 mod exemplars;
 mod failing_tools;
 mod file_safety;
+mod fixed_names;
 mod flaw_claims;
 mod forge;
 mod handoff;

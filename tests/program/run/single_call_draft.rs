@@ -92,7 +92,9 @@ fn the_request_has_the_rules_and_files_of_all_three_nodes() {
     assert!(prompt.contains("R1 [docs/file.md:12-14]") && prompt.contains("`Escrow.tla`"), "{prompt}");
     let offered: Vec<&str> = sent["offered"].as_array().unwrap().iter().map(|o| text(&o["path"])).collect();
     assert!(offered.contains(&"docs/counter.md") && offered.contains(&"exemplars/Escrow.tla"), "{offered:?}");
-    assert!(offered.iter().all(|p| p.starts_with("docs/") || p.starts_with("exemplars/")), "{offered:?}");
+    let is_input =
+        |path: &&str| path.starts_with("docs/") || path.starts_with("exemplars/") || **path == *"normative.md";
+    assert!(offered.iter().all(is_input), "{offered:?}");
 }
 
 #[test]
