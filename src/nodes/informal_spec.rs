@@ -1,6 +1,7 @@
 //! Turns the documents into an informal specification with numbered requirements.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::json;
 
@@ -108,7 +109,7 @@ fn normative_lines(documents: &[Document], words: &[String]) -> String {
     for sentence in account_for("", documents, |_| true, words) {
         let (path, lines) = sentence.place.rsplit_once(':').unwrap_or((&sentence.place, ""));
         let is_same = document.as_deref() == Some(path);
-        text += &if is_same { format!(", {lines}") } else { format!("\n- {path}: {lines}") };
+        let _ = if is_same { write!(text, ", {lines}") } else { write!(text, "\n- {path}: {lines}") };
         document = Some(path.to_owned());
     }
     if document.is_none() {

@@ -86,7 +86,7 @@ pub(super) async fn perform(
     match read(&answer.text) {
         Ok(review) => {
             let review = record_normalisation(attempt, review)?;
-            let mut product = judge(attempt, &subject, review, unread, &documents, artifacts)?;
+            let mut product = judge(attempt, &subject, review, &unread, &documents, artifacts)?;
             if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
                 let refused = (
                     product.event.refused_by().map(|clause| clause.words(approval)),
@@ -126,12 +126,12 @@ fn judge(
     attempt: &Attempt<'_>,
     subject: &ReviewSubject<'_>,
     review: Review,
-    unread: Vec<String>,
+    unread: &[String],
     documents: &[Document],
     artifacts: BTreeMap<String, Sha>,
 ) -> Result<Product, NodeError> {
-    let facts = subject.approval_facts(Some(&review), unread.clone());
-    let claims = |flaw: &Flaw| subject.flaw_facts(flaw, documents, unread.clone());
+    let facts = subject.approval_facts(Some(&review), unread.to_vec());
+    let claims = |flaw: &Flaw| subject.flaw_facts(flaw, documents, unread.to_vec());
     let is_flaw = review.verdict == ReviewVerdict::Flaw;
     let flaw_facts = review.flaw.as_ref().filter(|_| is_flaw).map(claims);
     let judgement = attempt.run.judge(subject.view, &facts, flaw_facts.as_ref())?;

@@ -190,34 +190,9 @@ impl<'a> ReviewSubject<'a> {
                 .filter(|r| r.status.lacks_check())
                 .map(|r| r.requirement.id)
                 .collect(),
-            unaccepted_open_points: self
-                .open_points()
-                // A reading that is not given cannot be accepted, nor one that a decision contradicts.
-                .filter(|point| {
-                    let is_contradicted = self.view.specification.decisions.iter().any(|a| a.is_contradicted_by(point));
-                    let is_accepted = review.is_some_and(|r| r.accepts_open_point(&point.id));
-                    point.taken.is_empty() || is_contradicted || !is_accepted
-                })
-                .map(|point| point.id.clone())
-                .collect(),
-            unaccepted_assumptions: self
-                .view
-                .specification
-                .assumptions
-                .iter()
-                .filter(|assumption| !review.is_some_and(|r| r.accepts_assumption(&assumption.id)))
-                .map(|assumption| assumption.id.clone())
-                .collect(),
-            unaccounted_sentences: self
-                .view
-                .specification
-                .normative_sentences
-                .iter()
-                .filter(|sentence| {
-                    sentence.account.is_none() && !review.is_some_and(|r| r.accepts_sentence(&sentence.id))
-                })
-                .map(|sentence| format!("{} [{}]", sentence.id, sentence.place))
-                .collect(),
+            unaccepted_open_points: self.unaccepted_open_points(review),
+            unaccepted_assumptions: self.unaccepted_assumptions(review),
+            unaccounted_sentences: self.unaccounted_sentences(review),
             unnamed_changes: self
                 .view
                 .changes_since_baseline()
@@ -227,6 +202,32 @@ impl<'a> ReviewSubject<'a> {
                 .collect(),
             unread,
         }
+    }
+
+    /// The numbers of the open points whose reading no review accepts.
+    fn unaccepted_open_points(&self, review: Option<&Review>) -> Vec<String> {
+        let decisions = &self.view.specification.decisions;
+        // A reading that is not given cannot be accepted, nor one that a decision contradicts.
+        let is_unaccepted = |point: &&OpenPoint| {
+            let is_contradicted = decisions.iter().any(|decision| decision.is_contradicted_by(point));
+            let is_accepted = review.is_some_and(|r| r.accepts_open_point(&point.id));
+            point.taken.is_empty() || is_contradicted || !is_accepted
+        };
+        self.open_points().filter(is_unaccepted).map(|point| point.id.clone()).collect()
+    }
+
+    fn unaccepted_assumptions(&self, review: Option<&Review>) -> Vec<String> {
+        let is_accepted = |id: &str| review.is_some_and(|r| r.accepts_assumption(id));
+        let ids = self.view.specification.assumptions.iter().map(|assumption| &assumption.id);
+        ids.filter(|id| !is_accepted(id)).cloned().collect()
+    }
+
+    /// The normative sentences without an account that no review accepts, each with its place.
+    fn unaccounted_sentences(&self, review: Option<&Review>) -> Vec<String> {
+        let is_accepted = |id: &str| review.is_some_and(|r| r.accepts_sentence(id));
+        let sentences = self.view.specification.normative_sentences.iter();
+        let unaccounted = sentences.filter(|sentence| sentence.account.is_none() && !is_accepted(&sentence.id));
+        unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
     }
 
     /// The rank of this revision among the others.

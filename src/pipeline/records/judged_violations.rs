@@ -7,6 +7,7 @@ use super::revision::Revision;
 use super::view::RunView;
 use crate::pipeline::machine::{Blame, FlawClause, FlawFacts, NodeName};
 use crate::prompt::OpenPoint;
+use crate::tla::CheckOutcome;
 
 /// A claim beside the one that the run rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +80,7 @@ impl ViolationJudgement {
 impl RunView {
     /// The violated properties of a closed revision, each judged on its own, in the order of the check.
     pub fn judged_violations(&self, revision: &Revision) -> Vec<JudgedViolation> {
-        let names = revision.check.iter().flat_map(|check| check.violated_names());
+        let names = revision.check.iter().flat_map(CheckOutcome::violated_names);
         let judged =
             |name: &str| JudgedViolation { property: name.to_owned(), judgement: self.judge_violation(revision, name) };
         names.map(judged).collect()
