@@ -6,13 +6,15 @@ use serde_json::json;
 
 use super::ask::{NodeRequest, record_normalisation};
 use super::context::NodeContext;
+use super::edited::{Repaired, repaired};
 use super::single_call;
 use super::workspace::{
-    current, diagnostics_text, exemplar_modules, feedback_file, has_marked_changes, number_lines, offer_check,
+    NOT_FOR_THE_MODEL, current, diagnostics_text, exemplar_modules, feedback_file, has_marked_changes, number_lines,
+    offer_check,
 };
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::pluscal;
-use crate::prompt::extract_module;
+use crate::prompt::{extract_module, without_sections};
 use crate::tla::without_translation;
 use crate::toolchain::translate_pluscal;
 
@@ -33,9 +35,9 @@ pub(super) async fn perform(
         "changed": has_marked_changes(view, attempt)?,
     });
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
-    let mut files = vec![("informal_spec.md".to_owned(), informal)];
-    let purpose = if let Some(previous) = previous {
-        files.push(("previous.md".to_owned(), number_lines(&previous)));
+    let mut files = vec![("informal_spec.md".to_owned(), without_sections(&informal, &NOT_FOR_THE_MODEL))];
+    let purpose = if let Some(previous) = &previous {
+        files.push(("previous.md".to_owned(), number_lines(previous)));
         let otherwise = if view.specification.diagnostics.is_empty() {
             "`informal_spec.md` has a new version: bring the module in line with it.".to_owned()
         } else {
@@ -58,9 +60,14 @@ pub(super) async fn perform(
         None => context.ask(view, ask).await?,
     };
     // Also of an answer that cannot be read: the next attempt shows it to the model.
-    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
-    match extract_module(&answer.text, view.module_name()) {
-        Ok(read) => {
+    let Repaired { sha, text, mut normalised } = repaired(previous.as_deref(), answer, attempt)?;
+    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), sha)]);
+    match text.and_then(|text| extract_module(&text, view.module_name())) {
+        Ok(mut read) => {
+            if !normalised.is_empty() {
+                // A module as it was stored has no fence.
+                read.normalised = std::mem::take(&mut normalised);
+            }
             let source = attempt.keep(&without_own_translation(&record_normalisation(attempt, read)?))?;
             artifacts.insert(file::SOURCE.to_owned(), source.clone());
             // Until the validation adds the translation.

@@ -7,12 +7,14 @@ use serde_json::json;
 
 use super::ask::{NodeRequest, record_normalisation};
 use super::context::{NodeContext, halt_for_tool};
+use super::edited::{Repaired, repaired};
 use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::mutants_text::survivors_file;
 use super::single_call;
-use super::workspace::{current, diagnostics_text, feedback_file, number_lines, offer_check};
+use super::workspace::{NOT_FOR_THE_MODEL, current, diagnostics_text, feedback_file, number_lines, offer_check};
+use crate::journal::Sha;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
-use crate::prompt::{Sections, extract_sections};
+use crate::prompt::{Sections, extract_sections, without_sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 use crate::toolchain::{SpecText, lint_cfg};
 
@@ -28,8 +30,9 @@ pub(super) async fn perform(
     let has_feedback = view.feedback_for(NodeName::GenerateInvariants).next().is_some();
     let on_trial = view.strengthening.as_ref().filter(|_| view.state.on_trial);
     let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback});
+    let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
     let mut files = vec![
-        ("informal_spec.md".to_owned(), current(view, attempt, file::INFORMAL)?.unwrap_or_default()),
+        ("informal_spec.md".to_owned(), without_sections(&informal, &NOT_FOR_THE_MODEL)),
         // The model edits definitions, and the translation is made again after the merge.
         ("Spec.tla".to_owned(), without_translation(&source)),
     ];
@@ -42,8 +45,8 @@ pub(super) async fn perform(
         None => "draft",
     };
     files.extend(on_trial.map(|mutants| ("survivors.md".to_owned(), survivors_file(mutants))));
-    if let Some(previous) = previous {
-        files.push(("previous.md".to_owned(), number_lines(&previous)));
+    if let Some(previous) = &previous {
+        files.push(("previous.md".to_owned(), number_lines(previous)));
     }
     if purpose == "repair" {
         offer_check(view, &mut data, &mut files);
@@ -58,9 +61,15 @@ pub(super) async fn perform(
         Some(part) => part,
         None => context.ask(view, ask).await?,
     };
-    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
-    let read = match extract_sections(&answer.text) {
-        Ok(read) => record_normalisation(attempt, read)?,
+    let repairs = previous.as_deref().filter(|_| purpose == "repair");
+    let Repaired { sha, text, mut normalised } = repaired(repairs, answer, attempt)?;
+    // After edits that do not fit, the next attempt repairs the same text.
+    let mut artifacts: BTreeMap<String, Sha> = text.is_ok().then(|| (ANSWER.to_owned(), sha)).into_iter().collect();
+    let read = match text.and_then(|text| extract_sections(&text)) {
+        Ok(mut read) => {
+            read.normalised.append(&mut normalised);
+            record_normalisation(attempt, read)?
+        }
         Err(problem) => {
             return Ok(Product {
                 event: Event::Unreadable,

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::ask::{NodeRequest, record_normalisation};
 use super::context::NodeContext;
+use super::edited::{Repaired, repaired};
 use super::sample::NodeAnswer;
 use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
@@ -48,8 +49,8 @@ pub(super) async fn perform(
     if !decisions.is_empty() {
         files.push(("decided.md".to_owned(), decided_file(decisions)));
     }
-    let purpose = if let Some(previous) = previous {
-        files.push(("previous.md".to_owned(), number_lines(&previous)));
+    let purpose = if let Some(previous) = &previous {
+        files.push(("previous.md".to_owned(), number_lines(previous)));
         let open =
             feedback_file(view.feedback_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
@@ -75,7 +76,16 @@ pub(super) async fn perform(
         sentences.retain(|sentence| !reviews().any(|review| review.accepts_sentence(&sentence.id)));
         unaccounted_text(&sentences)
     };
-    let (answer, read) = if is_single_call { take_own_part(attempt, reply)? } else { (reply.sha, read(&reply.text)) };
+    let (answer, read) = if is_single_call {
+        take_own_part(attempt, reply)?
+    } else {
+        let Repaired { sha, text, mut normalised } = repaired(previous.as_deref(), reply, attempt)?;
+        let read = text.and_then(|text| read(&text)).map(|mut read| {
+            read.normalised.append(&mut normalised);
+            read
+        });
+        (sha, read)
+    };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer)]);
     match read.and_then(|read| require_places(read, &documents, is_retry, &unaccounted)) {
         Ok(read) => {

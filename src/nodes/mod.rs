@@ -7,6 +7,7 @@ mod candidates;
 mod claim_text;
 mod context;
 mod dispatcher;
+mod edited;
 mod flaw_facts;
 mod formalize;
 mod generate_invariants;

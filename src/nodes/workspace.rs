@@ -13,6 +13,9 @@ use crate::pipeline::{Attempt, Feedback, NodeError, RunError, RunView, file};
 use crate::prompt::{Document, index_path, marked_changes, render_index};
 use crate::tla::{Diagnostic, UNLIMITED_WIDTH, outcome_text};
 
+/// Sections of the informal specification that say nothing about the model.
+pub(super) const NOT_FOR_THE_MODEL: [&str; 2] = ["other concerns", "out of scope"];
+
 /// Writes the files of a request into the workspace and removes all others. `docs` and `exemplars` add the run's documents
 /// and exemplars.
 pub(super) fn lay_out(

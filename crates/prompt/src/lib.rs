@@ -7,6 +7,7 @@ mod assumptions;
 mod cited_places;
 mod document_index;
 mod documents;
+mod edits;
 mod exemplars;
 mod fixed_names;
 mod invisible_characters;
@@ -27,6 +28,7 @@ pub use assumptions::{Assumption, AssumptionKind, malformed_assumptions, parse_a
 pub use cited_places::check_places;
 pub use document_index::{index_path, render_index};
 pub use documents::{Document, Documents, DocumentsError, Skipped, read_documents};
+pub use edits::apply_edits;
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use fixed_names::{FixedNames, fixed_names};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
@@ -35,5 +37,5 @@ pub use normative::{Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account
 pub use open_points::{OpenPoint, malformed_open_points, parse_open_points};
 pub use problem::{Problem, Readable};
 pub use quote::quote;
-pub use requirements::{Requirement, malformed_requirements, marked_changes, parse_requirements};
+pub use requirements::{Requirement, malformed_requirements, marked_changes, parse_requirements, without_sections};
 pub use single_answer::{AnswerParts, split_answer};

@@ -105,6 +105,25 @@ pub(super) fn section_lines(text: &str, is_title: impl Fn(&str) -> bool) -> Opti
     Some(lines)
 }
 
+/// The text without the sections whose headings have these words, in lower case.
+pub fn without_sections(text: &str, words: &[&str]) -> String {
+    let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
+    let mut left_out = None;
+    let mut kept = String::new();
+    for line in text.lines() {
+        let own = level(line);
+        if own > 0 && left_out.is_none_or(|depth| own <= depth) {
+            let title = line.to_lowercase();
+            left_out = words.iter().any(|words| title.contains(words)).then_some(own);
+        }
+        if left_out.is_none() {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
 /// The passages with the mark `CHANGED:`: whole list items or paragraphs, with their continuation lines.
 pub fn marked_changes(text: &str) -> Vec<String> {
     let mut passages: Vec<String> = Vec::new();
@@ -193,6 +212,13 @@ mod tests {
         assert_eq!(found[3].place, None);
         assert_eq!(parse_requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
         assert_eq!(parse_requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
+    }
+
+    #[test]
+    fn sections_are_left_out_with_their_subsections() {
+        let text = "# T\n## State\nx\n## Out of scope\n- a\n### More\nb\n## Steps\ny\n## 9. Other concerns\nz\n";
+        assert_eq!(without_sections(text, &["out of scope", "other concerns"]), "# T\n## State\nx\n## Steps\ny\n");
+        assert_eq!(without_sections(text, &[]), text);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod answers;
 mod bad_input;
 mod branch;
 mod coverage;
+mod edits;
 mod evaluation_errors;
 mod exemplars;
 mod failing_tools;

@@ -1,0 +1,32 @@
+//! Answers that repair a text with edits instead of repeating it.
+
+use super::sample::NodeAnswer;
+use crate::journal::Sha;
+use crate::pipeline::{Attempt, NodeError};
+use crate::prompt::{Problem, apply_edits};
+
+/// What a repair answers.
+pub(super) struct Repaired {
+    /// The artifact of the whole text; of the answer itself if its edits do not fit.
+    pub sha: Sha,
+    pub text: Result<String, Problem>,
+    /// What was done with the answer, for the journal.
+    pub normalised: Vec<String>,
+}
+
+/// The whole text of an answer: with its edits applied to the text that it repairs, if it holds edits.
+pub(super) fn repaired(
+    previous: Option<&str>,
+    answer: NodeAnswer,
+    attempt: &Attempt<'_>,
+) -> Result<Repaired, NodeError> {
+    Ok(match previous.and_then(|previous| apply_edits(previous, &answer.text)) {
+        None => Repaired { sha: answer.sha, text: Ok(answer.text), normalised: Vec::new() },
+        Some(Err(problem)) => Repaired { sha: answer.sha, text: Err(problem), normalised: Vec::new() },
+        Some(Ok(text)) => Repaired {
+            sha: attempt.keep(&text)?,
+            text: Ok(text),
+            normalised: vec!["edits, applied to the previous version".to_owned()],
+        },
+    })
+}
