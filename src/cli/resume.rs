@@ -13,7 +13,8 @@ use super::answers::{Answered, resolve_answers};
 use super::branch::{find_revision, start_branch};
 use super::failure::Failure;
 use super::forge::{
-    Preparation, drive_and_report, exit_status, prepare, prompts_in_use, routing_settings, settings_to_journal,
+    Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
+    settings_to_journal,
 };
 use super::forge_args::ForgeArgs;
 use super::format::Format;
@@ -104,6 +105,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             routing,
             settings.draft,
             settings.candidates,
+            reads_blindly(&settings, &prepared.context),
             objective.clone(),
             command_line,
             prompts,

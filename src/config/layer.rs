@@ -124,6 +124,9 @@ pub struct Layer {
     /// Maximum number of mutants that are judged before an approval; 0 judges none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<u32>,
+    /// Before an approval is possible, ask a reader who sees neither names nor documents what each property forbids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blind_reading: Option<bool>,
     /// Tools that translate, parse and check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
@@ -294,6 +297,7 @@ impl Layer {
             repair: self.repair.or(below.repair),
             strengthen: self.strengthen.or(below.strengthen),
             mutants: self.mutants.or(below.mutants),
+            blind_reading: self.blind_reading.or(below.blind_reading),
             checker: self.checker.or(below.checker),
             tla_tools: self.tla_tools.or(below.tla_tools),
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
@@ -332,6 +336,7 @@ impl Layer {
             repair: self.repair.unwrap_or(false),
             strengthen: self.strengthen.unwrap_or(0),
             mutants: self.mutants.unwrap_or(40),
+            blind_reading: self.blind_reading.unwrap_or(true),
             checker: self.checker.unwrap_or_default(),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
@@ -429,6 +434,8 @@ pub struct Settings {
     pub strengthen: u32,
     /// Maximum number of mutants that are judged before an approval; 0 judges none.
     pub mutants: u32,
+    /// Read properties blindly before an approval.
+    pub blind_reading: bool,
     pub checker: CheckerChoice,
     /// Time limit of each run of the checker in seconds.
     pub tlc_timeout: u64,

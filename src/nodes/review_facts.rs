@@ -166,10 +166,13 @@ impl<'a> ReviewSubject<'a> {
                 c.witnesses.iter().map(state).collect()
             })
             .unwrap_or_default();
+        // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
+        let covering: Vec<String> =
+            checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect();
+        let unaccepted_readings = self.unaccepted_readings(&covering, review);
         ApprovalFacts {
             changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },
-            // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
-            covering: checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect(),
+            covering,
             constantly_true,
             witnesses,
             dead_actions,
@@ -203,6 +206,7 @@ impl<'a> ReviewSubject<'a> {
                 .filter(|assumption| !review.is_some_and(|r| r.accepts_assumption(&assumption.id)))
                 .map(|assumption| assumption.id.clone())
                 .collect(),
+            unaccepted_readings,
             unnamed_changes: self
                 .view
                 .changes_since_baseline()
@@ -212,6 +216,16 @@ impl<'a> ReviewSubject<'a> {
                 .collect(),
             unread,
         }
+    }
+
+    /// The properties whose blind reading the review does not accept. What was not read cannot be accepted.
+    fn unaccepted_readings(&self, covering: &[String], review: Option<&Review>) -> Vec<String> {
+        if !self.view.settings.blind_reading {
+            return Vec::new();
+        }
+        let read = self.view.blind_readings();
+        let is_accepted = |name: &String| read.contains_key(name) && review.is_some_and(|r| r.accepts_reading(name));
+        covering.iter().filter(|name| !is_accepted(name)).cloned().collect()
     }
 
     /// The rank of this revision among the others.
@@ -305,6 +319,7 @@ impl<'a> ReviewSubject<'a> {
         text.push_str("\n## Assumptions (accept by id in `accepted_assumptions`, or have them changed)\n\n");
         let assumptions = self.view.specification.assumptions.iter().map(Assumption::words);
         write_list(&mut text, assumptions.chain(self.fairness_remark()));
+        self.write_blind_readings(&mut text, &facts.covering);
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",
@@ -329,6 +344,29 @@ impl<'a> ReviewSubject<'a> {
 }
 
 impl ReviewSubject<'_> {
+    /// Writes each property that covers a requirement with the requirements and with what a blind reader says it forbids.
+    fn write_blind_readings(&self, text: &mut String, covering: &[String]) {
+        let (read, covers) = (self.view.blind_readings(), &self.view.specification.covers);
+        if read.is_empty() || !self.view.settings.blind_reading {
+            return;
+        }
+        text.push_str(
+            "\n## Blind reading (accept each by the property's name in `accepted_readings`, with a reason if it differs from \
+             the requirement, or have property or requirement changed)\n\nThe reader saw the formulas under neutral names, and \
+             neither comments nor requirements nor documents.\n\n",
+        );
+        for name in covering {
+            let _ = writeln!(text, "- {name}");
+            let ids = covers.get(name).map(Vec::as_slice).unwrap_or_default();
+            for requirement in self.view.specification.requirements.iter().filter(|r| ids.contains(&r.id)) {
+                let _ = writeln!(text, "  {}: {}", requirement.id, requirement.text);
+            }
+            let said =
+                read.get(name).map_or("not read: it cannot be accepted, and prevents an approval", String::as_str);
+            let _ = writeln!(text, "  the reader says it forbids: {said}");
+        }
+    }
+
     /// Writes each violation, the name for it in `flaw.property`, and what a flaw must cite besides its steps.
     fn write_violations(&self, text: &mut String) {
         let Some(check) = self.fresh_check() else { return };

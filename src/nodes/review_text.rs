@@ -83,6 +83,7 @@ pub(super) fn review_text(
         ("Requirements accepted without a property", &review.accepted_uncovered),
         ("Readings of open points accepted", &review.accepted_open_points),
         ("Assumptions accepted", &review.accepted_assumptions),
+        ("Blind readings accepted", &review.accepted_readings),
         ("Bounds accepted", &review.accepted_cfg),
     ] {
         if !names.is_empty() {

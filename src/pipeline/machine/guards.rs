@@ -53,6 +53,10 @@ pub struct ApprovalFacts {
     /// Assumptions that the review does not accept.
     #[serde(default)]
     pub unaccepted_assumptions: Vec<String>,
+    /// Properties that cover a requirement and whose blind reading the review does not accept, or that no blind reader has
+    /// read.
+    #[serde(default)]
+    pub unaccepted_readings: Vec<String>,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: Vec<String>,
     /// Files that the reviewer had to read in their current version and did not.
@@ -83,12 +87,13 @@ pub enum ApprovalClause {
     RequirementsCovered,
     OpenPointsAccepted,
     AssumptionsAccepted,
+    ReadingsAccepted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 22] = [
+    pub const ALL: [ApprovalClause; 23] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -109,6 +114,7 @@ impl ApprovalClause {
         ApprovalClause::RequirementsCovered,
         ApprovalClause::OpenPointsAccepted,
         ApprovalClause::AssumptionsAccepted,
+        ApprovalClause::ReadingsAccepted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
     ];
@@ -139,6 +145,7 @@ impl ApprovalClause {
             ApprovalClause::CheckIsFresh => NodeName::ModelCheck,
             ApprovalClause::OpenPointsAccepted
             | ApprovalClause::AssumptionsAccepted
+            | ApprovalClause::ReadingsAccepted
             | ApprovalClause::ChangesNamed
             | ApprovalClause::ReviewerRead => NodeName::Review,
         }
@@ -159,6 +166,12 @@ impl ApprovalClause {
                 | ApprovalClause::WitnessesReached
                 | ApprovalClause::ActionsTaken
         )
+    }
+
+    /// Whether a review can make it hold by what it accepts, or by what the reviewer reads.
+    pub fn is_up_to_the_review(self) -> bool {
+        let accepts = [ApprovalClause::ActionsTaken, ApprovalClause::CfgAccepted, ApprovalClause::RequirementsCovered];
+        self.node() == NodeName::Review || accepts.contains(&self)
     }
 
     /// What it demands of what the lifeline `review` could know: causal past logic, over what the lifelines say.
@@ -195,6 +208,7 @@ impl ApprovalClause {
             ApprovalClause::RequirementsCovered => "claims.uncovered = 0",
             ApprovalClause::OpenPointsAccepted => "claims.unaccepted_open_points = 0",
             ApprovalClause::AssumptionsAccepted => "claims.unaccepted_assumptions = 0",
+            ApprovalClause::ReadingsAccepted => "claims.unaccepted_readings = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
         }
@@ -229,6 +243,9 @@ impl ApprovalClause {
             ApprovalClause::RequirementsCovered => "every requirement is covered, or named in `accepted_uncovered`",
             ApprovalClause::OpenPointsAccepted => "the reading of every open point is named in `accepted_open_points`",
             ApprovalClause::AssumptionsAccepted => "every assumption is named in `accepted_assumptions`",
+            ApprovalClause::ReadingsAccepted => {
+                "with blind reading, every checked property that covers a requirement was read blindly, and is named in `accepted_readings`"
+            }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
         }
@@ -294,6 +311,11 @@ impl ApprovalClause {
             ApprovalClause::AssumptionsAccepted => format!(
                 "assumptions that the review does not accept (name their ids in `accepted_assumptions`): {}",
                 list(&facts.unaccepted_assumptions)
+            ),
+            ApprovalClause::ReadingsAccepted => format!(
+                "properties that no blind reader has read, or whose blind reading the review does not accept (name them in \
+                 `accepted_readings`): {}",
+                list(&facts.unaccepted_readings)
             ),
             ApprovalClause::ChangesNamed => {
                 format!(

@@ -58,7 +58,7 @@ pub enum Blame {
 pub struct Issue {
     pub severity: Severity,
     pub category: Category,
-    /// Only for `counterexample_issue`.
+    /// Only for `counterexample_issue`, and for `wrong_invariant` if the requirement is wrong and not the property.
     #[serde(default)]
     pub blame: Option<Blame>,
     pub description: String,
@@ -79,7 +79,9 @@ impl Issue {
                 Category::MissingBehavior | Category::MissingInvariant | Category::LivenessGap | Category::Abstraction,
                 _,
             )
-            | (Category::CounterexampleIssue, Some(Blame::Requirement)) => NodeName::InformalSpec,
+            | (Category::CounterexampleIssue | Category::WrongInvariant, Some(Blame::Requirement)) => {
+                NodeName::InformalSpec
+            }
             (Category::CounterexampleIssue, Some(Blame::Invariant))
             | (Category::WrongInvariant | Category::MissingTypeInvariant | Category::CfgMismatch, _) => {
                 NodeName::GenerateInvariants
@@ -123,6 +125,9 @@ pub struct Review {
     /// Assumptions that are accepted.
     #[serde(default)]
     pub accepted_assumptions: Vec<String>,
+    /// Properties whose blind reading says what their requirements say, or differs from them in a way that is accepted.
+    #[serde(default)]
+    pub accepted_readings: Vec<String>,
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<String>,
@@ -213,6 +218,10 @@ impl Review {
 
     pub fn accepts_assumption(&self, id: &str) -> bool {
         self.accepted_assumptions.iter().any(|entry| remark_on(entry, id).is_some())
+    }
+
+    pub fn accepts_reading(&self, property: &str) -> bool {
+        self.accepted_readings.iter().any(|entry| remark_on(entry, property).is_some())
     }
 
     /// Whether it accepts the line of the configuration, with a reason.

@@ -112,6 +112,9 @@ pub struct ReviewClaims {
     /// Assumptions that the review does not accept.
     #[serde(default)]
     pub unaccepted_assumptions: usize,
+    /// Properties that no blind reader has read, or whose blind reading the review does not accept.
+    #[serde(default)]
+    pub unaccepted_readings: usize,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: usize,
     /// Files that the reviewer had to read and did not.

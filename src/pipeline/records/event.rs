@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::blind_reading::BlindReading;
 use super::candidates::{AbandonedCandidate, Chosen, QuickCheck};
 use super::check::CheckRecord;
 use super::claims::Claims;
@@ -117,6 +118,8 @@ pub enum RunEvent {
     MutantsJudged(MutantsJudged),
     /// A sample of the mutants of the specification is judged, which is about to be approved.
     MutantsSampled(Box<MutantSample>),
+    /// A blind reader has said what the properties forbid.
+    PropertiesRead(BlindReading),
     /// A node has finished an attempt.
     AttemptFinished(Box<AttemptFinished>),
     /// A guard was evaluated.
@@ -181,6 +184,7 @@ impl RunEvent {
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
             | RunEvent::MutantsSampled(_)
+            | RunEvent::PropertiesRead(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::Routed(_)
             | RunEvent::RevisionClosed(_)
@@ -228,7 +232,9 @@ impl EventName {
                 LifelineGroup::One("formalize")
             }
             EventName::MutantsJudged => LifelineGroup::One("mutants"),
-            EventName::MutantsSampled | EventName::GuardEvaluated => LifelineGroup::One("review"),
+            EventName::MutantsSampled | EventName::PropertiesRead | EventName::GuardEvaluated => {
+                LifelineGroup::One("review")
+            }
             EventName::ClaimsRestored => LifelineGroup::Restored,
         }
     }

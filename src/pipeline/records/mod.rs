@@ -3,6 +3,7 @@
 
 mod ambiguity;
 mod artifacts;
+mod blind_reading;
 mod candidates;
 mod check;
 mod check_history;
@@ -33,6 +34,7 @@ mod view;
 
 pub use ambiguity::{Ambiguity, Decision};
 pub use artifacts::{StoredFile, file};
+pub use blind_reading::BlindReading;
 pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
 pub use check::CheckRecord;
 pub use check_history::CheckHistory;

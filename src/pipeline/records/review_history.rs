@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::ambiguity::Ambiguity;
+use super::blind_reading::BlindReading;
 use super::product::{Facts, Quotes};
 use super::rank::RevisionRank;
+use crate::journal::Sha;
 use crate::pipeline::machine::Review;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +23,8 @@ pub struct ReviewHistory {
     confirmed_flaws: BTreeMap<u32, ConfirmedFlaw>,
     /// Confirmed claims that rest on the reading of an open point, by the revision that made them.
     pub ambiguities: BTreeMap<u32, Ambiguity>,
+    /// What the properties of each module forbid, by those that were read blindly.
+    pub(super) blind_readings: BTreeMap<Sha, BTreeMap<String, String>>,
 }
 
 /// A flaw with which the second reader agreed.
@@ -65,6 +69,10 @@ impl ReviewHistory {
             }
             Facts::Nothing | Facts::Informal { .. } | Facts::Rejected { .. } | Facts::Merged { .. } => {}
         }
+    }
+
+    pub(super) fn add_blind_reading(&mut self, reading: &BlindReading) {
+        self.blind_readings.entry(reading.module.clone()).or_default().extend(reading.forbids.clone());
     }
 
     pub(super) fn confirmed_flaw(&self, revision: u32) -> Option<&ConfirmedFlaw> {

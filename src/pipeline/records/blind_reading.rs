@@ -1,0 +1,57 @@
+//! What a blind reader says the properties forbid, who sees module and properties under neutral names and nothing else.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::artifacts::file;
+use super::revision::Revision;
+use super::view::RunView;
+use crate::journal::Sha;
+use crate::pipeline::machine::ApprovalFacts;
+
+/// What a blind reader says (`properties_read`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BlindReading {
+    /// The module that was read.
+    pub module: Sha,
+    /// What each property forbids, in the names of the module.
+    pub forbids: BTreeMap<String, String>,
+    /// Properties that the reader was asked about and said nothing of.
+    pub unread: Vec<String>,
+}
+
+impl BlindReading {
+    pub fn words(&self) -> String {
+        let missing = match self.unread.as_slice() {
+            [] => String::new(),
+            unread => format!(", not read: {}", unread.join(", ")),
+        };
+        format!("read blindly: {}{missing}", self.forbids.keys().cloned().collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl RunView {
+    /// What each property of the current module forbids, by those that were read blindly.
+    pub fn blind_readings(&self) -> &BTreeMap<String, String> {
+        self.readings_of(self.artifact(file::MODULE))
+    }
+
+    /// The same for a closed revision.
+    pub fn blind_readings_of(&self, revision: &Revision) -> &BTreeMap<String, String> {
+        self.readings_of(revision.hashes.get(file::MODULE))
+    }
+
+    fn readings_of(&self, module: Option<&Sha>) -> &BTreeMap<String, String> {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        module.and_then(|module| self.reviews.blind_readings.get(module)).unwrap_or(&NONE)
+    }
+
+    /// How many of the properties that need a blind reading have none in the journal, or none that the review accepts.
+    pub(super) fn unaccepted_readings(&self, facts: &ApprovalFacts) -> usize {
+        let read = self.blind_readings();
+        let is_open = |name: &&String| !read.contains_key(*name) || facts.unaccepted_readings.contains(name);
+        if self.settings.blind_reading { facts.covering.iter().filter(is_open).count() } else { 0 }
+    }
+}
