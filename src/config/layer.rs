@@ -485,7 +485,7 @@ mod tests {
         assert_eq!(settings.tlc_timeout, 1);
         assert_eq!(settings.given.model.as_deref(), Some("env"));
         assert_eq!(settings.given.workers, four);
-        assert_eq!((settings.max_revisions, settings.provider.as_str()), (3, "auto"));
+        assert_eq!((settings.max_revisions, settings.provider.as_str(), settings.blind_reading), (3, "auto", true));
     }
 
     #[test]

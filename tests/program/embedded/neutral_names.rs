@@ -74,8 +74,8 @@ async fn a_module_under_neutral_names_has_the_same_states_and_none_of_its_words(
         renamed.spec.text = text;
         renamed.cfg_text = neutral_cfg(&request.cfg_text, &neutral);
         renamed.cfg = Cfg::parse(&renamed.cfg_text).unwrap();
-        let original = embedded.check(&request, &cx).await.unwrap();
-        let outcome = embedded.check(&renamed, &cx).await.unwrap();
+        let original = bench.check(&request).await;
+        let outcome = bench.check(&renamed).await;
         assert_eq!(outcome.verdict, original.verdict, "{shown}\n{}", neutral.text);
         assert_eq!(outcome.statistics.distinct, original.statistics.distinct, "{shown}\n{}", neutral.text);
         assert_eq!(outcome.statistics.generated, original.statistics.generated, "{shown}");
