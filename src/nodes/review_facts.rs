@@ -335,7 +335,11 @@ impl<'a> ReviewSubject<'a> {
         self.write_violations(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a fresh check, clauses about its results would only repeat that it is missing.
-        let is_relevant = |c: &&ApprovalClause| self.fresh_check().is_some() || !c.rests_on_the_check();
+        let is_relevant = |c: &&ApprovalClause| match c {
+            // No blind reader was asked, because other clauses exclude an approval.
+            ApprovalClause::ReadingsAccepted => self.view.is_read_blindly(),
+            clause => self.fresh_check().is_some() || !clause.rests_on_the_check(),
+        };
         let open =
             ApprovalClause::ALL.iter().filter(is_relevant).filter(|c| !judgement.holds(**c)).map(|c| c.words(facts));
         write_list(&mut text, open);
@@ -347,7 +351,7 @@ impl ReviewSubject<'_> {
     /// Writes each property that covers a requirement with the requirements and with what a blind reader says it forbids.
     fn write_blind_readings(&self, text: &mut String, covering: &[String]) {
         let (read, covers) = (self.view.blind_readings(), &self.view.specification.covers);
-        if read.is_empty() || !self.view.settings.blind_reading {
+        if !self.view.is_read_blindly() || !self.view.settings.blind_reading {
             return;
         }
         text.push_str(

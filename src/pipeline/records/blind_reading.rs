@@ -43,6 +43,11 @@ impl RunView {
         self.readings_of(revision.hashes.get(file::MODULE))
     }
 
+    /// Whether a blind reader was asked about the current module, whatever the answer was.
+    pub fn is_read_blindly(&self) -> bool {
+        self.artifact(file::MODULE).is_some_and(|module| self.reviews.blind_readings.contains_key(module))
+    }
+
     fn readings_of(&self, module: Option<&Sha>) -> &BTreeMap<String, String> {
         static NONE: BTreeMap<String, String> = BTreeMap::new();
         module.and_then(|module| self.reviews.blind_readings.get(module)).unwrap_or(&NONE)

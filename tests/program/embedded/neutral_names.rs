@@ -22,9 +22,9 @@ const KEPT: &str = "MODULE EXTENDS CONSTANT CONSTANTS VARIABLE VARIABLES RECURSI
     Naturals Integers Sequences FiniteSets TLC Bags Nat Int Seq Len Head Tail Append SubSeq SelectSeq Cardinality IsFiniteSet Assert \
     Permutations algorithm fair process begin end define macro procedure variable variables while either await when with goto call \
     return skip print assert then else elsif self stack defaultInitValue ProcSet Init Next Spec vars TypeOK Terminating Termination \
-    Done Error WF_vars SF_vars";
+    Done Error WF_vars SF_vars _vars";
 
-/// The configuration under the neutral names of its module. Words that the module does not have are model values.
+/// The configuration under the neutral names of its module.
 fn neutral_cfg(cfg: &str, module: &NeutralModule) -> String {
     let mut text = String::new();
     let mut end = 0;
@@ -33,9 +33,12 @@ fn neutral_cfg(cfg: &str, module: &NeutralModule) -> String {
         let witness = word
             .strip_prefix("\\* WITNESS ")
             .map(|name| format!("\\* WITNESS {}", module.neutral(name.trim()).unwrap_or(name)));
-        let name = if token.kind == Kind::Word { module.neutral(word) } else { None };
+        // Other words that begin with a small letter are model values: `c1` could be a constant now.
+        let is_value = word.starts_with(|c: char| c.is_ascii_lowercase());
+        let name = module.neutral(word).map(str::to_owned).or_else(|| is_value.then(|| format!("value_{word}")));
+        let name = name.filter(|_| token.kind == Kind::Word);
         text.push_str(&cfg[end..token.start]);
-        text.push_str(witness.as_deref().or(name).unwrap_or(word));
+        text.push_str(witness.as_deref().or(name.as_deref()).unwrap_or(word));
         end = token.end;
     }
     text + &cfg[end..]

@@ -84,7 +84,7 @@ fn the_blind_reader_sees_module_and_properties_without_a_name_of_theirs() {
         module,
         "---- MODULE M ----\nEXTENDS Naturals\nCONSTANT c1\n\n(* --algorithm a1\nvariables v1 = 0;\nbegin\n  a2:\n    \
          while v1 < c1 do\n      v1 := v1 + 1;\n    end while;\nend algorithm; *)\n\n\
-         TypeOK == v1 \\in 0..10 /\\ pc \\in {\"a2\", \"Done\"}\n\nP1 == v1 <= c1\n\na3 == v1 = c1\n====\n"
+         TypeOK == v1 \\in 0..10 /\\ pc \\in {\"a2\", \"Done\"}\n\nP1 == v1 <= c1\n\na3 == v1 = c1\n\n====\n"
     );
     for word in ["ounter", "NeverAbove", "Max", "R1", "limit", "docs/", "review"] {
         assert!(!module.contains(word) && !prompt.contains(word), "{word} in\n{prompt}\n{module}");
@@ -103,7 +103,6 @@ fn a_property_without_a_sentence_is_asked_for_once_more_and_then_prevents_the_ap
     let silent = unread.answer("review", 0, 1, "blind_reading_repair", "P1 is fine.");
     bench.forge(&silent, &["--max-revisions", "0"]).expect(1);
     assert_eq!(last_guard(&bench)["clause"], "readings_accepted");
-    // With another property that was read, the reviewer is told which one was not.
     let journal = bench.journal("specs");
     let event = journal.iter().find(|e| name(e) == "properties_read").unwrap();
     assert_eq!(event["data"]["unread"], json!(["NeverAbove"]));
