@@ -100,16 +100,16 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             (None, None) => {}
         }
         let prompts = prompts_in_use(&prepared.context.prompts);
-        let command_line = settings_to_journal(&settings, prepared);
-        let changed = view.settings.changed(
+        let mut changed = view.settings.changed(
             routing,
             settings.draft,
             settings.candidates,
-            reads_blindly(&settings, &prepared.context),
             objective.clone(),
-            command_line,
+            settings_to_journal(&settings, prepared),
             prompts,
         );
+        let blindly = Some(reads_blindly(&settings, &prepared.context));
+        changed.blind_reading = blindly.filter(|blindly| *blindly != view.settings.blind_reading);
         note_changed_prompts(&view.settings.prompts, &changed.prompts, &display);
         Ok(changed)
     };

@@ -68,15 +68,14 @@ fn schema(names: &[&str]) -> Value {
 
 /// The sentences of an answer by name; none if it cannot be read.
 fn sentences(answer: &str) -> BTreeMap<String, String> {
-    let Ok(Readable { value: Value::Object(mut fields), .. }) = extract_json_object(answer) else {
+    let Ok(Readable { value: Value::Object(fields), .. }) = extract_json_object(answer) else {
         return BTreeMap::new();
     };
     // Some models put the object into another one.
-    if fields.len() == 1
-        && let Some(Value::Object(inner)) = fields.values().next()
-    {
-        fields = inner.clone();
-    }
+    let fields = match fields.values().next() {
+        Some(Value::Object(inner)) if fields.len() == 1 => inner.clone(),
+        _ => fields,
+    };
     let sentence = |(name, value): (String, Value)| {
         let words = value.as_str()?.split_whitespace().collect::<Vec<_>>().join(" ");
         (!words.is_empty()).then_some((name, words))

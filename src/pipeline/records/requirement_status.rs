@@ -96,10 +96,8 @@ impl RunView {
     pub fn revision_json(&self, revision: &Revision) -> serde_json::Value {
         let mut json = to_value(revision);
         json["requirements"] = to_value(&self.results_of(revision));
-        json["blind_reading"] = match self.settings.blind_reading {
-            true => to_value(self.blind_readings_of(revision)),
-            false => serde_json::Value::Null,
-        };
+        let readings = self.settings.blind_reading.then(|| self.blind_readings_of(revision));
+        json["blind_reading"] = to_value(&readings);
         json
     }
 }

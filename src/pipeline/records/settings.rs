@@ -124,7 +124,6 @@ impl Settings {
         routing: RoutingSettings,
         draft: Draft,
         candidates: u32,
-        blind_reading: bool,
         objective: Option<RunObjective>,
         command_line: serde_json::Value,
         mut prompts: BTreeMap<String, PromptInUse>,
@@ -134,10 +133,10 @@ impl Settings {
             routing: (routing != self.routing).then_some(routing),
             draft: (draft != self.draft).then_some(draft),
             candidates: (candidates != self.candidates.max(1)).then_some(candidates),
-            blind_reading: (blind_reading != self.blind_reading).then_some(blind_reading),
             objective: objective.filter(|new| self.objective.as_ref() != Some(new)),
             command_line: (command_line != self.command_line).then_some(command_line),
             prompts,
+            blind_reading: None,
             policy: None,
         }
     }

@@ -1,6 +1,6 @@
 //! The blind reading: what a property forbids, by a reader who sees no name and no document, beside its requirement.
 
-use crate::support::counter::{CFG, INFORMAL, WITNESSES, bench, good, issue, sections};
+use crate::support::counter::{self, CFG, INFORMAL, MODULE, WITNESSES, fenced, good, good_sections, issue, sections};
 use crate::support::forged::{forged, genuine};
 use crate::support::handoff::Waiting;
 use crate::support::{Bench, Script, name, outcome};
@@ -38,7 +38,7 @@ fn readings(bench: &Bench) -> usize {
 #[test]
 fn a_property_is_accepted_by_its_name_beside_what_a_blind_reader_says() {
     for accepted in [&[][..], &["TypeOK"], &["NeverAboveAll"], &["R1"]] {
-        let bench = bench();
+        let bench = counter::bench();
         bench.forge(&read(SENTENCE, accepted), &["--max-revisions", "0"]).expect(1);
         let guard = last_guard(&bench);
         assert_eq!(guard["clause"], "readings_accepted", "{accepted:?}");
@@ -48,7 +48,7 @@ fn a_property_is_accepted_by_its_name_beside_what_a_blind_reader_says() {
         let pair = "- NeverAbove\n  R1: The counter is never above the limit.\n  the reader says it forbids: a state in which n is above Max\n";
         assert!(facts.contains(pair), "{facts}");
     }
-    let bench = bench();
+    let bench = counter::bench();
     let done = bench.forge(&read(SENTENCE, &["NeverAbove: it says the same"]), &[]).expect(0);
     done.prints(&[
         "      holds, checked by NeverAbove\n      NeverAbove forbids, read blindly: a state in which n is above Max\n",
@@ -71,7 +71,7 @@ fn json_report(bench: &Bench) -> Value {
 
 #[test]
 fn the_blind_reader_sees_module_and_properties_without_a_name_of_theirs() {
-    let bench = bench();
+    let bench = counter::bench();
     bench.forge(&read(SENTENCE, &["NeverAbove"]), &[]).expect(0);
     let journal = bench.journal("specs");
     let is_asked = |e: &&Value| name(e) == "request_sent" && e["data"]["purpose"] == "blind_reading";
@@ -94,12 +94,12 @@ fn the_blind_reader_sees_module_and_properties_without_a_name_of_theirs() {
 #[test]
 fn a_property_without_a_sentence_is_asked_for_once_more_and_then_prevents_the_approval() {
     let unread = read("", &["NeverAbove: the reader said nothing"]);
-    let bench = bench();
+    let bench = counter::bench();
     let mended = unread.clone().answer("review", 0, 1, "blind_reading_repair", &said(SENTENCE));
     bench.forge(&mended, &[]).expect(0);
     assert_eq!(readings(&bench), 2);
 
-    let bench = crate::support::counter::bench();
+    let bench = counter::bench();
     let silent = unread.answer("review", 0, 1, "blind_reading_repair", "P1 is fine.");
     bench.forge(&silent, &["--max-revisions", "0"]).expect(1);
     assert_eq!(last_guard(&bench)["clause"], "readings_accepted");
@@ -112,7 +112,7 @@ fn a_property_without_a_sentence_is_asked_for_once_more_and_then_prevents_the_ap
 #[test]
 fn what_has_not_changed_is_not_read_again() {
     let script = read(SENTENCE, &[]).answer("review", 1, 1, "repair", &accepting(&["NeverAbove"])).having_read_all();
-    let bench = bench();
+    let bench = counter::bench();
     bench.forge(&script, &[]).expect(0);
     assert_eq!(readings(&bench), 1);
     assert_eq!(json_report(&bench)["revisions"][1]["blind_reading"]["NeverAbove"], "a state in which n is above Max");
@@ -131,7 +131,7 @@ fn what_has_not_changed_is_not_read_again() {
             review.to_string()
         })
         .having_read_all();
-    let bench = crate::support::counter::bench();
+    let bench = counter::bench();
     bench.forge(&script, &[]).expect(0);
     assert_eq!(readings(&bench), 2);
     assert_eq!(json_report(&bench)["revisions"][1]["blind_reading"]["NeverAbove"], "n at Max + 1");
@@ -139,18 +139,13 @@ fn what_has_not_changed_is_not_read_again() {
 
 #[test]
 fn nothing_is_read_if_no_approval_is_possible_or_if_it_is_off() {
-    let violated = read(SENTENCE, &[]).answer(
-        "formalize",
-        0,
-        1,
-        "draft",
-        &crate::support::counter::fenced(&crate::support::counter::MODULE.replace("n < Max", "n <= Max")),
-    );
-    let bench = bench();
+    let violated =
+        read(SENTENCE, &[]).answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("n < Max", "n <= Max")));
+    let bench = counter::bench();
     bench.forge(&violated, &["--max-revisions", "0"]).expect(1);
     assert_eq!(readings(&bench), 0);
 
-    let bench = crate::support::counter::bench();
+    let bench = counter::bench();
     let done = bench.forge(&read(SENTENCE, &[]), &["--blind-reading", "off"]).expect(0);
     done.prints(&["  no blind reading of the properties\n"]);
     assert_eq!(readings(&bench), 0);
@@ -158,26 +153,20 @@ fn nothing_is_read_if_no_approval_is_possible_or_if_it_is_off() {
     assert!(bench.events("specs")[0]["data"]["blind_reading"].is_null());
 
     // A recording without such an answer is of a run without a blind reading.
-    let bench = crate::support::counter::bench();
+    let bench = counter::bench();
     bench.forge(&good(), &["--blind-reading", "on"]).expect(0).prints(&["  no blind reading of the properties\n"]);
 }
 
 #[test]
 fn a_setting_turns_it_off_and_a_live_run_asks() {
-    let bench = bench();
+    let bench = counter::bench();
     bench.write("tlaforge.toml", "blind_reading = false\n");
     bench.forge(&read(SENTENCE, &[]), &[]).expect(0).prints(&["no blind reading"]);
 
-    let args = ["run", "docs", "--provider", "handoff", "--out", "live", "--blind-reading", "on"];
-    let bench = crate::support::counter::bench();
-    let mut args = args.to_vec();
-    args[5] = "specs";
+    let bench = counter::bench();
+    let args = ["run", "docs", "--provider", "handoff", "--out", "specs", "--blind-reading", "on"];
     let mut waiting = Waiting::start(&bench, &args);
-    for answer in [
-        INFORMAL.to_owned(),
-        crate::support::counter::fenced(crate::support::counter::MODULE),
-        crate::support::counter::good_sections(),
-    ] {
+    for answer in [INFORMAL.to_owned(), fenced(MODULE), good_sections()] {
         waiting.answer(&answer);
         waiting.next();
     }
@@ -189,14 +178,14 @@ fn a_setting_turns_it_off_and_a_live_run_asks() {
 /// Killed at each event of the review, the run asks nobody twice.
 #[test]
 fn a_reading_that_was_received_is_not_asked_for_again_after_a_crash() {
-    let reference = bench();
+    let reference = counter::bench();
     let script = read(SENTENCE, &["NeverAbove"]);
     reference.forge(&script, &[]).expect(0);
     let journal = reference.journal("specs");
     let first = journal.iter().find(|e| e["lifeline"] == "review").unwrap()["seq"].as_u64().unwrap();
     assert!(journal.iter().any(|e| name(e) == "properties_read"));
     for seq in first..journal.len() as u64 {
-        let bench = bench();
+        let bench = counter::bench();
         bench.write("script.jsonl", reference.read("script.jsonl"));
         let args = ["run", "docs", "--recording", "script.jsonl", "--out", "specs"];
         let killed = bench.run_with(&args, &[("TLAFORGE_CRASH", &format!("after:{seq}"))]);
@@ -212,7 +201,7 @@ fn a_reading_that_was_received_is_not_asked_for_again_after_a_crash() {
 
 #[test]
 fn a_forged_approval_without_the_reading_is_refused() {
-    let bench = bench();
+    let bench = counter::bench();
     bench.forge(&read(SENTENCE, &["NeverAbove"]), &[]).expect(0);
     for (place, value) in [("/module", json!("0".repeat(64))), ("/forbids", json!({}))] {
         let done = forged(&bench, ("properties_read", "review"), place, &value).expect(1);
