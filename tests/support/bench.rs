@@ -104,8 +104,12 @@ impl Bench {
         if args.first().is_some_and(|first| ["run", "demo"].contains(first)) && !args.contains(&"--mutants") {
             command.args(["--mutants", "off"]);
         }
-        let is_replay = ["--recording", "replay", "--case"].iter().any(|arg| args.contains(arg));
-        if args.first() == Some(&"run") && !is_replay && !args.contains(&"--blind-reading") {
+        let asks_a_model = match args.first() {
+            Some(&"run") => !args.contains(&"--recording") && !args.contains(&"replay"),
+            Some(&"resume") => args.contains(&"--provider"),
+            _ => false,
+        };
+        if asks_a_model && !args.contains(&"--blind-reading") {
             command.args(["--blind-reading", "off"]);
         }
         command.current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());

@@ -2,35 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::artifacts::file;
 use super::revision::Revision;
 use super::view::RunView;
 use crate::journal::Sha;
 use crate::pipeline::machine::ApprovalFacts;
-
-/// What a blind reader says (`properties_read`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BlindReading {
-    /// The module that was read.
-    pub module: Sha,
-    /// What each property forbids, in the names of the module.
-    pub forbids: BTreeMap<String, String>,
-    /// Properties that the reader was asked about and said nothing of.
-    pub unread: Vec<String>,
-}
-
-impl BlindReading {
-    pub fn words(&self) -> String {
-        let missing = match self.unread.as_slice() {
-            [] => String::new(),
-            unread => format!(", not read: {}", unread.join(", ")),
-        };
-        format!("read blindly: {}{missing}", self.forbids.keys().cloned().collect::<Vec<_>>().join(", "))
-    }
-}
 
 impl RunView {
     /// What each property of the current module forbids, by those that were read blindly.

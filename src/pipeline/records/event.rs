@@ -8,14 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::blind_reading::BlindReading;
 use super::candidates::{AbandonedCandidate, Chosen, QuickCheck};
 use super::check::CheckRecord;
 use super::claims::Claims;
 use super::event_data::{
     AnswerAccepted, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable, AttemptFinished, AttemptStarted,
-    CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, GuardEvaluated, Labelled,
-    LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused, RequestPartOmitted,
+    BlindReading, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, GuardEvaluated,
+    Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused, RequestPartOmitted,
     RequestSent, Routed, ToolFinished,
 };
 use super::mutants::MutantSample;

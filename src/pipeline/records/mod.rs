@@ -34,7 +34,6 @@ mod view;
 
 pub use ambiguity::{Ambiguity, Decision};
 pub use artifacts::{StoredFile, file};
-pub use blind_reading::BlindReading;
 pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
 pub use check::CheckRecord;
 pub use check_history::CheckHistory;
@@ -48,9 +47,9 @@ pub use event::{Entry, EventName, Record, RunEvent};
 pub(super) use event_data::AttemptStarted;
 pub use event_data::{
     AnswerAccepted, AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable,
-    AttemptFinished, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, Evaluation,
-    GuardEvaluated, Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused,
-    RequestPartOmitted, RequestSent, Routed, ToolFinished,
+    AttemptFinished, BlindReading, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored,
+    Evaluation, GuardEvaluated, Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken,
+    ReadRefused, RequestPartOmitted, RequestSent, Routed, ToolFinished,
 };
 pub use interface::{Interface, Name};
 pub use metric_definitions::{METRICS, Metric, Source, known_metrics};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ambiguity::Ambiguity;
-use super::blind_reading::BlindReading;
+use super::event_data::BlindReading;
 use super::product::{Facts, Quotes};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
