@@ -20,7 +20,7 @@ use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
-use crate::nodes::{ModuleCache, NodeContext, NodeDispatcher};
+use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher};
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -92,6 +92,11 @@ pub(super) async fn prepare(
 pub(super) fn routing_settings(settings: &Settings, kept: RoutingSettings) -> RoutingSettings {
     let Settings { max_revisions, repair, strengthen, .. } = *settings;
     RoutingSettings { max_revisions, repair, strengthen, ..kept }
+}
+
+/// Whether the run reads properties blindly. A recording that has no such answer is of a run that read none.
+pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool {
+    settings.blind_reading && context.caller.answers(BLIND_READING)
 }
 
 /// The prompts as the journal records them.

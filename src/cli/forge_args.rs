@@ -3,6 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 
+use clap::builder::BoolishValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::format::Format;
@@ -97,6 +98,10 @@ pub(super) struct ForgeArgs {
     /// depend on it [default: 40].
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
+    /// Before an approval is possible, ask a reader who sees neither the names nor the documents what each property forbids;
+    /// the review compares that with the requirements. A replay follows its recording [default: on].
+    #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new())]
+    pub blind_reading: Option<bool>,
     /// Objective file (.toml or .json): a goal over metrics of the revisions (states, seconds, mutation score,
     /// requirements, issues, cost). It ranks the revisions, informs the reviewer, and stops a run that can no longer
     /// reach it; it never approves a run. A resumed run keeps its objective [default: none].
@@ -159,6 +164,7 @@ impl ForgeArgs {
             repair,
             strengthen,
             mutants,
+            blind_reading,
             tools,
             // These are no settings: they cannot be set in a file.
             objective: _,
@@ -192,6 +198,7 @@ impl ForgeArgs {
             repair: switch(repair),
             strengthen,
             mutants,
+            blind_reading,
             ..tools.layer()
         }
     }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
-use super::forge::{Preparation, drive_and_report, prepare, prompts_in_use, routing_settings, settings_to_journal};
+use super::forge::{
+    Preparation, drive_and_report, prepare, prompts_in_use, reads_blindly, routing_settings, settings_to_journal,
+};
 use super::format::Format;
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
 use super::policy_file::PolicyFile;
@@ -129,6 +131,7 @@ pub(super) async fn create_run(
         routing: routing_settings(settings, RoutingSettings::default()),
         draft: settings.draft,
         candidates: settings.candidates,
+        blind_reading: reads_blindly(settings, &prepared.context),
         objective: job.objective,
         concern: settings.given.concern.clone(),
         normative_words: normative_words(&settings.given.normative_words),

@@ -13,7 +13,8 @@ use super::answers::{Answered, resolve_answers};
 use super::branch::{find_revision, start_branch};
 use super::failure::Failure;
 use super::forge::{
-    Preparation, drive_and_report, exit_status, prepare, prompts_in_use, routing_settings, settings_to_journal,
+    Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
+    settings_to_journal,
 };
 use super::forge_args::ForgeArgs;
 use super::format::Format;
@@ -99,15 +100,16 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             (None, None) => {}
         }
         let prompts = prompts_in_use(&prepared.context.prompts);
-        let command_line = settings_to_journal(&settings, prepared);
-        let changed = view.settings.changed(
+        let mut changed = view.settings.changed(
             routing,
             settings.draft,
             settings.candidates,
             objective.clone(),
-            command_line,
+            settings_to_journal(&settings, prepared),
             prompts,
         );
+        let blindly = Some(reads_blindly(&settings, &prepared.context));
+        changed.blind_reading = blindly.filter(|blindly| *blindly != view.settings.blind_reading);
         note_changed_prompts(&view.settings.prompts, &changed.prompts, &display);
         Ok(changed)
     };

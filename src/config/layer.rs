@@ -131,6 +131,9 @@ pub struct Layer {
     /// Maximum number of mutants that are judged before an approval; 0 judges none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<u32>,
+    /// Before an approval is possible, ask a reader who sees neither names nor documents what each property forbids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blind_reading: Option<bool>,
     /// Tools that translate, parse and check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
@@ -303,6 +306,7 @@ impl Layer {
             repair: self.repair.or(below.repair),
             strengthen: self.strengthen.or(below.strengthen),
             mutants: self.mutants.or(below.mutants),
+            blind_reading: self.blind_reading.or(below.blind_reading),
             checker: self.checker.or(below.checker),
             tla_tools: self.tla_tools.or(below.tla_tools),
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
@@ -341,6 +345,7 @@ impl Layer {
             repair: self.repair.unwrap_or(false),
             strengthen: self.strengthen.unwrap_or(0),
             mutants: self.mutants.unwrap_or(40),
+            blind_reading: self.blind_reading.unwrap_or(true),
             checker: self.checker.unwrap_or_default(),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
@@ -438,6 +443,8 @@ pub struct Settings {
     pub strengthen: u32,
     /// Maximum number of mutants that are judged before an approval; 0 judges none.
     pub mutants: u32,
+    /// Read properties blindly before an approval.
+    pub blind_reading: bool,
     pub checker: CheckerChoice,
     /// Time limit of each run of the checker in seconds.
     pub tlc_timeout: u64,
@@ -487,7 +494,7 @@ mod tests {
         assert_eq!(settings.tlc_timeout, 1);
         assert_eq!(settings.given.model.as_deref(), Some("env"));
         assert_eq!(settings.given.workers, four);
-        assert_eq!((settings.max_revisions, settings.provider.as_str()), (3, "auto"));
+        assert_eq!((settings.max_revisions, settings.provider.as_str(), settings.blind_reading), (3, "auto", true));
     }
 
     #[test]

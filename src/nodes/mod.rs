@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod ask;
+mod blind_reading;
 mod candidates;
 mod claim_text;
 mod context;
@@ -33,6 +34,7 @@ mod timing;
 mod validate;
 mod workspace;
 
+pub use blind_reading::PURPOSE as BLIND_READING;
 pub use context::{MutantSampling, NodeContext};
 pub use dispatcher::NodeDispatcher;
 pub use generate_invariants::covered_requirements;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::ask::{NodeRequest, record_normalisation};
+use super::blind_reading::read_blindly;
 use super::context::{NodeContext, parse_schema};
 use super::review_facts::{ReviewSubject, unread_files};
 use super::review_text::{issue_origin, quotes, review_text};
@@ -47,8 +48,23 @@ pub(super) async fn perform(
     let informal = informal.unwrap_or_else(|| "There is none yet.\n".to_owned());
     // As if nothing were accepted and everything read: the reviewer learns what it would have to accept by name.
     let check_sha = Sha::digest(&check_text);
-    let before = subject.approval_facts(None, Vec::new());
-    let judgement = attempt.run.judge(view, &before, None)?;
+    let mut before = subject.approval_facts(None, Vec::new());
+    let mut judgement = attempt.run.judge(view, &before, None)?;
+    let is_approvable =
+        ApprovalClause::ALL.iter().all(|clause| judgement.holds(*clause) || clause.is_up_to_the_review());
+    if view.settings.blind_reading
+        && is_approvable
+        && let Some(module) = &subject.module
+    {
+        read_blindly(context, view, attempt, module, &before.covering).await?;
+    }
+    // With what the blind reader said.
+    let view = &*attempt.run.view();
+    let subject = ReviewSubject { view, ..subject };
+    if is_approvable {
+        before = subject.approval_facts(None, Vec::new());
+        judgement = attempt.run.judge(view, &before, None)?;
+    }
     let documents = documents(view, attempt)?;
     let mut files = vec![
         ("facts.md".to_owned(), subject.facts_text(&before, &judgement, &documents)),

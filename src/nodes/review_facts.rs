@@ -171,10 +171,13 @@ impl<'a> ReviewSubject<'a> {
                 c.witnesses.iter().map(state).collect()
             })
             .unwrap_or_default();
+        // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
+        let covering: Vec<String> =
+            checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect();
+        let unaccepted_readings = self.unaccepted_readings(&covering, review);
         ApprovalFacts {
             changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },
-            // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
-            covering: checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect(),
+            covering,
             constantly_true,
             witnesses,
             dead_actions,
@@ -193,6 +196,7 @@ impl<'a> ReviewSubject<'a> {
             unaccepted_open_points: self.unaccepted_open_points(review),
             unaccepted_assumptions: self.unaccepted_assumptions(review),
             unaccounted_sentences: self.unaccounted_sentences(review),
+            unaccepted_readings,
             unnamed_changes: self
                 .view
                 .changes_since_baseline()
@@ -228,6 +232,16 @@ impl<'a> ReviewSubject<'a> {
         let sentences = self.view.specification.normative_sentences.iter();
         let unaccounted = sentences.filter(|sentence| sentence.account.is_none() && !is_accepted(&sentence.id));
         unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
+    }
+
+    /// The properties whose blind reading the review does not accept. What was not read cannot be accepted.
+    fn unaccepted_readings(&self, covering: &[String], review: Option<&Review>) -> Vec<String> {
+        if !self.view.settings.blind_reading {
+            return Vec::new();
+        }
+        let read = self.view.blind_readings();
+        let is_accepted = |name: &String| read.contains_key(name) && review.is_some_and(|r| r.accepts_reading(name));
+        covering.iter().filter(|name| !is_accepted(name)).cloned().collect()
     }
 
     /// The rank of this revision among the others.
@@ -322,6 +336,7 @@ impl<'a> ReviewSubject<'a> {
         let assumptions = self.view.specification.assumptions.iter().map(Assumption::words);
         write_list(&mut text, assumptions.chain(self.fairness_remark()));
         self.write_normative_sentences(&mut text);
+        self.write_blind_readings(&mut text, &facts.covering);
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
              them removed)\n\n",
@@ -337,7 +352,11 @@ impl<'a> ReviewSubject<'a> {
         self.write_violations(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a fresh check, clauses about its results would only repeat that it is missing.
-        let is_relevant = |c: &&ApprovalClause| self.fresh_check().is_some() || !c.rests_on_the_check();
+        let is_relevant = |c: &&ApprovalClause| match c {
+            // No blind reader was asked, because other clauses exclude an approval.
+            ApprovalClause::ReadingsAccepted => self.view.is_read_blindly(),
+            clause => self.fresh_check().is_some() || !clause.rests_on_the_check(),
+        };
         let open =
             ApprovalClause::ALL.iter().filter(is_relevant).filter(|c| !judgement.holds(**c)).map(|c| c.words(facts));
         write_list(&mut text, open);
@@ -386,6 +405,29 @@ impl ReviewSubject<'_> {
             if listed.len() > MOST_OUT_OF_SCOPE {
                 let _ = writeln!(text, "  - and {} more at these places", listed.len() - MOST_OUT_OF_SCOPE);
             }
+        }
+    }
+
+    /// Writes each property that covers a requirement with the requirements and with what a blind reader says it forbids.
+    fn write_blind_readings(&self, text: &mut String, covering: &[String]) {
+        let (read, covers) = (self.view.blind_readings(), &self.view.specification.covers);
+        if !self.view.is_read_blindly() || !self.view.settings.blind_reading {
+            return;
+        }
+        text.push_str(
+            "\n## Blind reading (accept each by the property's name in `accepted_readings`, with a reason if it differs from \
+             the requirement, or have property or requirement changed)\n\nThe reader saw the formulas under neutral names, and \
+             neither comments nor requirements nor documents.\n\n",
+        );
+        for name in covering {
+            let _ = writeln!(text, "- {name}");
+            let ids = covers.get(name).map(Vec::as_slice).unwrap_or_default();
+            for requirement in self.view.specification.requirements.iter().filter(|r| ids.contains(&r.id)) {
+                let _ = writeln!(text, "  {}: {}", requirement.id, requirement.text);
+            }
+            let said =
+                read.get(name).map_or("not read: it cannot be accepted, and prevents an approval", String::as_str);
+            let _ = writeln!(text, "  the reader says it forbids: {said}");
         }
     }
 

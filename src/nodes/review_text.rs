@@ -85,6 +85,7 @@ pub(super) fn review_text(
         ("Readings of open points accepted", &review.accepted_open_points),
         ("Assumptions accepted", &review.accepted_assumptions),
         ("Normative sentences accepted", &review.accepted_sentences),
+        ("Blind readings accepted", &review.accepted_readings),
         ("Bounds accepted", &review.accepted_cfg),
     ] {
         if !names.is_empty() {

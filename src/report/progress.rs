@@ -74,6 +74,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             Some(why) => format!("{node}not judged: {}", cut(why, LINE)),
             None => format!("{node}{}", mutants_sentence(&mutants.judged)),
         },
+        RunEvent::PropertiesRead(reading) => format!("{node}{}", cut(&reading.words(), LINE)),
         RunEvent::MutantsSampled(sample) => format!("{node}mutants: {}", cut(&sample_line(sample), LINE)),
         RunEvent::Routed(routed) => {
             if is_plain_progress(routed.row) {

@@ -8,8 +8,8 @@ use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{
-    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus, ReviewVerdict,
-    Revision, RunView, Spent, ViolationJudgement,
+    CoveredRequirement, Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus,
+    ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
@@ -320,6 +320,12 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
             let _ = writeln!(text, "      documents: \"{sentences}\"");
         }
         let _ = writeln!(text, "      {}", status.words());
+        let covering = revision.requirements.iter().filter(|r| r.requirement.id == requirement.id);
+        for property in covering.flat_map(CoveredRequirement::claims) {
+            if let Some(said) = view.blind_readings_of(revision).get(property) {
+                let _ = writeln!(text, "      {property} forbids, read blindly: {said}");
+            }
+        }
         let RequirementStatus::Broken { by } = &status else { continue };
         for violation in violations.iter().filter(|violation| by.contains(&violation.property)) {
             let words = match &violation.judgement {
@@ -370,6 +376,7 @@ fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision
                 ("the reading of open point", &review.accepted_open_points),
                 ("assumption", &review.accepted_assumptions),
                 ("normative sentence", &review.accepted_sentences),
+                ("the blind reading of", &review.accepted_readings),
                 ("that the check is bounded by", &review.accepted_cfg),
                 ("that an action is never taken:", &review.intended_dead),
             ] {
@@ -392,6 +399,9 @@ fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision
         .collect();
     let by_hand = if by_hand.is_empty() { "nothing".to_owned() } else { by_hand.join("; ") };
     let _ = writeln!(text, "  edited by hand: {by_hand}");
+    if !view.settings.blind_reading {
+        text.push_str("  no blind reading of the properties\n");
+    }
 }
 
 /// The counterexample; for a flaw, with quotes from the documents.

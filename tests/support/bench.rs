@@ -96,12 +96,21 @@ impl Bench {
     }
 
     /// The command that runs the program with these arguments in the folder. No mutants are sampled before an approval,
-    /// which takes seconds, unless the arguments ask for some.
+    /// which takes seconds, unless the arguments ask for some; and no properties are read blindly, unless the arguments ask
+    /// for it or name a recording, which then decides.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(super::PROGRAM);
         command.args(args);
         if args.first().is_some_and(|first| ["run", "demo"].contains(first)) && !args.contains(&"--mutants") {
             command.args(["--mutants", "off"]);
+        }
+        let asks_a_model = match args.first() {
+            Some(&"run") => !args.contains(&"--recording") && !args.contains(&"replay"),
+            Some(&"resume") => args.contains(&"--provider"),
+            _ => false,
+        };
+        if asks_a_model && !args.contains(&"--blind-reading") {
+            command.args(["--blind-reading", "off"]);
         }
         command.current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());
         for (name, value) in &self.env {

@@ -236,6 +236,11 @@ impl Caller {
         self.provider.check_timed_out(key)
     }
 
+    /// Whether the provider answers requests of this purpose.
+    pub fn answers(&self, purpose: &str) -> bool {
+        self.provider.answers(purpose)
+    }
+
     /// The clock's decisions in this attempt of a node, from the provider's recording.
     pub fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         self.provider.timing(node, branch_index, attempt)

@@ -217,6 +217,11 @@ pub trait Provider: Send + Sync {
         false
     }
 
+    /// Whether it answers requests of this purpose. A recording does only if it has such an answer.
+    fn answers(&self, _purpose: &str) -> bool {
+        true
+    }
+
     /// The clock's decisions in this attempt of a node, if they are known.
     fn timing(&self, _node: &str, _branch_index: u32, _attempt: u32) -> Option<&Timing> {
         None

@@ -67,6 +67,10 @@ impl Provider for RedactingProvider {
         self.inner.check_timed_out(key)
     }
 
+    fn answers(&self, purpose: &str) -> bool {
+        self.inner.answers(purpose)
+    }
+
     fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         self.inner.timing(node, branch_index, attempt)
     }

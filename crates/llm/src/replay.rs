@@ -72,6 +72,10 @@ impl Provider for Replay {
         self.recording.answers.iter().any(|answer| answer.check_timed_out && answer.key == *key)
     }
 
+    fn answers(&self, purpose: &str) -> bool {
+        self.recording.answers.iter().any(|answer| answer.key.purpose == purpose)
+    }
+
     fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         let mut all = self.recording.answers.iter().flat_map(|answer| &answer.timing);
         all.find(|timing| (timing.node.as_str(), timing.branch_index, timing.attempt) == (node, branch_index, attempt))

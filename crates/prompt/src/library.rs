@@ -35,6 +35,8 @@ templates![
     "review/second_reading_role",
     "review/second_reading",
     "review/second_reading_repair",
+    "review/blind_reading_role",
+    "review/blind_reading",
     "policy/role",
     "policy/formulate",
     "policy/inject",
@@ -84,6 +86,9 @@ fn samples(name: &str) -> [Value; 2] {
         ),
         "review/second_reading" | "review/second_reading_repair" => {
             (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))
+        }
+        "review/blind_reading" => {
+            (json!({"properties": ["P1", "P2"], "again": true}), json!({"properties": ["P1"], "again": false}))
         }
         "policy/inject" => (
             json!({"prompt": "p", "rules": [{"means": "m", "owed": "o"}]}),

@@ -18,6 +18,7 @@ mod legend;
 mod lexer;
 mod merge;
 mod module;
+mod neutral;
 mod next_relation;
 mod outcome;
 mod outcome_status;
@@ -59,6 +60,7 @@ pub use legend::variable_legend;
 pub use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement, is_module_name, module_name};
+pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{
     ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, Lasso, Place,

@@ -57,6 +57,10 @@ pub struct ApprovalFacts {
     /// its place.
     #[serde(default)]
     pub unaccounted_sentences: Vec<String>,
+    /// Properties that cover a requirement and whose blind reading the review does not accept, or that no blind reader has
+    /// read.
+    #[serde(default)]
+    pub unaccepted_readings: Vec<String>,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: Vec<String>,
     /// Files that the reviewer had to read in their current version and did not.
@@ -88,12 +92,13 @@ pub enum ApprovalClause {
     OpenPointsAccepted,
     AssumptionsAccepted,
     SentencesAccounted,
+    ReadingsAccepted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 23] = [
+    pub const ALL: [ApprovalClause; 24] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -115,6 +120,7 @@ impl ApprovalClause {
         ApprovalClause::OpenPointsAccepted,
         ApprovalClause::AssumptionsAccepted,
         ApprovalClause::SentencesAccounted,
+        ApprovalClause::ReadingsAccepted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
     ];
@@ -147,6 +153,7 @@ impl ApprovalClause {
             ApprovalClause::CheckIsFresh => NodeName::ModelCheck,
             ApprovalClause::OpenPointsAccepted
             | ApprovalClause::AssumptionsAccepted
+            | ApprovalClause::ReadingsAccepted
             | ApprovalClause::ChangesNamed
             | ApprovalClause::ReviewerRead => NodeName::Review,
         }
@@ -167,6 +174,12 @@ impl ApprovalClause {
                 | ApprovalClause::WitnessesReached
                 | ApprovalClause::ActionsTaken
         )
+    }
+
+    /// Whether a review can make it hold by what it accepts, or by what the reviewer reads.
+    pub fn is_up_to_the_review(self) -> bool {
+        let accepts = [ApprovalClause::ActionsTaken, ApprovalClause::CfgAccepted, ApprovalClause::RequirementsCovered];
+        self.node() == NodeName::Review || accepts.contains(&self)
     }
 
     /// What it demands of what the lifeline `review` could know: causal past logic, over what the lifelines say.
@@ -204,6 +217,7 @@ impl ApprovalClause {
             ApprovalClause::OpenPointsAccepted => "claims.unaccepted_open_points = 0",
             ApprovalClause::AssumptionsAccepted => "claims.unaccepted_assumptions = 0",
             ApprovalClause::SentencesAccounted => "claims.unaccounted_sentences = 0",
+            ApprovalClause::ReadingsAccepted => "claims.unaccepted_readings = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
         }
@@ -240,6 +254,9 @@ impl ApprovalClause {
             ApprovalClause::AssumptionsAccepted => "every assumption is named in `accepted_assumptions`",
             ApprovalClause::SentencesAccounted => {
                 "the informal specification accounts for every normative sentence of the documents that were read, or the sentence is named in `accepted_sentences` with a reason"
+            }
+            ApprovalClause::ReadingsAccepted => {
+                "with blind reading, every checked property that covers a requirement was read blindly, and is named in `accepted_readings`"
             }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
@@ -311,6 +328,11 @@ impl ApprovalClause {
                 "sentences of the documents that demand something, which the informal specification neither cites nor declares out \
                  of scope (a review accepts one as `N1: reason` in `accepted_sentences`): {}",
                 facts.unaccounted_sentences.join("; ")
+            ),
+            ApprovalClause::ReadingsAccepted => format!(
+                "properties that no blind reader has read, or whose blind reading the review does not accept (name them in \
+                 `accepted_readings`): {}",
+                list(&facts.unaccepted_readings)
             ),
             ApprovalClause::ChangesNamed => {
                 format!(

@@ -58,7 +58,7 @@ pub enum Blame {
 pub struct Issue {
     pub severity: Severity,
     pub category: Category,
-    /// Only for `counterexample_issue`.
+    /// Only for `counterexample_issue`, and for `wrong_invariant` if the requirement is wrong and not the property.
     #[serde(default)]
     pub blame: Option<Blame>,
     pub description: String,
@@ -79,7 +79,9 @@ impl Issue {
                 Category::MissingBehavior | Category::MissingInvariant | Category::LivenessGap | Category::Abstraction,
                 _,
             )
-            | (Category::CounterexampleIssue, Some(Blame::Requirement)) => NodeName::InformalSpec,
+            | (Category::CounterexampleIssue | Category::WrongInvariant, Some(Blame::Requirement)) => {
+                NodeName::InformalSpec
+            }
             (Category::CounterexampleIssue, Some(Blame::Invariant))
             | (Category::WrongInvariant | Category::MissingTypeInvariant | Category::CfgMismatch, _) => {
                 NodeName::GenerateInvariants
@@ -126,6 +128,9 @@ pub struct Review {
     /// Normative sentences that nothing needs to account for.
     #[serde(default)]
     pub accepted_sentences: Vec<String>,
+    /// Properties whose blind reading says what their requirements say, or differs from them in a way that is accepted.
+    #[serde(default)]
+    pub accepted_readings: Vec<String>,
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<String>,
@@ -224,6 +229,11 @@ impl Review {
     /// Whether it accepts, with a reason, that nothing accounts for the normative sentence.
     pub fn accepts_sentence(&self, id: &str) -> bool {
         self.accepted_sentences.iter().any(|entry| remark_on(entry, id).is_some_and(is_reason))
+    }
+
+    /// Whether it accepts the blind reading of the property.
+    pub fn accepts_reading(&self, property: &str) -> bool {
+        self.accepted_readings.iter().any(|entry| remark_on(entry, property).is_some())
     }
 
     /// Whether it accepts the line of the configuration, with a reason.

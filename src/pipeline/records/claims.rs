@@ -115,6 +115,9 @@ pub struct ReviewClaims {
     /// Normative sentences without an account that the review does not accept.
     #[serde(default)]
     pub unaccounted_sentences: usize,
+    /// Properties that no blind reader has read, or whose blind reading the review does not accept.
+    #[serde(default)]
+    pub unaccepted_readings: usize,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: usize,
     /// Files that the reviewer had to read and did not.

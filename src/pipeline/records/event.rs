@@ -13,8 +13,8 @@ use super::check::CheckRecord;
 use super::claims::Claims;
 use super::event_data::{
     AnswerAccepted, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable, AttemptFinished, AttemptStarted,
-    CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, GuardEvaluated, Labelled,
-    LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused, RequestPartOmitted,
+    BlindReading, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, GuardEvaluated,
+    Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused, RequestPartOmitted,
     RequestSent, Routed, ToolFinished,
 };
 use super::mutants::MutantSample;
@@ -117,6 +117,8 @@ pub enum RunEvent {
     MutantsJudged(MutantsJudged),
     /// A sample of the mutants of the specification is judged, which is about to be approved.
     MutantsSampled(Box<MutantSample>),
+    /// A blind reader has said what the properties forbid.
+    PropertiesRead(BlindReading),
     /// A node has finished an attempt.
     AttemptFinished(Box<AttemptFinished>),
     /// A guard was evaluated.
@@ -181,6 +183,7 @@ impl RunEvent {
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
             | RunEvent::MutantsSampled(_)
+            | RunEvent::PropertiesRead(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::Routed(_)
             | RunEvent::RevisionClosed(_)
@@ -228,7 +231,9 @@ impl EventName {
                 LifelineGroup::One("formalize")
             }
             EventName::MutantsJudged => LifelineGroup::One("mutants"),
-            EventName::MutantsSampled | EventName::GuardEvaluated => LifelineGroup::One("review"),
+            EventName::MutantsSampled | EventName::PropertiesRead | EventName::GuardEvaluated => {
+                LifelineGroup::One("review")
+            }
             EventName::ClaimsRestored => LifelineGroup::Restored,
         }
     }

@@ -351,6 +351,28 @@ impl From<Judged> for MutantsJudged {
     }
 }
 
+/// Data of `properties_read`: what a blind reader says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BlindReading {
+    /// The module that was read.
+    pub module: Sha,
+    /// What each property forbids, in the names of the module.
+    pub forbids: BTreeMap<String, String>,
+    /// Properties that the reader was asked about and said nothing of.
+    pub unread: Vec<String>,
+}
+
+impl BlindReading {
+    /// Which properties were read, and which were not.
+    pub fn words(&self) -> String {
+        let missing = match self.unread.as_slice() {
+            [] => String::new(),
+            unread => format!(", not read: {}", unread.join(", ")),
+        };
+        format!("read blindly: {}{missing}", self.forbids.keys().cloned().collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// Data of `attempt_finished`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttemptFinished {

@@ -3,6 +3,7 @@
 
 mod ambiguity;
 mod artifacts;
+mod blind_reading;
 mod candidates;
 mod check;
 mod check_history;
@@ -47,9 +48,9 @@ pub use event::{Entry, EventName, Record, RunEvent};
 pub(super) use event_data::AttemptStarted;
 pub use event_data::{
     AnswerAccepted, AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable,
-    AttemptFinished, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, Evaluation,
-    GuardEvaluated, Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused,
-    RequestPartOmitted, RequestSent, Routed, ToolFinished,
+    AttemptFinished, BlindReading, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored,
+    Evaluation, GuardEvaluated, Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken,
+    ReadRefused, RequestPartOmitted, RequestSent, Routed, ToolFinished,
 };
 pub use interface::{Interface, Name};
 pub use judged_violations::{FurtherClaim, FurtherReading, JudgedViolation, ViolationJudgement};

@@ -130,6 +130,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
         unaccepted_open_points: facts.unaccepted_open_points.len(),
         unaccepted_assumptions: facts.unaccepted_assumptions.len(),
         unaccounted_sentences: facts.unaccounted_sentences.len(),
+        unaccepted_readings: view.unaccepted_readings(facts),
         unnamed_changes: facts.unnamed_changes.len(),
         unread: facts.unread.len(),
         flaw: claimed.map(flaw),

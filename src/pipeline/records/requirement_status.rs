@@ -92,11 +92,13 @@ impl RunView {
     }
 
     /// A closed revision for a reader: as in the journal, but each requirement has its status instead of the two lists
-    /// that the status is computed from.
+    /// that the status is computed from. `blind_reading` says what each property forbids; null if the run reads none.
     pub fn revision_json(&self, revision: &Revision) -> serde_json::Value {
         let mut json = to_value(revision);
         json["requirements"] = to_value(&self.results_of(revision));
         json["violations"] = to_value(&self.judged_violations(revision));
+        let readings = self.settings.blind_reading.then(|| self.blind_readings_of(revision));
+        json["blind_reading"] = to_value(&readings);
         json
     }
 }

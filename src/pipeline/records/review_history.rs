@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::ambiguity::Ambiguity;
+use super::event_data::BlindReading;
 use super::judged_violations::{FurtherClaim, FurtherReading};
 use super::product::{Facts, Quotes};
 use super::rank::RevisionRank;
+use crate::journal::Sha;
 use crate::pipeline::machine::Review;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,6 +24,8 @@ pub struct ReviewHistory {
     confirmed_flaws: BTreeMap<u32, ConfirmedFlaw>,
     /// Confirmed claims that rest on the reading of an open point, by the revision that made them.
     pub ambiguities: BTreeMap<u32, Ambiguity>,
+    /// What the properties of each module forbid, by those that were read blindly.
+    pub(super) blind_readings: BTreeMap<Sha, BTreeMap<String, String>>,
 }
 
 /// What became of the claims of flaws in the last review of a revision.
@@ -80,6 +84,10 @@ impl ReviewHistory {
             }
             Facts::Nothing | Facts::Informal { .. } | Facts::Rejected { .. } | Facts::Merged { .. } => {}
         }
+    }
+
+    pub(super) fn add_blind_reading(&mut self, reading: &BlindReading) {
+        self.blind_readings.entry(reading.module.clone()).or_default().extend(reading.forbids.clone());
     }
 
     pub(super) fn confirmed_flaw(&self, revision: u32) -> Option<&ConfirmedFlaw> {

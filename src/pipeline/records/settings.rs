@@ -25,6 +25,9 @@ pub struct Settings {
     /// How many formalizations are drafted side by side; 0 and 1 both mean one.
     #[serde(default, skip_serializing_if = "is_one")]
     pub candidates: u32,
+    /// Whether properties are read blindly before an approval.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blind_reading: bool,
     /// What revisions are measured by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<RunObjective>,
@@ -113,6 +116,8 @@ pub struct Changed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blind_reading: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<RunObjective>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_line: Option<serde_json::Value>,
@@ -143,6 +148,7 @@ impl Settings {
             objective: objective.filter(|new| self.objective.as_ref() != Some(new)),
             command_line: (command_line != self.command_line).then_some(command_line),
             prompts,
+            blind_reading: None,
             policy: None,
         }
     }

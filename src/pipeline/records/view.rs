@@ -210,6 +210,7 @@ impl RunView {
                 Some(strengthening) => strengthening.add(judged.clone()),
                 None => self.strengthening = Some(Strengthening::new(judged.clone())),
             },
+            RunEvent::PropertiesRead(reading) => self.reviews.add_blind_reading(reading),
             RunEvent::MutantsSampled(sample) => self.mutant_sample = Some((**sample).clone()),
             RunEvent::CandidateStarted(started) | RunEvent::LeaderNotified(started) => {
                 self.candidates_of(entry.rev).begin(started.candidate, started.total);
@@ -255,6 +256,7 @@ impl RunView {
         self.settings.routing = changed.routing.unwrap_or(self.settings.routing);
         self.settings.draft = changed.draft.unwrap_or(self.settings.draft);
         self.settings.candidates = changed.candidates.unwrap_or(self.settings.candidates);
+        self.settings.blind_reading = changed.blind_reading.unwrap_or(self.settings.blind_reading);
         if changed.objective.is_some() {
             self.settings.objective = changed.objective;
             self.recompute_steps();

@@ -75,7 +75,8 @@ pub(super) fn check_event(verification: &mut Verification, view: &RunView, entry
         | RunEvent::CandidateAbandoned(_)
         | RunEvent::LeaderNotified(_)
         | RunEvent::MutantsJudged(_)
-        | RunEvent::MutantsSampled(_) => {}
+        | RunEvent::MutantsSampled(_)
+        | RunEvent::PropertiesRead(_) => {}
     }
 }
 

@@ -423,6 +423,7 @@ fn compare_event(
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
             | RunEvent::MutantsSampled(_)
+            | RunEvent::PropertiesRead(_)
             | RunEvent::RuleViolated(_),
             _,
         ) => {}

@@ -250,6 +250,7 @@ fn find_messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Cou
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
             | RunEvent::MutantsSampled(_)
+            | RunEvent::PropertiesRead(_)
             | RunEvent::AttemptFinished(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::ClaimsRestored(_)
@@ -314,6 +315,7 @@ impl Journal<'_> {
             | RunEvent::CandidateChosen(_)
             | RunEvent::MutantsJudged(_)
             | RunEvent::MutantsSampled(_)
+            | RunEvent::PropertiesRead(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::ClaimsRestored(_)
             | RunEvent::RuleViolated(_) => (note, None),

@@ -66,6 +66,7 @@ pub(super) fn describe(entry: &Entry) -> String {
             Some(why) => format!("mutants not judged: {why}"),
             None => mutants_sentence(&mutants.judged),
         },
+        RunEvent::PropertiesRead(reading) => reading.words(),
         RunEvent::MutantsSampled(sample) => format!("mutants: {}", sample_line(sample)),
         RunEvent::GuardEvaluated(evaluated) => describe_guard(evaluated),
         RunEvent::Routed(routed) => with_reason(&routed.row.name(), &routed.why),

@@ -5,6 +5,7 @@ mod assumptions;
 mod bench;
 mod command;
 mod constraints;
+mod neutral_names;
 mod suites;
 mod truth;
 mod types;

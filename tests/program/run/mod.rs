@@ -4,6 +4,7 @@
 mod ambiguity;
 mod answers;
 mod bad_input;
+mod blind_reading;
 mod branch;
 mod coverage;
 mod edits;

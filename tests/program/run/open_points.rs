@@ -256,12 +256,14 @@ fn fairness_that_no_assumption_names_is_pointed_out() {
 
 #[test]
 fn a_requirement_that_says_too_much_goes_back_to_the_informal_specification() {
-    let issue = json!({"severity": "major", "category": "counterexample_issue", "blame": "requirement",
-                       "description": "R1 says more", "suggestion": "less"});
-    let review = json!({"verdict": "revise", "summary": "s", "issues": [issue]}).to_string();
-    let bench = bench();
-    bench.forge(&good().answer("review", 0, 1, "draft", &review).having_read_all(), &[]).expect(5);
-    let journal = bench.journal("specs");
-    let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
-    assert_eq!(routed["data"]["to"], "informal_spec");
+    for category in ["counterexample_issue", "wrong_invariant"] {
+        let issue = json!({"severity": "major", "category": category, "blame": "requirement",
+                           "description": "R1 says more", "suggestion": "less"});
+        let review = json!({"verdict": "revise", "summary": "s", "issues": [issue]}).to_string();
+        let bench = bench();
+        bench.forge(&good().answer("review", 0, 1, "draft", &review).having_read_all(), &[]).expect(5);
+        let journal = bench.journal("specs");
+        let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
+        assert_eq!(routed["data"]["to"], "informal_spec", "{category}");
+    }
 }

@@ -1,0 +1,214 @@
+//! The blind reading: what a property forbids, by a reader who sees no name and no document, beside its requirement.
+
+use crate::support::counter::{self, CFG, INFORMAL, MODULE, WITNESSES, fenced, good, good_sections, issue, sections};
+use crate::support::forged::{forged, genuine};
+use crate::support::handoff::Waiting;
+use crate::support::{Bench, Script, name, outcome};
+use serde_json::{Value, json};
+
+const SENTENCE: &str = "a state in which v1 is above c1";
+
+fn said(sentence: &str) -> String {
+    format!("```json\n{}\n```\n", json!({ "P1": sentence }))
+}
+
+/// An approving review that accepts the blind reading of these.
+fn accepting(readings: &[&str]) -> String {
+    json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_readings": readings}).to_string()
+}
+
+/// The answers of a first revision whose property is read blindly.
+fn read(sentence: &str, accepted: &[&str]) -> Script {
+    let script = good().answer("review", 0, 1, "blind_reading", &said(sentence));
+    script.answer("review", 0, 1, "draft", &accepting(accepted)).having_read_all()
+}
+
+fn last_guard(bench: &Bench) -> Value {
+    let journal = bench.journal("specs");
+    journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap()["data"].clone()
+}
+
+/// How many answers of these purposes were received.
+fn readings(bench: &Bench) -> usize {
+    let is_reading =
+        |e: &&Value| e["data"]["purpose"].as_str().is_some_and(|purpose| purpose.starts_with("blind_reading"));
+    bench.journal("specs").iter().filter(|e| name(e) == "answer_received").filter(is_reading).count()
+}
+
+#[test]
+fn a_property_is_accepted_by_its_name_beside_what_a_blind_reader_says() {
+    for accepted in [&[][..], &["TypeOK"], &["NeverAboveAll"], &["R1"]] {
+        let bench = counter::bench();
+        bench.forge(&read(SENTENCE, accepted), &["--max-revisions", "0"]).expect(1);
+        let guard = last_guard(&bench);
+        assert_eq!(guard["clause"], "readings_accepted", "{accepted:?}");
+        assert_eq!(guard["facts"]["unaccepted_readings"], json!(["NeverAbove"]));
+        assert_eq!(outcome(&bench.journal("specs")), "not_approved");
+        let facts = bench.read("specs/workspace/facts.md");
+        let pair = "- NeverAbove\n  R1: The counter is never above the limit.\n  the reader says it forbids: a state in which n is above Max\n";
+        assert!(facts.contains(pair), "{facts}");
+    }
+    let bench = counter::bench();
+    let done = bench.forge(&read(SENTENCE, &["NeverAbove: it says the same"]), &[]).expect(0);
+    done.prints(&[
+        "      holds, checked by NeverAbove\n      NeverAbove forbids, read blindly: a state in which n is above Max\n",
+        "rev_0: the blind reading of NeverAbove: it says the same",
+    ]);
+    assert!(!done_text(&bench).contains("no blind reading"));
+    assert!(bench.read("specs/review.md").contains("## Blind readings accepted\n\n- NeverAbove: it says the same"));
+    let report = json_report(&bench);
+    assert_eq!(report["revisions"][0]["blind_reading"], json!({"NeverAbove": "a state in which n is above Max"}));
+    genuine(&bench);
+}
+
+fn done_text(bench: &Bench) -> String {
+    bench.run(&["report", "specs"]).expect(0).stdout
+}
+
+fn json_report(bench: &Bench) -> Value {
+    serde_json::from_str(&bench.run(&["report", "specs", "--format", "json"]).expect(0).stdout).unwrap()
+}
+
+#[test]
+fn the_blind_reader_sees_module_and_properties_without_a_name_of_theirs() {
+    let bench = counter::bench();
+    bench.forge(&read(SENTENCE, &["NeverAbove"]), &[]).expect(0);
+    let journal = bench.journal("specs");
+    let is_asked = |e: &&Value| name(e) == "request_sent" && e["data"]["purpose"] == "blind_reading";
+    let sent = &journal.iter().find(is_asked).unwrap()["data"];
+    let text = |sha: &Value| bench.read(&format!("specs/artifacts/{}", sha.as_str().unwrap()));
+    let offered = sent["offered"].as_array().unwrap();
+    assert_eq!(offered.iter().map(|file| &file["path"]).collect::<Vec<_>>(), ["M.tla"]);
+    let (module, prompt) = (text(&offered[0]["sha"]), text(&sent["prompt"]));
+    assert_eq!(
+        module,
+        "---- MODULE M ----\nEXTENDS Naturals\nCONSTANT c1\n\n(* --algorithm a1\nvariables v1 = 0;\nbegin\n  a2:\n    \
+         while v1 < c1 do\n      v1 := v1 + 1;\n    end while;\nend algorithm; *)\n\n\
+         TypeOK == v1 \\in 0..10 /\\ pc \\in {\"a2\", \"Done\"}\n\nP1 == v1 <= c1\n\na3 == v1 = c1\n\n====\n"
+    );
+    for word in ["ounter", "NeverAbove", "Max", "R1", "limit", "docs/", "review"] {
+        assert!(!module.contains(word) && !prompt.contains(word), "{word} in\n{prompt}\n{module}");
+    }
+}
+
+#[test]
+fn a_property_without_a_sentence_is_asked_for_once_more_and_then_prevents_the_approval() {
+    let unread = read("", &["NeverAbove: the reader said nothing"]);
+    let bench = counter::bench();
+    let mended = unread.clone().answer("review", 0, 1, "blind_reading_repair", &said(SENTENCE));
+    bench.forge(&mended, &[]).expect(0);
+    assert_eq!(readings(&bench), 2);
+
+    let bench = counter::bench();
+    let silent = unread.answer("review", 0, 1, "blind_reading_repair", "P1 is fine.");
+    bench.forge(&silent, &["--max-revisions", "0"]).expect(1);
+    assert_eq!(last_guard(&bench)["clause"], "readings_accepted");
+    let journal = bench.journal("specs");
+    let event = journal.iter().find(|e| name(e) == "properties_read").unwrap();
+    assert_eq!(event["data"]["unread"], json!(["NeverAbove"]));
+    assert!(bench.read("specs/workspace/facts.md").contains("not read: it cannot be accepted"));
+}
+
+#[test]
+fn what_has_not_changed_is_not_read_again() {
+    let script = read(SENTENCE, &[]).answer("review", 1, 1, "repair", &accepting(&["NeverAbove"])).having_read_all();
+    let bench = counter::bench();
+    bench.forge(&script, &[]).expect(0);
+    assert_eq!(readings(&bench), 1);
+    assert_eq!(json_report(&bench)["revisions"][1]["blind_reading"]["NeverAbove"], "a state in which n is above Max");
+
+    let changed = "TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n\\* covers R1\nNeverAbove == n < Max + 1\n";
+    let script = good()
+        .answer("review", 0, 1, "blind_reading", &said(SENTENCE))
+        .answer("review", 0, 1, "draft", &issue("major", "wrong_invariant", "it is too strong"))
+        .having_read_all()
+        .answer("generate_invariants", 1, 1, "repair", &sections(changed, "", WITNESSES, CFG))
+        .answer("review", 1, 1, "blind_reading", &said("v1 at c1 + 1"))
+        .answer("review", 1, 1, "draft", &{
+            let accepting = accepting(&["NeverAbove"]);
+            let mut review: Value = serde_json::from_str(&accepting).unwrap();
+            review["accepted_changes"] = json!(["NeverAbove"]);
+            review.to_string()
+        })
+        .having_read_all();
+    let bench = counter::bench();
+    bench.forge(&script, &[]).expect(0);
+    assert_eq!(readings(&bench), 2);
+    assert_eq!(json_report(&bench)["revisions"][1]["blind_reading"]["NeverAbove"], "n at Max + 1");
+}
+
+#[test]
+fn nothing_is_read_if_no_approval_is_possible_or_if_it_is_off() {
+    let violated =
+        read(SENTENCE, &[]).answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("n < Max", "n <= Max")));
+    let bench = counter::bench();
+    bench.forge(&violated, &["--max-revisions", "0"]).expect(1);
+    assert_eq!(readings(&bench), 0);
+
+    let bench = counter::bench();
+    let done = bench.forge(&read(SENTENCE, &[]), &["--blind-reading", "off"]).expect(0);
+    done.prints(&["  no blind reading of the properties\n"]);
+    assert_eq!(readings(&bench), 0);
+    assert_eq!(json_report(&bench)["revisions"][0]["blind_reading"], Value::Null);
+    assert!(bench.events("specs")[0]["data"]["blind_reading"].is_null());
+
+    // A recording without such an answer is of a run without a blind reading.
+    let bench = counter::bench();
+    bench.forge(&good(), &["--blind-reading", "on"]).expect(0).prints(&["  no blind reading of the properties\n"]);
+}
+
+#[test]
+fn a_setting_turns_it_off_and_a_live_run_asks() {
+    let bench = counter::bench();
+    bench.write("tlaforge.toml", "blind_reading = false\n");
+    bench.forge(&read(SENTENCE, &[]), &[]).expect(0).prints(&["no blind reading"]);
+
+    let bench = counter::bench();
+    let args = ["run", "docs", "--provider", "handoff", "--out", "specs", "--blind-reading", "on"];
+    let mut waiting = Waiting::start(&bench, &args);
+    for answer in [INFORMAL.to_owned(), fenced(MODULE), good_sections()] {
+        waiting.answer(&answer);
+        waiting.next();
+    }
+    let request = std::fs::read_to_string(waiting.folder.join("request.md")).unwrap();
+    assert!(request.contains("P1 == v1 <= c1") && !request.contains("NeverAbove"), "{request}");
+    waiting.kill();
+}
+
+/// Killed at each event of the review, the run asks nobody twice.
+#[test]
+fn a_reading_that_was_received_is_not_asked_for_again_after_a_crash() {
+    let reference = counter::bench();
+    let script = read(SENTENCE, &["NeverAbove"]);
+    reference.forge(&script, &[]).expect(0);
+    let journal = reference.journal("specs");
+    let first = journal.iter().find(|e| e["lifeline"] == "review").unwrap()["seq"].as_u64().unwrap();
+    assert!(journal.iter().any(|e| name(e) == "properties_read"));
+    for seq in first..journal.len() as u64 {
+        let bench = counter::bench();
+        bench.write("script.jsonl", reference.read("script.jsonl"));
+        let args = ["run", "docs", "--recording", "script.jsonl", "--out", "specs"];
+        let killed = bench.run_with(&args, &[("TLAFORGE_CRASH", &format!("after:{seq}"))]);
+        if killed.status.is_none() {
+            bench.run(&["resume", "specs"]).expect(0);
+        }
+        assert_eq!(readings(&bench), 1, "after event {seq}");
+        let events = bench.journal("specs");
+        assert_eq!(events.iter().filter(|e| name(e) == "properties_read").count(), 1, "after event {seq}");
+        assert_eq!(outcome(&events), "approved");
+    }
+}
+
+#[test]
+fn a_forged_approval_without_the_reading_is_refused() {
+    let bench = counter::bench();
+    bench.forge(&read(SENTENCE, &["NeverAbove"]), &[]).expect(0);
+    for (place, value) in [("/module", json!("0".repeat(64))), ("/forbids", json!({}))] {
+        let done = forged(&bench, ("properties_read", "review"), place, &value).expect(1);
+        assert!(done.stdout.contains("readings_accepted"), "{}", done.stdout);
+    }
+    // One that the review does not accept, too.
+    let facts = "/facts/approval/unaccepted_readings";
+    let done = forged(&bench, ("attempt_finished", "review"), facts, &json!(["NeverAbove"])).expect(1);
+    assert!(done.stdout.contains("readings_accepted"), "{}", done.stdout);
+}
