@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::branch_coverage::BranchCoverage;
 use super::diagnostic::Diagnostic;
 use super::probe::Probes;
 
@@ -371,6 +372,10 @@ pub struct CheckOutcome {
     pub bounds: Bounds,
     /// Coverage by action; `None` if the checker gave none.
     pub coverage: Option<Vec<ActionCoverage>>,
+    /// Coverage by branch of the actions; `None` if nothing holds, if no action has branches, or with a warning that
+    /// says why it was not decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branches: Option<BranchCoverage>,
     /// The counterexample of a violated verdict.
     pub trace: Option<Trace>,
     /// Invariants that were actually checked, in the order of the configuration.
@@ -406,6 +411,7 @@ impl CheckOutcome {
             statistics: Statistics::default(),
             bounds,
             coverage: None,
+            branches: None,
             trace: None,
             invariants: Vec::new(),
             properties: Vec::new(),

@@ -5,6 +5,7 @@ mod action_coverage;
 mod actions;
 mod both;
 mod bounds;
+mod branches;
 mod check;
 mod child_task;
 mod contract;

@@ -2,7 +2,9 @@
 //! in the copy back to the file, and positions in the translation to the algorithm if possible.
 
 use tlaforge_pluscal::{self as pluscal, AlgorithmPlace, Compat, Options, Origins};
-use tlaforge_tla::{CheckOutcome, Diagnostic, FurtherVerdict, Place, Reached, Stage, Verdict, action_part_label};
+use tlaforge_tla::{
+    BranchCoverage, CheckOutcome, Diagnostic, FurtherVerdict, Place, Reached, Stage, Verdict, action_part_label,
+};
 
 /// The mapping from the copy that the tools read to the user's text.
 pub(super) struct Positions {
@@ -123,6 +125,9 @@ impl Positions {
                 *reason = self.map_text(reason);
             }
         }
+        if let Some(branches) = &mut outcome.branches {
+            self.restore_branches(branches);
+        }
         for action in outcome.coverage.iter_mut().flatten() {
             let Some(place) = action.place else { continue };
             if let MappedPosition::InFile(line, column) = self.find(place.line, place.column) {
@@ -132,6 +137,17 @@ impl Positions {
                 action.action = action_part_label(action.name(), now, alone);
                 action.place = Some(now);
             }
+        }
+    }
+
+    fn restore_branches(&self, coverage: &mut BranchCoverage) {
+        for branch in coverage.never_taken.iter_mut().chain(&mut coverage.undecided) {
+            let place = match self.find(branch.place.line, branch.place.column) {
+                MappedPosition::InFile(line, column) => Some(Place { line, column }),
+                MappedPosition::InAlgorithm(AlgorithmPlace { line, column, .. }) => Some(Place { line, column }),
+                MappedPosition::Nowhere => None,
+            };
+            branch.place = place.unwrap_or(branch.place);
         }
     }
 

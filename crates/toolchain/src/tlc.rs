@@ -8,6 +8,7 @@ use super::installation::{Features, JavaToolchain, module_files};
 use super::plan::{RunPlan, SearchOrder};
 use super::run::{self, Tool, ToolJob};
 use super::tlc_witnesses::WitnessProbe;
+use super::witnesses::Targets;
 use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
 
 pub(crate) struct Tlc<'a> {
@@ -34,10 +35,10 @@ impl<'a> Tlc<'a> {
     async fn search_witnesses(
         &self,
         request: &CheckRequest,
-        names: &[String],
+        targets: &Targets,
         cx: &ToolContext<'_>,
     ) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
-        let Some(probe) = WitnessProbe::new(request, names) else { return Ok(FurtherRuns::nothing(Vec::new())) };
+        let Some(probe) = WitnessProbe::new(request, targets) else { return Ok(FurtherRuns::nothing(Vec::new())) };
         match self.execute(&request.spec, &probe.plan, Some(&probe.invariant), cx).await {
             Ok((run, output)) => {
                 let result = probe.outcomes(&output, &run.verdict);
@@ -178,10 +179,10 @@ impl Explorer for Tlc<'_> {
     fn search_witnesses<'a>(
         &'a self,
         request: &'a CheckRequest,
-        names: &'a [String],
+        targets: &'a Targets,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
-        Box::pin(self.search_witnesses(request, names, cx))
+        Box::pin(self.search_witnesses(request, targets, cx))
     }
 
     /// With iterative deepening, which a failed assertion needs, TLC does not name actions.

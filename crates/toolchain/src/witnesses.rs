@@ -3,11 +3,31 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use tlaforge_tla::{Cfg, Reached, Verdict, WitnessOutcome};
+use tlaforge_tla::{BranchCoverage, Cfg, Reached, Verdict, WitnessOutcome};
 
+use super::branches::Branches;
 use super::plan::{self, Symmetry, processors};
 use super::session::{Session, reached_verdict};
-use super::{BoxFuture, ToolError};
+use super::{BoxFuture, CheckRequest, ToolError};
+
+/// Predicates that one run searches for, with the definitions of those that the specification does not define.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Targets {
+    pub(crate) names: Vec<String>,
+    pub(crate) definitions: String,
+}
+
+impl Targets {
+    /// These witnesses and, for each branch, the predicate that a step can take it.
+    pub(super) fn new(request: &CheckRequest, witnesses: &[String], branches: Option<&Branches>) -> Self {
+        let predicates = branches.into_iter().flat_map(Branches::predicates);
+        let definitions = branches.map(|branches| branches.definitions(&request.cfg.constraints));
+        Self {
+            names: witnesses.iter().cloned().chain(predicates).collect(),
+            definitions: definitions.unwrap_or_default(),
+        }
+    }
+}
 
 /// Whether one run can decide several witnesses. With SYMMETRY or VIEW, which states a run meets depends on what it
 /// evaluates and in which order, so each witness keeps its own run.
@@ -28,21 +48,28 @@ pub(super) fn shared_outcome(name: &str, depth: Option<usize>, rest: Option<&Ver
 }
 
 impl Session<'_> {
-    /// `decided` are the witnesses that the main run decided.
+    /// Decides the witnesses, and which branches some step takes. `decided` is what the main run decided of both.
     pub(super) async fn check_witnesses(
         &mut self,
         safety: &Verdict,
         mut decided: Vec<WitnessOutcome>,
-    ) -> Result<Vec<WitnessOutcome>, ToolError> {
+        branches: Option<&Branches>,
+    ) -> Result<(Vec<WitnessOutcome>, Option<BranchCoverage>), ToolError> {
         let names = &self.request.cfg.witnesses;
         if matches!(safety, Verdict::Invalid { .. }) {
             let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
-            return Ok(names.iter().map(undecided).collect());
+            return Ok((names.iter().map(undecided).collect(), None));
+        }
+        let predicates: Vec<String> = branches.into_iter().flat_map(Branches::predicates).collect();
+        if !open_names(&predicates, &decided).is_empty() {
+            let targets = Targets::new(self.request, &open_names(names, &decided), branches);
+            self.search(&targets, &mut decided).await?;
         }
         let open = open_names(names, &decided);
+        // A predicate for a branch may be the reason why they are open.
         if open.len() > 1 && can_share_a_run(&self.request.cfg) {
-            let search = self.explorer.search_witnesses(self.request, &open, self.cx).await?;
-            decided.extend(self.add_further_runs(search, &mut Vec::new()));
+            let targets = Targets::new(self.request, &open, None);
+            self.search(&targets, &mut decided).await?;
         }
         // Each run takes one thread and mostly the start of a JVM, so they run in parallel.
         let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
@@ -55,7 +82,15 @@ impl Session<'_> {
             decided.push(outcome);
         }
         // In the order of the configuration.
-        Ok(names.iter().filter_map(|name| decided.iter().find(|outcome| outcome.name == *name).cloned()).collect())
+        let outcome = |name: &String| decided.iter().find(|outcome| outcome.name == *name).cloned();
+        let witnesses = names.iter().filter_map(outcome).collect();
+        Ok((witnesses, branches.map(|branches| branches.coverage(&decided))))
+    }
+
+    async fn search(&mut self, targets: &Targets, decided: &mut Vec<WitnessOutcome>) -> Result<(), ToolError> {
+        let search = self.explorer.search_witnesses(self.request, targets, self.cx).await?;
+        decided.extend(self.add_further_runs(search, &mut Vec::new()));
+        Ok(())
     }
 
     async fn check_witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
