@@ -13,7 +13,6 @@ use tlaforge_tla::{
 use super::CheckRequest;
 use super::plan::free_name;
 use super::positions::{same_lines, translations};
-use super::witnesses::can_share_a_run;
 
 /// Limit on the branches of one search; each that is never taken is evaluated in every state.
 const MAX_SEARCHED: usize = 100;
@@ -65,9 +64,6 @@ impl Branches {
         }
         if !cfg.action_constraints.is_empty() {
             return Err("an action constraint decides which steps are taken".to_owned());
-        }
-        if !can_share_a_run(cfg) {
-            return Err("the configuration has SYMMETRY or VIEW".to_owned());
         }
         Ok(Some(branches))
     }

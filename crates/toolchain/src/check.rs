@@ -37,8 +37,7 @@ pub(crate) async fn check(
         Detail::Explained => Branches::list(request),
         Detail::VerdictOnly => Ok(None),
     };
-    let listed_branches = branches.as_ref().ok().and_then(Option::as_ref);
-    let targets = Targets::new(request, &cfg.witnesses, listed_branches);
+    let targets = Targets::new(request, &cfg.witnesses, branches.as_ref().ok().and_then(Option::as_ref));
     let in_one_run = explorer.check_in_one_run(request, &targets, detail, cx).await?;
     let (check_in_one_run, mut safety, decided_witnesses) = match in_one_run {
         Some(SingleRunCheck { safety, temporal, witnesses, output }) => {
@@ -75,12 +74,17 @@ pub(crate) async fn check(
     };
     // A missing coverage means something only after a completed search.
     let complete = !no_behaviour && safety.verdict == Verdict::Holds;
-    let searched_branches = listed_branches.filter(|_| complete);
-    let (witnesses, branch_coverage) =
-        session.check_witnesses(&safety.verdict, decided_witnesses, searched_branches).await?;
-    if let (Err(why), true) = (&branches, complete) {
+    let witnesses = session.check_witnesses(&safety.verdict, &decided_witnesses).await?;
+    let states = safety.parsed.statistics.distinct;
+    let branch_coverage = match &branches {
+        Ok(Some(branches)) if complete => session.check_branches(branches, states, &decided_witnesses).await?.map(Some),
+        Err(why) if complete => Err(why.clone()),
+        _ => Ok(None),
+    };
+    let branch_coverage = branch_coverage.unwrap_or_else(|why| {
         warnings.push(format!("which branches are never taken was not decided: {why}"));
-    }
+        None
+    });
     // Before `safety` is consumed.
     let why_safety_undecided = match &safety.verdict {
         Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Some(reason.clone()),

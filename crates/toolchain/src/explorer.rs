@@ -50,12 +50,12 @@ pub(crate) struct Run {
     pub workers: usize,
 }
 
-/// The result of a single run that did a whole check, in which everything holds.
+/// The result of a single run that did a whole check, or all of it but temporal properties and witnesses.
 pub(crate) struct SingleRunCheck {
     pub safety: Run,
     /// The temporal properties, if the run checked them too.
     pub temporal: Option<Run>,
-    /// The witnesses that the run decided.
+    /// The witnesses and predicates that the run decided.
     pub witnesses: Vec<WitnessOutcome>,
     pub output: String,
 }
@@ -124,7 +124,7 @@ pub(crate) trait Explorer: Send + Sync {
         Box::pin(async { Ok(FurtherRuns::nothing(Vec::new())) })
     }
 
-    /// Does the whole check in one run, with the search for these targets, if the checker can and everything holds. `None`
+    /// Does the whole check, or more of it than the plans need, in one run that also searches for these targets. `None`
     /// says nothing.
     fn check_in_one_run<'a>(
         &'a self,

@@ -42,6 +42,7 @@ mod step_names;
 mod temporal_limits;
 mod tlc;
 mod tlc_output;
+mod tlc_predicates;
 mod tlc_witnesses;
 mod translate_pluscal;
 mod vacuity;

@@ -20,7 +20,7 @@ impl Negations {
     /// `None` if no run can search for them together.
     pub(super) fn new(request: &CheckRequest, targets: &Targets) -> Option<Self> {
         let prefix = free_name(&request.spec, "TlaforgeNot".to_owned());
-        let named = targets.names.iter().filter(|name| is_name(name)).enumerate();
+        let named = targets.names().filter(|name| is_name(name)).enumerate();
         let witnesses: BTreeMap<_, _> = named.map(|(k, name)| (format!("{prefix}{k}"), name.clone())).collect();
         (!witnesses.is_empty() && can_share_a_run(&request.cfg))
             .then(|| Self { witnesses, definitions: targets.definitions.clone() })

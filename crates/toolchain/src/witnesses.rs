@@ -13,19 +13,28 @@ use super::{BoxFuture, CheckRequest, ToolError};
 /// Predicates that one run searches for, with the definitions of those that the specification does not define.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Targets {
-    pub(crate) names: Vec<String>,
+    pub(crate) witnesses: Vec<String>,
+    /// Predicates that `definitions` defines.
+    pub(crate) predicates: Vec<String>,
     pub(crate) definitions: String,
 }
+
+/// States up to which a check with SYMMETRY makes a further run without, which may have many times as many.
+const MAX_SYMMETRIC_STATES: u64 = 2_000;
 
 impl Targets {
     /// These witnesses and, for each branch, the predicate that a step can take it.
     pub(super) fn new(request: &CheckRequest, witnesses: &[String], branches: Option<&Branches>) -> Self {
-        let predicates = branches.into_iter().flat_map(Branches::predicates);
         let definitions = branches.map(|branches| branches.definitions(&request.cfg.constraints));
         Self {
-            names: witnesses.iter().cloned().chain(predicates).collect(),
+            witnesses: witnesses.to_vec(),
+            predicates: branches.into_iter().flat_map(Branches::predicates).collect(),
             definitions: definitions.unwrap_or_default(),
         }
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.witnesses.iter().chain(&self.predicates)
     }
 }
 
@@ -48,28 +57,23 @@ pub(super) fn shared_outcome(name: &str, depth: Option<usize>, rest: Option<&Ver
 }
 
 impl Session<'_> {
-    /// Decides the witnesses, and which branches some step takes. `decided` is what the main run decided of both.
+    /// `decided` are the witnesses that the main run decided.
     pub(super) async fn check_witnesses(
         &mut self,
         safety: &Verdict,
-        mut decided: Vec<WitnessOutcome>,
-        branches: Option<&Branches>,
-    ) -> Result<(Vec<WitnessOutcome>, Option<BranchCoverage>), ToolError> {
+        decided: &[WitnessOutcome],
+    ) -> Result<Vec<WitnessOutcome>, ToolError> {
         let names = &self.request.cfg.witnesses;
+        let mut decided = decided.to_vec();
         if matches!(safety, Verdict::Invalid { .. }) {
             let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
-            return Ok((names.iter().map(undecided).collect(), None));
-        }
-        let predicates: Vec<String> = branches.into_iter().flat_map(Branches::predicates).collect();
-        if !open_names(&predicates, &decided).is_empty() {
-            let targets = Targets::new(self.request, &open_names(names, &decided), branches);
-            self.search(&targets, &mut decided).await?;
+            return Ok(names.iter().map(undecided).collect());
         }
         let open = open_names(names, &decided);
-        // A predicate for a branch may be the reason why they are open.
         if open.len() > 1 && can_share_a_run(&self.request.cfg) {
             let targets = Targets::new(self.request, &open, None);
-            self.search(&targets, &mut decided).await?;
+            let search = self.explorer.search_witnesses(self.request, &targets, self.cx).await?;
+            decided.extend(self.add_further_runs(search, &mut Vec::new()));
         }
         // Each run takes one thread and mostly the start of a JVM, so they run in parallel.
         let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
@@ -82,15 +86,36 @@ impl Session<'_> {
             decided.push(outcome);
         }
         // In the order of the configuration.
-        let outcome = |name: &String| decided.iter().find(|outcome| outcome.name == *name).cloned();
-        let witnesses = names.iter().filter_map(outcome).collect();
-        Ok((witnesses, branches.map(|branches| branches.coverage(&decided))))
+        Ok(names.iter().filter_map(|name| decided.iter().find(|outcome| outcome.name == *name).cloned()).collect())
     }
 
-    async fn search(&mut self, targets: &Targets, decided: &mut Vec<WitnessOutcome>) -> Result<(), ToolError> {
-        let search = self.explorer.search_witnesses(self.request, targets, self.cx).await?;
+    /// Which branches some step takes, after a complete search of this many states. `decided` is what the main run
+    /// decided.
+    pub(super) async fn check_branches(
+        &mut self,
+        branches: &Branches,
+        states: Option<u64>,
+        decided: &[WitnessOutcome],
+    ) -> Result<Result<BranchCoverage, String>, ToolError> {
+        let mut decided = decided.to_vec();
+        let cfg = &self.request.cfg;
+        let predicates: Vec<String> = branches.predicates().collect();
+        if open_names(&predicates, &decided).is_empty() {
+            return Ok(Ok(branches.coverage(&decided)));
+        }
+        if cfg.view.is_some() {
+            return Ok(Err("the configuration has a VIEW".to_owned()));
+        }
+        if !cfg.symmetry.is_empty() && states.is_none_or(|states| states > MAX_SYMMETRIC_STATES) {
+            return Ok(Err(format!("with SYMMETRY only up to {MAX_SYMMETRIC_STATES} states are searched for them")));
+        }
+        // A run for several predicates has no SYMMETRY.
+        let mut request = self.request.clone();
+        request.cfg.symmetry.clear();
+        let targets = Targets::new(&request, &[], Some(branches));
+        let search = self.explorer.search_witnesses(&request, &targets, self.cx).await?;
         decided.extend(self.add_further_runs(search, &mut Vec::new()));
-        Ok(())
+        Ok(Ok(branches.coverage(&decided)))
     }
 
     async fn check_witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
