@@ -58,3 +58,9 @@ pub struct BranchCoverage {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Branch>,
 }
+
+impl BranchCoverage {
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Branch> {
+        self.never_taken.iter_mut().chain(&mut self.undecided)
+    }
+}

@@ -54,7 +54,7 @@ impl Branches {
         let mut branches =
             Self { prefix, definitions: disjuncts.definitions, all: Vec::new(), occurrences: Vec::new() };
         for action in &disjuncts.actions {
-            branches.add_action(&source, &action.label, &action.branches);
+            branches.add_action(&source, &action.name, &action.branches);
         }
         if branches.all.is_empty() {
             return Ok(None);
