@@ -3,6 +3,7 @@
 //! always, `\E p \in S : A(p)` if `S` is constant, a definition if its arguments are constant.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use super::branches::{ActionBranch, Helpers, can_be_rewritten, find_branches};
 use super::cfg::Cfg;
@@ -34,6 +35,8 @@ pub struct Disjunct {
     /// Where the part begins; `None` if the action is the whole definition.
     pub place: Option<Place>,
     pub formula: String,
+    /// The bytes of the part; `None` if the action is the whole definition.
+    pub range: Option<Range<usize>>,
     /// Its branches, if they were asked for.
     pub branches: Vec<ActionBranch>,
 }
@@ -98,6 +101,7 @@ impl Disjuncts {
             label: label(part),
             place: part.place,
             formula: part.formula.clone().unwrap_or_else(|| part.name.clone()),
+            range: part.range.clone(),
             branches: part.branches.clone(),
         });
         let actions = actions.collect();
@@ -111,6 +115,7 @@ struct Part {
     place: Option<Place>,
     /// In terms of the definition's parameters; `None` if the action is the whole definition.
     formula: Option<String>,
+    range: Option<Range<usize>>,
     branches: Vec<ActionBranch>,
 }
 
@@ -142,7 +147,8 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn definition(&mut self, definition: &'a Definition) -> Vec<Part> {
-        let whole = Part { name: definition.name.clone(), place: None, formula: None, branches: Vec::new() };
+        let whole =
+            Part { name: definition.name.clone(), place: None, formula: None, range: None, branches: Vec::new() };
         let Some(body) = definition.body() else { return vec![whole] };
         self.open.push(&definition.name);
         let parts = self.visit(&definition.tree, body, definition, Extent::Whole, 0);
@@ -194,6 +200,7 @@ impl<'a> Walk<'a> {
                 name: name.to_owned(),
                 place: Some(self.module.place(tree.node(id).start)),
                 formula: Some(text),
+                range: Some(tree.range(id)),
                 branches: self.branches(tree, id),
             }]);
         }
@@ -204,7 +211,7 @@ impl<'a> Walk<'a> {
         {
             self.parts += 1;
             let branches = self.branches(tree, id);
-            return Some(vec![Part { name: name.to_owned(), place: None, formula: Some(text), branches }]);
+            return Some(vec![Part { name: name.to_owned(), place: None, formula: Some(text), range: None, branches }]);
         }
         let parts = self.definition(definition);
         let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
@@ -237,11 +244,22 @@ impl<'a> Walk<'a> {
 
     fn leaf(&mut self, tree: &'a Tree, id: Id, owner: &Definition, extent: Extent) -> Vec<Part> {
         self.parts += 1;
-        let (place, formula) = match extent {
-            Extent::Whole => (None, None),
-            Extent::Part => (Some(self.module.place(tree.node(id).start)), Some(self.formula(tree, id))),
+        let part = Part {
+            name: owner.name.clone(),
+            place: None,
+            formula: None,
+            range: None,
+            branches: self.branches(tree, id),
         };
-        vec![Part { name: owner.name.clone(), place, formula, branches: self.branches(tree, id) }]
+        vec![match extent {
+            Extent::Whole => part,
+            Extent::Part => Part {
+                place: Some(self.module.place(tree.node(id).start)),
+                formula: Some(self.formula(tree, id)),
+                range: Some(tree.range(id)),
+                ..part
+            },
+        }]
     }
 
     /// The text of a formula, in parentheses if it has several lines.

@@ -265,7 +265,7 @@ impl Trace {
             .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
             .map(|(name, _)| name.clone())
             .collect();
-        self.steps.push(Step { step, action, state, changed });
+        self.steps.push(Step { step, action, branch: None, state, changed });
     }
 }
 
@@ -276,6 +276,11 @@ pub struct Step {
     pub step: usize,
     /// The action that led here: the PlusCal label or the TLA+ definition; `None` for the initial state or if unknown.
     pub action: Option<String>,
+    /// The branch of the action, if it has several and exactly one explains the step: see [`Branch::name`].
+    ///
+    /// [`Branch::name`]: super::branch_coverage::Branch::name
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Values by variable, as TLA+ text.
     pub state: BTreeMap<String, String>,
     /// The variables whose value differs from the previous state (in the first state, all of them).

@@ -1,12 +1,13 @@
 //! The branches of the actions of a specification: where each is in the user's file, and the state predicate that a
 //! step can take it. It starts no run.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use tlaforge_pluscal::Origins;
 use tlaforge_tla::{
-    ActionBranch, Branch, BranchCoverage, BranchKind, BranchRole, Disjuncts, Lines, Module, Place, Reached,
+    ActionBranch, Branch, BranchCoverage, BranchKind, BranchRole, Disjunct, Disjuncts, Lines, Module, Place, Reached,
     WitnessOutcome, branch_name, lex,
 };
 
@@ -20,10 +21,12 @@ const MAX_SEARCHED: usize = 100;
 pub(super) struct Branches {
     prefix: String,
     /// Definitions that the formulas use.
-    definitions: String,
+    pub(super) definitions: String,
     /// Each branch of the text once.
     all: Vec<TextBranch>,
     occurrences: Vec<Occurrence>,
+    /// For each action that is only a part of a definition, the name of this part.
+    parts: Vec<Option<String>>,
 }
 
 /// A branch of the text. A macro or a definition that several actions use has its branches in each of them.
@@ -35,6 +38,8 @@ struct TextBranch {
 
 /// A branch in an action.
 struct Occurrence {
+    /// The index of the action.
+    action: usize,
     /// Index in `all`; `None` for an alternative of a condition.
     branch: Option<usize>,
     /// The branch around it, and the first of the choice that it belongs to, by index among the occurrences.
@@ -44,36 +49,43 @@ struct Occurrence {
 }
 
 impl Branches {
-    /// `None` if there are none. An error says why they are not searched for.
+    /// The branches that a check searches for; `None` if there are none. An error says why it does not.
     pub(super) fn list(request: &CheckRequest) -> Result<Option<Self>, String> {
-        let CheckRequest { spec, cfg, .. } = request;
-        let module = Module::parse(&spec.text).map_err(|e| e.to_string())?;
-        let prefix = free_name(spec, "TlaforgeBranch".to_owned());
-        let disjuncts = Disjuncts::split_with_branches(&module, cfg, &prefix)?;
-        let source = Source::new(&module);
-        let mut branches =
-            Self { prefix, definitions: disjuncts.definitions, all: Vec::new(), occurrences: Vec::new() };
-        for action in &disjuncts.actions {
-            branches.add_action(&source, &action.name, &action.branches);
-        }
+        let branches = Self::read(request)?;
         if branches.all.is_empty() {
             return Ok(None);
         }
         if branches.all.len() > MAX_SEARCHED {
             return Err(format!("there are more than {MAX_SEARCHED}"));
         }
-        if !cfg.action_constraints.is_empty() {
+        if !request.cfg.action_constraints.is_empty() {
             return Err("an action constraint decides which steps are taken".to_owned());
         }
         Ok(Some(branches))
     }
 
-    fn add_action(&mut self, source: &Source<'_>, action: &str, found: &[ActionBranch]) {
+    /// All branches, of the actions in the order in which [`Disjuncts::split`] lists them.
+    pub(super) fn read(request: &CheckRequest) -> Result<Self, String> {
+        let CheckRequest { spec, cfg, .. } = request;
+        let module = Module::parse(&spec.text).map_err(|e| e.to_string())?;
+        let prefix = free_name(spec, "TlaforgeBranch".to_owned());
+        let disjuncts = Disjuncts::split_with_branches(&module, cfg, &prefix)?;
+        let source = Source::new(&module);
+        let parts = source.part_names(&disjuncts.actions);
+        let Disjuncts { definitions, actions } = disjuncts;
+        let mut branches = Self { prefix, definitions, all: Vec::new(), occurrences: Vec::new(), parts };
+        for (index, action) in actions.iter().enumerate() {
+            branches.add_action(&source, (index, &action.name), &action.branches);
+        }
+        Ok(branches)
+    }
+
+    fn add_action(&mut self, source: &Source<'_>, (index, action): (usize, &str), found: &[ActionBranch]) {
         let first = self.occurrences.len();
-        for (index, branch) in found.iter().enumerate() {
+        for (number, branch) in found.iter().enumerate() {
             let is_sibling = |other: &&ActionBranch| other.choice == branch.choice && other.parent == branch.parent;
             let siblings: Vec<&ActionBranch> = found.iter().filter(is_sibling).collect();
-            let choice = found.iter().position(|other| is_sibling(&other)).unwrap_or(index);
+            let choice = found.iter().position(|other| is_sibling(&other)).unwrap_or(number);
             let known = source.locate(action, branch, &siblings).map(|new| {
                 let is_same =
                     |known: &TextBranch| (known.branch.kind, known.branch.place) == (new.branch.kind, new.branch.place);
@@ -83,12 +95,64 @@ impl Branches {
                 })
             });
             self.occurrences.push(Occurrence {
+                action: index,
                 branch: known,
                 parent: branch.parent.map(|parent| first + parent),
                 choice: first + choice,
                 formula: branch.formula.clone(),
             });
         }
+    }
+
+    /// Whether the actions of steps have branches or parts to name.
+    pub(super) fn can_name_steps(&self) -> bool {
+        !self.all.is_empty() || self.parts.iter().any(Option::is_some)
+    }
+
+    /// The actions restricted to one branch, by number.
+    pub(super) fn formulas(&self) -> impl Iterator<Item = (usize, &str)> {
+        let formulas = self.occurrences.iter().enumerate().filter(|(_, occurrence)| occurrence.branch.is_some());
+        formulas.filter_map(|(number, occurrence)| Some((number, occurrence.formula.as_deref()?)))
+    }
+
+    pub(super) fn formula(&self, number: usize) -> &str {
+        self.occurrences.get(number).and_then(|occurrence| occurrence.formula.as_deref()).unwrap_or("FALSE")
+    }
+
+    /// The name of the branch that explains a step of this action. `explains` is the truth value of a formula by number,
+    /// and `None` if it is not known.
+    pub(super) fn name_step(&self, action: usize, explains: impl Fn(usize) -> Option<bool>) -> Option<String> {
+        if let Some(part) = &self.parts[action] {
+            return Some(part.clone());
+        }
+        let outermost = self.occurrences.iter().enumerate();
+        let outermost = outermost.filter(|(_, o)| o.action == action && o.parent.is_none() && o.branch.is_some());
+        let mut choices: BTreeMap<(bool, usize), Vec<(usize, &TextBranch)>> = BTreeMap::new();
+        for (number, Occurrence { choice, branch, .. }) in outermost {
+            let Some(known) = branch.map(|branch| &self.all[branch]) else { continue };
+            // What a step does is the alternative of an `either` rather than of an `if` beside it.
+            let is_conditional = !matches!(known.branch.kind, BranchKind::Either | BranchKind::Disjunct);
+            choices.entry((is_conditional, *choice)).or_default().push((number, known));
+        }
+        for alternatives in choices.values() {
+            let known: Vec<bool> = alternatives.iter().map(|(number, _)| explains(*number)).collect::<Option<_>>()?;
+            let mut explaining = alternatives.iter().zip(known).filter(|(_, explains)| *explains);
+            let ((_, only), _) = explaining.next()?;
+            if explaining.next().is_some() {
+                return None;
+            }
+            if only.is_listed {
+                return Some(self.distinct_name(&only.branch));
+            }
+        }
+        None
+    }
+
+    /// The name of a branch, with its line if the action has another one of this name.
+    fn distinct_name(&self, branch: &Branch) -> String {
+        let Branch { action, name, place, .. } = branch;
+        let same = self.all.iter().filter(|other| other.branch.action == *action && other.branch.name == *name);
+        if same.count() > 1 { format!("{name} (line {})", place.line) } else { name.clone() }
     }
 
     fn occurrences_of(&self, index: usize) -> impl Iterator<Item = &Occurrence> {
@@ -164,6 +228,25 @@ impl<'a> Source<'a> {
                 .map(|translated| translated.origins)
         });
         Self { module, lines: Lines::new(text), origins }
+    }
+
+    /// The names of the actions that are only parts of definitions. The `either` of an algorithm with one label becomes
+    /// such parts.
+    fn part_names(&self, actions: &[Disjunct]) -> Vec<Option<String>> {
+        let part_name = |action: &Disjunct| {
+            let parts: Vec<&Range<usize>> = actions
+                .iter()
+                .filter(|other| other.name == action.name)
+                .filter_map(|part| part.range.as_ref())
+                .collect();
+            let range = action.range.as_ref()?;
+            let number = parts.iter().position(|part| *part == range).filter(|_| parts.len() > 1)?;
+            let in_algorithm = self.origins.is_some() && self.module.in_translation(range.start);
+            let positions = || parts.iter().map(|part| self.origins_of(part)).collect::<Vec<_>>();
+            let found = || self.module.find_either_branch(&positions(), number).map(|found| found.name);
+            if in_algorithm { found() } else { None }
+        };
+        actions.iter().map(part_name).collect()
     }
 
     /// Where a branch is in the text; `None` if it is an alternative of a condition.

@@ -87,18 +87,18 @@ fn branches_of_an_algorithm_are_named_with_the_line_of_their_first_statement() {
     // Not listed: what is inside of these, the `else` with `skip`, the missing `else`, the branches of the action
     // `Look` and of what follows it, and the statements of `burn`, which the first call takes.
     let expected = [
-        "Client:21 either burn",
-        "Client:23 either await total > 5",
-        "Client:26 either with x \\in nobody do",
-        "Client:31 then either mine := 1 or mine := 2 end ...",
-        "Client:34 either await mine = 9",
-        "Client:44 else mine := 4",
+        "Act:21 either burn",
+        "Act:23 either await total > 5",
+        "Act:26 either with x \\in nobody do",
+        "Act:31 then either mine := 1 or mine := 2 end either",
+        "Act:34 either await mine = 9",
+        "Act:44 else mine := 4",
     ];
     assert_eq!(never_taken(&bench), expected);
     bench.run(&["check", "M.tla", "--checker", "embedded"]).expect(0).prints(&[
         "- Look: 0  NEVER TAKEN\n",
-        "\n## Branches that are never taken\n\n- Client, line 21: burn (alternative of `either`)\n",
-        "- Client, line 44: mine := 4 (`else`)\n",
+        "\n## Branches that are never taken\n\n- Act, line 21: burn (alternative of `either`)\n",
+        "- Act, line 44: mine := 4 (`else`)\n",
     ]);
 }
 
@@ -206,4 +206,77 @@ Same == y' = y
     put(&bench, &module.replace("Shown == x", "Shown == x = 0"), "SPECIFICATION Spec\nINVARIANT Shown\n");
     let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(1);
     assert!(!done.stdout.contains("ranches"), "{}", done.stdout);
+}
+
+/// The actions of the counterexample with their branches, by either checker.
+#[track_caller]
+fn steps(bench: &Bench, checker: &str) -> Vec<String> {
+    let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(1);
+    let heads = done.stdout.lines().filter_map(|line| {
+        let (number, action) = line.trim_start().split_once("  ")?;
+        number.parse::<usize>().ok().map(|_| action.to_owned())
+    });
+    heads.collect()
+}
+
+#[test]
+fn a_step_of_a_counterexample_names_its_branch() {
+    let ended = BANK.replace(
+        "end algorithm; *)\n",
+        "end algorithm; *)\n\\* BEGIN TRANSLATION\n\\* END TRANSLATION\nNever == ~(total = 1 /\\ mine[\"p\"] = 2)\n",
+    );
+    let bench = bench_with(&ended, "SPECIFICATION Spec\nCONSTANT Procs = {\"p\"}\nINVARIANT Never\n");
+    for checker in ["tlc", "embedded"] {
+        assert_eq!(steps(&bench, checker), ["initial state", "Act: mint", "Act: if total > 7 then"], "{checker}");
+    }
+    // With one label the alternatives of its `either` are actions themselves.
+    let single = "---- MODULE M ----
+EXTENDS Naturals
+(* --algorithm M
+variables x = 0;
+begin
+Act:
+  while TRUE do
+    either x := x + 1; \\* one
+    or \\* two at once
+       await x > 0; x := x + 2;
+    or await x = 3; x := 3 + 0;
+    or await x = 3; x := 4 - 1;
+    end either;
+  end while;
+end algorithm; *)
+\\* BEGIN TRANSLATION
+\\* END TRANSLATION
+Small == x # 3
+====
+";
+    put(&bench, single, "SPECIFICATION Spec\nINVARIANT Small\n");
+    for checker in ["tlc", "embedded"] {
+        assert_eq!(steps(&bench, checker), ["initial state", "Next: x := x + 1", "Next: two at once"], "{checker}");
+    }
+}
+
+#[test]
+fn a_step_that_two_branches_explain_names_none() {
+    let module = "---- MODULE M ----
+EXTENDS Naturals
+VARIABLES x, y
+Act == /\\ x' = x + 1
+       /\\ \\/ y' = 0
+          \\/ x = 1 /\\ y' = 1
+          \\/ x >= 1 /\\ y' = x
+Init == x = 0 /\\ y = 7
+Spec == Init /\\ [][Act]_<<x, y>>
+Inv == y # 1 /\\ y # 2
+First == y # 0
+====
+";
+    let bench = bench_with(module, "SPECIFICATION Spec\nINVARIANT First\n");
+    for checker in ["tlc", "embedded"] {
+        assert_eq!(steps(&bench, checker), ["initial state", "Act: y' = 0"], "{checker}");
+    }
+    put(&bench, module, "SPECIFICATION Spec\nINVARIANT Inv\n");
+    for checker in ["tlc", "embedded"] {
+        assert_eq!(steps(&bench, checker), ["initial state", "Act: y' = 0", "Act"], "{checker}");
+    }
 }
