@@ -44,6 +44,24 @@ impl Module {
         Some(self.statement_branch(tree, either, branch, BranchKind::Either))
     }
 
+    /// The branch with this number of the first `either` after a position that has so many branches, none of which can be
+    /// found by its positions: they only skip, jump, or call macros and procedures.
+    pub fn find_either_after(&self, position: usize, count: usize, number: usize) -> Option<StatementBranch> {
+        let tree = &self.algorithm.as_ref()?.tree;
+        let has_no_position = |statement: &Id| {
+            let kind = tree.kind(*statement);
+            let calls = matches!(kind, NodeKind::MacroCall | NodeKind::ProcedureCall);
+            calls || matches!(kind, NodeKind::Skip | NodeKind::Goto | NodeKind::Return)
+        };
+        let mut eithers = tree.of_kind(NodeKind::Either).filter(|id| tree.node(*id).start > position);
+        let either = eithers.find(|either| {
+            let mut all = branches(tree, *either).flat_map(|branch| statements(tree, branch));
+            branches(tree, *either).count() == count && all.all(|statement| has_no_position(&statement))
+        })?;
+        let branch = branches(tree, either).nth(number)?;
+        Some(self.statement_branch(tree, either, branch, BranchKind::Either))
+    }
+
     /// The branch of the `if` or `while` with the condition that contains these positions.
     pub fn find_conditional_branch(&self, condition: &[usize], is_then: bool) -> Option<StatementBranch> {
         let tree = &self.algorithm.as_ref()?.tree;

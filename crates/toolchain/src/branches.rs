@@ -8,7 +8,7 @@ use std::ops::Range;
 use tlaforge_pluscal::Origins;
 use tlaforge_tla::{
     ActionBranch, Branch, BranchCoverage, BranchKind, BranchRole, Disjunct, Disjuncts, Lines, Module, Place, Reached,
-    WitnessOutcome, branch_name, lex,
+    StatementBranch, WitnessOutcome, branch_name, lex,
 };
 
 use super::CheckRequest;
@@ -34,6 +34,8 @@ struct TextBranch {
     branch: Branch,
     /// Whether it is worth a mention if it is never taken.
     is_listed: bool,
+    /// Whether its name comes from the user's text, not from a translation.
+    has_own_name: bool,
 }
 
 /// A branch in an action.
@@ -142,7 +144,7 @@ impl Branches {
                 return None;
             }
             if only.is_listed {
-                return Some(self.distinct_name(&only.branch));
+                return only.has_own_name.then(|| self.distinct_name(&only.branch));
             }
         }
         None
@@ -242,9 +244,7 @@ impl<'a> Source<'a> {
             let range = action.range.as_ref()?;
             let number = parts.iter().position(|part| *part == range).filter(|_| parts.len() > 1)?;
             let in_algorithm = self.origins.is_some() && self.module.in_translation(range.start);
-            let positions = || parts.iter().map(|part| self.origins_of(part)).collect::<Vec<_>>();
-            let found = || self.module.find_either_branch(&positions(), number).map(|found| found.name);
-            if in_algorithm { found() } else { None }
+            if in_algorithm { self.find_either(&parts, number).map(|found| found.name) } else { None }
         };
         actions.iter().map(part_name).collect()
     }
@@ -252,11 +252,12 @@ impl<'a> Source<'a> {
     /// Where a branch is in the text; `None` if it is an alternative of a condition.
     fn locate(&self, action: &str, branch: &ActionBranch, siblings: &[&ActionBranch]) -> Option<TextBranch> {
         let source = &self.module.source;
+        let in_translation = self.module.in_translation(branch.range.start);
         let found = match (branch.role, &branch.condition) {
-            _ if self.origins.is_none() || !self.module.in_translation(branch.range.start) => None,
+            _ if self.origins.is_none() || !in_translation => None,
             (BranchRole::Disjunct(number), _) => {
-                let positions: Vec<_> = siblings.iter().map(|sibling| self.origins_of(&sibling.range)).collect();
-                self.module.find_either_branch(&positions, number)
+                let ranges: Vec<_> = siblings.iter().map(|sibling| &sibling.range).collect();
+                self.find_either(&ranges, number)
             }
             (_, None) => None,
             (role, Some(condition)) => {
@@ -267,7 +268,7 @@ impl<'a> Source<'a> {
         if let Some(found) = found {
             let place = self.module.place(found.start);
             let branch = Branch { action, kind: found.kind, place, name: found.name };
-            return Some(TextBranch { branch, is_listed: !found.is_fallthrough });
+            return Some(TextBranch { branch, is_listed: !found.is_fallthrough, has_own_name: true });
         }
         let kind = match branch.role {
             BranchRole::Disjunct(_) => BranchKind::Disjunct,
@@ -280,6 +281,19 @@ impl<'a> Source<'a> {
         branch.is_action.then(|| TextBranch {
             branch: Branch { action, kind, place, name },
             is_listed: kind != BranchKind::Else || !branch.changes_nothing,
+            has_own_name: !in_translation,
+        })
+    }
+
+    /// The branch of an `either` that became the disjunct with this number of these.
+    fn find_either(&self, disjuncts: &[&Range<usize>], number: usize) -> Option<StatementBranch> {
+        let positions: Vec<_> = disjuncts.iter().map(|range| self.origins_of(range)).collect();
+        self.module.find_either_branch(&positions, number).or_else(|| {
+            // The translator puts a blank line before each action.
+            let start = disjuncts.first()?.start;
+            let action = self.module.source[..start].rfind("\n\n")?;
+            let before = self.origins_of(&(action..start)).into_iter().max()?;
+            self.module.find_either_after(before, disjuncts.len(), number)
         })
     }
 

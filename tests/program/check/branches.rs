@@ -130,6 +130,31 @@ B: while (y > 3) { y := y - 1; };
 }
 
 #[test]
+fn alternatives_without_expressions_are_found_by_their_order() {
+    let module = "---- MODULE M ----
+EXTENDS Naturals
+(* --algorithm M
+variables x = 0, y = 0;
+macro up() begin
+  await x < 2; x := x + 1;
+end macro;
+macro never() begin
+  await x > 7; x := 0;
+end macro;
+begin
+A: either skip; or goto C; end either;
+D: y := 1;
+B: either up(); or never(); end either;
+E: if x = 1 then either never(); or skip; end either; end if;
+C: skip;
+end algorithm; *)
+====
+";
+    let bench = bench_with(module, "SPECIFICATION Spec\n");
+    assert_eq!(never_taken(&bench), ["B:14 either never", "E:15 either never"]);
+}
+
+#[test]
 fn disjuncts_and_conditionals_inside_an_action_are_branches() {
     let module = "---- MODULE M ----
 EXTENDS Naturals
