@@ -31,6 +31,7 @@ pub fn check_json(outcome: &CheckOutcome) -> Value {
         "trace": outcome.trace.as_ref().map(|t| t.steps.as_slice()).unwrap_or_default(),
         "lasso": lasso,
         "coverage": outcome.coverage,
+        "branches": outcome.branches,
         "invariants": outcome.invariants,
         "properties": outcome.properties,
         "further": outcome.further,

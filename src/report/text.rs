@@ -13,8 +13,8 @@ use crate::pipeline::{
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
-    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence,
-    status_sentence, step_lines, trace_table, verdict_sentence, witness_lines,
+    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, never_taken_branches, probe_lines,
+    statistics_sentence, status_sentence, step_lines, trace_table, verdict_sentence, witness_lines,
 };
 
 /// Maximum number of characters for the reason of a decision: enough for every value that a guard compares.
@@ -297,6 +297,9 @@ fn check(text: &mut String, revision: &Revision) {
             let never = never_taken_actions(outcome);
             if !never.is_empty() {
                 let _ = writeln!(text, "  never taken: {}", never.join(", "));
+            }
+            for branch in never_taken_branches(outcome) {
+                let _ = writeln!(text, "  branch never taken: {branch}");
             }
         }
         None => text.push_str("\nCheck: this revision was not checked\n"),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::branch_coverage::Branch;
 use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
     Bounds, CheckOutcome, Checker, FurtherVerdict, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
@@ -176,6 +177,14 @@ pub fn never_taken_actions(outcome: &CheckOutcome) -> Vec<&str> {
     all.filter(|a| a.taken == 0 && a.action != TERMINATING).map(|a| a.action.as_str()).collect()
 }
 
+/// Branches that were never taken, one line each, and those of which this is not known.
+pub fn never_taken_branches(outcome: &CheckOutcome) -> Vec<String> {
+    let Some(branches) = &outcome.branches else { return Vec::new() };
+    let never = branches.never_taken.iter().map(Branch::description);
+    let undecided = branches.undecided.iter().map(|branch| format!("{} (not decided)", branch.description()));
+    never.chain(undecided).collect()
+}
+
 /// ` (line 3, column 5)`; empty if the message already contains the position.
 fn place(diagnostic: &Diagnostic) -> String {
     let Diagnostic { line, column, message, .. } = diagnostic;
@@ -325,6 +334,13 @@ pub fn outcome_text_parts(outcome: &CheckOutcome, width: usize) -> (String, Stri
             };
             let least = if action.is_lower_bound { "at least " } else { "" };
             let _ = writeln!(text, "- {}: {least}{}{never}", action.action, action.taken);
+        }
+    }
+    let never = never_taken_branches(outcome);
+    if !never.is_empty() {
+        text.push_str("\n## Branches that are never taken\n\n");
+        for branch in never {
+            let _ = writeln!(text, "- {branch}");
         }
     }
     if !outcome.warnings.is_empty() {

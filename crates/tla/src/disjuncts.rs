@@ -3,9 +3,11 @@
 //! always, `\E p \in S : A(p)` if `S` is constant, a definition if its arguments are constant.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
+use super::branches::{ActionBranch, Helpers, can_be_rewritten, find_branches};
 use super::cfg::Cfg;
-use super::definition::{Definition, DefinitionKind};
+use super::definition::Definition;
 use super::module::Module;
 use super::next_relation::NextRelation;
 use super::outcome::{Place, action_part_label};
@@ -33,26 +35,50 @@ pub struct Disjunct {
     /// Where the part begins; `None` if the action is the whole definition.
     pub place: Option<Place>,
     pub formula: String,
+    /// The bytes of the part; `None` if the action is the whole definition.
+    pub range: Option<Range<usize>>,
+    /// Its branches, if they were asked for.
+    pub branches: Vec<ActionBranch>,
 }
 
 impl Disjuncts {
     /// Splits the next-state relation. The names of helper definitions begin with `prefix`. An error says why there is
     /// no next-state relation to split.
     pub fn split(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
-        Self::split_to(module, cfg, prefix, CalledDefinitions::Split)
+        Self::split_to(module, cfg, prefix, CalledDefinitions::Split, false)
+    }
+
+    /// Like [`Disjuncts::split`], with the branches of each action.
+    pub fn split_with_branches(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
+        Self::split_to(module, cfg, prefix, CalledDefinitions::Split, true)
     }
 
     /// Like [`Disjuncts::split`], but each definition that the next-state relation calls is one action: for an algorithm
     /// these are its processes.
     pub(super) fn split_outermost(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
-        Self::split_to(module, cfg, prefix, CalledDefinitions::Keep)
+        Self::split_to(module, cfg, prefix, CalledDefinitions::Keep, false)
     }
 
-    fn split_to(module: &Module, cfg: &Cfg, prefix: &str, called: CalledDefinitions) -> Result<Self, String> {
+    fn split_to(
+        module: &Module,
+        cfg: &Cfg,
+        prefix: &str,
+        called: CalledDefinitions,
+        with_branches: bool,
+    ) -> Result<Self, String> {
         let NextRelation { next, .. } = NextRelation::find(module, cfg)?;
-        let mut walk =
-            Walk { module, cfg, prefix, called, definitions: String::new(), helpers: 0, parts: 0, open: Vec::new() };
-        let definition = module.definition(&next).filter(|d| walk.can_be_split(d) && d.params.is_empty());
+        let mut walk = Walk {
+            module,
+            cfg,
+            prefix,
+            called,
+            with_branches,
+            definitions: String::new(),
+            helpers: 0,
+            parts: 0,
+            open: Vec::new(),
+        };
+        let definition = module.definition(&next).filter(|d| can_be_rewritten(d, cfg) && d.params.is_empty());
         let definition =
             definition.ok_or_else(|| format!("the next-state relation `{next}` is no plain definition"))?;
         let parts = walk.definition(definition);
@@ -75,6 +101,8 @@ impl Disjuncts {
             label: label(part),
             place: part.place,
             formula: part.formula.clone().unwrap_or_else(|| part.name.clone()),
+            range: part.range.clone(),
+            branches: part.branches.clone(),
         });
         let actions = actions.collect();
         Ok(Self { definitions, actions })
@@ -87,6 +115,19 @@ struct Part {
     place: Option<Place>,
     /// In terms of the definition's parameters; `None` if the action is the whole definition.
     formula: Option<String>,
+    range: Option<Range<usize>>,
+    branches: Vec<ActionBranch>,
+}
+
+impl Part {
+    /// Rewrites the formulas of the action and of its branches; a whole definition has none.
+    fn map_formulas(mut self, mut rewrite: impl FnMut(String) -> String) -> Self {
+        self.formula = self.formula.map(&mut rewrite);
+        for branch in &mut self.branches {
+            branch.formula = branch.formula.take().map(&mut rewrite);
+        }
+        self
+    }
 }
 
 struct Walk<'a> {
@@ -94,6 +135,7 @@ struct Walk<'a> {
     cfg: &'a Cfg,
     prefix: &'a str,
     called: CalledDefinitions,
+    with_branches: bool,
     definitions: String,
     /// Number of helper definitions written so far.
     helpers: usize,
@@ -104,16 +146,9 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn can_be_split(&self, definition: &Definition) -> bool {
-        definition.kind == DefinitionKind::Operator
-            && !definition.has_syntax_errors
-            && definition.params.iter().all(|param| param.arity == 0)
-            && definition.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            && !self.cfg.constants.get(&definition.name).is_some_and(|by| by.starts_with("<-"))
-    }
-
     fn definition(&mut self, definition: &'a Definition) -> Vec<Part> {
-        let whole = Part { name: definition.name.clone(), place: None, formula: None };
+        let whole =
+            Part { name: definition.name.clone(), place: None, formula: None, range: None, branches: Vec::new() };
         let Some(body) = definition.body() else { return vec![whole] };
         self.open.push(&definition.name);
         let parts = self.visit(&definition.tree, body, definition, Extent::Whole, 0);
@@ -140,11 +175,8 @@ impl<'a> Walk<'a> {
                     return self.leaf(tree, id, owner, extent);
                 };
                 let parts = self.visit(tree, inner, owner, Extent::Part, depth + 1);
-                let quantify = |part: Part| Part {
-                    formula: part.formula.map(|formula| format!("(\\E {bounds} : ({formula}))")),
-                    ..part
-                };
-                parts.into_iter().map(quantify).collect()
+                let quantify = |formula: String| format!("(\\E {bounds} : ({formula}))");
+                parts.into_iter().map(|part| part.map_formulas(quantify)).collect()
             }
             NodeKind::Reference | NodeKind::Call => {
                 self.call(tree, id).unwrap_or_else(|| self.leaf(tree, id, owner, extent))
@@ -168,44 +200,66 @@ impl<'a> Walk<'a> {
                 name: name.to_owned(),
                 place: Some(self.module.place(tree.node(id).start)),
                 formula: Some(text),
+                range: Some(tree.range(id)),
+                branches: self.branches(tree, id),
             }]);
         }
         if self.called == CalledDefinitions::Keep
-            || !self.can_be_split(definition)
+            || !can_be_rewritten(definition, self.cfg)
             || definition.params.len() != arguments.len()
             || self.open.contains(&definition.name.as_str())
         {
             self.parts += 1;
-            return Some(vec![Part { name: name.to_owned(), place: None, formula: Some(text) }]);
+            let branches = self.branches(tree, id);
+            return Some(vec![Part { name: name.to_owned(), place: None, formula: Some(text), range: None, branches }]);
         }
         let parts = self.definition(definition);
         let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
         let range = tree.node(name_at).end..tree.node(id).end;
         let arguments = source.get(range).unwrap_or("").trim();
-        let instantiate = |part: Part| {
-            let formula = match part.formula {
-                None => text.clone(),
-                Some(formula) if params.is_empty() => formula,
-                Some(formula) => {
-                    self.helpers += 1;
-                    let helper = format!("{}{}", self.prefix, self.helpers);
-                    // Writing to a string cannot fail.
-                    let _ = writeln!(self.definitions, "{helper}({}) ==\n  {formula}", params.join(", "));
-                    format!("{helper}{arguments}")
-                }
-            };
-            Part { formula: Some(formula), ..part }
+        let mut instantiate = |formula: String| {
+            if params.is_empty() {
+                return formula;
+            }
+            self.helpers += 1;
+            let helper = format!("{}{}", self.prefix, self.helpers);
+            // Writing to a string cannot fail.
+            let _ = writeln!(self.definitions, "{helper}({}) ==\n  {formula}", params.join(", "));
+            format!("{helper}{arguments}")
         };
-        Some(parts.into_iter().map(instantiate).collect())
+        let instantiated = parts.into_iter().map(|part| {
+            let part = part.map_formulas(&mut instantiate);
+            Part { formula: Some(part.formula.unwrap_or_else(|| text.clone())), ..part }
+        });
+        Some(instantiated.collect())
     }
 
-    fn leaf(&mut self, tree: &Tree, id: Id, owner: &Definition, extent: Extent) -> Vec<Part> {
+    fn branches(&mut self, tree: &'a Tree, id: Id) -> Vec<ActionBranch> {
+        if !self.with_branches {
+            return Vec::new();
+        }
+        let helpers = Helpers { prefix: self.prefix, count: &mut self.helpers, definitions: &mut self.definitions };
+        find_branches(self.module, self.cfg, helpers, (tree, id))
+    }
+
+    fn leaf(&mut self, tree: &'a Tree, id: Id, owner: &Definition, extent: Extent) -> Vec<Part> {
         self.parts += 1;
-        let (place, formula) = match extent {
-            Extent::Whole => (None, None),
-            Extent::Part => (Some(self.module.place(tree.node(id).start)), Some(self.formula(tree, id))),
+        let part = Part {
+            name: owner.name.clone(),
+            place: None,
+            formula: None,
+            range: None,
+            branches: self.branches(tree, id),
         };
-        vec![Part { name: owner.name.clone(), place, formula }]
+        vec![match extent {
+            Extent::Whole => part,
+            Extent::Part => Part {
+                place: Some(self.module.place(tree.node(id).start)),
+                formula: Some(self.formula(tree, id)),
+                range: Some(tree.range(id)),
+                ..part
+            },
+        }]
     }
 
     /// The text of a formula, in parentheses if it has several lines.

@@ -2,7 +2,10 @@
 //! Pure: it does no IO and knows no tool and no model.
 
 mod algorithm;
+mod algorithm_branches;
 mod baseline;
+mod branch_coverage;
+mod branches;
 mod cfg;
 mod cfg_keyword;
 mod cfg_names;
@@ -39,7 +42,10 @@ mod unprobed_bounds;
 mod vacuity;
 
 pub use algorithm::{Algorithm, Label, Syntax};
+pub use algorithm_branches::{StatementBranch, branch_name};
 pub use baseline::{Baseline, Change, ChangeKind, asserting_definitions, checked_texts, covers_key};
+pub use branch_coverage::{Branch, BranchCoverage, BranchKind};
+pub use branches::{ActionBranch, BranchRole};
 pub use cfg::Cfg;
 pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
@@ -49,8 +55,8 @@ pub use covers::requirements_by_definition;
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
     WITHOUT_JAVA, bounds_sentence, deadlock_sentence, describe_unreached, has_no_behaviour, never_taken_actions,
-    outcome_text, outcome_text_parts, parsed_by, probe_lines, statistics_sentence, verdict_sentence, with_checker,
-    witness_lines,
+    never_taken_branches, outcome_text, outcome_text_parts, parsed_by, probe_lines, statistics_sentence,
+    verdict_sentence, with_checker, witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::branch_coverage::BranchCoverage;
 use super::diagnostic::Diagnostic;
 use super::probe::Probes;
 
@@ -264,7 +265,7 @@ impl Trace {
             .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
             .map(|(name, _)| name.clone())
             .collect();
-        self.steps.push(Step { step, action, state, changed });
+        self.steps.push(Step { step, action, branch: None, state, changed });
     }
 }
 
@@ -275,6 +276,11 @@ pub struct Step {
     pub step: usize,
     /// The action that led here: the PlusCal label or the TLA+ definition; `None` for the initial state or if unknown.
     pub action: Option<String>,
+    /// The branch of the action, if it has several and exactly one explains the step: see [`Branch::name`].
+    ///
+    /// [`Branch::name`]: super::branch_coverage::Branch::name
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Values by variable, as TLA+ text.
     pub state: BTreeMap<String, String>,
     /// The variables whose value differs from the previous state (in the first state, all of them).
@@ -371,6 +377,10 @@ pub struct CheckOutcome {
     pub bounds: Bounds,
     /// Coverage by action; `None` if the checker gave none.
     pub coverage: Option<Vec<ActionCoverage>>,
+    /// Coverage by branch of the actions; `None` if nothing holds, if no action has branches, or with a warning that
+    /// says why it was not decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branches: Option<BranchCoverage>,
     /// The counterexample of a violated verdict.
     pub trace: Option<Trace>,
     /// Invariants that were actually checked, in the order of the configuration.
@@ -406,6 +416,7 @@ impl CheckOutcome {
             statistics: Statistics::default(),
             bounds,
             coverage: None,
+            branches: None,
             trace: None,
             invariants: Vec::new(),
             properties: Vec::new(),

@@ -161,6 +161,7 @@ mod tests {
             statistics: Statistics::default(),
             bounds: Bounds { deadlock_checked: true, ..Bounds::default() },
             coverage: None,
+            branches: None,
             trace: None,
             invariants: names(invariants),
             properties: names(properties),

@@ -72,7 +72,10 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     let width = width.max(40);
     let mut out = String::new();
     let action = match (&step.action, previous) {
-        (Some(action), _) => escape_non_ascii(action),
+        (Some(action), _) => match &step.branch {
+            Some(branch) => escape_non_ascii(&format!("{action}: {branch}")),
+            None => escape_non_ascii(action),
+        },
         (None, None) => "initial state".to_owned(),
         (None, Some(_)) => "(action unknown)".to_owned(),
     };
@@ -300,7 +303,7 @@ mod tests {
     fn step(number: usize, values: &[(&str, &str)]) -> Step {
         let state: BTreeMap<String, String> = values.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         let changed = state.keys().cloned().collect();
-        Step { step: number, action: Some("A".to_owned()), state, changed }
+        Step { step: number, action: Some("A".to_owned()), branch: None, state, changed }
     }
 
     /// The lines that are shown if `v` changes from `before` to `after`.

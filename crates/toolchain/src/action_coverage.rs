@@ -13,6 +13,7 @@ use super::embedded_process::{CheckerRun, EmbeddedChecker, SINGLE_THREAD_TIME};
 use super::explorer::{FurtherRuns, ParsedOutput, Run, SingleRunCheck};
 use super::plan::{RunPlan, single_run};
 use super::witness_negations::Negations;
+use super::witnesses::Targets;
 use super::{CheckRequest, Detail, Limits, ToolContext, ToolError};
 
 /// Lines after which a run that prints the enabled actions of every state is stopped, and runs that search for the
@@ -49,6 +50,7 @@ pub(super) async fn coverage(
 pub(super) async fn check_in_one_run(
     checker: &EmbeddedChecker<'_>,
     request: &CheckRequest,
+    targets: &Targets,
     detail: Detail,
     cx: &ToolContext<'_>,
 ) -> Result<Option<SingleRunCheck>, ToolError> {
@@ -74,7 +76,7 @@ pub(super) async fn check_in_one_run(
     // If it does not end by then, it is given up, and the ordinary runs use all threads.
     let limits = Limits { check: SINGLE_THREAD_TIME.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
     let cx = ToolContext { limits: &limits, ..*cx };
-    let witnesses = Negations::new(request, &cfg.witnesses);
+    let witnesses = Negations::new(request, targets);
     let watched_run = match &actions {
         Some(actions) => {
             let watch = Watch { round: Round::EveryState, rest: &all, stop_condition: StopCondition::EndOfRun };

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use tlaforge_tla::{ActionCoverage, Cfg, Disjuncts, Kind, Module, Verdict, lex};
 
+use super::branches::Branches;
 use super::explorer::{Finding, ParsedOutput};
 use super::{CheckRequest, SpecText};
 
@@ -16,6 +17,8 @@ pub(super) struct Actions {
     pub(super) prefix: String,
     /// Model values that the configuration writes and the module does not declare.
     pub(super) model_values: Vec<String>,
+    /// The branches of the actions, if they are evaluated as well.
+    pub(super) branches: Option<Branches>,
 }
 
 impl Actions {
@@ -42,14 +45,15 @@ impl Actions {
         if let Some(value) = model_values.iter().find(|v| module.definition(v).is_some() || variables.contains(v)) {
             return Err(format!("the configuration gives `{value}` as a value, and the module defines it"));
         }
-        Ok(Self { disjuncts, variables, prefix, model_values })
+        Ok(Self { disjuncts, variables, prefix, model_values, branches: None })
     }
 
     pub(super) fn module(&self, spec: &SpecText, body: &str) -> (String, String) {
-        let Self { prefix, disjuncts, .. } = self;
+        let Self { prefix, disjuncts, branches, .. } = self;
+        let definitions = branches.as_ref().map_or("", |branches| branches.definitions.as_str());
         // `Naturals` for the number of the step, `TLC` for `PrintT`.
         let text = format!(
-            "---- MODULE {prefix} ----\nEXTENDS {}, Naturals, TLC\n{}{body}====\n",
+            "---- MODULE {prefix} ----\nEXTENDS {}, Naturals, TLC\n{}{definitions}{body}====\n",
             spec.name, disjuncts.definitions
         );
         (prefix.clone(), text)

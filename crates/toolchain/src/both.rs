@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tlaforge_tla::{CheckOutcome, Checker, PropertyStatus, Reached, Verdict, Violation, ViolationKind};
+use tlaforge_tla::{Branch, CheckOutcome, Checker, PropertyStatus, Reached, Verdict, Violation, ViolationKind};
 
 use super::bounds::configured_bounds;
 use super::{
@@ -223,6 +223,8 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     }
     // A search that stopped early may have missed an action.
     if complete(first) && complete(second) {
+        lines.extend(branch_differences((first, second), [one, two]));
+        lines.extend(branch_differences((second, first), [two, one]));
         for action in first.coverage.iter().flatten() {
             let other = second.coverage.iter().flatten().find(|other| other.action == action.action);
             if let Some(other) = other
@@ -239,6 +241,14 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Branches that are never taken according to one checker, and taken according to the other.
+fn branch_differences((one, other): (&CheckOutcome, &CheckOutcome), [name, other_name]: [&str; 2]) -> Vec<String> {
+    let (Some(one), Some(other)) = (&one.branches, &other.branches) else { return Vec::new() };
+    let is_taken = |branch: &&Branch| !other.never_taken.contains(branch) && !other.undecided.contains(branch);
+    let taken = one.never_taken.iter().filter(is_taken);
+    taken.map(|branch| format!("branch {}: {name}: never taken; {other_name}: taken", branch.description())).collect()
 }
 
 fn is_same_violation(one: &Violation, two: &Violation) -> bool {

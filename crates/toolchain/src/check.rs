@@ -9,6 +9,7 @@ use tlaforge_tla::{
 };
 
 use super::bounds::{check_bounds, configured_bounds};
+use super::branches::Branches;
 use super::explorer::{Explorer, ParsedOutput, PastViolations, Run, SingleRunCheck};
 use super::further_properties::BeforeFurtherRuns;
 use super::lint::{lint_cfg, lint_spec};
@@ -16,6 +17,7 @@ use super::plan::{self, RunPlan, SearchOrder};
 use super::session::Session;
 use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
 use super::vacuity::check_vacuity;
+use super::witnesses::Targets;
 use super::{CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
 
 pub(crate) async fn check(
@@ -31,8 +33,13 @@ pub(crate) async fn check(
     let request = &*drop_unsound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
-    let (check_in_one_run, mut safety, decided_witnesses) = match explorer.check_in_one_run(request, detail, cx).await?
-    {
+    let branches = match detail {
+        Detail::Explained => Branches::list(request),
+        Detail::VerdictOnly => Ok(None),
+    };
+    let targets = Targets::new(request, &cfg.witnesses, branches.as_ref().ok().and_then(Option::as_ref));
+    let in_one_run = explorer.check_in_one_run(request, &targets, detail, cx).await?;
+    let (check_in_one_run, mut safety, decided_witnesses) = match in_one_run {
         Some(SingleRunCheck { safety, temporal, witnesses, output }) => {
             session.output.push_str(&output);
             (temporal, safety, witnesses)
@@ -65,15 +72,26 @@ pub(crate) async fn check(
     } else {
         Some(session.check_temporal(check_in_one_run, &mut warnings).await?)
     };
-    let witnesses = session.check_witnesses(&safety.verdict, decided_witnesses).await?;
+    // A missing coverage means something only after a completed search.
+    let complete = !no_behaviour && safety.verdict == Verdict::Holds;
+    let witnesses = session.check_witnesses(&safety.verdict, &decided_witnesses).await?;
+    let states = safety.parsed.statistics.distinct;
+    let branch_coverage = match &branches {
+        Ok(Some(branches)) if complete => session.check_branches(branches, states, &decided_witnesses).await?.map(Some),
+        Err(why) if complete => Err(why.clone()),
+        _ => Ok(None),
+    };
+    let branch_coverage = branch_coverage.unwrap_or_else(|why| {
+        warnings.push(format!("which branches are never taken was not decided: {why}"));
+        None
+    });
     // Before `safety` is consumed.
     let why_safety_undecided = match &safety.verdict {
         Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Some(reason.clone()),
         Verdict::Holds | Verdict::Violated { .. } => None,
     };
-    // A missing coverage means something only after a completed search.
-    let complete = !no_behaviour && safety.verdict == Verdict::Holds;
     let mut outcome = build_outcome(explorer, request, bounds, safety, temporal, witnesses, warnings);
+    outcome.branches = branch_coverage;
     if detail == Detail::VerdictOnly {
         return Ok(CheckReport { outcome, output: session.output, second_outcome: None });
     }
@@ -238,6 +256,7 @@ fn rejected_report(
             statistics: tlaforge_tla::Statistics::default(),
             bounds: configured_bounds(&request.cfg),
             coverage: None,
+            branches: None,
             trace: None,
             invariants: Vec::new(),
             properties: Vec::new(),
@@ -387,6 +406,7 @@ fn build_outcome(
         statistics,
         bounds,
         coverage: safety.parsed.coverage,
+        branches: None,
         trace,
         invariants,
         properties,

@@ -12,6 +12,7 @@ use super::explorer::{Explorer, FurtherRuns, ParsedOutput, PastViolations, Run, 
 use super::past_violations::{self, Continues};
 use super::plan::{self, RunPlan};
 use super::witness_negations::Negations;
+use super::witnesses::Targets;
 use super::{
     BoxFuture, CheckRequest, Detail, Limits, SpecText, ToolContext, ToolError, embedded_output, environment_failure,
     step_names,
@@ -84,10 +85,10 @@ async fn run_past_violations(
 async fn search_witnesses(
     checker: &EmbeddedChecker<'_>,
     request: &CheckRequest,
-    names: &[String],
+    targets: &Targets,
     cx: &ToolContext<'_>,
 ) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
-    let Some(negations) = Negations::new(request, names) else { return Ok(FurtherRuns::nothing(Vec::new())) };
+    let Some(negations) = Negations::new(request, targets) else { return Ok(FurtherRuns::nothing(Vec::new())) };
     let spec = &request.spec;
     let plan = negations.add_to(spec, &plan::witnesses(&request.cfg));
     let checker_run = checker.explore_past_violations(spec, &plan, negations.continues(true), cx).await?;
@@ -150,19 +151,20 @@ impl Explorer for EmbeddedChecker<'_> {
     fn search_witnesses<'a>(
         &'a self,
         request: &'a CheckRequest,
-        names: &'a [String],
+        targets: &'a Targets,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
-        Box::pin(search_witnesses(self, request, names, cx))
+        Box::pin(search_witnesses(self, request, targets, cx))
     }
 
     fn check_in_one_run<'a>(
         &'a self,
         request: &'a CheckRequest,
+        targets: &'a Targets,
         detail: Detail,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
-        Box::pin(action_coverage::check_in_one_run(self, request, detail, cx))
+        Box::pin(action_coverage::check_in_one_run(self, request, targets, detail, cx))
     }
 
     fn coverage<'a>(

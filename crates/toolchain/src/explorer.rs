@@ -5,6 +5,7 @@ use tlaforge_process::{Ended, Status};
 use tlaforge_tla::{ActionCoverage, Checker, Diagnostic, Statistics, Trace, Verdict, WitnessOutcome};
 
 use super::plan::RunPlan;
+use super::witnesses::Targets;
 use super::{BoxFuture, CheckRequest, Detail, SpecText, ToolContext, ToolError};
 
 /// The parsed output of one run.
@@ -49,12 +50,12 @@ pub(crate) struct Run {
     pub workers: usize,
 }
 
-/// The result of a single run that did a whole check, in which everything holds.
+/// The result of a single run that did a whole check, or all of it but temporal properties and witnesses.
 pub(crate) struct SingleRunCheck {
     pub safety: Run,
     /// The temporal properties, if the run checked them too.
     pub temporal: Option<Run>,
-    /// The witnesses that the run decided.
+    /// The witnesses and predicates that the run decided.
     pub witnesses: Vec<WitnessOutcome>,
     pub output: String,
 }
@@ -117,16 +118,18 @@ pub(crate) trait Explorer: Send + Sync {
     fn search_witnesses<'a>(
         &'a self,
         _request: &'a CheckRequest,
-        _names: &'a [String],
+        _targets: &'a Targets,
         _cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
         Box::pin(async { Ok(FurtherRuns::nothing(Vec::new())) })
     }
 
-    /// Does the whole check in one run, if the checker can and everything holds. `None` says nothing.
+    /// Does the whole check, or more of it than the plans need, in one run that also searches for these targets. `None`
+    /// says nothing.
     fn check_in_one_run<'a>(
         &'a self,
         _request: &'a CheckRequest,
+        _targets: &'a Targets,
         _detail: Detail,
         _cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {

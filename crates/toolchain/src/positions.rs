@@ -2,7 +2,10 @@
 //! in the copy back to the file, and positions in the translation to the algorithm if possible.
 
 use tlaforge_pluscal::{self as pluscal, AlgorithmPlace, Compat, Options, Origins};
-use tlaforge_tla::{CheckOutcome, Diagnostic, FurtherVerdict, Place, Reached, Stage, Verdict, action_part_label};
+use tlaforge_tla::{
+    ActionCoverage, BranchCoverage, CheckOutcome, Diagnostic, FurtherVerdict, Place, Reached, Stage, Verdict,
+    action_part_label,
+};
 
 /// The mapping from the copy that the tools read to the user's text.
 pub(super) struct Positions {
@@ -123,15 +126,39 @@ impl Positions {
                 *reason = self.map_text(reason);
             }
         }
-        for action in outcome.coverage.iter_mut().flatten() {
-            let Some(place) = action.place else { continue };
-            if let MappedPosition::InFile(line, column) = self.find(place.line, place.column) {
-                // The column is in a label only if another action begins on the same line.
-                let alone = !action.action.contains(", column ");
-                let now = Place { line, column };
-                action.action = action_part_label(action.name(), now, alone);
-                action.place = Some(now);
+        for branch in outcome.branches.iter_mut().flat_map(BranchCoverage::all_mut) {
+            branch.place = self.place(branch.place).unwrap_or(branch.place);
+        }
+        self.restore_parts(outcome.coverage.as_deref_mut().unwrap_or_default());
+    }
+
+    fn place(&self, Place { line, column }: Place) -> Option<Place> {
+        match self.find(line, column) {
+            MappedPosition::InFile(line, column) => Some(Place { line, column }),
+            MappedPosition::InAlgorithm(nearest) => {
+                // A part begins with a `/\` of the translator; what comes after it is of the algorithm.
+                let columns = column..=column + self.line(line).len();
+                let exact = |column| self.origins.as_ref()?.find(line, column).filter(|place| place.exact);
+                let AlgorithmPlace { line, column, .. } = columns.into_iter().find_map(exact).unwrap_or(nearest);
+                Some(Place { line, column })
             }
+            MappedPosition::Nowhere => None,
+        }
+    }
+
+    /// Maps the positions of unnamed parts of definitions. A step of an algorithm that has only one label consists of such
+    /// parts: the alternatives of its `either`.
+    fn restore_parts(&self, coverage: &mut [ActionCoverage]) {
+        for action in coverage.iter_mut() {
+            action.place = action.place.map(|place| self.place(place).unwrap_or(place));
+        }
+        let lines: Vec<(String, usize)> =
+            coverage.iter().filter_map(|action| Some((action.name().to_owned(), action.place?.line))).collect();
+        for action in coverage {
+            let Some(place) = action.place else { continue };
+            // The column is in a label only if another action begins on the same line.
+            let same = lines.iter().filter(|(name, line)| name == action.name() && *line == place.line).count();
+            action.action = action_part_label(action.name(), place, same < 2);
         }
     }
 

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use tlaforge_tla::{Cfg, Trace};
 
 use super::actions::{Actions, unfinished_reason};
+use super::branches::Branches;
 use super::explorer::{Explorer, FurtherRuns};
 use super::plan::{RunPlan, SearchOrder};
 use super::run::Jvm;
@@ -17,8 +18,8 @@ const MAX_SINGLE_RUNS: usize = 40;
 /// Longest trace, in states, that is written into a module.
 const MAX_TRACE: usize = 2_000;
 
-/// Names the steps that have no name yet. A run follows the trace and evaluates every action on every step; a step gets
-/// a name if exactly one action explains it.
+/// Names the steps that have no name yet, and their branches. A run follows the trace and evaluates every action, and
+/// every action restricted to a branch, on every step; a step gets a name if exactly one explains it.
 pub(super) async fn name_steps(
     checker: &dyn Explorer,
     request: &CheckRequest,
@@ -26,20 +27,27 @@ pub(super) async fn name_steps(
     cx: &ToolContext<'_>,
 ) -> Result<FurtherRuns<Trace>, ToolError> {
     let steps = trace.steps.len();
-    if trace.steps.iter().skip(1).all(|step| step.action.is_some()) {
+    let has_names = trace.steps.iter().skip(1).all(|step| step.action.is_some());
+    let branches = Branches::read(request).ok().filter(Branches::can_name_steps);
+    if steps < 2 || (has_names && (branches.is_none() || steps > MAX_TRACE)) {
         return Ok(FurtherRuns { result: trace, warnings: Vec::new(), output: String::new() });
     }
     let mut output = String::new();
     let names = match Actions::list(request) {
         Ok(_) if steps > MAX_TRACE => Err(format!("the trace has more than {MAX_TRACE} states")),
-        Ok(actions) => actions.explain(checker, request, &trace, cx, &mut output).await?,
+        Ok(actions) => {
+            let actions = Actions { branches, ..actions };
+            actions.explain(checker, request, &trace, cx, &mut output).await?
+        }
         Err(why) => Err(why),
     };
     let mut warnings = Vec::new();
     match names {
         Ok(names) => {
-            for (step, name) in trace.steps.iter_mut().skip(1).zip(names).filter(|(step, _)| step.action.is_none()) {
-                step.action = name;
+            for (step, StepName { action, branch }) in trace.steps.iter_mut().skip(1).zip(names) {
+                // A checker that names actions itself knows them also if several explain a step.
+                step.branch = branch.filter(|_| step.action.is_none() || step.action == action);
+                step.action = step.action.take().or(action);
             }
             let unknown = trace.steps.iter().skip(1).filter(|step| step.action.is_none()).count();
             if unknown > 0 {
@@ -48,13 +56,21 @@ pub(super) async fn name_steps(
                 warnings.push(format!("no single action explains {of}"));
             }
         }
-        Err(why) => warnings.push(format!("the actions of the steps are unknown: {why}")),
+        Err(why) if !has_names => warnings.push(format!("the actions of the steps are unknown: {why}")),
+        Err(_) => {}
     }
     Ok(FurtherRuns { result: trace, warnings, output })
 }
 
+/// What explains a step.
+#[derive(Default)]
+struct StepName {
+    action: Option<String>,
+    branch: Option<String>,
+}
+
 impl Actions {
-    /// The name of the action of each step.
+    /// The name of the action of each step, and of its branch.
     async fn explain(
         &self,
         checker: &dyn Explorer,
@@ -62,23 +78,43 @@ impl Actions {
         trace: &Trace,
         cx: &ToolContext<'_>,
         output: &mut String,
-    ) -> Result<Result<Vec<Option<String>>, String>, ToolError> {
+    ) -> Result<Result<Vec<StepName>, String>, ToolError> {
         let steps = trace.steps.len() - 1;
-        let all: Vec<usize> = (0..self.disjuncts.actions.len()).collect();
-        let mut table = vec![vec![None; all.len()]; steps];
-        let mut why = self.evaluate(checker, request, trace, &all, &mut table, cx, output).await?;
-        if why.is_some() && all.len() <= MAX_SINGLE_RUNS {
+        let count = self.disjuncts.actions.len();
+        let all: Vec<usize> = (0..count).collect();
+        let formulas = self.branches.iter().flat_map(Branches::formulas).map(|(number, _)| count + number);
+        let with_branches: Vec<usize> = all.iter().copied().chain(formulas).collect();
+        let width = with_branches.last().map_or(0, |last| last + 1);
+        let mut table = vec![vec![None; width]; steps];
+        let mut why = self.evaluate(checker, request, trace, &with_branches, &mut table, cx, output).await?;
+        let has_names = trace.steps.iter().skip(1).all(|step| step.action.is_some());
+        if why.is_some() && with_branches.len() > count && !has_names {
+            why = self.evaluate(checker, request, trace, &all, &mut table, cx, output).await?;
+        }
+        if why.is_some() && all.len() <= MAX_SINGLE_RUNS && !has_names {
             // One action may fail to evaluate on one step; that must not hide the others.
             for index in &all {
                 let failed = self.evaluate(checker, request, trace, &[*index], &mut table, cx, output).await?;
                 why = why.or(failed);
             }
         }
-        let explained = table.iter().any(|row| row.iter().all(Option::is_some));
+        let explained = table.iter().any(|row| row[..count].iter().all(Option::is_some));
         if let Some(why) = why.filter(|_| !explained) {
             return Ok(Err(why));
         }
-        Ok(Ok(table.iter().map(|row| self.single_explaining_action(row)).collect()))
+        Ok(Ok(table.iter().map(|row| self.name_step(row)).collect()))
+    }
+
+    fn name_step(&self, row: &[Option<bool>]) -> StepName {
+        let count = self.disjuncts.actions.len();
+        let Some(action) = self.single_explaining_action(&row[..count]) else { return StepName::default() };
+        let name = |index: usize| {
+            let branches = self.branches.as_ref()?;
+            branches.name_step(index, |number| row.get(count + number).copied().flatten())
+        };
+        let names: BTreeSet<Option<String>> = (0..count).filter(|index| row[*index] == Some(true)).map(name).collect();
+        let branch = if names.len() == 1 { names.into_iter().next().flatten() } else { None };
+        StepName { action: Some(action), branch }
     }
 
     /// The one action that explains a step, if all were evaluated. Occurrences of one action in several places count
@@ -156,7 +192,11 @@ impl Actions {
             &|v, at| format!("{v}' = {prefix}States[{prefix}Step + 1][{at}]"),
         );
         for action in actions {
-            let _ = writeln!(body, "{prefix}Is{action} == {}", self.formula(*action));
+            let formula = match action.checked_sub(self.disjuncts.actions.len()) {
+                None => self.formula(*action),
+                Some(number) => self.branches.as_ref().map_or("FALSE", |branches| branches.formula(number)),
+            };
+            let _ = writeln!(body, "{prefix}Is{action} == {formula}");
         }
         let all: Vec<String> = actions.iter().map(|action| format!("{prefix}Is{action}")).collect();
         let tuple = format!("<<\"{prefix}\", {prefix}Step, {}>>", all.join(", "));

@@ -1,14 +1,16 @@
 //! TLC as an [`Explorer`]: its command line, and the steps from its output to a verdict.
 
 use tlaforge_process::Status;
-use tlaforge_tla::{Checker, Diagnostic, Stage, Trace, Verdict, WitnessOutcome};
+use tlaforge_tla::{Checker, Diagnostic, Stage, Trace, Verdict, ViolationKind, WitnessOutcome};
 
-use super::explorer::{Explorer, Finding, FurtherRuns, Run, judge};
+use super::explorer::{Explorer, Finding, FurtherRuns, Run, SingleRunCheck, judge};
 use super::installation::{Features, JavaToolchain, module_files};
 use super::plan::{RunPlan, SearchOrder};
 use super::run::{self, Tool, ToolJob};
+use super::tlc_predicates::PredicateProbe;
 use super::tlc_witnesses::WitnessProbe;
-use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
+use super::witnesses::Targets;
+use super::{BoxFuture, CheckRequest, Detail, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
 
 pub(crate) struct Tlc<'a> {
     tools: &'a JavaToolchain,
@@ -34,10 +36,10 @@ impl<'a> Tlc<'a> {
     async fn search_witnesses(
         &self,
         request: &CheckRequest,
-        names: &[String],
+        targets: &Targets,
         cx: &ToolContext<'_>,
     ) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
-        let Some(probe) = WitnessProbe::new(request, names) else { return Ok(FurtherRuns::nothing(Vec::new())) };
+        let Some(probe) = WitnessProbe::new(request, targets) else { return Ok(FurtherRuns::nothing(Vec::new())) };
         match self.execute(&request.spec, &probe.plan, Some(&probe.invariant), cx).await {
             Ok((run, output)) => {
                 let result = probe.outcomes(&output, &run.verdict);
@@ -46,6 +48,31 @@ impl<'a> Tlc<'a> {
             Err(error) if error.is_fatal() => Err(error),
             // One of them may be the reason, so each gets a run of its own.
             Err(_) => Ok(FurtherRuns::nothing(Vec::new())),
+        }
+    }
+
+    /// The main run, if it also decides which predicates are reached.
+    async fn check_with_predicates(
+        &self,
+        request: &CheckRequest,
+        targets: &Targets,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<SingleRunCheck>, ToolError> {
+        let Some(probe) = PredicateProbe::new(request, targets) else { return Ok(None) };
+        match self.execute(&request.spec, &probe.plan, None, cx).await {
+            // A predicate may be what failed.
+            Ok((Run { verdict: Verdict::Invalid { .. }, .. }, _)) => Ok(None),
+            Ok((Run { verdict: Verdict::Violated { violated }, .. }, _))
+                if violated.kind == ViolationKind::Assertion =>
+            {
+                Ok(None)
+            }
+            Ok((safety, output)) => {
+                let witnesses = probe.outcomes(&output, &safety.verdict);
+                Ok(Some(SingleRunCheck { safety, temporal: None, witnesses, output }))
+            }
+            Err(error) if error.is_fatal() => Err(error),
+            Err(_) => Ok(None),
         }
     }
 
@@ -79,7 +106,9 @@ impl<'a> Tlc<'a> {
         let done = run::run(&self.tools.tools, &self.tools.scratch, &job, cx, &mut on_line).await?;
         let stdout = done.stdout();
         let output = format!("==== {}: {}\n{stdout}{}", plan.label, done.command_line, done.stderr());
-        let mut parsed = tlc_output::parse_past_violations(&stdout, main, continue_past);
+        // The actions are those of the specification, also if the main run has a module that adds an invariant.
+        let module = if plan.coverage { &spec.name } else { main };
+        let mut parsed = tlc_output::parse_past_violations(&stdout, module, continue_past);
         if matches!(done.ended.status, Status::Exited(status) if status != 0)
             && matches!(parsed.finding, None | Some(Finding::Broke(_)))
             && done.stderr().contains("OutOfMemoryError")
@@ -175,13 +204,23 @@ impl Explorer for Tlc<'_> {
         Box::pin(self.run_plan(spec, plan, cx))
     }
 
+    fn check_in_one_run<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        targets: &'a Targets,
+        _detail: Detail,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
+        Box::pin(self.check_with_predicates(request, targets, cx))
+    }
+
     fn search_witnesses<'a>(
         &'a self,
         request: &'a CheckRequest,
-        names: &'a [String],
+        targets: &'a Targets,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
-        Box::pin(self.search_witnesses(request, names, cx))
+        Box::pin(self.search_witnesses(request, targets, cx))
     }
 
     /// With iterative deepening, which a failed assertion needs, TLC does not name actions.

@@ -8,14 +8,14 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use tlaforge_tla::{Verdict, WitnessOutcome};
 
-use super::CheckRequest;
 use super::lint::is_name;
 use super::plan::{self, RunPlan, free_name};
 use super::tlc_output;
-use super::witnesses::{can_share_a_run, shared_outcome};
+use super::witnesses::{Targets, can_share_a_run, shared_outcome};
+use super::{CheckRequest, SpecText};
 
 /// The first register of TLC that the run uses; the registers are an array, so a large number costs memory.
-const FIRST_REGISTER: usize = 101;
+pub(super) const FIRST_REGISTER: usize = 101;
 
 pub(super) struct WitnessProbe {
     pub(super) plan: RunPlan,
@@ -26,20 +26,15 @@ pub(super) struct WitnessProbe {
 
 impl WitnessProbe {
     /// `None` if no run can search for them together.
-    pub(super) fn new(request: &CheckRequest, names: &[String]) -> Option<Self> {
+    pub(super) fn new(request: &CheckRequest, targets: &Targets) -> Option<Self> {
         let CheckRequest { spec, cfg, .. } = request;
-        let mut texts = std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
-        // The registers may be in use.
-        if !can_share_a_run(cfg) || texts.any(|text| text.contains("TLCSet") || text.contains("TLCGet")) {
+        if !can_share_a_run(cfg) || !free_registers(spec) {
             return None;
         }
-        let witnesses: Vec<String> = names.iter().filter(|name| is_name(name)).cloned().collect();
-        // No specification can print the hash of its own text, so it cannot forge a line of the run.
-        let mut hasher = DefaultHasher::new();
-        (&spec.text, &spec.local_modules, &request.cfg_text).hash(&mut hasher);
-        let prefix = free_name(spec, format!("TlaforgeReached_{:016x}", hasher.finish()));
+        let witnesses: Vec<String> = targets.names().filter(|name| is_name(name)).cloned().collect();
+        let prefix = unforgeable_prefix(request, "TlaforgeReached");
         let invariant = format!("{prefix}_None");
-        let definitions = definitions(&prefix, &witnesses);
+        let definitions = format!("{}{}", targets.definitions, definitions(&prefix, &witnesses));
         let plan = plan::with_invariants(spec, &plan::witnesses(cfg), &definitions, std::slice::from_ref(&invariant));
         (!witnesses.is_empty()).then_some(Self { plan, invariant, witnesses })
     }
@@ -51,6 +46,20 @@ impl WitnessProbe {
         let outcome = |(number, name): (usize, &String)| shared_outcome(name, depths.get(&number).copied(), Some(rest));
         self.witnesses.iter().enumerate().filter_map(outcome).collect()
     }
+}
+
+/// Whether the specification does not use the registers of TLC itself.
+pub(super) fn free_registers(spec: &SpecText) -> bool {
+    let mut texts = std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
+    !texts.any(|text| text.contains("TLCSet") || text.contains("TLCGet"))
+}
+
+/// A prefix for the lines of a run. No specification can print the hash of its own text, so it cannot forge one.
+pub(super) fn unforgeable_prefix(request: &CheckRequest, name: &str) -> String {
+    let CheckRequest { spec, cfg_text, .. } = request;
+    let mut hasher = DefaultHasher::new();
+    (&spec.text, &spec.local_modules, cfg_text).hash(&mut hasher);
+    free_name(spec, format!("{name}_{:016x}", hasher.finish()))
 }
 
 /// The definitions of the run, with an instance of TLC's module: the specification may define names of its own that

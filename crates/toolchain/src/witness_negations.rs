@@ -7,27 +7,34 @@ use tlaforge_tla::{Verdict, WitnessOutcome};
 use super::lint::is_name;
 use super::past_violations::{self, Continues};
 use super::plan::{self, RunPlan, free_name};
-use super::witnesses::{can_share_a_run, shared_outcome};
+use super::witnesses::{Targets, can_share_a_run, shared_outcome};
 use super::{CheckRequest, SpecText};
 
 pub(super) struct Negations {
     /// Each witness by the name of its negation.
     witnesses: BTreeMap<String, String>,
+    definitions: String,
 }
 
 impl Negations {
     /// `None` if no run can search for them together.
-    pub(super) fn new(request: &CheckRequest, witnesses: &[String]) -> Option<Self> {
+    pub(super) fn new(request: &CheckRequest, targets: &Targets) -> Option<Self> {
         let prefix = free_name(&request.spec, "TlaforgeNot".to_owned());
-        let named = witnesses.iter().filter(|name| is_name(name)).enumerate();
+        let named = targets.names().filter(|name| is_name(name)).enumerate();
         let witnesses: BTreeMap<_, _> = named.map(|(k, name)| (format!("{prefix}{k}"), name.clone())).collect();
-        (!witnesses.is_empty() && can_share_a_run(&request.cfg)).then_some(Self { witnesses })
+        (!witnesses.is_empty() && can_share_a_run(&request.cfg))
+            .then(|| Self { witnesses, definitions: targets.definitions.clone() })
     }
 
     pub(super) fn add_to(&self, spec: &SpecText, plan: &RunPlan) -> RunPlan {
         let definitions = self.witnesses.iter().map(|(negation, witness)| format!("{negation} == ~{witness}\n"));
         let negations: Vec<String> = self.witnesses.keys().cloned().collect();
-        plan::with_invariants(spec, plan, &definitions.collect::<String>(), &negations)
+        plan::with_invariants(
+            spec,
+            plan,
+            &std::iter::once(self.definitions.clone()).chain(definitions).collect::<String>(),
+            &negations,
+        )
     }
 
     pub(super) fn continues(&self, ends_after_all: bool) -> Continues {

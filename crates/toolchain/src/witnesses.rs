@@ -3,11 +3,40 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use tlaforge_tla::{Cfg, Reached, Verdict, WitnessOutcome};
+use tlaforge_tla::{BranchCoverage, Cfg, Reached, Verdict, WitnessOutcome};
 
+use super::branches::Branches;
 use super::plan::{self, Symmetry, processors};
 use super::session::{Session, reached_verdict};
-use super::{BoxFuture, ToolError};
+use super::{BoxFuture, CheckRequest, ToolError};
+
+/// Predicates that one run searches for, with the definitions of those that the specification does not define.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Targets {
+    pub(crate) witnesses: Vec<String>,
+    /// Predicates that `definitions` defines.
+    pub(crate) predicates: Vec<String>,
+    pub(crate) definitions: String,
+}
+
+/// States up to which a check with SYMMETRY makes a further run without, which may have many times as many.
+const MAX_SYMMETRIC_STATES: u64 = 2_000;
+
+impl Targets {
+    /// These witnesses and, for each branch, the predicate that a step can take it.
+    pub(super) fn new(request: &CheckRequest, witnesses: &[String], branches: Option<&Branches>) -> Self {
+        let definitions = branches.map(|branches| branches.definitions(&request.cfg.constraints));
+        Self {
+            witnesses: witnesses.to_vec(),
+            predicates: branches.into_iter().flat_map(Branches::predicates).collect(),
+            definitions: definitions.unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.witnesses.iter().chain(&self.predicates)
+    }
+}
 
 /// Whether one run can decide several witnesses. With SYMMETRY or VIEW, which states a run meets depends on what it
 /// evaluates and in which order, so each witness keeps its own run.
@@ -32,16 +61,18 @@ impl Session<'_> {
     pub(super) async fn check_witnesses(
         &mut self,
         safety: &Verdict,
-        mut decided: Vec<WitnessOutcome>,
+        decided: &[WitnessOutcome],
     ) -> Result<Vec<WitnessOutcome>, ToolError> {
         let names = &self.request.cfg.witnesses;
+        let mut decided = decided.to_vec();
         if matches!(safety, Verdict::Invalid { .. }) {
             let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
             return Ok(names.iter().map(undecided).collect());
         }
         let open = open_names(names, &decided);
         if open.len() > 1 && can_share_a_run(&self.request.cfg) {
-            let search = self.explorer.search_witnesses(self.request, &open, self.cx).await?;
+            let targets = Targets::new(self.request, &open, None);
+            let search = self.explorer.search_witnesses(self.request, &targets, self.cx).await?;
             decided.extend(self.add_further_runs(search, &mut Vec::new()));
         }
         // Each run takes one thread and mostly the start of a JVM, so they run in parallel.
@@ -56,6 +87,35 @@ impl Session<'_> {
         }
         // In the order of the configuration.
         Ok(names.iter().filter_map(|name| decided.iter().find(|outcome| outcome.name == *name).cloned()).collect())
+    }
+
+    /// Which branches some step takes, after a complete search of this many states. `decided` is what the main run
+    /// decided.
+    pub(super) async fn check_branches(
+        &mut self,
+        branches: &Branches,
+        states: Option<u64>,
+        decided: &[WitnessOutcome],
+    ) -> Result<Result<BranchCoverage, String>, ToolError> {
+        let mut decided = decided.to_vec();
+        let cfg = &self.request.cfg;
+        let predicates: Vec<String> = branches.predicates().collect();
+        if open_names(&predicates, &decided).is_empty() {
+            return Ok(Ok(branches.coverage(&decided)));
+        }
+        if cfg.view.is_some() {
+            return Ok(Err("the configuration has a VIEW".to_owned()));
+        }
+        if !cfg.symmetry.is_empty() && states.is_none_or(|states| states > MAX_SYMMETRIC_STATES) {
+            return Ok(Err(format!("with SYMMETRY only up to {MAX_SYMMETRIC_STATES} states are searched for them")));
+        }
+        // A run for several predicates has no SYMMETRY.
+        let mut request = self.request.clone();
+        request.cfg.symmetry.clear();
+        let targets = Targets::new(&request, &[], Some(branches));
+        let search = self.explorer.search_witnesses(&request, &targets, self.cx).await?;
+        decided.extend(self.add_further_runs(search, &mut Vec::new()));
+        Ok(Ok(branches.coverage(&decided)))
     }
 
     async fn check_witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {

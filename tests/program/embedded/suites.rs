@@ -65,7 +65,7 @@ async fn compare_every_second_with_tlc(from: usize) {
         all.extend(bugs.into_iter().take(some));
     }
     assert!(all.len() >= 15, "{all:?}");
-    let (mut holds, mut named) = (0, 0);
+    let (mut holds, mut named, mut branches) = (0, 0, 0);
     all.sort();
     // Outside a campaign, half of them.
     let (from, step) = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { (from, 2) } else { (2 * from, 4) };
@@ -84,6 +84,8 @@ async fn compare_every_second_with_tlc(from: usize) {
         assert_eq!(taken(&tlc), taken(&embedded), "{shown}");
         assert_eq!(tlc.statistics.distinct, embedded.statistics.distinct, "{shown}");
         assert_eq!(tlc.witnesses, embedded.witnesses, "{shown}");
+        assert_eq!(tlc.branches, embedded.branches, "{shown}");
+        branches += tlc.branches.as_ref().map_or(0, |branches| branches.searched);
         holds += 1;
         // A violation whose trace has the labels of the algorithm.
         let Some(witness) = request.cfg.witnesses.first() else { continue };
@@ -105,5 +107,5 @@ async fn compare_every_second_with_tlc(from: usize) {
         }
     }
     let summary = format!("{holds} hold; of their witnesses' traces {named} are the same states and actions");
-    assert!(holds >= 14 / step && named >= 1, "{summary}");
+    assert!(holds >= 14 / step && named >= 1 && branches >= 1, "{summary}; {branches} branches");
 }

@@ -314,6 +314,7 @@ fn fairness_is_found_in_used_definitions_and_in_pluscal() {
 fn step(number: usize, action: Option<&str>, state: &[(&str, &str)], changed: &[&str]) -> Step {
     Step {
         step: number,
+        branch: None,
         action: action.map(str::to_owned),
         state: state.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         changed: changed.iter().map(|name| (*name).to_owned()).collect(),
