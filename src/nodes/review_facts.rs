@@ -24,7 +24,7 @@ use crate::tla::{
 };
 
 /// How many sentences are quoted of each passage that is declared out of scope.
-const MOST_OUT_OF_SCOPE: usize = 8;
+const MOST_OUT_OF_SCOPE: usize = 3;
 
 /// The current specification, parsed for the facts about it.
 pub(super) struct ReviewSubject<'a> {
@@ -427,7 +427,7 @@ impl ReviewSubject<'_> {
             }
             let said =
                 read.get(name).map_or("not read: it cannot be accepted, and prevents an approval", String::as_str);
-            let _ = writeln!(text, "  the reader says it forbids: {said}");
+            let _ = writeln!(text, "  the reader: {said}");
         }
     }
 

@@ -45,7 +45,7 @@ fn a_property_is_accepted_by_its_name_beside_what_a_blind_reader_says() {
         assert_eq!(guard["facts"]["unaccepted_readings"], json!(["NeverAbove"]));
         assert_eq!(outcome(&bench.journal("specs")), "not_approved");
         let facts = bench.read("specs/workspace/facts.md");
-        let pair = "- NeverAbove\n  R1: The counter is never above the limit.\n  the reader says it forbids: a state in which n is above Max\n";
+        let pair = "- NeverAbove\n  R1: The counter is never above the limit.\n  the reader: a state in which n is above Max\n";
         assert!(facts.contains(pair), "{facts}");
     }
     let bench = counter::bench();
