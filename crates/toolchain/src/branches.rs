@@ -291,10 +291,18 @@ impl<'a> Source<'a> {
         self.module.find_either_branch(&positions, number).or_else(|| {
             // The translator puts a blank line before each action.
             let start = disjuncts.first()?.start;
-            let action = self.module.source[..start].rfind("\n\n")?;
-            let before = self.origins_of(&(action..start)).into_iter().max()?;
+            let action = self.module.source[..start].rfind("\n\n")? + 2;
+            let known = self.origins_of(&(action..start)).into_iter().max();
+            let before = known.or_else(|| self.label_before(&self.module.source[action..start]))?;
             self.module.find_either_after(before, disjuncts.len(), number)
         })
+    }
+
+    /// Where the line of the label begins that this action of a translation is.
+    fn label_before(&self, action: &str) -> Option<usize> {
+        let name = action.split([' ', '(']).next()?;
+        let label = self.module.algorithm.as_ref()?.labels.iter().find(|label| label.name == name)?;
+        byte_at(&self.module.source, Place { line: label.line, column: 1 })
     }
 
     /// The bytes of the algorithm that the tokens of this part of the translation come from.
