@@ -77,7 +77,7 @@ impl Module {
                 let index = children.iter().position(is_test)?;
                 Some((id, children, index))
             })
-            .last()?;
+            .next_back()?;
         let is_loop = tree.kind(statement) == NodeKind::While;
         let fallthrough = || StatementBranch {
             kind: BranchKind::Else,

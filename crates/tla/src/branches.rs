@@ -2,6 +2,7 @@
 //! are replaced by FALSE. A branch is an alternative of a disjunction or of IF inside the formula of an action.
 //! `disjuncts` splits off the disjunctions around it, which are actions.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::cfg::Cfg;
@@ -90,7 +91,9 @@ impl<'a> Walk<'a, '_> {
         let children = |fields: &[Field]| -> Vec<Id> { fields.iter().filter_map(|f| tree.field(id, *f)).collect() };
         match tree.kind(id) {
             NodeKind::ConjunctionList => {
-                tree.children(id).for_each(|child| self.visit(child, parent, depth + 1));
+                for child in tree.children(id) {
+                    self.visit(child, parent, depth + 1);
+                }
             }
             NodeKind::Infix if tree.operator(id) == "/\\" => {
                 for side in children(&[Field::Left, Field::Right]) {
@@ -110,10 +113,14 @@ impl<'a> Walk<'a, '_> {
                 }
             }
             NodeKind::Bounded if tree.is_exists(id) => {
-                children(&[Field::Body]).into_iter().for_each(|body| self.visit(body, parent, depth + 1));
+                for body in children(&[Field::Body]) {
+                    self.visit(body, parent, depth + 1);
+                }
             }
             NodeKind::LetIn => {
-                children(&[Field::Body]).into_iter().for_each(|body| self.visit(body, parent, depth + 1));
+                for body in children(&[Field::Body]) {
+                    self.visit(body, parent, depth + 1);
+                }
             }
             NodeKind::Reference | NodeKind::Call => self.call(tree, id, parent, depth),
             _ => {}
@@ -194,7 +201,8 @@ impl<'a> Walk<'a, '_> {
             let list = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
             *self.helpers.count += 1;
             let name = format!("{}{}", self.helpers.prefix, self.helpers.count);
-            self.helpers.definitions.push_str(&format!("{name}{list} ==\n  {text}\n"));
+            // Writing to a string cannot fail.
+            let _ = writeln!(self.helpers.definitions, "{name}{list} ==\n  {text}");
             helper = Some(name);
         }
         None

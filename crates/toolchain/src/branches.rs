@@ -128,7 +128,7 @@ impl Branches {
             return Some(part.clone());
         }
         let outermost = self.occurrences.iter().enumerate();
-        let outermost = outermost.filter(|(_, o)| o.action == action && o.parent.is_none() && o.branch.is_some());
+        let outermost = outermost.filter(|(_, o)| o.action == action && self.is_outermost(o) && o.branch.is_some());
         let mut choices: BTreeMap<(bool, usize), Vec<(usize, &TextBranch)>> = BTreeMap::new();
         for (number, Occurrence { choice, branch, .. }) in outermost {
             let Some(known) = branch.map(|branch| &self.all[branch]) else { continue };
@@ -137,6 +137,9 @@ impl Branches {
             choices.entry((is_conditional, *choice)).or_default().push((number, known));
         }
         for alternatives in choices.values() {
+            if alternatives.iter().any(|(_, known)| known.branch.kind == BranchKind::Loop) {
+                continue;
+            }
             let known: Vec<bool> = alternatives.iter().map(|(number, _)| explains(*number)).collect::<Option<_>>()?;
             let mut explaining = alternatives.iter().zip(known).filter(|(_, explains)| *explains);
             let ((_, only), _) = explaining.next()?;
@@ -148,6 +151,18 @@ impl Branches {
             }
         }
         None
+    }
+
+    /// Whether only loops are around it: their bodies say nothing of a step.
+    fn is_outermost(&self, occurrence: &Occurrence) -> bool {
+        let mut parent = occurrence.parent;
+        while let Some(Occurrence { branch, parent: next, .. }) = parent.map(|parent| &self.occurrences[parent]) {
+            if branch.is_none_or(|branch| self.all[branch].branch.kind != BranchKind::Loop) {
+                return false;
+            }
+            parent = *next;
+        }
+        true
     }
 
     /// The name of a branch, with its line if the action has another one of this name.
@@ -291,10 +306,18 @@ impl<'a> Source<'a> {
         self.module.find_either_branch(&positions, number).or_else(|| {
             // The translator puts a blank line before each action.
             let start = disjuncts.first()?.start;
-            let action = self.module.source[..start].rfind("\n\n")?;
-            let before = self.origins_of(&(action..start)).into_iter().max()?;
+            let action = self.module.source[..start].rfind("\n\n")? + 2;
+            let known = self.origins_of(&(action..start)).into_iter().max();
+            let before = known.or_else(|| self.label_before(&self.module.source[action..start]))?;
             self.module.find_either_after(before, disjuncts.len(), number)
         })
+    }
+
+    /// Where the line of the label begins that this action of a translation is.
+    fn label_before(&self, action: &str) -> Option<usize> {
+        let name = action.split([' ', '(']).next()?;
+        let label = self.module.algorithm.as_ref()?.labels.iter().find(|label| label.name == name)?;
+        byte_at(&self.module.source, Place { line: label.line, column: 1 })
     }
 
     /// The bytes of the algorithm that the tokens of this part of the translation come from.
