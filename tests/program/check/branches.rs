@@ -224,7 +224,7 @@ Same == y' = y
     undecided(&bench, "embedded", "the configuration has a VIEW");
     put(&bench, module, "SPECIFICATION Spec\nACTION_CONSTRAINT Same\n");
     undecided(&bench, "tlc", "an action constraint decides which steps are taken");
-    let many: String = (0..101).map(|n| format!("\n          \\/ y = 7 /\\ y' = {n}")).collect();
+    let many = (0..101).fold(String::new(), |all, n| all + &format!("\n          \\/ y = 7 /\\ y' = {n}"));
     put(&bench, &module.replace("\n          \\/ y = 7 /\\ y' = 1", &many), "SPECIFICATION Spec\n");
     undecided(&bench, "embedded", "there are more than 100");
     // A violation ends the search.
