@@ -73,7 +73,11 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     let mut out = String::new();
     let action = match (&step.action, previous) {
         (Some(action), _) => match &step.branch {
-            Some(branch) => escape_non_ascii(&format!("{action}: {branch}")),
+            Some(branch) => {
+                // The comment at the start of a branch may repeat the name of the action.
+                let own = branch.strip_prefix(action.as_str()).and_then(|rest| rest.strip_prefix(": "));
+                escape_non_ascii(&format!("{action}: {}", own.unwrap_or(branch)))
+            }
             None => escape_non_ascii(action),
         },
         (None, None) => "initial state".to_owned(),

@@ -187,7 +187,7 @@ async fn decide_after(
             let parsed = ParsedOutput { statistics: safety.parsed.statistics.clone(), ..ParsedOutput::default() };
             let held = Run { verdict: Verdict::Holds, parsed, seconds: safety.seconds, workers: 1 };
             let run = std::mem::replace(&mut safety, held);
-            if names_property(&run.verdict, cfg, after_violation) {
+            if names_property(&run.verdict, cfg) {
                 Some(run)
             } else {
                 Some(session.check_temporal(Some(run), &mut warnings).await?)
@@ -199,14 +199,10 @@ async fn decide_after(
     Ok(SeparateVerdicts { violated, rest: CheckReport { outcome, output: session.output, second_outcome: None } })
 }
 
-/// Whether the run named the violated property, so that no property needs a run of its own. If the first violation has to
-/// be that of the first violated property in the order of the configuration, only the first property's name shows that.
-fn names_property(verdict: &Verdict, cfg: &Cfg, after_violation: AfterViolation) -> bool {
-    let Verdict::Violated { violated: Violation { name: Some(name), .. } } = verdict else { return false };
-    match after_violation {
-        AfterViolation::Stop => cfg.properties.first() == Some(name),
-        AfterViolation::Continue => cfg.properties.contains(name),
-    }
+/// Whether the run named the violated property, so that no property needs a run of its own. Such a run may not end, if the
+/// states are infinitely many and the property holds.
+fn names_property(verdict: &Verdict, cfg: &Cfg) -> bool {
+    matches!(verdict, Verdict::Violated { violated: Violation { name: Some(name), .. } } if cfg.properties.contains(name))
 }
 
 /// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound SYMMETRY misses

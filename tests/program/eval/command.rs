@@ -38,7 +38,7 @@ fn recorded_swap(bench: &Bench) -> (String, String) {
     let case = project().join("evals/uniswap_swap");
     let recording = case.join("recording/run.jsonl");
     let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap()];
-    bench.run(&[&args[..], &["--checker", "embedded", "--out", "swap"]].concat()).expect(0);
+    bench.run(&[&args[..], &["--checker", "embedded", "--strict-replay", "--out", "swap"]].concat()).expect(0);
     (bench.read("swap/Spec.tla"), bench.read("swap/Spec.cfg"))
 }
 
@@ -52,7 +52,7 @@ fn the_recorded_run_of_the_swap_case_is_scored_by_its_own_properties_alone() {
     assert_eq!(report["score"], 1.0, "{report}");
     assert_eq!((&report["tier3"]["detected"], &report["tier3"]["total"]), (&3.into(), &3.into()));
     assert_eq!(report["outcome"], "approved");
-    assert_eq!(names(&mutant(&report, "free_tokens")["killed_by"]), ["Conserved"]);
+    assert_eq!(names(&mutant(&report, "free_tokens")["killed_by"]), ["TokensConserved", "SwapsAreAtomic"]);
     for mutant in report["tier3"]["known_bugs"].as_array().unwrap() {
         assert_eq!(
             (&mutant["outcome"], &mutant["killed_by_types_only"]),
@@ -62,12 +62,13 @@ fn the_recorded_run_of_the_swap_case_is_scored_by_its_own_properties_alone() {
     }
     // Properties about variables that the mutants lack are reported with the reason.
     let lacks = report["tier3"]["not_applicable"].as_array().unwrap();
-    let exact = lacks.iter().find(|lacks| lacks["property"] == "ExactAmounts").unwrap();
-    assert_eq!(names(&exact["missing"]), ["variable answer", "variable pending"]);
+    let exact = lacks.iter().find(|lacks| lacks["property"] == "RefusalLeavesNoTrace").unwrap();
+    assert_eq!(names(&exact["missing"]), ["variable refused"]);
     assert_eq!(exact["files"].as_array().unwrap().len(), 4, "three mutants and the reference");
 
-    // Without the only property that kills a bug, the score drops.
-    specs(&bench, "less", &module, &cfg.replace("    Conserved\n", ""));
+    // Without the properties that kill a bug, the score drops.
+    let without = cfg.replace("    TokensConserved\n", "").replace("    SwapsAreAtomic\n", "");
+    specs(&bench, "less", &module, &without);
     let less = eval(&bench, "less", case, 0);
     assert_eq!((&less["tier3"]["detected"], &mutant(&less, "free_tokens")["outcome"]), (&2.into(), &"survived".into()));
     assert!(less["score"].as_f64().unwrap() < 1.0);

@@ -15,6 +15,7 @@ mod file_safety;
 mod fixed_names;
 mod flaw_claims;
 mod forge;
+mod forged_documents;
 mod handoff;
 mod interface;
 mod misbehaving_models;

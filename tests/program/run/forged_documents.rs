@@ -1,0 +1,50 @@
+//! Genuine runs on documents that are no evaluation cases: a question with both answers, several flaws at once, and names
+//! that the documents fix. A language model answered each request, and saw nothing else.
+
+use crate::support::{Bench, Done, name, outcome, project};
+use serde_json::Value;
+
+/// Replays a run of `tests/data/forged` with the embedded checker, as it was recorded.
+fn replayed(bench: &Bench, of: &str, status: i32) -> Done {
+    let folder = project().join("tests/data/forged").join(of);
+    let (docs, recording) = (folder.join("docs"), folder.join("run.jsonl"));
+    let args = ["run", docs.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--strict-replay"];
+    bench.run(&[&args[..], &["--checker", "embedded"]].concat()).expect(status)
+}
+
+fn revisions(bench: &Bench) -> Vec<Value> {
+    let report = bench.run(&["report", "specs", "--format", "json"]).expect(0).stdout;
+    serde_json::from_str::<Value>(&report).unwrap()["revisions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn an_ambiguity_ends_with_one_question_and_both_answers_and_an_answer_goes_on() {
+    let bench = Bench::without_tools();
+    replayed(&bench, "webhook_dedupe", 1).prints(&[
+        "Outcome: ambiguity found",
+        "Question O1 [docs/webhooks.md:22-23, docs/webhooks.md:25-26]: Are applying the event and putting the identifier into",
+        "  a. they are two steps, each of them durable at once, and a crash can come between them.\n      R1 BROKEN by AppliedAtMostOnce, in 13 states (rev_0)\n",
+        "  b. they are one atomic step.\n      R1 holds, checked by AppliedAtMostOnce (rev_2)\n",
+    ]);
+    // Both broken requirements of the first revision were claimed, and each claim was read on its own.
+    let violations = &revisions(&bench)[0]["violations"];
+    let judged = violations
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| (v["property"].as_str().unwrap(), v["judgement"].as_str().unwrap()));
+    assert_eq!(
+        judged.collect::<Vec<_>>(),
+        [("AppliedAtMostOnce", "ambiguity"), ("AcknowledgedWasApplied", "ambiguity")]
+    );
+    let answers = project().join("tests/data/forged/webhook_dedupe/answer.jsonl");
+    let recording = answers.to_str().unwrap();
+    bench.run(&["resume", "specs", "--answer", "O1=b", "--recording", recording]).expect(0).prints(&[
+        "Outcome: approved",
+        "Decided by the owner of the protocol:",
+        "they are one atomic step.",
+    ]);
+    assert_eq!(outcome(&bench.journal("specs")), "approved");
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    assert!(bench.journal("specs").iter().any(|event| name(event) == "branch_started"));
+}
