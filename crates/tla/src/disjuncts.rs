@@ -10,7 +10,8 @@ use super::cfg::Cfg;
 use super::definition::Definition;
 use super::module::Module;
 use super::next_relation::NextRelation;
-use super::outcome::{Place, action_part_label};
+use super::outcome::action_part_label;
+use super::place::Place;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 
 /// Limit on the number of actions; no hand-written specification has more.

@@ -25,6 +25,7 @@ mod neutral;
 mod next_relation;
 mod outcome;
 mod outcome_status;
+mod place;
 mod probe;
 mod references;
 mod rename;
@@ -69,10 +70,11 @@ pub use module::{Module, ModuleError, Statement, is_module_name, module_name};
 pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{
-    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, Lasso, Place,
+    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, Lasso,
     Reached, Statistics, Step, TERMINATING, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
 pub use outcome_status::{PropertyStatus, status_sentence};
+pub use place::Place;
 pub use probe::{ConstantProbe, FairnessProbe, ProbeResult, Probes};
 pub use references::{References, references};
 pub use requirement_comment::requirement_id;

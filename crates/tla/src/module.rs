@@ -10,7 +10,7 @@ use super::algorithm::{Algorithm, find_algorithm};
 use super::definition::{Context, Declaration, Definition, declarations, flat_references};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, normalise};
-use super::outcome::Place;
+use super::place::Place;
 use super::references::{References, references};
 use super::semantic::Reader;
 use super::step_counter;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::branch_coverage::BranchCoverage;
 use super::diagnostic::Diagnostic;
+use super::place::Place;
 use super::probe::Probes;
 
 /// The checker that explored the states.
@@ -226,15 +227,6 @@ impl ActionCoverage {
     pub fn name(&self) -> &str {
         self.action.split_once(" (").map_or(&self.action, |(name, _)| name)
     }
-}
-
-/// A position in the module that was checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Place {
-    /// From 1.
-    pub line: usize,
-    /// From 1.
-    pub column: usize,
 }
 
 /// The label of an unnamed part of a definition. It contains the column only if another part begins on the same line.

@@ -6,7 +6,8 @@ use super::cfg::Cfg;
 use super::definition::DefinitionKind;
 use super::module::Module;
 use super::next_relation::NextRelation;
-use super::outcome::{ActionCoverage, Place, action_part_label};
+use super::outcome::{ActionCoverage, action_part_label};
+use super::place::Place;
 use super::references::references;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 

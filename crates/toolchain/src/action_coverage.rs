@@ -12,8 +12,8 @@ use super::embedded_output;
 use super::embedded_process::{CheckerRun, EmbeddedChecker, SINGLE_THREAD_TIME};
 use super::explorer::{FurtherRuns, ParsedOutput, Run, SingleRunCheck};
 use super::plan::{RunPlan, single_run};
+use super::targets::Targets;
 use super::witness_negations::Negations;
-use super::witnesses::Targets;
 use super::{CheckRequest, Detail, Limits, ToolContext, ToolError};
 
 /// Lines after which a run that prints the enabled actions of every state is stopped, and runs that search for the

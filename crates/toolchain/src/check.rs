@@ -15,9 +15,9 @@ use super::further_properties::BeforeFurtherRuns;
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, RunPlan, SearchOrder};
 use super::session::Session;
+use super::targets::Targets;
 use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
 use super::vacuity::check_vacuity;
-use super::witnesses::Targets;
 use super::{CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
 
 pub(crate) async fn check(

@@ -11,8 +11,8 @@ use super::embedded_process::{CHECKER_NAME, CheckerRun, EmbeddedChecker, SINGLE_
 use super::explorer::{Explorer, FurtherRuns, ParsedOutput, PastViolations, Run, SingleRunCheck, judge};
 use super::past_violations::{self, Continues};
 use super::plan::{self, RunPlan};
+use super::targets::Targets;
 use super::witness_negations::Negations;
-use super::witnesses::Targets;
 use super::{
     BoxFuture, CheckRequest, Detail, Limits, SpecText, ToolContext, ToolError, embedded_output, environment_failure,
     step_names,

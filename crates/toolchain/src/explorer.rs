@@ -5,7 +5,7 @@ use tlaforge_process::{Ended, Status};
 use tlaforge_tla::{ActionCoverage, Checker, Diagnostic, Statistics, Trace, Verdict, WitnessOutcome};
 
 use super::plan::RunPlan;
-use super::witnesses::Targets;
+use super::targets::Targets;
 use super::{BoxFuture, CheckRequest, Detail, SpecText, ToolContext, ToolError};
 
 /// The parsed output of one run.

@@ -39,6 +39,7 @@ mod session;
 mod static_checks;
 mod static_checks_child;
 mod step_names;
+mod targets;
 mod temporal_limits;
 mod tlc;
 mod tlc_output;

@@ -7,9 +7,9 @@ use super::explorer::{Explorer, Finding, FurtherRuns, Run, SingleRunCheck, judge
 use super::installation::{Features, JavaToolchain, module_files};
 use super::plan::{RunPlan, SearchOrder};
 use super::run::{self, Tool, ToolJob};
+use super::targets::Targets;
 use super::tlc_predicates::PredicateProbe;
 use super::tlc_witnesses::WitnessProbe;
-use super::witnesses::Targets;
 use super::{BoxFuture, CheckRequest, Detail, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
 
 pub(crate) struct Tlc<'a> {

@@ -8,8 +8,8 @@ use tlaforge_tla::{Reached, Verdict, WitnessOutcome};
 
 use super::CheckRequest;
 use super::plan::{self, RunPlan};
+use super::targets::Targets;
 use super::tlc_witnesses::{FIRST_REGISTER, free_registers, unforgeable_prefix};
-use super::witnesses::Targets;
 
 pub(super) struct PredicateProbe {
     pub(super) plan: RunPlan,

@@ -10,8 +10,9 @@ use tlaforge_tla::{Verdict, WitnessOutcome};
 
 use super::lint::is_name;
 use super::plan::{self, RunPlan, free_name};
+use super::targets::Targets;
 use super::tlc_output;
-use super::witnesses::{Targets, can_share_a_run, shared_outcome};
+use super::witnesses::{can_share_a_run, shared_outcome};
 use super::{CheckRequest, SpecText};
 
 /// The first register of TLC that the run uses; the registers are an array, so a large number costs memory.

@@ -7,7 +7,8 @@ use tlaforge_tla::{Verdict, WitnessOutcome};
 use super::lint::is_name;
 use super::past_violations::{self, Continues};
 use super::plan::{self, RunPlan, free_name};
-use super::witnesses::{Targets, can_share_a_run, shared_outcome};
+use super::targets::Targets;
+use super::witnesses::{can_share_a_run, shared_outcome};
 use super::{CheckRequest, SpecText};
 
 pub(super) struct Negations {

@@ -8,35 +8,11 @@ use tlaforge_tla::{BranchCoverage, Cfg, Reached, Verdict, WitnessOutcome};
 use super::branches::Branches;
 use super::plan::{self, Symmetry, processors};
 use super::session::{Session, reached_verdict};
-use super::{BoxFuture, CheckRequest, ToolError};
-
-/// Predicates that one run searches for, with the definitions of those that the specification does not define.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Targets {
-    pub(crate) witnesses: Vec<String>,
-    /// Predicates that `definitions` defines.
-    pub(crate) predicates: Vec<String>,
-    pub(crate) definitions: String,
-}
+use super::targets::Targets;
+use super::{BoxFuture, ToolError};
 
 /// States up to which a check with SYMMETRY makes a further run without, which may have many times as many.
 const MAX_SYMMETRIC_STATES: u64 = 2_000;
-
-impl Targets {
-    /// These witnesses and, for each branch, the predicate that a step can take it.
-    pub(super) fn new(request: &CheckRequest, witnesses: &[String], branches: Option<&Branches>) -> Self {
-        let definitions = branches.map(|branches| branches.definitions(&request.cfg.constraints));
-        Self {
-            witnesses: witnesses.to_vec(),
-            predicates: branches.into_iter().flat_map(Branches::predicates).collect(),
-            definitions: definitions.unwrap_or_default(),
-        }
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
-        self.witnesses.iter().chain(&self.predicates)
-    }
-}
 
 /// Whether one run can decide several witnesses. With SYMMETRY or VIEW, which states a run meets depends on what it
 /// evaluates and in which order, so each witness keeps its own run.

@@ -90,7 +90,7 @@ fn a_run_with_one_concern_reads_only_parts_of_a_large_folder() {
         reads.iter().filter(|r| r["path"].as_str().unwrap().starts_with("docs/")).count()
     };
     // The first reader looked words up in all files and read three; the reviewer opened some of them.
-    assert!((3..=docs.len()).contains(&read_by("informal_spec")), "{}", read_by("informal_spec"));
+    assert!(read_by("informal_spec") >= 3, "{}", read_by("informal_spec"));
     assert!((1..docs.len()).contains(&read_by("review")), "{}", read_by("review"));
 }
 
