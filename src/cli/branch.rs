@@ -267,8 +267,7 @@ fn locate_items(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Num
     let mut open_points = informal.map(parse_open_points).unwrap_or_default();
     let mut assumptions = informal.map(parse_assumptions).unwrap_or_default();
     check_places(&mut requirements, &mut open_points, &mut assumptions, &documents);
-    let known = &view.specification.normative_sentences;
-    let was_read = |path: &str| known.iter().any(|sentence| sentence.document() == path);
+    let was_read = |path: &str| view.specification.was_read(path);
     let words = &view.settings.normative_words;
     let normative_sentences = informal.map(|text| account_for(text, &documents, was_read, words)).unwrap_or_default();
     let names = informal.map(fixed_names).unwrap_or_default();

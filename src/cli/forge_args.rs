@@ -100,7 +100,7 @@ pub(super) struct ForgeArgs {
     pub mutants: Option<u32>,
     /// Before an approval is possible, ask a reader who sees neither the names nor the documents what each property forbids;
     /// the review compares that with the requirements. A replay follows its recording [default: on].
-    #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new())]
+    #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub blind_reading: Option<bool>,
     /// Objective file (.toml or .json): a goal over metrics of the revisions (states, seconds, mutation score,
     /// requirements, issues, cost). It ranks the revisions, informs the reviewer, and stops a run that can no longer

@@ -12,6 +12,7 @@ use super::workspace::{
     NOT_FOR_THE_MODEL, current, diagnostics_text, exemplar_modules, feedback_file, has_marked_changes, number_lines,
     offer_check,
 };
+use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::pluscal;
 use crate::prompt::{extract_module, without_sections};
@@ -61,7 +62,8 @@ pub(super) async fn perform(
     };
     // Also of an answer that cannot be read: the next attempt shows it to the model.
     let Repaired { sha, text, mut normalised } = repaired(previous.as_deref(), answer, attempt)?;
-    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), sha)]);
+    // After edits that do not fit, the next attempt repairs the same text.
+    let mut artifacts: BTreeMap<String, Sha> = text.is_ok().then(|| (ANSWER.to_owned(), sha)).into_iter().collect();
     match text.and_then(|text| extract_module(&text, view.module_name())) {
         Ok(mut read) => {
             if !normalised.is_empty() {

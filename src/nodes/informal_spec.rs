@@ -1,6 +1,6 @@
 //! Turns the documents into an informal specification with numbered requirements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -12,7 +12,6 @@ use super::sample::NodeAnswer;
 use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
-use crate::llm::FileRead;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
     Assumption, Document, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences, fixed_names,
@@ -68,25 +67,36 @@ pub(super) async fn perform(
     }
     let reply = context.ask(view, NodeRequest { template_data: data, ..ask }).await?;
     let all_parts = is_single_call.then(|| reply.sha.clone());
-    let was_read = read_documents(view, &reply.reads);
-    let account = |informal: &str| account_for(informal, &documents, &was_read, &settings.normative_words);
+    // The view of this attempt began before its answer.
+    let now: Vec<String> =
+        reply.reads.iter().filter_map(|read| read.path.strip_prefix("docs/").map(str::to_owned)).collect();
+    let is_document = |path: &String| documents.iter().any(|document| document.path == *path);
+    let reads_one = now.iter().any(is_document);
+    let was_read = |path: &str| {
+        let before = &view.specification.read_documents;
+        now.iter().any(|read| read == path) || before.contains(path) || (!reads_one && before.is_empty())
+    };
+    let account = |informal: &str| account_for(informal, &documents, was_read, &settings.normative_words);
     let reviews = || view.reviews.by_revision.values().flatten().map(|(review, _)| review);
     let unaccounted = |informal: &str| {
         let mut sentences = account(informal);
         sentences.retain(|sentence| !reviews().any(|review| review.accepts_sentence(&sentence.id)));
         unaccounted_text(&sentences)
     };
+    // After edits that do not fit, the next attempt repairs the same text.
+    let mut fits = true;
     let (answer, read) = if is_single_call {
         take_own_part(attempt, reply)?
     } else {
         let Repaired { sha, text, mut normalised } = repaired(previous.as_deref(), reply, attempt)?;
+        fits = text.is_ok();
         let read = text.and_then(|text| read(&text)).map(|mut read| {
             read.normalised.append(&mut normalised);
             read
         });
         (sha, read)
     };
-    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer)]);
+    let mut artifacts: BTreeMap<String, Sha> = fits.then(|| (ANSWER.to_owned(), answer)).into_iter().collect();
     match read.and_then(|read| require_places(read, &documents, is_retry, &unaccounted)) {
         Ok(read) => {
             // The other parts were derived from this one, so they are used only if it could be read.
@@ -132,16 +142,6 @@ fn normative_lines(documents: &[Document], words: &[String]) -> String {
 fn decided_file(decisions: &[Decision]) -> String {
     let lines: Vec<String> = decisions.iter().map(|decision| format!("- {}\n", decision.words())).collect();
     format!("# Decided by the owner of the protocol\n\n{}", lines.concat())
-}
-
-/// Whether a document was read for this answer or an earlier one. If the provider saw no document being read, as with
-/// `handoff`, all of them count as read.
-fn read_documents(view: &RunView, reads: &[FileRead]) -> impl Fn(&str) -> bool + use<> {
-    let before = view.specification.normative_sentences.iter().map(|sentence| sentence.document().to_owned());
-    let now = reads.iter().filter_map(|read| read.path.strip_prefix("docs/").map(str::to_owned));
-    let is_document = |path: &String| view.settings.docs.iter().any(|document| document.path == *path);
-    let read: BTreeSet<String> = before.chain(now).filter(is_document).collect();
-    move |path| read.is_empty() || read.contains(path)
 }
 
 /// The text with its requirements, open points and assumptions.

@@ -271,10 +271,7 @@ fn issue_feedback(issue: &Issue) -> Feedback {
 /// Whether each violated property is in the text of an issue above minor.
 fn names_all_violations(review: &Review, subject: &ReviewSubject<'_>) -> bool {
     let issues: Vec<&Issue> = review.issues.iter().filter(|issue| issue.routes()).collect();
-    let is_named = |name: &str| {
-        let mentions = |issue: &&Issue| issue.description.contains(name) || issue.suggestion.contains(name);
-        issues.iter().any(mentions)
-    };
+    let is_named = |name: &str| issues.iter().any(|issue| issue.mentions(name));
     subject.fresh_check().is_some_and(|check| check.violated_names().all(is_named))
 }
 

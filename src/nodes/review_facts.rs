@@ -15,7 +15,8 @@ use crate::pipeline::{
     WitnessState,
 };
 use crate::prompt::{
-    Account, Assumption, AssumptionKind, Document, NormativeSentence, OpenPoint, marked_changes, quote,
+    Account, Assumption, AssumptionKind, Document, NormativeSentence, OpenPoint, marked_changes, out_of_scope_lines,
+    quote,
 };
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
@@ -35,11 +36,19 @@ pub(super) struct ReviewSubject<'a> {
     pub cfg: Option<Cfg>,
     /// Steps that the informal specification marks as changed.
     pub changes: Vec<String>,
+    /// What the informal specification declares out of scope, line by line.
+    pub(super) out_of_scope: Vec<String>,
 }
 
 impl<'a> ReviewSubject<'a> {
     pub(super) fn new(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>, informal: &str) -> Self {
-        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()), changes: marked_changes(informal) }
+        Self {
+            view,
+            module,
+            cfg: cfg.and_then(|text| Cfg::parse(text).ok()),
+            changes: marked_changes(informal),
+            out_of_scope: out_of_scope_lines(informal),
+        }
     }
 
     /// The last check, if it was of exactly this module and configuration.
@@ -385,7 +394,8 @@ impl ReviewSubject<'_> {
             text.push_str("\n## Normative sentences that only a step cites (is one of them a requirement?)\n\n");
             write_list(text, behaviour.into_iter());
         }
-        let mut reasons: Vec<&String> = Vec::new();
+        // Each line of the section, also those that cover no sentence, and lines about other concerns that cover some.
+        let mut reasons: Vec<&String> = self.out_of_scope.iter().collect();
         for sentence in sentences {
             if let Some(Account::OutOfScope(reason)) = &sentence.account
                 && !reasons.contains(&reason)
@@ -394,7 +404,7 @@ impl ReviewSubject<'_> {
             }
         }
         if !reasons.is_empty() {
-            text.push_str("\n## Normative sentences that are declared out of scope (does one of them matter for the concern?)\n\n");
+            text.push_str("\n## Declared out of scope (does something matter for the concern?)\n\n");
         }
         for reason in reasons {
             let _ = writeln!(text, "- {reason}");

@@ -14,7 +14,7 @@ use crate::pipeline::{
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
     Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, never_taken_branches, probe_lines,
-    statistics_sentence, status_sentence, step_lines, trace_table, verdict_sentence, witness_lines,
+    statistics_sentence, status_sentence, step_lines, trace_table, undecided_branches, verdict_sentence, witness_lines,
 };
 
 /// Maximum number of characters for the reason of a decision: enough for every value that a guard compares.
@@ -301,6 +301,9 @@ fn check(text: &mut String, revision: &Revision) {
             for branch in never_taken_branches(outcome) {
                 let _ = writeln!(text, "  branch never taken: {branch}");
             }
+            for branch in undecided_branches(outcome) {
+                let _ = writeln!(text, "  branch of which it is not known whether a step takes it: {branch}");
+            }
         }
         None => text.push_str("\nCheck: this revision was not checked\n"),
     }
@@ -326,7 +329,7 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
         let covering = revision.requirements.iter().filter(|r| r.requirement.id == requirement.id);
         for property in covering.flat_map(CoveredRequirement::claims) {
             if let Some(said) = view.blind_readings_of(revision).get(property) {
-                let _ = writeln!(text, "      {property} forbids, read blindly: {said}");
+                let _ = writeln!(text, "      {property}, read blindly: {said}");
             }
         }
         let RequirementStatus::Broken { by } = &status else { continue };

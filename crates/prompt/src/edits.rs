@@ -72,7 +72,12 @@ fn apply(previous: &str, edits: &[Edit]) -> Result<String, Problem> {
         let found: Vec<usize> = (0..last).filter(is_here).collect();
         match found.as_slice() {
             [at] => {
-                let replace = without_line_numbers(&edit.replace).into_iter().map(str::to_owned);
+                let is_numbered = search.iter().zip(&edit.search).any(|(text, line)| text.len() < line.len());
+                let text_of = |line: &String| match line_text(line).filter(|_| is_numbered) {
+                    Some(text) => text.to_owned(),
+                    None => line.clone(),
+                };
+                let replace: Vec<String> = edit.replace.iter().map(text_of).collect();
                 lines.splice(*at..at + search.len(), replace);
             }
             found => {
@@ -90,14 +95,15 @@ fn apply(previous: &str, edits: &[Edit]) -> Result<String, Problem> {
 
 /// The lines without the numbers that they have in `previous.md` (`12 | text`), if each has one.
 fn without_line_numbers(lines: &[String]) -> Vec<&str> {
-    let text_of = |line: &'_ str| {
-        let (number, text) = line.split_once(" |")?;
-        let is_number = !number.trim().is_empty() && number.trim().bytes().all(|b| b.is_ascii_digit());
-        is_number.then(|| text.strip_prefix(' ').unwrap_or(text).len())
-    };
-    let numbered: Option<Vec<&str>> =
-        lines.iter().map(|line| text_of(line).map(|length| &line[line.len() - length..])).collect();
+    let numbered: Option<Vec<&str>> = lines.iter().map(|line| line_text(line)).collect();
     numbered.filter(|lines| !lines.is_empty()).unwrap_or_else(|| lines.iter().map(String::as_str).collect())
+}
+
+/// The text after a line number; `None` without one.
+fn line_text(line: &str) -> Option<&str> {
+    let (number, text) = line.split_once(" |")?;
+    let is_number = !number.trim().is_empty() && number.trim().bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| text.strip_prefix(' ').unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -116,6 +122,7 @@ mod tests {
             (edit("three\n", "3\n3b\n"), "one\ntwo  \n3\n3b\ntwo\n====\n"),
             (edit("one\ntwo\n", "1\n"), "1\nthree\ntwo\n====\n"),
             (edit("three\ntwo\n", ""), "one\ntwo  \n====\n"),
+            (edit("3 | three\n", "3 | three\nnew\n"), "one\ntwo  \nthree\nnew\ntwo\n====\n"),
             (edit("3 | three\n4 | two\n", "three\n"), "one\ntwo  \nthree\n====\n"),
             (edit("one\n", "0\n") + &edit("0\n", "zero\n"), "zero\ntwo  \nthree\ntwo\n====\n"),
         ] {

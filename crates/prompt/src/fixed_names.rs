@@ -33,7 +33,10 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
-static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^`?([A-Za-z][A-Za-z0-9_]*)`?$").expect("a valid pattern"));
+/// The places of the names, and remarks on them.
+static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[[^\]]*\]|\([^)]*\)").expect("a valid pattern"));
+
+static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[A-Za-z][A-Za-z0-9_]*$").expect("a valid pattern"));
 
 /// Reads lines such as ``- variables `x`, `y` [docs/model.md:12]`` below the heading "Names".
 pub fn fixed_names(informal: &str) -> FixedNames {
@@ -41,9 +44,16 @@ pub fn fixed_names(informal: &str) -> FixedNames {
     let is_names = |title: &str| title.trim_matches(['*', ' ']).eq_ignore_ascii_case("names");
     for line in section_lines(informal, is_names).unwrap_or_default() {
         let Some(line) = LINE.captures(line) else { continue };
-        let listed = line[2].split(['[', '(', ';', ':']).next().unwrap_or("");
-        let names = listed.split([',', ' ']).filter_map(|word| NAME.captures(word.trim_end_matches('.')));
-        let names = names.map(|name| name[1].to_owned()).filter(|name| name != "and");
+        let listed = BRACKETS.replace_all(&line[2], "");
+        let quoted: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+        // Without marks: words between commas, up to the first that is more than a name.
+        let plain = listed.trim_end_matches('.').split([',', ';']).map(str::trim).map_while(|part| {
+            let part = part.strip_prefix("and ").unwrap_or(part);
+            (part.is_empty() || !part.contains(' ')).then_some(part)
+        });
+        let all: Vec<&str> = if quoted.is_empty() { plain.collect() } else { quoted };
+        let is_name = |name: &&str| NAME.is_match(name) && !name.eq_ignore_ascii_case("none");
+        let names = all.into_iter().filter(is_name).map(str::to_owned);
         match line[1].to_lowercase().as_str() {
             "module" => found.module = found.module.or_else(|| names.into_iter().next()),
             "constant" => found.constants.extend(names),
@@ -60,14 +70,17 @@ mod tests {
 
     #[test]
     fn fixed_names_are_read_in_the_notations_of_models() {
-        let text = "# T\n## State\n- variable no\n## Names\n- module `Lock` [docs/a.md:3]\n* **Variables**: `held`, queue and `next_1` (docs/a.md:4)\n\
-            - constants N, MAX_Q [docs/a.md:5-6]\n- labels `Take`; `Give` is free\n- action Crash.\n- deadlock: not checked [docs/a.md:9]\n\
+        let text = "# T\n## State\n- variable no\n## Names\n- module `Lock` [docs/a.md:3]\n* **Variables**: `held` [docs/a.md:4], `queue` and `next_1` (docs/a.md:4)\n\
+            - constants N, MAX_Q [docs/a.md:5-6]\n- labels `Take`; not the others\n- action Crash.\n- deadlock: not checked [docs/a.md:9]\n\
             - module Other\n## Steps\n- label no\n";
         let found = fixed_names(text);
         assert_eq!(found.module.as_deref(), Some("Lock"));
         assert_eq!(found.variables, ["held", "queue", "next_1"]);
         assert_eq!(found.constants, ["N", "MAX_Q"]);
         assert_eq!(found.labels, ["Take", "Crash"]);
+        let prose =
+            fixed_names("## Names\n- constants: none\n- variable queue is a sequence\n- labels none [docs/a.md:1]\n");
+        assert!(prose.is_empty(), "{prose:?}");
         for none in ["# T\n", "## Names\n- none\n", "## Names\nmodules are not named\n"] {
             assert!(fixed_names(none).is_empty(), "{none}");
         }

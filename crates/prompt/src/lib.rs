@@ -33,7 +33,9 @@ pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use fixed_names::{FixedNames, fixed_names};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
-pub use normative::{Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account_for, unaccounted_text};
+pub use normative::{
+    Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account_for, out_of_scope_lines, unaccounted_text,
+};
 pub use open_points::{OpenPoint, malformed_open_points, parse_open_points};
 pub use problem::{Problem, Readable};
 pub use quote::quote;

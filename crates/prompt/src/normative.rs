@@ -1,15 +1,17 @@
-//! Finds the normative sentences of documents (RFC 2119: those with "must", "never" and the like), and how an informal
+//! Finds the normative sentences of documents (those with "must", "never" and the like), and how an informal
 //! specification accounts for each of them, so that no promise of the documents disappears in silence.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cited_places::{LineRange, places_in};
+use super::cited_places::{LineRange, cited_ranges, places_in};
 use super::documents::Document;
+use super::numbered::begins_with_words;
 use super::quote::sentences;
-use super::requirements::section_lines;
 use super::{parse_assumptions, parse_open_points, parse_requirements};
 
 /// The words and phrases that make a sentence normative if a run does not choose others.
@@ -47,12 +49,6 @@ impl NormativeSentence {
     /// The sentence with its place, in one line.
     pub fn words(&self) -> String {
         format!("{} [{}] \"{}\"", self.id, self.place, self.text)
-    }
-
-    /// The document, as its path below `docs/`.
-    pub fn document(&self) -> &str {
-        let path = self.place.rsplit_once(':').map_or(self.place.as_str(), |(path, _)| path);
-        path.strip_prefix("docs/").unwrap_or(path)
     }
 }
 
@@ -122,28 +118,30 @@ const NO_BEHAVIOUR: [&str; 5] = ["requirements", "assumptions", "open points", "
 
 impl<'a> Accounts<'a> {
     fn new(informal: &str, documents: &'a [Document]) -> Self {
-        let places = |text: &str| places_in(text, documents, false);
-        let numbered = |id: String, place: Option<String>| (id, places(place.as_deref().unwrap_or_default()));
-        let section = |words: &'static str| move |title: &str| title.to_lowercase().contains(words);
-        let unscoped = ["other concerns", "out of scope"]
-            .into_iter()
-            .flat_map(|words| section_lines(informal, section(words)).unwrap_or_default());
-        let behaviour =
-            section_lines(informal, |title| !NO_BEHAVIOUR.iter().any(|words| title.to_lowercase().contains(words)));
-        let in_no_behaviour: Vec<&str> = NO_BEHAVIOUR
-            .into_iter()
-            .flat_map(|words| section_lines(informal, section(words)).unwrap_or_default())
-            .collect();
-        let behaviour = behaviour.unwrap_or_default().into_iter().filter(|line| !in_no_behaviour.contains(line));
+        // A wrong place accounts for nothing.
+        let cited = |place: Option<String>| cited_ranges(&place.unwrap_or_default(), documents).unwrap_or_default();
+        let mut out_of_scope = Vec::new();
+        let mut behaviour = Vec::new();
+        for (section, line) in lines_by_section(informal) {
+            match section {
+                Some("other concerns") => out_of_scope.push((scope_words(line), places_in(line, documents, false))),
+                // A whole document only as a place in brackets.
+                Some("out of scope") => {
+                    let whole = BRACKETS.captures_iter(line).flat_map(|inside| {
+                        places_in(inside.get(1).map_or("", |inside| inside.as_str()), documents, true)
+                    });
+                    out_of_scope.push((scope_words(line), whole.chain(places_in(line, documents, false)).collect()));
+                }
+                Some(_) => {}
+                None => behaviour.extend(places_in(line, documents, false)),
+            }
+        }
         Self {
-            requirements: parse_requirements(informal).into_iter().map(|r| numbered(r.id, r.place)).collect(),
-            assumptions: parse_assumptions(informal).into_iter().map(|a| numbered(a.id, a.place)).collect(),
-            open_points: parse_open_points(informal).into_iter().map(|p| numbered(p.id, p.place)).collect(),
-            out_of_scope: unscoped
-                .map(|line| (scope_words(line), places_in(line, documents, true)))
-                .filter(|(_, ranges)| !ranges.is_empty())
-                .collect(),
-            behaviour: behaviour.flat_map(places).collect(),
+            requirements: parse_requirements(informal).into_iter().map(|r| (r.id, cited(r.place))).collect(),
+            assumptions: parse_assumptions(informal).into_iter().map(|a| (a.id, cited(a.place))).collect(),
+            open_points: parse_open_points(informal).into_iter().map(|p| (p.id, cited(p.place))).collect(),
+            out_of_scope,
+            behaviour,
         }
     }
 
@@ -162,6 +160,36 @@ impl<'a> Accounts<'a> {
             .or_else(|| cited_by(&self.open_points).map(Account::OpenPoints))
             .or_else(|| cited_by(&self.out_of_scope).map(|lines| Account::OutOfScope(lines.join("; "))))
     }
+}
+
+/// The lines that declare something out of scope, without their marks.
+pub fn out_of_scope_lines(informal: &str) -> Vec<String> {
+    let lines = lines_by_section(informal).into_iter();
+    let declared = lines.filter(|(section, line)| *section == Some("out of scope") && !line.starts_with('#'));
+    let items = declared.map(|(_, line)| scope_words(line));
+    items.filter(|line| !line.is_empty() && !line.trim_end_matches('.').eq_ignore_ascii_case("none")).collect()
+}
+
+static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]").expect("a valid pattern"));
+
+/// Each line with the section of [`NO_BEHAVIOUR`] that it is in. The title of the whole text, at the first level, begins none.
+fn lines_by_section(informal: &str) -> Vec<(Option<&'static str>, &str)> {
+    let mut section = None;
+    let mut lines = Vec::new();
+    for line in informal.lines() {
+        let level = line.chars().take_while(|c| *c == '#').count();
+        if level > 1 {
+            let title = line[level..].trim();
+            let begun = NO_BEHAVIOUR.into_iter().find(|words| begins_with_words(title, words));
+            // A deeper heading stays in its section.
+            section = match section {
+                Some((open, words)) if level > open => Some((open, words)),
+                _ => begun.map(|words| (level, words)),
+            };
+        }
+        lines.push((section.map(|(_, words)| words), line));
+    }
+    lines
 }
 
 /// A line of a list without its mark.
@@ -236,6 +264,12 @@ mod tests {
                 Some(Account::Assumptions(vec!["A1".into()])),
             ]
         );
+        let titled = accounts(
+            "# Requirements of the lock\n## Other concerns\n- All: docs/a.md; state\n## Steps\n- W [docs/a.md:4]\n## Out of scope\n- see docs/a.md\n- [docs/a.md:99] x\n",
+        );
+        assert_eq!(titled.iter().filter(|(_, account)| account.is_some()).count(), 1, "{titled:?}");
+        let whole = accounts("## Out of scope\n- [docs/a.md] another team\n");
+        assert!(whole.iter().all(|(_, account)| matches!(account, Some(Account::OutOfScope(_)))), "{whole:?}");
         let only_steps = accounts("## Steps\n- Wait [docs/a.md:4]: it waits. [docs/a.md:14]\n");
         let behaviours = only_steps.iter().filter(|(_, account)| *account == Some(Account::Behaviour)).count();
         assert_eq!(behaviours, 2);

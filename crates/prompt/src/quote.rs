@@ -126,13 +126,25 @@ impl LineKind {
 }
 
 fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
-    let mut fenced = false;
+    // The mark of the open fence, and its length.
+    let mut fence: Option<(char, usize)> = None;
     lines
         .iter()
         .map(|line| {
             let line = line.trim();
-            let is_fence = line.starts_with("```") || line.starts_with("~~~");
-            fenced ^= is_fence;
+            let mark = line.chars().next().filter(|c| matches!(c, '`' | '~')).unwrap_or(' ');
+            let length = line.chars().take_while(|c| *c == mark).count();
+            let is_fence = mark != ' '
+                && length >= 3
+                && match fence {
+                    Some((open, of)) => mark == open && length >= of && line.len() == length,
+                    // Three marks around words in a line are no fence.
+                    None => mark == '~' || !line[length..].contains('`'),
+                };
+            if is_fence {
+                fence = if fence.is_some() { None } else { Some((mark, length)) };
+            }
+            let fenced = fence.is_some();
             let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
             let is_numbered = after_number.len() < line.len() && after_number.starts_with(['.', ')']);
             let is_bullet = ["- ", "* ", "+ ", "> "].iter().any(|mark| line.starts_with(mark));

@@ -6,6 +6,8 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::numbered::begins_with_words;
+
 /// A requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Requirement {
@@ -105,7 +107,7 @@ pub(super) fn section_lines(text: &str, is_title: impl Fn(&str) -> bool) -> Opti
     Some(lines)
 }
 
-/// The text without the sections whose headings have these words, in lower case.
+/// The text without the sections whose headings, below the first level, begin with these words.
 pub fn without_sections(text: &str, words: &[&str]) -> String {
     let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
     let mut left_out = None;
@@ -113,8 +115,9 @@ pub fn without_sections(text: &str, words: &[&str]) -> String {
     for line in text.lines() {
         let own = level(line);
         if own > 0 && left_out.is_none_or(|depth| own <= depth) {
-            let title = line.to_lowercase();
-            left_out = words.iter().any(|words| title.contains(words)).then_some(own);
+            // The title of the whole text begins no section.
+            let is_named = own > 1 && words.iter().any(|words| begins_with_words(line[own..].trim(), words));
+            left_out = is_named.then_some(own);
         }
         if left_out.is_none() {
             kept.push_str(line);

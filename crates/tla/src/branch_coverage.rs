@@ -32,7 +32,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// It for a list: ``line 12: `x := 1` (`either`, action Act)``.
+    /// One line for a list: ``Act, line 21: burn (alternative of `either`)``.
     pub fn description(&self) -> String {
         let kind = match self.kind {
             BranchKind::Either => "alternative of `either`",

@@ -177,12 +177,14 @@ pub fn never_taken_actions(outcome: &CheckOutcome) -> Vec<&str> {
     all.filter(|a| a.taken == 0 && a.action != TERMINATING).map(|a| a.action.as_str()).collect()
 }
 
-/// Branches that were never taken, one line each, and those of which this is not known.
+/// Branches that were never taken, one line each.
 pub fn never_taken_branches(outcome: &CheckOutcome) -> Vec<String> {
-    let Some(branches) = &outcome.branches else { return Vec::new() };
-    let never = branches.never_taken.iter().map(Branch::description);
-    let undecided = branches.undecided.iter().map(|branch| format!("{} (not decided)", branch.description()));
-    never.chain(undecided).collect()
+    outcome.branches.iter().flat_map(|branches| &branches.never_taken).map(Branch::description).collect()
+}
+
+/// Branches of which the check did not decide whether a step takes them, one line each.
+pub fn undecided_branches(outcome: &CheckOutcome) -> Vec<String> {
+    outcome.branches.iter().flat_map(|branches| &branches.undecided).map(Branch::description).collect()
 }
 
 /// ` (line 3, column 5)`; empty if the message already contains the position.
@@ -340,6 +342,13 @@ pub fn outcome_text_parts(outcome: &CheckOutcome, width: usize) -> (String, Stri
     if !never.is_empty() {
         text.push_str("\n## Branches that are never taken\n\n");
         for branch in never {
+            let _ = writeln!(text, "- {branch}");
+        }
+    }
+    let undecided = undecided_branches(outcome);
+    if !undecided.is_empty() {
+        text.push_str("\n## Branches of which it is not known whether a step takes them\n\n");
+        for branch in undecided {
             let _ = writeln!(text, "- {branch}");
         }
     }

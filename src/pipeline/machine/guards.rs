@@ -178,7 +178,12 @@ impl ApprovalClause {
 
     /// Whether a review can make it hold by what it accepts, or by what the reviewer reads.
     pub fn is_up_to_the_review(self) -> bool {
-        let accepts = [ApprovalClause::ActionsTaken, ApprovalClause::CfgAccepted, ApprovalClause::RequirementsCovered];
+        let accepts = [
+            ApprovalClause::ActionsTaken,
+            ApprovalClause::CfgAccepted,
+            ApprovalClause::RequirementsCovered,
+            ApprovalClause::SentencesAccounted,
+        ];
         self.node() == NodeName::Review || accepts.contains(&self)
     }
 

@@ -1,36 +1,12 @@
 //! What the review and the second readers made of each violated property of a revision.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::product::{FurtherClaim, FurtherReading};
 use super::revision::Revision;
 use super::view::RunView;
-use crate::pipeline::machine::{Blame, FlawClause, FlawFacts, NodeName};
-use crate::prompt::OpenPoint;
+use crate::pipeline::machine::{Blame, NodeName, ReviewVerdict};
 use crate::tla::CheckOutcome;
-
-/// A claim beside the one that the run rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FurtherClaim {
-    /// The facts of the flaw guard.
-    pub facts: FlawFacts,
-    /// The clause that refuses it; such a claim has no second reading.
-    pub refused_by: Option<FlawClause>,
-}
-
-/// The second reading of a further claim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FurtherReading {
-    /// The requirement that the claim says is broken.
-    pub requirement: String,
-    /// The violated property.
-    pub property: String,
-    pub agrees: bool,
-    pub why: String,
-    /// If a step is granted only by the reading that an open point takes: that open point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub open_point: Option<OpenPoint>,
-}
 
 /// A violated property with what it means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -56,7 +32,9 @@ pub enum ViolationJudgement {
     PropertyWrong { why: String },
     /// The requirement, as the informal specification words it, says more than the documents.
     RequirementWrong { why: String },
-    /// The review says nothing about it.
+    /// An issue of the review names it and blames neither module nor property nor requirement.
+    SentBack { node: NodeName, why: String },
+    /// Neither an issue nor a second reading decides it.
     NotJudged,
 }
 
@@ -72,6 +50,7 @@ impl ViolationJudgement {
             Self::SpecificationWrong { why } => format!("the review blames the module: {why}"),
             Self::PropertyWrong { why } => format!("the review blames the property: {why}"),
             Self::RequirementWrong { why } => format!("the review blames the wording of the requirement: {why}"),
+            Self::SentBack { node, why } => format!("an issue of the review, for {node}, names it: {why}"),
             Self::NotJudged => "not judged".to_owned(),
         }
     }
@@ -117,13 +96,13 @@ impl RunView {
         {
             return ViolationJudgement::ClaimRefused { why: clause.words(facts) };
         }
-        if review.flaw.as_ref().is_some_and(|flaw| is_it(&flaw.property)) {
+        let claimed = review.flaw.as_ref().filter(|_| review.verdict == ReviewVerdict::Flaw);
+        if claimed.is_some_and(|flaw| is_it(&flaw.property)) {
             return ViolationJudgement::ClaimRefused {
                 why: if main_reading.is_some() { main_why() } else { revision.why.clone() },
             };
         }
-        let names_it = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_it);
-        let issue = review.issues.iter().find(|issue| names_it(&issue.description) || names_it(&issue.suggestion));
+        let issue = review.issues.iter().find(|issue| issue.mentions(name));
         issue.map_or(ViolationJudgement::NotJudged, |issue| {
             let why = issue.description.clone();
             match (issue.blame, issue.node()) {

@@ -53,7 +53,7 @@ pub use event_data::{
     ReadRefused, RequestPartOmitted, RequestSent, Routed, ToolFinished,
 };
 pub use interface::{Interface, Name};
-pub use judged_violations::{FurtherClaim, FurtherReading, JudgedViolation, ViolationJudgement};
+pub use judged_violations::{JudgedViolation, ViolationJudgement};
 pub use metric_definitions::{METRICS, Metric, Source, known_metrics};
 pub use metrics::{Metrics, ObjectiveStep, Quantity};
 pub use mutants::{
@@ -63,7 +63,7 @@ pub use mutants::{
 pub(super) use objective::ends_with_its_best;
 pub use objective_progress::ObjectiveProgress;
 pub use policy_events::{Intervened, PolicyLog, Predicted, RuleEnd, SampleResidual, Sampled, Untrusted, Violation};
-pub use product::{Facts, Feedback, Product, Quotes};
+pub use product::{Facts, Feedback, FurtherClaim, FurtherReading, Product, Quotes};
 pub(super) use published_claims::{claims_of, restorations, reviewed};
 pub use question::{Question, Reading};
 pub use rank::RevisionRank;

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::judged_violations::{FurtherClaim, FurtherReading};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
-use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawFacts, FlawStep, NodeName, Review};
+use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawClause, FlawFacts, FlawStep, NodeName, Review};
 use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement};
 use crate::tla::Diagnostic;
 
@@ -134,6 +133,29 @@ pub enum Facts {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         further: Vec<FurtherReading>,
     },
+}
+
+/// A claim beside the one that the run rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherClaim {
+    /// The facts of the flaw guard.
+    pub facts: FlawFacts,
+    /// The clause that refuses it; such a claim has no second reading.
+    pub refused_by: Option<FlawClause>,
+}
+
+/// The second reading of a further claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherReading {
+    /// The requirement that the claim says is broken.
+    pub requirement: String,
+    /// The violated property.
+    pub property: String,
+    pub agrees: bool,
+    pub why: String,
+    /// If a step is granted only by the reading that an open point takes: that open point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_point: Option<OpenPoint>,
 }
 
 /// The result of an attempt.

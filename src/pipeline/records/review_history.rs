@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ambiguity::Ambiguity;
 use super::event_data::BlindReading;
-use super::judged_violations::{FurtherClaim, FurtherReading};
-use super::product::{Facts, Quotes};
+use super::product::{Facts, FurtherClaim, FurtherReading, Quotes};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
 use crate::pipeline::machine::Review;

@@ -1,6 +1,6 @@
 //! The specification in work: its artifacts, the requirements and what covers them, and what is still to be mended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ambiguity::Decision;
 use super::artifacts::file;
@@ -23,6 +23,8 @@ pub struct Specification {
     pub assumptions: Vec<Assumption>,
     /// The sentences of the documents that demand something, and how the informal specification accounts for each.
     pub normative_sentences: Vec<NormativeSentence>,
+    /// The documents that an answer of `informal_spec` read, as paths below `docs/`.
+    pub read_documents: BTreeSet<String>,
     /// The names that the documents fix.
     pub names: FixedNames,
     /// Readings that a person decided.
@@ -135,6 +137,16 @@ impl Specification {
         self.feedback = branch.feedback;
         self.edited = branch.edited;
         self.diagnostics.clear();
+    }
+
+    /// Whether a document was read, as far as the provider saw. If it saw none being read, as with `handoff`, all count.
+    pub fn was_read(&self, document: &str) -> bool {
+        self.read_documents.is_empty() || self.read_documents.contains(document)
+    }
+
+    pub(super) fn add_reads<'a>(&mut self, paths: impl Iterator<Item = &'a str>) {
+        let documents = paths.filter_map(|path| path.strip_prefix("docs/")).filter(|path| !path.starts_with("INDEX"));
+        self.read_documents.extend(documents.map(str::to_owned));
     }
 
     pub(super) fn close_revision(&mut self, revision: u32) {

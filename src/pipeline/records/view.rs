@@ -243,6 +243,9 @@ impl RunView {
 
     fn add_answer(&mut self, lifeline: &str, answer: &AnswerReceived) {
         self.spending.add(lifeline, &answer.spent());
+        if lifeline == NodeName::InformalSpec.name() {
+            self.specification.add_reads(answer.reads.iter().map(|read| read.path.as_str()));
+        }
         if let Some(model) = &answer.model {
             self.spending.add_model(model);
         }

@@ -76,6 +76,22 @@ fn edits_that_do_not_fit_change_nothing_and_are_asked_for_again() {
     }
 }
 
+/// An edit block holds a requirement line, so the block alone would be read as an informal specification.
+#[test]
+fn an_edit_of_a_requirement_that_does_not_fit_is_not_taken_for_the_specification() {
+    let line = "R1 [docs/counter.md:4] The counter is never above the limit.";
+    let script = with_issue("abstraction")
+        .answer("informal_spec", 1, 1, "repair", &edit("R1 no such line", line))
+        .answer("informal_spec", 1, 2, "repair", &edit(line, &format!("{line} (safety)")))
+        .answer("formalize", 1, 1, "repair", &fenced(MODULE))
+        .answer("generate_invariants", 1, 1, "draft", &good_sections());
+    let review = serde_json::json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_changes": ["R1"]});
+    let script = script.answer("review", 1, 1, "draft", &review.to_string()).having_read_all();
+    let bench = bench();
+    bench.forge(&script, &[]).expect(0);
+    assert_eq!(bench.read("specs/informal_spec.md"), INFORMAL.replace(line, &format!("{line} (safety)")));
+}
+
 #[test]
 fn no_request_repeats_what_another_file_of_it_has() {
     let informal = format!("{INFORMAL}## Open points\n- none\n## Out of scope\n- [docs/counter.md:1] Titles.\n");

@@ -18,6 +18,24 @@ fn revisions(bench: &Bench) -> Vec<Value> {
 }
 
 #[test]
+fn two_requirements_break_at_once_and_the_module_has_the_name_that_the_documents_fix() {
+    let bench = Bench::without_tools();
+    replayed(&bench, "seat_hold", 1).prints(&[
+        "Outcome: flaw found",
+        "BROKEN by NeverSoldTwice\n        NeverSoldTwice: a flaw of the protocol, as a second reader confirms: ",
+        "BROKEN by ChargedOnlyWhileHeld\n        ChargedOnlyWhileHeld: a flaw of the protocol, as a second reader confirms\n",
+    ]);
+    let violations = &revisions(&bench)[0]["violations"];
+    assert!(violations.as_array().unwrap().iter().all(|violation| violation["judgement"] == "flaw"), "{violations}");
+    let module = bench.read("specs/SeatHolds.tla");
+    assert!(module.contains("MODULE SeatHolds") && bench.path("specs/SeatHolds.cfg").exists());
+    for name in ["Look", "Hold", "Charge", "Confirm", "Sweep", "row", "who", "charged", "tickets"] {
+        assert!(module.split(|c: char| !c.is_alphanumeric()).any(|word| word == name), "{name}");
+    }
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+}
+
+#[test]
 fn an_ambiguity_ends_with_one_question_and_both_answers_and_an_answer_goes_on() {
     let bench = Bench::without_tools();
     replayed(&bench, "webhook_dedupe", 1).prints(&[
