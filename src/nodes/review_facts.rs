@@ -366,8 +366,15 @@ impl<'a> ReviewSubject<'a> {
             ApprovalClause::ReadingsAccepted => self.view.is_read_blindly(),
             clause => self.fresh_check().is_some() || !clause.rests_on_the_check(),
         };
-        let open =
-            ApprovalClause::ALL.iter().filter(is_relevant).filter(|c| !judgement.holds(**c)).map(|c| c.words(facts));
+        let open = ApprovalClause::ALL.iter().filter(is_relevant).filter(|c| !judgement.holds(**c)).map(|clause| {
+            let words = clause.words(facts);
+            let node = clause.node();
+            if clause.is_up_to_the_review() {
+                words
+            } else {
+                format!("{words} (no review can accept it: {node} mends it)")
+            }
+        });
         write_list(&mut text, open);
         text
     }

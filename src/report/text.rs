@@ -101,16 +101,20 @@ fn append_normative_sentences(text: &mut String, revision: &Revision) {
     let parts: Vec<String> =
         parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
     let _ = writeln!(text, "\nNormative sentences of the documents: {}", parts.join(", "));
+    for sentence in sentences.iter().filter(|sentence| sentence.account.is_none()) {
+        let _ = writeln!(text, "  not accounted for: {}", sentence.words());
+    }
+    // One line for each passage: a large set of documents has hundreds of such sentences.
+    let mut passages: Vec<(&String, usize)> = Vec::new();
     for sentence in sentences {
-        match &sentence.account {
-            None => {
-                let _ = writeln!(text, "  not accounted for: {}", sentence.words());
-            }
-            Some(Account::OutOfScope(reason)) => {
-                let _ = writeln!(text, "  out of scope: {}\n      {reason}", sentence.words());
-            }
-            Some(_) => {}
+        let Some(Account::OutOfScope(reason)) = &sentence.account else { continue };
+        match passages.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => passages.push((reason, 1)),
         }
+    }
+    for (reason, count) in passages {
+        let _ = writeln!(text, "  out of scope: {reason} ({})", counted(count, "sentence"));
     }
 }
 

@@ -123,8 +123,10 @@ formula = 'O name = "attempt_started"'
         .run(&["audit", "demo-specs", "--policy", "nobody.toml"])
         .expect(2)
         .says(&["unknown lifeline `nobody`", "review"]);
-    let once = bench.run(&["audit", "demo-specs", "--formula", "G !(name = \"attempt_started\" & rev > 0)"]).expect(1);
-    once.prints(&["formula: VIOLATED", "`rev > 0` holds"]);
+    let once = bench
+        .run(&["audit", "demo-specs", "--formula", "G !(name = \"attempt_started\" & lifeline = \"review\")"])
+        .expect(1);
+    once.prints(&["formula: VIOLATED", "`lifeline = \"review\"` holds"]);
 }
 
 #[test]

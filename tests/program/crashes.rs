@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::support::counter::{bench_with_java, good};
 use crate::support::waiting::holds_within;
 use crate::support::{Bench, name, project};
 use serde_json::Value;
@@ -178,10 +179,8 @@ fn killed_at_random_times_a_run_resumes_to_the_same_files() {
 
 #[test]
 fn a_hand_edit_of_a_revision_is_taken_by_a_branch_and_nothing_older_is_lost() {
-    let bench = Bench::remembering();
-    let args = arguments("uniswap_swap");
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    bench.run(&args).expect(0);
+    let (bench, script) = (bench_with_java(), good());
+    bench.forge(&script, &[]).expect(0);
     let closed = bench.journal("specs").iter().filter(|e| name(e) == "revision_closed").count();
     let older: Vec<(String, String)> = (0..closed)
         .flat_map(|n| FILES.iter().map(move |f| format!("specs/history/rev_{n}/{f}")))
@@ -192,18 +191,8 @@ fn a_hand_edit_of_a_revision_is_taken_by_a_branch_and_nothing_older_is_lost() {
     let edited = edited.replacen("EXTENDS", "\\* and here\nEXTENDS", 1);
     bench.write(spec, &edited);
 
-    let recording = project().join("evals/uniswap_swap/recording/run.jsonl");
-    let done = bench.run(&[
-        "resume",
-        "specs",
-        "--from",
-        "rev_0",
-        "--at",
-        "validate",
-        "--recording",
-        recording.to_str().unwrap(),
-    ]);
-    // Every later request of the branch is one that the recording answers as well.
+    // Every later request of the branch is one that the script answers as well.
+    let done = bench.branch(&script, &["--from", "rev_0", "--at", "validate"]);
     done.expect(0).prints(&["Outcome: approved"]);
     let journal = bench.journal("specs");
     let branch = journal.iter().find(|e| name(e) == "branch_started").expect("a branch");

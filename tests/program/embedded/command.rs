@@ -72,7 +72,7 @@ fn the_demo_needs_no_java_and_its_files_do_not_mention_sany() {
     let facts = bench.read("specs/workspace/facts.md");
     assert!(facts.contains("static checks, not by SANY: yes"), "{facts}");
     assert!(bench.read("specs/review.md").starts_with(&format!("# Review: approved ({NOTE})\n")));
-    assert!(bench.read("specs/history/rev_1/meta.json").contains(NOTE));
+    assert!(bench.read("specs/history/rev_0/meta.json").contains(NOTE));
 }
 
 #[test]
