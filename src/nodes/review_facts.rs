@@ -11,8 +11,7 @@ use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Question, Review, RevisionRank, RunView, Specification,
-    WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Question, Review, RevisionRank, RunView, WitnessState,
 };
 use crate::prompt::{
     Account, Assumption, AssumptionKind, Document, NormativeSentence, OpenPoint, marked_changes, out_of_scope_lines,
@@ -67,12 +66,6 @@ impl<'a> ReviewSubject<'a> {
         let is_fair = definitions.any(|definition| ["WF_", "SF_"].iter().any(|word| definition.text.contains(word)));
         (is_fair && !self.view.specification.assumptions.iter().any(is_named))
             .then(|| "the specification assumes fairness (WF_ or SF_), and no assumption above names it".to_owned())
-    }
-
-    /// The open points that the owner of the protocol has not decided as they are taken.
-    fn open_points(&self) -> impl Iterator<Item = &'a OpenPoint> {
-        let Specification { open_points, decisions, .. } = &self.view.specification;
-        open_points.iter().filter(|point| !decisions.iter().any(|decision| decision.is_followed_by(point)))
     }
 
     /// Lines that weaken the check, in the wording that a review has to repeat to accept them.
@@ -202,9 +195,9 @@ impl<'a> ReviewSubject<'a> {
                 .filter(|r| r.status.lacks_check())
                 .map(|r| r.requirement.id)
                 .collect(),
-            unaccepted_open_points: self.unaccepted_open_points(review),
-            unaccepted_assumptions: self.unaccepted_assumptions(review),
-            unaccounted_sentences: self.unaccounted_sentences(review),
+            unaccepted_open_points: self.view.unaccepted_open_points(review),
+            unaccepted_assumptions: self.view.unaccepted_assumptions(review),
+            unaccounted_sentences: self.view.unaccounted_sentences(review),
             unaccepted_readings,
             unnamed_changes: self
                 .view
@@ -215,32 +208,6 @@ impl<'a> ReviewSubject<'a> {
                 .collect(),
             unread,
         }
-    }
-
-    /// The numbers of the open points whose reading no review accepts.
-    fn unaccepted_open_points(&self, review: Option<&Review>) -> Vec<String> {
-        let decisions = &self.view.specification.decisions;
-        // A reading that is not given cannot be accepted, nor one that a decision contradicts.
-        let is_unaccepted = |point: &&OpenPoint| {
-            let is_contradicted = decisions.iter().any(|decision| decision.is_contradicted_by(point));
-            let is_accepted = review.is_some_and(|r| r.accepts_open_point(&point.id));
-            point.taken.is_empty() || is_contradicted || !is_accepted
-        };
-        self.open_points().filter(is_unaccepted).map(|point| point.id.clone()).collect()
-    }
-
-    fn unaccepted_assumptions(&self, review: Option<&Review>) -> Vec<String> {
-        let is_accepted = |id: &str| review.is_some_and(|r| r.accepts_assumption(id));
-        let ids = self.view.specification.assumptions.iter().map(|assumption| &assumption.id);
-        ids.filter(|id| !is_accepted(id)).cloned().collect()
-    }
-
-    /// The normative sentences without an account that no review accepts, each with its place.
-    fn unaccounted_sentences(&self, review: Option<&Review>) -> Vec<String> {
-        let is_accepted = |id: &str| review.is_some_and(|r| r.accepts_sentence(id));
-        let sentences = self.view.specification.normative_sentences.iter();
-        let unaccounted = sentences.filter(|sentence| sentence.account.is_none() && !is_accepted(&sentence.id));
-        unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
     }
 
     /// The properties whose blind reading the review does not accept. What was not read cannot be accepted.
@@ -340,7 +307,7 @@ impl<'a> ReviewSubject<'a> {
             );
         }
         text.push_str("\n## Open points (accept the reading by id in `accepted_open_points`, or have it changed)\n\n");
-        write_list(&mut text, self.open_points().map(describe_open_point));
+        write_list(&mut text, self.view.undecided_open_points().map(describe_open_point));
         text.push_str("\n## Assumptions (accept by id in `accepted_assumptions`, or have them changed)\n\n");
         let assumptions = self.view.specification.assumptions.iter().map(Assumption::words);
         write_list(&mut text, assumptions.chain(self.fairness_remark()));

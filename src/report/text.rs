@@ -306,7 +306,7 @@ fn check(text: &mut String, revision: &Revision) {
                 let _ = writeln!(text, "  branch never taken: {branch}");
             }
             for branch in undecided_branches(outcome) {
-                let _ = writeln!(text, "  branch of which it is not known whether a step takes it: {branch}");
+                let _ = writeln!(text, "  branch for which it is not known whether a step takes it: {branch}");
             }
         }
         None => text.push_str("\nCheck: this revision was not checked\n"),

@@ -182,7 +182,7 @@ pub fn never_taken_branches(outcome: &CheckOutcome) -> Vec<String> {
     outcome.branches.iter().flat_map(|branches| &branches.never_taken).map(Branch::description).collect()
 }
 
-/// Branches of which the check did not decide whether a step takes them, one line each.
+/// Branches for which the check did not find out whether a step takes them, one line each.
 pub fn undecided_branches(outcome: &CheckOutcome) -> Vec<String> {
     outcome.branches.iter().flat_map(|branches| &branches.undecided).map(Branch::description).collect()
 }
@@ -347,7 +347,7 @@ pub fn outcome_text_parts(outcome: &CheckOutcome, width: usize) -> (String, Stri
     }
     let undecided = undecided_branches(outcome);
     if !undecided.is_empty() {
-        text.push_str("\n## Branches of which it is not known whether a step takes them\n\n");
+        text.push_str("\n## Branches for which it is not known whether a step takes them\n\n");
         for branch in undecided {
             let _ = writeln!(text, "- {branch}");
         }

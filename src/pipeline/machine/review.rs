@@ -72,7 +72,7 @@ impl Issue {
         self.severity != Severity::Minor
     }
 
-    /// Whether it sends the run back or blames somebody, and its text has this name as a whole word.
+    /// Whether its text has this name as a whole word, and it sends the run back or says what is to blame.
     pub fn mentions(&self, name: &str) -> bool {
         let has = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
         (self.routes() || self.blame.is_some()) && (has(&self.description) || has(&self.suggestion))

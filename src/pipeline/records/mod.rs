@@ -1,6 +1,7 @@
 //! What a run's journal holds: the events, the structs that they carry, and the view that is folded from them. It knows
 //! no policy, no folder and no driver.
 
+mod acceptance;
 mod ambiguity;
 mod artifacts;
 mod blind_reading;

@@ -158,8 +158,12 @@ impl Replay<'_> {
         };
         let journaled = &finished.product;
         let claims = match &journaled.facts {
-            Facts::Reviewed { approval, flaw, .. } => Some(reviewed(view, approval, flaw.as_deref())),
-            Facts::ReviewUnreadable { approval, .. } => Some(reviewed(view, approval, None)),
+            Facts::Reviewed { review, approval, flaw, .. } => {
+                Some(reviewed(view, &view.with_acceptance(approval, Some(review)), flaw.as_deref()))
+            }
+            Facts::ReviewUnreadable { approval, .. } => {
+                Some(reviewed(view, &view.with_acceptance(approval, None), None))
+            }
             _ => None,
         };
         let judgement = claims.and_then(|claims| causal_view.judge(&claims).ok());

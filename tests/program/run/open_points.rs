@@ -1,6 +1,7 @@
 //! Questions that the documents leave open: an approval needs the reading of each accepted by its number.
 
 use crate::support::counter::{CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, sections};
+use crate::support::forged::{forged, genuine};
 use crate::support::{Bench, Script, name, outcome, reasons};
 use serde_json::{Value, json};
 
@@ -126,6 +127,34 @@ fn an_assumption_is_accepted_by_its_number_only() {
         "  A2 [docs/counter.md:3] (fairness) It adds.\n",
         "rev_0: assumption A2: line 3",
     ]);
+}
+
+/// A journal whose facts leave out what the review does not accept is not one of an approval.
+#[test]
+fn a_forged_approval_with_an_open_point_an_assumption_or_a_sentence_that_is_not_accepted_is_refused() {
+    let promise = "Time passes. A reader must never\nsee the limit change.\n";
+    let informal = format!("{INFORMAL}## Open points\n{POINT}## Assumptions\nA1 (bound) One worker.\n");
+    let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_open_points": ["O1"],
+                        "accepted_assumptions": ["A1"], "accepted_sentences": ["N2: nothing changes it"]});
+    let script = good()
+        .answer("informal_spec", 0, 1, "draft", &informal)
+        .answer("informal_spec", 0, 2, "repair", &informal)
+        .answer("review", 0, 1, "draft", &review.to_string())
+        .having_read_all();
+    let bench = bench();
+    bench.write("docs/counter.md", format!("{DOC}{promise}"));
+    bench.forge(&script, &[]).expect(0);
+    genuine(&bench);
+    for (field, clause) in [
+        ("accepted_open_points", "open_points_accepted"),
+        ("accepted_assumptions", "assumptions_accepted"),
+        ("accepted_sentences", "sentences_accounted"),
+    ] {
+        // The review accepted nothing, and the facts still say that nothing is missing.
+        let done =
+            forged(&bench, ("attempt_finished", "review"), &format!("/facts/review/{field}"), &json!([])).expect(1);
+        assert!(done.stdout.contains(clause), "{field}: {}", done.stdout);
+    }
 }
 
 /// A document whose second sentence on line 5 demands something that the informal specification does not mention.

@@ -1,0 +1,51 @@
+//! What an approval needs a review to accept by number: open points, assumptions, and normative sentences without an
+//! account. The review node and the verification of a journal both compute it here.
+
+use super::view::RunView;
+use crate::pipeline::machine::{ApprovalFacts, Review};
+use crate::prompt::OpenPoint;
+
+impl RunView {
+    /// The open points that the owner of the protocol has not decided as they are taken.
+    pub fn undecided_open_points(&self) -> impl Iterator<Item = &OpenPoint> {
+        let decisions = &self.specification.decisions;
+        let points = self.specification.open_points.iter();
+        points.filter(|point| !decisions.iter().any(|decision| decision.is_followed_by(point)))
+    }
+
+    /// The numbers of the open points whose reading the review does not accept. Without a review nothing is accepted.
+    pub fn unaccepted_open_points(&self, review: Option<&Review>) -> Vec<String> {
+        let decisions = &self.specification.decisions;
+        // A reading that is not given cannot be accepted, nor one that a decision contradicts.
+        let is_unaccepted = |point: &&OpenPoint| {
+            let is_contradicted = decisions.iter().any(|decision| decision.is_contradicted_by(point));
+            let is_accepted = review.is_some_and(|r| r.accepts_open_point(&point.id));
+            point.taken.is_empty() || is_contradicted || !is_accepted
+        };
+        self.undecided_open_points().filter(is_unaccepted).map(|point| point.id.clone()).collect()
+    }
+
+    pub fn unaccepted_assumptions(&self, review: Option<&Review>) -> Vec<String> {
+        let is_accepted = |id: &str| review.is_some_and(|r| r.accepts_assumption(id));
+        let ids = self.specification.assumptions.iter().map(|assumption| &assumption.id);
+        ids.filter(|id| !is_accepted(id)).cloned().collect()
+    }
+
+    /// The normative sentences without an account that the review does not accept, each with its place.
+    pub fn unaccounted_sentences(&self, review: Option<&Review>) -> Vec<String> {
+        let is_accepted = |id: &str| review.is_some_and(|r| r.accepts_sentence(id));
+        let sentences = self.specification.normative_sentences.iter();
+        let unaccounted = sentences.filter(|sentence| sentence.account.is_none() && !is_accepted(&sentence.id));
+        unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
+    }
+
+    /// The journaled facts with what this view and the review say of these items, so that a journal cannot leave one out.
+    pub(in crate::pipeline) fn with_acceptance(&self, facts: &ApprovalFacts, review: Option<&Review>) -> ApprovalFacts {
+        ApprovalFacts {
+            unaccepted_open_points: self.unaccepted_open_points(review),
+            unaccepted_assumptions: self.unaccepted_assumptions(review),
+            unaccounted_sentences: self.unaccounted_sentences(review),
+            ..facts.clone()
+        }
+    }
+}
