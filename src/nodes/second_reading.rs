@@ -83,11 +83,16 @@ pub(super) async fn perform(
     for ((flaw, _), purpose) in readable.zip(FURTHER_PURPOSES) {
         let files = vec![("claim.md".to_owned(), text_of(flaw))];
         let answer = context.ask(view, request(purpose, PROMPT.to_owned(), files, has_changes, attempt)).await?;
-        let opinion = match read(&answer.text, view) {
-            Ok(opinion) => record_normalisation(attempt, opinion)?,
-            Err(problem) => unreadable_opinion(&problem),
+        let (agrees, why, open_point) = match read(&answer.text, view) {
+            Ok(opinion) => {
+                let (agrees, why, open_point) = weigh(view, record_normalisation(attempt, opinion)?, Some(flaw));
+                (Some(agrees), why, open_point)
+            }
+            // Not asked again: it decides nothing, and the report says that it is not decided.
+            Err(problem) => {
+                (None, format!("the answer of the second reader could not be read: {}", problem.what), None)
+            }
         };
-        let (agrees, why, open_point) = weigh(view, opinion, Some(flaw));
         let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
         further.push(FurtherReading { requirement, property, agrees, why, open_point });
     }
@@ -157,7 +162,7 @@ fn weigh(view: &RunView, opinion: Opinion, flaw: Option<&Flaw>) -> (bool, String
 
 /// The further claims that are flaws under every reading.
 fn further_flaws(further: &[FurtherReading]) -> impl Iterator<Item = &FurtherReading> {
-    further.iter().filter(|reading| reading.agrees && reading.open_point.is_none())
+    further.iter().filter(|reading| reading.agrees == Some(true) && reading.open_point.is_none())
 }
 
 /// The task to take the other reading of an open point.

@@ -26,6 +26,8 @@ pub enum ViolationJudgement {
     Ambiguity { open_point: String, why: String },
     /// It is claimed to be a flaw, and the guard or a second reader refused the claim.
     ClaimRefused { why: String },
+    /// It is claimed to be a flaw, and no second reading decides it.
+    ClaimUndecided { why: String },
     /// The module does not say what the documents say.
     SpecificationWrong { why: String },
     /// The property says more than its requirement.
@@ -47,6 +49,7 @@ impl ViolationJudgement {
                 format!("a flaw only under the reading of {open_point}, as a second reader confirms: {why}")
             }
             Self::ClaimRefused { why } => format!("claimed as a flaw, and refused: {why}"),
+            Self::ClaimUndecided { why } => format!("claimed as a flaw, and not decided: {why}"),
             Self::SpecificationWrong { why } => format!("the review blames the module: {why}"),
             Self::PropertyWrong { why } => format!("the review blames the property: {why}"),
             Self::RequirementWrong { why } => format!("the review blames the wording of the requirement: {why}"),
@@ -83,18 +86,22 @@ impl RunView {
         let readings = claims.map(|claims| claims.further_readings.as_slice()).unwrap_or_default();
         if let Some(FurtherReading { agrees, why, open_point, .. }) = readings.iter().find(|r| is_it(&r.property)) {
             let why = why.clone();
-            return match open_point {
-                Some(point) if *agrees => ViolationJudgement::Ambiguity { open_point: point.id.clone(), why },
-                None if *agrees => ViolationJudgement::Flaw { why },
-                _ => ViolationJudgement::ClaimRefused { why: format!("the second reader disagrees: {why}") },
+            return match (agrees, open_point) {
+                (Some(true), Some(point)) => ViolationJudgement::Ambiguity { open_point: point.id.clone(), why },
+                (Some(true), None) => ViolationJudgement::Flaw { why },
+                (Some(false), _) => {
+                    ViolationJudgement::ClaimRefused { why: format!("the second reader disagrees: {why}") }
+                }
+                (None, _) => ViolationJudgement::ClaimUndecided { why },
             };
         }
         let Some(review) = self.reviews.last_of(number) else { return ViolationJudgement::NotJudged };
-        let refused = claims.map(|claims| claims.further.as_slice()).unwrap_or_default();
-        if let Some(FurtherClaim { facts, refused_by: Some(clause) }) =
-            refused.iter().find(|c| is_it(&c.facts.property))
-        {
-            return ViolationJudgement::ClaimRefused { why: clause.words(facts) };
+        let further = claims.map(|claims| claims.further.as_slice()).unwrap_or_default();
+        if let Some(FurtherClaim { facts, refused_by }) = further.iter().find(|c| is_it(&c.facts.property)) {
+            return match refused_by {
+                Some(clause) => ViolationJudgement::ClaimRefused { why: clause.words(facts) },
+                None => ViolationJudgement::ClaimUndecided { why: "no second reader was asked about it".to_owned() },
+            };
         }
         let claimed = review.flaw.as_ref().filter(|_| review.verdict == ReviewVerdict::Flaw);
         if claimed.is_some_and(|flaw| is_it(&flaw.property)) {

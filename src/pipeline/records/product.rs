@@ -151,7 +151,8 @@ pub struct FurtherReading {
     pub requirement: String,
     /// The violated property.
     pub property: String,
-    pub agrees: bool,
+    /// `None` if the answer could not be read.
+    pub agrees: Option<bool>,
     pub why: String,
     /// If a step is granted only by the reading that an open point takes: that open point.
     #[serde(default, skip_serializing_if = "Option::is_none")]

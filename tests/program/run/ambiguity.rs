@@ -264,7 +264,7 @@ fn an_answer_to_another_point_does_not_pretend_to_try_the_other_reading() {
     let script = overshooting(&claim(Some("O1")), &opinion(&json!("O1")));
     let informal = format!("{}{more}", informal("yes", "no"));
     let (bench, _) = found(&script.answer("informal_spec", 0, 1, "draft", &informal), &["--max-revisions", "0"]);
-    // Nobody answers the review.
+    // The script has no review.
     bench.write("script.jsonl", Script::default().answer("formalize", 9, 1, "draft", "").text());
     bench.run(&["resume", "specs", "--answer", "O2=a"]).expect(5);
     let facts = bench.read("specs/workspace/facts.md");

@@ -99,7 +99,7 @@ fn a_property_that_changed_since_the_check_covers_nothing() {
 #[test]
 fn a_branch_inherits_the_coverage_of_its_parent() {
     let bench = ran(&overshooting(), NO_ANSWER);
-    // Nobody answers the review.
+    // The script has no review.
     bench.write("script.jsonl", Script::default().answer("formalize", 9, 1, "draft", "").text());
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]).expect(NO_ANSWER);
     let facts = bench.read("specs/workspace/facts.md");

@@ -66,8 +66,8 @@ fn each_claim_has_a_second_reader_of_its_own_and_the_report_shows_what_became_of
         ),
         (
             "I agree.",
-            "claim_refused",
-            "NotThree: claimed as a flaw, and refused: the second reader disagrees: it could not be read",
+            "claim_undecided",
+            "NotThree: claimed as a flaw, and not decided: the answer of the second reader could not be read",
         ),
     ] {
         let script = script.clone().answer("review", 0, 1, "second_reading_2", second);
