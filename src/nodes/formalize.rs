@@ -1,4 +1,5 @@
-//! Turns the informal specification into a module with a PlusCal algorithm.
+//! Turns the informal specification into a module with a PlusCal algorithm. Without feedback, and if what it would read is
+//! the same as before, it keeps its module and asks no model.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ use crate::tla::without_translation;
 use crate::toolchain::translate_pluscal;
 
 pub(super) const ANSWER: &str = "formalize.answer";
+/// What the current module was made from.
+const INPUT: &str = "formalize.input";
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -36,7 +39,14 @@ pub(super) async fn perform(
         "changed": has_marked_changes(view, attempt)?,
     });
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
-    let mut files = vec![("informal_spec.md".to_owned(), without_sections(&informal, &NOT_FOR_THE_MODEL))];
+    let input = without_sections(&informal, &NOT_FOR_THE_MODEL);
+    let input_sha = attempt.keep(&input)?;
+    let is_open = view.feedback_for(NodeName::Formalize).next().is_some() || !view.specification.diagnostics.is_empty();
+    if let Some(source) = view.artifact(file::SOURCE).filter(|_| !is_open && view.artifact(INPUT) == Some(&input_sha)) {
+        let artifacts = BTreeMap::from([(file::MODULE.to_owned(), source.clone())]);
+        return Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
+    }
+    let mut files = vec![("informal_spec.md".to_owned(), input)];
     let purpose = if let Some(previous) = &previous {
         files.push(("previous.md".to_owned(), number_lines(previous)));
         let otherwise = if view.specification.diagnostics.is_empty() {
@@ -71,7 +81,7 @@ pub(super) async fn perform(
                 read.normalised = std::mem::take(&mut normalised);
             }
             let source = attempt.keep(&without_own_translation(&record_normalisation(attempt, read)?))?;
-            artifacts.insert(file::SOURCE.to_owned(), source.clone());
+            artifacts.extend([(file::SOURCE.to_owned(), source.clone()), (INPUT.to_owned(), input_sha)]);
             // Until the validation adds the translation.
             artifacts.insert(file::MODULE.to_owned(), source);
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })

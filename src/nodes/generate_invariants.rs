@@ -1,5 +1,6 @@
 //! Generates `TypeOK`, invariants, temporal properties, witnesses and the configuration, merges them into the module,
-//! and parses the result.
+//! and parses the result. Without feedback, and if what it would read is the same as before, it keeps its properties and
+//! asks no model.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use super::edited::{Repaired, repaired};
 use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::mutants_text::survivors_file;
 use super::single_call;
-use super::workspace::{NOT_FOR_THE_MODEL, current, diagnostics_text, feedback_file, number_lines, offer_check};
+use super::workspace::{NOT_FOR_PROPERTIES, current, diagnostics_text, feedback_file, number_lines, offer_check};
 use crate::journal::Sha;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{Sections, extract_sections, without_sections};
@@ -19,6 +20,8 @@ use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_tran
 use crate::toolchain::{SpecText, lint_cfg};
 
 pub(super) const ANSWER: &str = "generate_invariants.answer";
+/// The informal specification and the module that the current properties were made from.
+const INPUT: &str = "generate_invariants.input";
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -32,10 +35,11 @@ pub(super) async fn perform(
     let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback});
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
     let mut files = vec![
-        ("informal_spec.md".to_owned(), without_sections(&informal, &NOT_FOR_THE_MODEL)),
+        ("informal_spec.md".to_owned(), without_sections(&informal, &NOT_FOR_PROPERTIES)),
         // The model edits definitions, and the translation is made again after the merge.
         ("Spec.tla".to_owned(), without_translation(&source)),
     ];
+    let input_sha = attempt.keep(&files.iter().map(|(_, text)| text.as_str()).collect::<String>())?;
     if has_feedback {
         files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::GenerateInvariants), "")));
     }
@@ -57,14 +61,18 @@ pub(super) async fn perform(
         None => single_call::take_part(view, attempt, NodeName::GenerateInvariants, ANSWER)?,
         part => part,
     };
-    let answer = match part {
-        Some(part) => part,
-        None => context.ask(view, ask).await?,
+    let is_kept = purpose == "draft" && view.artifact(INPUT) == Some(&input_sha);
+    let kept = previous.as_ref().zip(view.artifact(ANSWER)).filter(|_| is_kept);
+    let answer = match (part, kept) {
+        (Some(part), _) => part,
+        (None, Some((text, sha))) => single_call::earlier_answer(text.clone(), sha.clone()),
+        (None, None) => context.ask(view, ask).await?,
     };
     let repairs = previous.as_deref().filter(|_| purpose == "repair");
     let Repaired { sha, text, mut normalised } = repaired(repairs, answer, attempt)?;
     // After edits that do not fit, the next attempt repairs the same text.
     let mut artifacts: BTreeMap<String, Sha> = text.is_ok().then(|| (ANSWER.to_owned(), sha)).into_iter().collect();
+    artifacts.insert(INPUT.to_owned(), input_sha);
     let read = match text.and_then(|text| extract_sections(&text)) {
         Ok(mut read) => {
             read.normalised.append(&mut normalised);

@@ -9,6 +9,7 @@ mod claim_text;
 mod context;
 mod dispatcher;
 mod edited;
+mod facts_text;
 mod flaw_facts;
 mod formalize;
 mod generate_invariants;

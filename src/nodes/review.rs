@@ -22,8 +22,8 @@ use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translat
 const ANSWER: &str = "review.answer";
 /// JSON schema of [`Review`], for models that can be constrained to one.
 const SCHEMA: &str = include_str!("review_schema.json");
-/// Sections of the informal specification that `facts.md` repeats item by item.
-const IN_FACTS: [&str; 4] = ["requirements", "open points", "assumptions", "out of scope"];
+/// Sections of the informal specification that `facts.md` repeats item by item, and the list of other protocols.
+const NOT_FOR_THE_REVIEW: [&str; 5] = ["requirements", "open points", "assumptions", "out of scope", "other concerns"];
 /// The end of `check.md`. The reviewer does not get the raw output: up to 12 kB, mostly TLC's message markers, and
 /// verdict, counts, coverage and trace are in `check.md` anyway.
 const OUTPUT_POINTER: &str = "\nThe checker's own output is in the run folder, as `tlc_output.txt`.\n";
@@ -68,7 +68,7 @@ pub(super) async fn perform(
     let documents = documents(view, attempt)?;
     let mut files = vec![
         ("facts.md".to_owned(), subject.facts_text(&before, &judgement, &documents)),
-        ("informal_spec.md".to_owned(), without_sections(&informal, &IN_FACTS)),
+        ("informal_spec.md".to_owned(), without_sections(&informal, &NOT_FOR_THE_REVIEW)),
         ("Spec.tla".to_owned(), shown_module.clone()),
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),

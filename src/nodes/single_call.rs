@@ -45,7 +45,7 @@ pub(super) fn take_candidate_properties(
         attempt.run.append(accepted.into_iter().chain([part]).collect())?;
     }
     let text = attempt.run.store().text(&sha).map_err(RunError::from)?;
-    Ok(Some(part_answer(text, sha)))
+    Ok(Some(earlier_answer(text, sha)))
 }
 
 /// The node's part of the single answer, unless the node has an answer of its own. `own` is the artifact of the node's
@@ -84,10 +84,10 @@ pub(super) fn take_part(
         let part = PartTaken { whole_answer: of, artifact: sha.clone() };
         attempt.record(Kind::Act, RunEvent::PartTaken(part))?;
     }
-    Ok(Some(part_answer(text, sha)))
+    Ok(Some(earlier_answer(text, sha)))
 }
 
-/// A part of an answer, as an answer. The reads belong to the answer that it was taken from.
-fn part_answer(text: String, sha: Sha) -> NodeAnswer {
+/// A text that an earlier answer gave, as an answer. The reads belong to that answer.
+pub(super) fn earlier_answer(text: String, sha: Sha) -> NodeAnswer {
     NodeAnswer { text, sha, reads: Vec::new(), replayed: false }
 }
