@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::ask::NodeRequest;
 use super::context::NodeContext;
-use crate::journal::Kind;
+use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, BlindReading, NodeError, NodeName, RunEvent, RunView, file};
 use crate::prompt::{Readable, extract_json_object};
 use crate::tla::{Module, NeutralModule};
@@ -18,8 +18,8 @@ pub const PURPOSE: &str = "blind_reading";
 /// The purpose of the second request, if the first answer left properties out.
 const REPAIR: &str = "blind_reading_repair";
 
-/// Has those of these properties read that were not read yet in the same module. A property that is missing in two answers
-/// stays unread, and prevents an approval.
+/// Has those of these properties read that were not read yet with the same formula. A property that is missing in two
+/// answers stays unread, and prevents an approval.
 pub(super) async fn read_blindly(
     context: &NodeContext,
     view: &RunView,
@@ -33,9 +33,16 @@ pub(super) async fn read_blindly(
     if attempt.has(RunEvent::is_properties_read) {
         return Ok(());
     }
-    let neutral = NeutralModule::new(module, &wanted);
-    let mut reading = BlindReading { module: sha.clone(), forbids: BTreeMap::new(), unread: wanted };
+    let formulas: BTreeMap<String, Sha> = wanted.iter().map(|name| (name.clone(), formula(module, name))).collect();
+    let read = |name: &String| view.reviews.read_formulas.get(&formulas[name]).cloned();
+    let forbids: BTreeMap<_, _> = wanted.iter().filter_map(|name| Some((name.clone(), read(name)?))).collect();
+    let unread = wanted.into_iter().filter(|name| !forbids.contains_key(name)).collect();
+    let mut reading = BlindReading { module: sha.clone(), forbids, formulas, unread };
+    let neutral = NeutralModule::new(module, &reading.unread);
     for purpose in [PURPOSE, REPAIR] {
+        if reading.unread.is_empty() {
+            break;
+        }
         let names: Vec<&str> = reading.unread.iter().filter_map(|name| neutral.neutral(name)).collect();
         let ask = NodeRequest {
             role_template: "review/blind_reading_role".to_owned(),
@@ -52,12 +59,17 @@ pub(super) async fn read_blindly(
             let restored = sentence.map(|sentence| neutral.restore(sentence));
             restored.map(|restored| reading.forbids.insert(name.clone(), restored)).is_none()
         });
-        if reading.unread.is_empty() {
-            break;
-        }
     }
     attempt.record(Kind::Act, RunEvent::PropertiesRead(reading))?;
     Ok(())
+}
+
+/// The hash of a property with all definitions that it uses.
+fn formula(module: &Module, name: &str) -> Sha {
+    let mut names = module.closure(name);
+    names.insert(name.to_owned());
+    let texts = names.iter().filter_map(|name| module.definition(name)).map(|definition| definition.text.as_str());
+    Sha::digest(&texts.collect::<Vec<_>>().join("\n"))
 }
 
 /// An object with a sentence for each name.

@@ -38,12 +38,15 @@ pub(super) fn place_words(place: Option<&str>, misplaced: Option<&str>) -> Strin
 }
 
 /// Parses lines such as `R1 [docs/swap.md:12-14] The product never decreases.`. Accepts a bullet, bold marks, a table bar or
-/// a colon around the number. If several lines define the same number, the first one counts.
+/// a colon around the number. If several lines define the same number, the first one with a place counts, or the first one:
+/// a sentence such as "R1 and R2 are conditions on every state" only refers to them.
 pub fn parse_requirements(text: &str) -> Vec<Requirement> {
     let mut found: Vec<Requirement> = Vec::new();
     for requirement in requirement_lines(text).into_iter().filter_map(parse_requirement) {
-        if !found.iter().any(|r| r.id == requirement.id) {
-            found.push(requirement);
+        match found.iter_mut().find(|r| r.id == requirement.id) {
+            Some(first) if first.place.is_none() && requirement.place.is_some() => *first = requirement,
+            Some(_) => {}
+            None => found.push(requirement),
         }
     }
     found
@@ -214,6 +217,9 @@ mod tests {
         assert_eq!(found[2].text, "Tokens are conserved.");
         assert_eq!(found[3].place, None);
         assert_eq!(parse_requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
+        let text = "## Requirements\nR1 and R5 to R7 are conditions on every state.\n\nR1 [docs/a.md:1] It holds.\n";
+        assert_eq!(parse_requirements(text)[0].text, "It holds.");
+        assert_eq!(malformed_requirements(text), [""; 0]);
         assert_eq!(parse_requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
     }
 

@@ -25,6 +25,8 @@ pub struct ReviewHistory {
     pub ambiguities: BTreeMap<u32, Ambiguity>,
     /// What the properties of each module forbid, by those that were read blindly.
     pub(super) blind_readings: BTreeMap<Sha, BTreeMap<String, String>>,
+    /// The same by the hash of a property with all definitions that it uses, for modules that still have them.
+    pub read_formulas: BTreeMap<Sha, String>,
 }
 
 /// What became of the claims of flaws in the last review of a revision.
@@ -87,6 +89,8 @@ impl ReviewHistory {
 
     pub(super) fn add_blind_reading(&mut self, reading: &BlindReading) {
         self.blind_readings.entry(reading.module.clone()).or_default().extend(reading.forbids.clone());
+        let read = reading.formulas.iter().filter_map(|(name, formula)| Some((formula, reading.forbids.get(name)?)));
+        self.read_formulas.extend(read.map(|(formula, sentence)| (formula.clone(), sentence.clone())));
     }
 
     pub(super) fn confirmed_flaw(&self, revision: u32) -> Option<&ConfirmedFlaw> {

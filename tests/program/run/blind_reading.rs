@@ -1,6 +1,8 @@
 //! The blind reading: what a property forbids, by a reader who sees no name and no document, beside its requirement.
 
-use crate::support::counter::{self, CFG, INFORMAL, MODULE, WITNESSES, fenced, good, good_sections, issue, sections};
+use crate::support::counter::{
+    self, CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, good_sections, issue, sections,
+};
 use crate::support::forged::{forged, genuine};
 use crate::support::handoff::Waiting;
 use crate::support::{Bench, Script, name, outcome};
@@ -45,7 +47,8 @@ fn a_property_is_accepted_by_its_name_beside_what_a_blind_reader_says() {
         assert_eq!(guard["facts"]["unaccepted_readings"], json!(["NeverAbove"]));
         assert_eq!(outcome(&bench.journal("specs")), "not_approved");
         let facts = bench.read("specs/workspace/facts.md");
-        let pair = "- NeverAbove\n  R1: The counter is never above the limit.\n  the reader: a state in which n is above Max\n";
+        let pair = "holds, checked by NeverAbove\n  documents: \"It is never above the limit.\"\n  \
+                    blind reading of NeverAbove: a state in which n is above Max\n";
         assert!(facts.contains(pair), "{facts}");
     }
     let bench = counter::bench();
@@ -135,6 +138,42 @@ fn what_has_not_changed_is_not_read_again() {
     bench.forge(&script, &[]).expect(0);
     assert_eq!(readings(&bench), 2);
     assert_eq!(json_report(&bench)["revisions"][1]["blind_reading"]["NeverAbove"], "n at Max + 1");
+}
+
+/// The module changes, and neither the property nor what it uses.
+#[test]
+fn a_property_of_another_module_with_the_same_formula_is_not_read_again() {
+    let changed = MODULE.replace("  Add:", "  Begin:\n    skip;\n  Add:");
+    let types = INVARIANTS.replace("{\"Add\"", "{\"Begin\", \"Add\"");
+    let script = |sections: &str| {
+        good()
+            .answer("review", 0, 1, "blind_reading", &said(SENTENCE))
+            .answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "it begins at once"))
+            .having_read_all()
+            .answer("formalize", 1, 1, "repair", &fenced(&changed))
+            .answer("generate_invariants", 1, 1, "draft", sections)
+            .answer("review", 1, 1, "blind_reading", &said("v1 at c1 + 1"))
+            .answer("review", 1, 1, "draft", &{
+                let mut review: Value = serde_json::from_str(&accepting(&["NeverAbove"])).unwrap();
+                review["accepted_changes"] = json!(["NeverAbove", "TypeOK", "Limit"]);
+                review.to_string()
+            })
+            .having_read_all()
+    };
+    for (invariants, expected) in [
+        (types.clone(), (1, "a state in which n is above Max")),
+        // What the property uses has changed.
+        (
+            types.replace("\\* covers R1\n", "Limit == Max\n\\* covers R1\n").replace("n <= Max", "n <= Limit"),
+            (2, "n at Max + 1"),
+        ),
+    ] {
+        let bench = counter::bench();
+        bench.forge(&script(&sections(&invariants, "", WITNESSES, CFG)), &[]).expect(0);
+        let read = json_report(&bench)["revisions"][1]["blind_reading"]["NeverAbove"].as_str().unwrap().to_owned();
+        assert_eq!((readings(&bench), read.as_str()), expected);
+        genuine(&bench);
+    }
 }
 
 #[test]

@@ -31,4 +31,5 @@ mod run_folder;
 mod sequence_chart;
 mod several_flaws;
 mod single_call_draft;
+mod unchanged_inputs;
 mod weakened_checks;
