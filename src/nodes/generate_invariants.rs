@@ -162,7 +162,11 @@ async fn merge_and_inspect(
         inspection.diagnostics.extend(names);
     }
     if let Some(text) = &inspection.module {
-        let failed = context.unevaluable_invariants(text, &merged.cfg).await.map_err(|e| halt_for_tool(&e))?;
+        let refused = context.refusal(text, &merged.cfg).await.map_err(|e| halt_for_tool(&e))?;
+        let failed = match refused {
+            Some(refused) => vec![refused],
+            None => context.unevaluable_invariants(text, &merged.cfg).await.map_err(|e| halt_for_tool(&e))?,
+        };
         if !failed.is_empty() {
             inspection = Inspection { module: None, diagnostics: failed };
         }

@@ -1,9 +1,9 @@
-//! Evaluates the invariants of a merged module in its initial states. What cannot be evaluated there goes back to its author
-//! at once, before a check and a review.
+//! What goes back to its author at once, before a check and a review: invariants that cannot be evaluated in the initial
+//! states, and what the checker refuses.
 
 use super::context::NodeContext;
 use super::inspection::quote_lines;
-use crate::tla::{Cfg, Diagnostic, Module, Verdict, ViolationKind};
+use crate::tla::{Cfg, Diagnostic, Module, Stage, Verdict, ViolationKind};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext, ToolError};
 
 impl NodeContext {
@@ -53,6 +53,13 @@ impl NodeContext {
             ..diagnostic
         };
         Ok(quote_lines(found.into_iter().map(explained).collect(), &text))
+    }
+
+    /// A diagnostic if the checker would refuse the module with this configuration, whatever its states are.
+    pub(super) async fn refusal(&self, text: &str, cfg: &Cfg) -> Result<Option<Diagnostic>, ToolError> {
+        let request = CheckRequest { spec: SpecText::alone(text.to_owned()), cfg_text: cfg.render(), cfg: cfg.clone() };
+        let refused = self.toolchain.find_refusal(&request, &self.tool_context()).await?;
+        Ok(refused.map(|message| Diagnostic { stage: Stage::Parse, line: 0, column: 0, message }))
     }
 
     async fn evaluation_error(&self, text: &str, cfg: Cfg) -> Result<Option<Vec<Diagnostic>>, ToolError> {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::context::{NodeContext, halt_for_tool};
-use super::inspection::{recall_inspection, record_inspection};
+use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::workspace::{current, diagnostics_text};
 use crate::pipeline::{
     Acceptance, Attempt, Event, Facts, Feedback, Interface, NodeError, NodeName, Product, RunView, file,
 };
-use crate::tla::{Diagnostic, Module, parsed_by};
+use crate::tla::{Cfg, Diagnostic, Module, parsed_by};
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -20,7 +20,12 @@ pub(super) async fn perform(
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
         None => {
-            let inspection = context.inspect(&source).await.map_err(|e| halt_for_tool(&e))?;
+            let mut inspection = context.inspect(&source).await.map_err(|e| halt_for_tool(&e))?;
+            if let Some(text) = &inspection.module
+                && let Some(refused) = refusal(context, text).await?
+            {
+                inspection = Inspection { module: None, diagnostics: vec![refused] };
+            }
             record_inspection(attempt, "translate and parse", &inspection, None)?;
             inspection
         }
@@ -64,6 +69,17 @@ pub(super) async fn perform(
             inspection.diagnostics,
         )),
     }
+}
+
+/// Why the checker would refuse the module alone, with a model value for each constant.
+async fn refusal(context: &NodeContext, text: &str) -> Result<Option<Diagnostic>, NodeError> {
+    let Ok(module) = context.modules.parse(text) else { return Ok(None) };
+    if module.definition("Spec").is_none() || module.constants.iter().any(|constant| constant.arity > 0) {
+        return Ok(None);
+    }
+    let values = module.constants.iter().map(|constant| (constant.name.clone(), constant.name.clone()));
+    let cfg = Cfg { specification: Some("Spec".to_owned()), constants: values.collect(), ..Cfg::default() };
+    Ok(context.refusal(text, &cfg).await.map_err(|e| halt_for_tool(&e))?)
 }
 
 fn rejected(from: &str, text: &str, diagnostics: Vec<Diagnostic>) -> Product {

@@ -17,6 +17,9 @@ use crate::tla::{
     statistics_sentence, status_sentence, step_lines, trace_table, undecided_branches, verdict_sentence, witness_lines,
 };
 
+/// How many other concerns of the documents a report lists.
+const MOST_OTHER_CONCERNS: usize = 8;
+
 /// Maximum number of characters for the reason of a decision: enough for every value that a guard compares.
 pub const LONGEST_WHY: usize = 400;
 
@@ -209,8 +212,12 @@ pub fn summary(view: &RunView, width: usize) -> String {
     }
     if !view.specification.other_concerns.is_empty() {
         text.push_str("\nOther concerns in the documents, for further runs with --concern:\n");
-        for concern in &view.specification.other_concerns {
+        let concerns = &view.specification.other_concerns;
+        for concern in concerns.iter().take(MOST_OTHER_CONCERNS) {
             let _ = writeln!(text, "  - {concern}");
+        }
+        if concerns.len() > MOST_OTHER_CONCERNS {
+            let _ = writeln!(text, "  - and {} more, in informal_spec.md", concerns.len() - MOST_OTHER_CONCERNS);
         }
     }
     let _ = writeln!(text, "\n{}", cost(view));

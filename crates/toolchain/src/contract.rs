@@ -282,6 +282,15 @@ pub trait Toolchain: Send + Sync {
         self.check(request, cx)
     }
 
+    /// Why the checker will not check this, as far as that is known without a run; `None` if it may.
+    fn find_refusal<'a>(
+        &'a self,
+        _request: &'a CheckRequest,
+        _cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
+
     /// Checks a violation again: under weak fairness of every action if the trace is infinite, and with each numeric
     /// constant plus one. All runs together get the time of one run; what does not finish is undecided. Returns `None`
     /// if nothing is violated that could be checked again.

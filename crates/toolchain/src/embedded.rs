@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use tlaforge_tla::{CheckOutcome, Checker};
+use tlaforge_tla::{CheckOutcome, Checker, Verdict};
 
 use super::embedded_process::{EmbeddedChecker, VERSION};
 use super::run_folders::RunFolders;
@@ -82,6 +82,21 @@ impl Toolchain for EmbeddedToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
         Box::pin(static_checks_child::parse(&self.program, spec, cx))
+    }
+
+    fn find_refusal<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+        Box::pin(async move {
+            let refused = self.find_unsupported(request, cx).await?;
+            Ok(refused.and_then(|report| match report.outcome.verdict {
+                Verdict::Inconclusive { reason, .. } => Some(reason),
+                // What TLC would reject, too, is found when names are looked up.
+                _ => None,
+            }))
+        })
     }
 
     fn check<'a>(

@@ -85,6 +85,20 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         })
     }
 
+    fn find_refusal<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+        let work = self.inner.find_refusal(request, cx);
+        self.log_call(
+            "find refusal",
+            &request.spec.name,
+            work,
+            |why| if why.is_some() { "refused" } else { "accepted" },
+        )
+    }
+
     fn check<'a>(
         &'a self,
         request: &'a CheckRequest,

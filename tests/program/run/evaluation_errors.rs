@@ -37,3 +37,32 @@ fn an_initial_predicate_that_cannot_be_evaluated_is_left_to_the_check() {
     let check = journal.iter().find(|e| name(e) == "check_finished").expect("a check");
     assert_eq!(check["data"]["outcome"]["verdict"], "invalid", "{:#?}", reasons(&journal));
 }
+
+/// What the checker refuses whatever the states are goes back to whoever wrote it: to the module's author if the module
+/// alone is refused, or else to the author of the properties.
+#[test]
+fn what_the_checker_refuses_goes_back_to_its_author_before_a_check() {
+    let module = MODULE.replace("while n < Max do", "while n < Max /\\ \"a\" # <<n>> do");
+    let properties = good_sections().replace("NeverAbove == n <= Max", "NeverAbove == n <= Max /\\ \"a\" # <<n>>");
+    let module = good().answer("formalize", 0, 1, "draft", &fenced(&module));
+    let module = module.answer("formalize", 0, 2, "repair", &fenced(MODULE));
+    let properties = good().answer("generate_invariants", 0, 1, "draft", &properties);
+    let properties = properties.answer("generate_invariants", 0, 2, "repair", &good_sections());
+    for (script, author) in [(module, "formalize"), (properties, "generate_invariants")] {
+        let bench = bench();
+        bench.forge(&script, &[]).expect(0);
+        let journal = bench.journal("specs");
+        let finished = |e: &&serde_json::Value| name(e) == "attempt_finished";
+        let feedback: Vec<&serde_json::Value> =
+            journal.iter().filter(finished).flat_map(|e| e["data"]["feedback"].as_array().unwrap()).collect();
+        assert_eq!(feedback.len(), 1, "{feedback:#?}");
+        assert_eq!(feedback[0]["node"], author);
+        assert!(feedback[0]["text"].as_str().unwrap().contains("is compared with a"), "{feedback:#?}");
+        assert_eq!(journal.iter().filter(|e| name(e) == "check_finished").count(), 1);
+        assert_eq!(journal.iter().filter(|e| name(e) == "guard_evaluated").count(), 1);
+    }
+    // TLC may evaluate only one side of it.
+    let refused = good_sections().replace("NeverAbove == n <= Max", "NeverAbove == n <= Max \\/ \"a\" = <<n>>");
+    let bench = bench_with_java();
+    bench.forge(&good().answer("generate_invariants", 0, 1, "draft", &refused), &[]).expect(0);
+}
