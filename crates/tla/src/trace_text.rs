@@ -30,11 +30,15 @@ pub fn trace_table(trace: &Trace, width: usize) -> String {
 pub(crate) fn trace_table_after(shown: &Trace, trace: &Trace, width: usize) -> String {
     let is_same = |(one, other): &(&Step, &Step)| one.action == other.action && one.state == other.state;
     let common = shown.steps.iter().zip(&trace.steps).take_while(is_same).count();
-    // A saving of one line is not worth a look at another trace.
-    if common < 3 {
+    let shown_again: String = (0..common)
+        .map(|at| step_lines(at.checked_sub(1).map(|before| &trace.steps[before]), &trace.steps[at], width))
+        .collect();
+    // A saving of a few lines is not worth a look at another trace.
+    if shown_again.lines().count() < 5 {
         return trace_table(trace, width);
     }
-    let mut out = format!("  1 to {common}  as in the counterexample above\n");
+    let steps = if common == 1 { "1".to_owned() } else { format!("1 to {common}") };
+    let mut out = format!("  {steps}  as in the counterexample above\n");
     let mut previous = Some(&trace.steps[common - 1]);
     for step in &trace.steps[common..] {
         out.push_str(&step_lines(previous, step, width));

@@ -50,6 +50,10 @@ struct Occurrence {
     formula: Option<String>,
 }
 
+fn is_either(branch: &TextBranch) -> bool {
+    matches!(branch.branch.kind, BranchKind::Either | BranchKind::Disjunct)
+}
+
 impl Branches {
     /// The branches that a check searches for; `None` if there are none. An error says why it does not.
     pub(super) fn list(request: &CheckRequest) -> Result<Option<Self>, String> {
@@ -127,14 +131,23 @@ impl Branches {
         if let Some(part) = &self.parts[action] {
             return Some(part.clone());
         }
-        let outermost = self.occurrences.iter().enumerate();
-        let outermost = outermost.filter(|(_, o)| o.action == action && self.is_outermost(o) && o.branch.is_some());
+        self.name_among(action, None, &explains)
+    }
+
+    /// The name of the alternative that explains a step, among the choices directly below this branch or the action.
+    fn name_among(
+        &self,
+        action: usize,
+        around: Option<usize>,
+        explains: &impl Fn(usize) -> Option<bool>,
+    ) -> Option<String> {
+        let found = self.occurrences.iter().enumerate();
+        let found = found.filter(|(_, o)| o.action == action && self.around(o) == around && o.branch.is_some());
         let mut choices: BTreeMap<(bool, usize), Vec<(usize, &TextBranch)>> = BTreeMap::new();
-        for (number, Occurrence { choice, branch, .. }) in outermost {
+        for (number, Occurrence { choice, branch, .. }) in found {
             let Some(known) = branch.map(|branch| &self.all[branch]) else { continue };
             // What a step does is the alternative of an `either` rather than of an `if` beside it.
-            let is_conditional = !matches!(known.branch.kind, BranchKind::Either | BranchKind::Disjunct);
-            choices.entry((is_conditional, *choice)).or_default().push((number, known));
+            choices.entry((!is_either(known), *choice)).or_default().push((number, known));
         }
         for alternatives in choices.values() {
             if alternatives.iter().any(|(_, known)| known.branch.kind == BranchKind::Loop) {
@@ -142,27 +155,33 @@ impl Branches {
             }
             let known: Vec<bool> = alternatives.iter().map(|(number, _)| explains(*number)).collect::<Option<_>>()?;
             let mut explaining = alternatives.iter().zip(known).filter(|(_, explains)| *explains);
-            let ((_, only), _) = explaining.next()?;
+            let ((number, only), _) = explaining.next()?;
             if explaining.next().is_some() {
                 return None;
             }
             if only.is_listed {
-                return only.has_own_name.then(|| self.distinct_name(&only.branch));
+                let own = only.has_own_name.then(|| self.distinct_name(&only.branch));
+                // A branch that begins with another choice is named after what is chosen there.
+                let begins_with = ["either", "if", "with"].map(|word| only.branch.name.starts_with(word));
+                let inner = begins_with.contains(&true).then(|| self.name_among(action, Some(*number), explains));
+                return inner.flatten().or(own);
             }
         }
         None
     }
 
-    /// Whether only loops are around it: their bodies say nothing of a step.
-    fn is_outermost(&self, occurrence: &Occurrence) -> bool {
-        let mut parent = occurrence.parent;
-        while let Some(Occurrence { branch, parent: next, .. }) = parent.map(|parent| &self.occurrences[parent]) {
+    /// The branch around an occurrence, by index among the occurrences. The body of a loop says nothing of a step, so
+    /// loops do not count.
+    fn around(&self, occurrence: &Occurrence) -> Option<usize> {
+        let mut around = occurrence.parent;
+        while let Some(number) = around {
+            let Occurrence { branch, parent, .. } = &self.occurrences[number];
             if branch.is_none_or(|branch| self.all[branch].branch.kind != BranchKind::Loop) {
-                return false;
+                return around;
             }
-            parent = *next;
+            around = *parent;
         }
-        true
+        None
     }
 
     /// The name of a branch, with its line if the action has another one of this name.

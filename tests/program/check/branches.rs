@@ -252,7 +252,7 @@ fn a_step_of_a_counterexample_names_its_branch() {
     );
     let bench = bench_with(&ended, "SPECIFICATION Spec\nCONSTANT Procs = {\"p\"}\nINVARIANT Never\n");
     for checker in ["tlc", "embedded"] {
-        assert_eq!(steps(&bench, checker), ["initial state", "Act: mint", "Act: if total > 7 then"], "{checker}");
+        assert_eq!(steps(&bench, checker), ["initial state", "Act: mint", "Act: total = 1"], "{checker}");
     }
     // With one label the alternatives of its `either` are actions themselves.
     let single = "---- MODULE M ----
@@ -278,6 +278,45 @@ Small == x # 3
     put(&bench, single, "SPECIFICATION Spec\nINVARIANT Small\n");
     for checker in ["tlc", "embedded"] {
         assert_eq!(steps(&bench, checker), ["initial state", "Next: x := x + 1", "Next: two at once"], "{checker}");
+    }
+}
+
+/// An `else` that begins with another choice has no name of its own.
+#[test]
+fn a_step_is_named_after_the_choice_inside_of_a_branch_that_begins_with_one() {
+    let module = "---- MODULE M ----
+EXTENDS Naturals
+(* --algorithm M
+variables x = 0, seen = FALSE, late = 0;
+begin
+Look:
+  while x < 9 do
+    if x = 7 then
+      seen := TRUE;
+    else
+      with old = x, more = 1 do
+        either \\* found
+          await old > 0; x := old + 2;
+        or \\* missing
+          await old = 0; x := more;
+        end either;
+      end with;
+    end if;
+    if x > 5 then late := 1; end if;
+  end while;
+end algorithm; *)
+\\* BEGIN TRANSLATION
+\\* END TRANSLATION
+Small == x < 5
+====
+";
+    let bench = bench_with(module, "SPECIFICATION Spec\nINVARIANT Small\n");
+    for checker in ["tlc", "embedded"] {
+        assert_eq!(
+            steps(&bench, checker),
+            ["initial state", "Look: missing", "Look: found", "Look: found"],
+            "{checker}"
+        );
     }
 }
 
