@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::larger_bounds::compare_larger_bounds;
+use super::larger_bounds::{compare_larger_bounds, write_larger_bounds};
 use super::mutants_text::mutants_facts;
 use super::workspace::diagnostics_text;
 use crate::journal::Sha;
@@ -199,6 +199,7 @@ impl<'a> ReviewSubject<'a> {
             unaccepted_assumptions: self.view.unaccepted_assumptions(review),
             unaccounted_sentences: self.view.unaccounted_sentences(review),
             unaccepted_readings,
+            unaccepted_bounds: self.view.unaccepted_bounds(review),
             unnamed_changes: self
                 .view
                 .changes_since_baseline()
@@ -326,6 +327,7 @@ impl<'a> ReviewSubject<'a> {
             let _ = write!(text, "\n{}", mutants_facts(&strengthened));
         }
         self.write_violations(&mut text);
+        write_larger_bounds(&mut text, self.fresh_check());
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a fresh check, clauses about its results would only repeat that it is missing.
         let is_relevant = |c: &&ApprovalClause| match c {

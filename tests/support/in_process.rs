@@ -103,6 +103,7 @@ impl InProcess {
             toolchain: self.toolchain,
             mutant_toolchain: None,
             mutant_sample: None,
+            bounds_budget: Duration::ZERO,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: self.limits,
             cancel: Cancel::new(),
