@@ -179,6 +179,21 @@ fn nothing_is_tried_after_a_violation() {
     assert!(results(&bench).is_null());
 }
 
+/// Otherwise an approval would rest on properties that were never checked with larger bounds.
+#[test]
+fn properties_on_trial_are_checked_with_larger_bounds_too() {
+    let properties = "\\* covers R1\nFromZero == n = 0\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
+    let cfg = CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*");
+    let answer = sections(INVARIANTS, properties, WITNESSES, &cfg);
+    let script = good().answer("generate_invariants", 0, 2, "strengthen", &answer);
+    let of = |attempt: u32| json!({"node": "model_check", "place": 0, "attempt": attempt, "larger_bounds": true});
+    let bench = counter::bench();
+    bench.forge(&script.timing(json!([of(1), of(2)])), &["--strengthen"]).expect(0);
+    let check = event(&bench, "check_finished")["outcome"].clone();
+    assert!(check["properties"].as_array().unwrap().contains(&json!("OneByOne")), "{check}");
+    assert_eq!(check["larger_bounds"], with_result(json!({"holds": {"states": 5}})));
+}
+
 /// A live run of `docs/` that is recorded.
 fn live(answers: impl FnMut(&Seen) -> Reply + Send + 'static, more: &[&str]) -> Bench {
     let server = ModelServer::start(answers);
