@@ -1,12 +1,13 @@
 //! After a check in which all properties hold: checks the same properties with one constant of the configuration enlarged,
 //! for each constant in turn. The verdict of the check stays what it is.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use super::context::{NodeContext, halt_for_tool};
 use super::timing::late_in_replay;
 use crate::pipeline::{Attempt, NodeError};
-use crate::tla::{LargerBound, LargerBoundResult, Verdict};
+use crate::tla::{LargerBound, LargerBoundResult, Trace, Verdict, Violation, ViolationKind};
 use crate::toolchain::{CheckReport, CheckRequest, Limits, ToolContext};
 
 impl NodeContext {
@@ -73,10 +74,43 @@ impl NodeContext {
             Err(error) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
             Err(error) => return Ok(LargerBoundResult::Undecided { why: error.to_string() }),
         };
-        *output += &format!("\n\n===== with {} =====\n{own}", bound.name());
+        let _ = write!(output, "\n\n===== with {} =====\n{own}", bound.name());
         match LargerBoundResult::of(outcome) {
             LargerBoundResult::TooLarge if self.is_replay() => Err(late_in_replay(time).into()),
+            LargerBoundResult::Broken { violated, trace: Some(trace) } if !has_names(&trace) => {
+                let trace = self.trace_with_names(request, &violated, &cx).await?.unwrap_or(trace);
+                Ok(LargerBoundResult::Broken { violated, trace: Some(trace) })
+            }
             result => Ok(result),
         }
     }
+
+    /// Finds the violation again, by a check that explains its trace. `None` if that finds another one, or none.
+    async fn trace_with_names(
+        &self,
+        mut request: CheckRequest,
+        violated: &Violation,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<Trace>, NodeError> {
+        // Nothing else is decided on the way.
+        let cfg = &mut request.cfg;
+        cfg.invariants.retain(|name| violated.name.as_ref() == Some(name));
+        cfg.properties.retain(|name| violated.name.as_ref() == Some(name));
+        if violated.kind != ViolationKind::Deadlock {
+            cfg.check_deadlock = Some(false);
+        }
+        request.cfg_text = request.cfg.render();
+        match self.toolchain.check(&request, cx).await {
+            Ok(CheckReport { outcome, .. }) => {
+                let same = matches!(&outcome.verdict, Verdict::Violated { violated: again } if again == violated);
+                Ok(outcome.trace.filter(|_| same))
+            }
+            Err(error) if error.is_fatal() => Err(halt_for_tool(&error).into()),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn has_names(trace: &Trace) -> bool {
+    trace.steps.iter().skip(1).all(|step| step.action.is_some())
 }
