@@ -166,6 +166,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
             toolchain: Box::new(Remembered::of(learned)),
             mutant_toolchain: None,
             mutant_sample: None,
+            bounds_budget: std::time::Duration::ZERO,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: Limits::default(),
             cancel: Cancel::new(),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -77,6 +78,7 @@ pub(super) async fn prepare(
         toolchain,
         mutant_toolchain: quick,
         mutant_sample,
+        bounds_budget: Duration::from_secs(settings.bounds_budget),
         prompts,
         limits: tool_limits(settings),
         cancel,

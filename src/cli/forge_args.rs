@@ -9,7 +9,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::format::Format;
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_candidates, parse_mutants, parse_positive, parse_rounds};
-use crate::config::{Draft, Layer, seconds};
+use crate::config::{Draft, Layer, seconds, seconds_or_off};
 
 /// The heading of flags that select a model and limit its use.
 const MODELS: &str = "Models";
@@ -102,6 +102,11 @@ pub(super) struct ForgeArgs {
     /// the review compares that with the requirements. A replay follows its recording [default: on].
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub blind_reading: Option<bool>,
+    /// After a check in which all properties hold, check them with larger bounds: each number of the configuration plus one,
+    /// each set with one element more. All of them together take at most this time; `off` tries none. A replay follows its
+    /// recording [default: 1m].
+    #[arg(long, value_name = "TIME|off", value_parser = seconds_or_off)]
+    pub bounds_budget: Option<u64>,
     /// Objective file (.toml or .json): a goal over metrics of the revisions (states, seconds, mutation score,
     /// requirements, issues, cost). It ranks the revisions, informs the reviewer, and stops a run that can no longer
     /// reach it; it never approves a run. A resumed run keeps its objective [default: none].
@@ -165,6 +170,7 @@ impl ForgeArgs {
             strengthen,
             mutants,
             blind_reading,
+            bounds_budget,
             tools,
             // These are no settings: they cannot be set in a file.
             objective: _,
@@ -199,6 +205,7 @@ impl ForgeArgs {
             strengthen,
             mutants,
             blind_reading,
+            bounds_budget,
             ..tools.layer()
         }
     }

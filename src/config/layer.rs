@@ -134,6 +134,10 @@ pub struct Layer {
     /// Before an approval is possible, ask a reader who sees neither names nor documents what each property forbids.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blind_reading: Option<bool>,
+    /// Maximum time in seconds for larger bounds after a check in which all properties hold; a file can also contain
+    /// `"2m"`. 0 or `"off"` tries none.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "time_or_off")]
+    pub bounds_budget: Option<u64>,
     /// Tools that translate, parse and check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
@@ -209,6 +213,14 @@ pub struct Layer {
 }
 
 fn time<'de, D: Deserializer<'de>>(value: D) -> Result<Option<NonZeroU64>, D::Error> {
+    seconds(&time_text(value)?).map(Some).map_err(D::Error::custom)
+}
+
+fn time_or_off<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u64>, D::Error> {
+    seconds_or_off(&time_text(value)?).map(Some).map_err(D::Error::custom)
+}
+
+fn time_text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Time {
@@ -217,12 +229,11 @@ fn time<'de, D: Deserializer<'de>>(value: D) -> Result<Option<NonZeroU64>, D::Er
         // Any other type gets our message, too; without this variant, serde only says that no variant matched.
         Other(IgnoredAny),
     }
-    let text = match Time::deserialize(value)? {
+    Ok(match Time::deserialize(value)? {
         Time::Seconds(seconds) => seconds.to_string(),
         Time::Text(text) => text,
         Time::Other(_) => String::new(),
-    };
-    seconds(&text).map(Some).map_err(D::Error::custom)
+    })
 }
 
 /// Parses a time such as `90`, `90s`, `45m` or `2h` into whole seconds.
@@ -235,6 +246,14 @@ pub fn seconds(text: &str) -> Result<NonZeroU64, String> {
         .ok()
         .and_then(NonZeroU64::new)
         .ok_or_else(|| "it must be at least a second, like 90s, 45m or 2h".to_owned())
+}
+
+/// The same, or 0 for `off`.
+pub fn seconds_or_off(text: &str) -> Result<u64, String> {
+    match text {
+        "off" | "0" => Ok(0),
+        time => seconds(time).map(NonZeroU64::get).map_err(|why| format!("{why}, or off")),
+    }
 }
 
 impl Layer {
@@ -307,6 +326,7 @@ impl Layer {
             strengthen: self.strengthen.or(below.strengthen),
             mutants: self.mutants.or(below.mutants),
             blind_reading: self.blind_reading.or(below.blind_reading),
+            bounds_budget: self.bounds_budget.or(below.bounds_budget),
             checker: self.checker.or(below.checker),
             tla_tools: self.tla_tools.or(below.tla_tools),
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
@@ -346,6 +366,7 @@ impl Layer {
             strengthen: self.strengthen.unwrap_or(0),
             mutants: self.mutants.unwrap_or(40),
             blind_reading: self.blind_reading.unwrap_or(true),
+            bounds_budget: self.bounds_budget.unwrap_or(60),
             checker: self.checker.unwrap_or_default(),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
@@ -445,6 +466,8 @@ pub struct Settings {
     pub mutants: u32,
     /// Read properties blindly before an approval.
     pub blind_reading: bool,
+    /// Maximum time in seconds for larger bounds after a check; 0 tries none.
+    pub bounds_budget: u64,
     pub checker: CheckerChoice,
     /// Time limit of each run of the checker in seconds.
     pub tlc_timeout: u64,

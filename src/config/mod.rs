@@ -4,4 +4,4 @@
 
 mod layer;
 
-pub use layer::{CheckerChoice, ConfigError, Draft, FILE_NAME, FilePlace, Layer, Settings, seconds};
+pub use layer::{CheckerChoice, ConfigError, Draft, FILE_NAME, FilePlace, Layer, Settings, seconds, seconds_or_off};

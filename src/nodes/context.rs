@@ -2,6 +2,7 @@
 //! no request.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -29,6 +30,8 @@ pub struct NodeContext {
     pub mutant_toolchain: Option<Box<dyn Toolchain>>,
     /// `None` if no mutants are to be sampled.
     pub mutant_sample: Option<MutantSampling>,
+    /// Time for larger bounds after a check that holds; zero tries none.
+    pub bounds_budget: Duration,
     pub prompts: PromptLibrary,
     /// Limits of tool runs.
     pub limits: Limits,

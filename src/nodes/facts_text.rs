@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::larger_bounds::compare_larger_bounds;
+use super::larger_bounds::{compare_larger_bounds, write_larger_bounds};
 use super::mutants_text::mutants_facts;
 use super::review_facts::ReviewSubject;
 use super::workspace::diagnostics_text;
@@ -91,6 +91,7 @@ impl ReviewSubject<'_> {
             let _ = write!(text, "\n{}", mutants_facts(&strengthened));
         }
         self.write_violations(&mut text);
+        write_larger_bounds(&mut text, self.fresh_check());
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a fresh check, clauses about its results would only repeat that it is missing.
         let is_relevant = |c: &&ApprovalClause| match c {

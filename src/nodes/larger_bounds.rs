@@ -1,6 +1,10 @@
-//! Which bounds of a model could be the only cause of a violation.
+//! What larger bounds show: which bounds could be the only cause of a violation, and with which a check that holds does not.
 
-use crate::tla::{CheckOutcome, ConstantProbe, ProbeResult, Verdict, ViolationKind};
+use std::fmt::Write as _;
+
+use crate::tla::{
+    CheckOutcome, ConstantProbe, ProbeResult, UNLIMITED_WIDTH, Verdict, ViolationKind, larger_bounds_lines, trace_table,
+};
 
 /// The effect of larger bounds on a violation.
 #[derive(Default)]
@@ -34,4 +38,25 @@ pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -
     let unprobed_bounds = check.probes.iter().flat_map(|probes| &probes.unprobed_bounds);
     found.open.extend(unprobed_bounds.map(|bound| format!("{bound}: not checked with more")));
     found
+}
+
+/// Writes the results for larger bounds, and what a review can do about those that break a property.
+pub(super) fn write_larger_bounds(text: &mut String, check: Option<&CheckOutcome>) {
+    let Some(check) = check.filter(|check| !check.larger_bounds.is_empty()) else { return };
+    text.push_str("\n## Larger bounds\n\n");
+    for line in larger_bounds_lines(&check.larger_bounds) {
+        let _ = writeln!(text, "- {line}");
+    }
+    for bound in &check.larger_bounds {
+        let Some(words) = bound.broken_words(&check.bounds) else { continue };
+        let name = bound.name();
+        let _ = writeln!(
+            text,
+            "- {words}. Either have this value used in the configuration (`cfg_mismatch`), where the violation is then judged as \
+             any other, or accept `{name}` in `accepted_bounds`, as `{name}: reason`, because the documents exclude it"
+        );
+        if let Some((_, Some(trace))) = bound.broken() {
+            let _ = writeln!(text, "\n{}\n", trace_table(trace, UNLIMITED_WIDTH).trim_end());
+        }
+    }
 }

@@ -19,6 +19,7 @@ mod inspection;
 mod intervention;
 mod labelling;
 mod larger_bounds;
+mod larger_bounds_check;
 mod model_check;
 mod module_cache;
 mod mutants;

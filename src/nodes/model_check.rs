@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::context::{NodeContext, halt_for_tool};
+use super::timing::late_in_replay;
 use super::workspace::current;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{
@@ -104,12 +105,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     let timed_out = outcome.verdict.is_timed_out() || outcome.witnesses.iter().any(|w| w.timed_out);
     // A replay must not decide otherwise than the recorded run only because this machine is slower.
     if timed_out && timing.is_some_and(|timing| !timing.check_timed_out) {
-        let message = format!(
-            "the check ended in time when it was recorded, and did not end within {} s here; resume with a longer \
-             --tlc-timeout",
-            limits.check.as_secs()
-        );
-        return Err(Halt { reason: StopReason::Tool, message }.into());
+        return Err(late_in_replay(limits.check).into());
     }
     for (place, name) in all_witnesses.into_iter().enumerate().filter(|(_, name)| is_late(name)) {
         let reached = Reached::Unknown(LATE_IN_RECORDING.to_owned());
@@ -123,7 +119,9 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
         checked.output.push_str(&probed.output);
     }
     probe_further(context, &request, &mut checked, &cx).await?;
-    checked.outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
+    let took = began.elapsed();
+    checked.outcome.statistics.total_seconds = Some(took.as_secs_f64());
+    context.check_larger_bounds(attempt, &request, &mut checked, took).await?;
     let output = attempt.keep(&checked.output)?;
     let record = CheckRecord {
         outcome: checked.outcome,

@@ -22,8 +22,9 @@ use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translat
 const ANSWER: &str = "review.answer";
 /// JSON schema of [`Review`], for models that can be constrained to one.
 const SCHEMA: &str = include_str!("review_schema.json");
-/// Sections of the informal specification that `facts.md` repeats item by item, and the list of other protocols.
-const NOT_FOR_THE_REVIEW: [&str; 5] = ["requirements", "open points", "assumptions", "out of scope", "other concerns"];
+/// Sections of the informal specification that `facts.md` repeats item by item, or that say nothing about the module.
+const NOT_FOR_THE_REVIEW: [&str; 6] =
+    ["requirements", "open points", "assumptions", "out of scope", "other concerns", "witnesses"];
 /// The end of `check.md`. The reviewer does not get the raw output: up to 12 kB, mostly TLC's message markers, and
 /// verdict, counts, coverage and trace are in `check.md` anyway.
 const OUTPUT_POINTER: &str = "\nThe checker's own output is in the run folder, as `tlc_output.txt`.\n";

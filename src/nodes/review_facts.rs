@@ -188,6 +188,7 @@ impl<'a> ReviewSubject<'a> {
             unaccepted_assumptions: self.view.unaccepted_assumptions(review),
             unaccounted_sentences: self.view.unaccounted_sentences(review),
             unaccepted_readings,
+            unaccepted_bounds: self.view.unaccepted_bounds(review),
             unnamed_changes: self
                 .view
                 .changes_since_baseline()

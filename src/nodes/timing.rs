@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::context::{NodeContext, draft_key};
 use crate::llm::Timing;
-use crate::pipeline::{Attempt, NodeName};
+use crate::pipeline::{Attempt, Halt, NodeName, StopReason};
 use crate::toolchain::Limits;
 
 /// Time limit of a candidate's quick check, and of a check of the initial states alone.
@@ -19,6 +19,16 @@ const MIN_REPLAY_LIMIT: Duration = Duration::from_secs(600);
 
 /// A wait by the clock of the run.
 pub(super) type Wait<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// The reason to stop if a check ended in time when it was recorded, but not within this time here.
+pub(super) fn late_in_replay(limit: Duration) -> Halt {
+    let message = format!(
+        "the check ended in time when it was recorded, and did not end within {} s here; resume with a longer \
+         --tlc-timeout",
+        limit.as_secs()
+    );
+    Halt { reason: StopReason::Tool, message }
+}
 
 impl NodeContext {
     /// The clock's decisions in this attempt when it was recorded; `None` if the recording has none, or if this is no

@@ -13,8 +13,9 @@ use crate::pipeline::{
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
-    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, never_taken_branches, probe_lines,
-    statistics_sentence, status_sentence, step_lines, trace_table, undecided_branches, verdict_sentence, witness_lines,
+    CheckOutcome, Checker, Verdict, WITHOUT_JAVA, bounds_sentence, larger_bounds_lines, never_taken_actions,
+    never_taken_branches, probe_lines, statistics_sentence, status_sentence, step_lines, trace_table,
+    undecided_branches, verdict_sentence, witness_lines,
 };
 
 /// How many other concerns of the documents a report lists.
@@ -191,7 +192,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         }
         requirements(&mut text, view, revision);
         text.push_str(&objective_text(view, revision.revision));
-        check(&mut text, revision);
+        check(&mut text, revision, width);
         if let Some(strengthened) = &revision.strengthened {
             text.push_str(&strengthened_text(strengthened));
         }
@@ -293,7 +294,21 @@ pub fn skipped_lines(skipped: &[Skipped], max_listed: usize) -> Vec<String> {
     by_reason.into_iter().flat_map(line).collect()
 }
 
-fn check(text: &mut String, revision: &Revision) {
+/// What larger bounds showed, with a trace for each that broke a property.
+fn larger_bounds(text: &mut String, check: &CheckOutcome, width: usize) {
+    for line in larger_bounds_lines(&check.larger_bounds) {
+        let _ = writeln!(text, "  larger bounds: {line}");
+    }
+    for bound in &check.larger_bounds {
+        let Some(words) = bound.broken_words(&check.bounds) else { continue };
+        let _ = writeln!(text, "  larger bounds: {words}");
+        if let Some((_, Some(trace))) = bound.broken() {
+            let _ = writeln!(text, "\n{}\n", trace_table(trace, width).trim_end());
+        }
+    }
+}
+
+fn check(text: &mut String, revision: &Revision, width: usize) {
     match &revision.check {
         Some(outcome) => {
             let _ = writeln!(text, "\nCheck ({}): {}", outcome.version.trim(), verdict_sentence(outcome));
@@ -302,6 +317,7 @@ fn check(text: &mut String, revision: &Revision) {
             }
             let _ = writeln!(text, "  {}", statistics_sentence(&outcome.statistics));
             let _ = writeln!(text, "  within: {}", bounds_sentence(&outcome.bounds));
+            larger_bounds(text, outcome, width);
             for line in witness_lines(outcome) {
                 let _ = writeln!(text, "  witness {line}");
             }
@@ -394,6 +410,7 @@ fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision
                 ("assumption", &review.accepted_assumptions),
                 ("normative sentence", &review.accepted_sentences),
                 ("the blind reading of", &review.accepted_readings),
+                ("that a property is broken with", &review.accepted_bounds),
                 ("that the check is bounded by", &review.accepted_cfg),
                 ("that an action is never taken:", &review.intended_dead),
             ] {

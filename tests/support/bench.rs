@@ -96,8 +96,8 @@ impl Bench {
     }
 
     /// The command that runs the program with these arguments in the folder. No mutants are sampled before an approval,
-    /// which takes seconds, unless the arguments ask for some; and no properties are read blindly, unless the arguments ask
-    /// for it or name a recording, which then decides.
+    /// which takes seconds, unless the arguments ask for some; and no properties are read blindly and no larger bounds tried,
+    /// unless the arguments ask for it or name a recording, which then decides.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(super::PROGRAM);
         command.args(args);
@@ -109,8 +109,10 @@ impl Bench {
             Some(&"resume") => args.contains(&"--provider"),
             _ => false,
         };
-        if asks_a_model && !args.contains(&"--blind-reading") {
-            command.args(["--blind-reading", "off"]);
+        for flag in ["--blind-reading", "--bounds-budget"] {
+            if asks_a_model && !args.contains(&flag) {
+                command.args([flag, "off"]);
+            }
         }
         command.current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());
         for (name, value) in &self.env {

@@ -78,12 +78,15 @@ pub(crate) struct InProcess {
     /// File in the bench that the answers are recorded in.
     pub(crate) record: Option<&'static str>,
     pub(crate) limits: Limits,
+    /// Time for larger bounds; zero tries none.
+    pub(crate) bounds_budget: Duration,
 }
 
 impl InProcess {
     pub(crate) fn new(provider: Box<dyn Provider>, timer: Arc<dyn CallTimer>, candidates: u32) -> Self {
         let (toolchain, limits) = (Box::new(embedded()), Limits::default());
-        Self { provider, timer, toolchain, candidates, concurrent_calls: 8, record: None, limits }
+        let bounds_budget = Duration::ZERO;
+        Self { provider, timer, toolchain, candidates, concurrent_calls: 8, record: None, limits, bounds_budget }
     }
 
     /// Runs `docs/` into `specs/`.
@@ -103,6 +106,7 @@ impl InProcess {
             toolchain: self.toolchain,
             mutant_toolchain: None,
             mutant_sample: None,
+            bounds_budget: self.bounds_budget,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: self.limits,
             cancel: Cancel::new(),

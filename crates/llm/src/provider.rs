@@ -98,12 +98,15 @@ pub struct Timing {
     /// Whether the check ran out of time; for mutants, the check of the original specification.
     #[serde(default, alias = "out_of_time", skip_serializing_if = "std::ops::Not::not")]
     pub check_timed_out: bool,
-    /// Witnesses, properties after a violation, or mutants that were not decided in time.
+    /// Witnesses, properties after a violation, larger bounds (`N = 3`), or mutants that were not decided in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_out: Vec<String>,
-    /// Mutants that were not started in time.
+    /// Mutants or larger bounds that were not started in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<String>,
+    /// Whether larger bounds were tried after the check; older recordings do not say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub larger_bounds: bool,
 }
 
 /// A file that the model read, according to the provider's own record.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::branch_coverage::BranchCoverage;
 use super::diagnostic::Diagnostic;
+use super::larger_bounds::LargerBound;
 use super::place::Place;
 use super::probe::Probes;
 
@@ -386,6 +387,9 @@ pub struct CheckOutcome {
     /// Results of further runs on the violation; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<Probes>,
+    /// The same properties with larger constants, if all hold and a run tried some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub larger_bounds: Vec<LargerBound>,
     /// One entry for each `\* WITNESS` line of the configuration.
     pub witnesses: Vec<WitnessOutcome>,
     /// Warnings of the tool and of tlaforge.
@@ -414,6 +418,7 @@ impl CheckOutcome {
             properties: Vec::new(),
             further: Vec::new(),
             probes: None,
+            larger_bounds: Vec::new(),
             witnesses: Vec::new(),
             warnings: Vec::new(),
             checker,

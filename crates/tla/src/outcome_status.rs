@@ -167,6 +167,7 @@ mod tests {
             properties: names(properties),
             further: Vec::new(),
             probes: None,
+            larger_bounds: Vec::new(),
             witnesses: Vec::new(),
             warnings: Vec::new(),
             checker: Checker::Tlc,

@@ -61,6 +61,9 @@ pub struct ApprovalFacts {
     /// read.
     #[serde(default)]
     pub unaccepted_readings: Vec<String>,
+    /// Larger bounds with which a property is broken and that the review does not accept: `N = 3`.
+    #[serde(default)]
+    pub unaccepted_bounds: Vec<String>,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: Vec<String>,
     /// Files that the reviewer had to read in their current version and did not.
@@ -93,12 +96,13 @@ pub enum ApprovalClause {
     AssumptionsAccepted,
     SentencesAccounted,
     ReadingsAccepted,
+    LargerBoundsAccepted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 24] = [
+    pub const ALL: [ApprovalClause; 25] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -121,6 +125,7 @@ impl ApprovalClause {
         ApprovalClause::AssumptionsAccepted,
         ApprovalClause::SentencesAccounted,
         ApprovalClause::ReadingsAccepted,
+        ApprovalClause::LargerBoundsAccepted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
     ];
@@ -154,6 +159,7 @@ impl ApprovalClause {
             ApprovalClause::OpenPointsAccepted
             | ApprovalClause::AssumptionsAccepted
             | ApprovalClause::ReadingsAccepted
+            | ApprovalClause::LargerBoundsAccepted
             | ApprovalClause::ChangesNamed
             | ApprovalClause::ReviewerRead => NodeName::Review,
         }
@@ -223,6 +229,7 @@ impl ApprovalClause {
             ApprovalClause::AssumptionsAccepted => "claims.unaccepted_assumptions = 0",
             ApprovalClause::SentencesAccounted => "claims.unaccounted_sentences = 0",
             ApprovalClause::ReadingsAccepted => "claims.unaccepted_readings = 0",
+            ApprovalClause::LargerBoundsAccepted => "claims.unaccepted_bounds = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
         }
@@ -262,6 +269,9 @@ impl ApprovalClause {
             }
             ApprovalClause::ReadingsAccepted => {
                 "with blind reading, every checked property that covers a requirement was read blindly, and is named in `accepted_readings`"
+            }
+            ApprovalClause::LargerBoundsAccepted => {
+                "every larger bound with which a property is broken is named in `accepted_bounds`"
             }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
@@ -338,6 +348,10 @@ impl ApprovalClause {
                 "properties that no blind reader has read, or whose blind reading the review does not accept (name them in \
                  `accepted_readings`): {}",
                 list(&facts.unaccepted_readings)
+            ),
+            ApprovalClause::LargerBoundsAccepted => format!(
+                "a property is broken with larger bounds that the review does not accept (name them in `accepted_bounds`): {}",
+                list(&facts.unaccepted_bounds)
             ),
             ApprovalClause::ChangesNamed => {
                 format!(

@@ -137,6 +137,9 @@ pub struct Review {
     /// Properties whose blind reading says what their requirements say, or differs from them in a way that is accepted.
     #[serde(default)]
     pub accepted_readings: Vec<String>,
+    /// Larger bounds with which a property is broken, as the documents exclude them.
+    #[serde(default)]
+    pub accepted_bounds: Vec<String>,
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<String>,
@@ -240,6 +243,11 @@ impl Review {
     /// Whether it accepts the blind reading of the property.
     pub fn accepts_reading(&self, property: &str) -> bool {
         self.accepted_readings.iter().any(|entry| remark_on(entry, property).is_some())
+    }
+
+    /// Whether it accepts that a property is broken with the larger bound.
+    pub fn accepts_bound(&self, bound: &str) -> bool {
+        self.accepted_bounds.iter().any(|entry| remark_on(entry, bound).is_some())
     }
 
     /// Whether it accepts the line of the configuration, with a reason.

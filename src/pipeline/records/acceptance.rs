@@ -1,9 +1,10 @@
-//! What an approval needs a review to accept by number: open points, assumptions, and normative sentences without an
-//! account. The review node and the verification of a journal both compute it here.
+//! What an approval needs a review to accept by number or name: open points, assumptions, normative sentences without an
+//! account, and larger bounds that break a property. The review node and the verification of a journal both compute it here.
 
 use super::view::RunView;
 use crate::pipeline::machine::{ApprovalFacts, Review};
 use crate::prompt::OpenPoint;
+use crate::tla::LargerBound;
 
 impl RunView {
     /// The open points that the owner of the protocol has not decided as they are taken.
@@ -39,12 +40,20 @@ impl RunView {
         unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
     }
 
+    /// The larger bounds with which the check found a property broken and that the review does not accept.
+    pub fn unaccepted_bounds(&self, review: Option<&Review>) -> Vec<String> {
+        let larger = self.fresh_check().into_iter().flat_map(|check| &check.larger_bounds);
+        let broken = larger.filter(|bound| bound.broken().is_some()).map(LargerBound::name);
+        broken.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
+    }
+
     /// The journaled facts with what this view and the review say of these items, so that a journal cannot leave one out.
     pub(in crate::pipeline) fn with_acceptance(&self, facts: &ApprovalFacts, review: Option<&Review>) -> ApprovalFacts {
         ApprovalFacts {
             unaccepted_open_points: self.unaccepted_open_points(review),
             unaccepted_assumptions: self.unaccepted_assumptions(review),
             unaccounted_sentences: self.unaccounted_sentences(review),
+            unaccepted_bounds: self.unaccepted_bounds(review),
             ..facts.clone()
         }
     }

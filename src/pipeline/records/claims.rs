@@ -118,6 +118,9 @@ pub struct ReviewClaims {
     /// Properties that no blind reader has read, or whose blind reading the review does not accept.
     #[serde(default)]
     pub unaccepted_readings: usize,
+    /// Larger bounds with which a property is broken and that the review does not accept.
+    #[serde(default)]
+    pub unaccepted_bounds: usize,
     /// Changes since the baseline that the review does not accept.
     pub unnamed_changes: usize,
     /// Files that the reviewer had to read and did not.

@@ -131,6 +131,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
         unaccepted_assumptions: facts.unaccepted_assumptions.len(),
         unaccounted_sentences: facts.unaccounted_sentences.len(),
         unaccepted_readings: view.unaccepted_readings(facts),
+        unaccepted_bounds: facts.unaccepted_bounds.len(),
         unnamed_changes: facts.unnamed_changes.len(),
         unread: facts.unread.len(),
         flaw: claimed.map(flaw),

@@ -18,6 +18,7 @@ mod forge;
 mod forged_documents;
 mod handoff;
 mod interface;
+mod larger_bounds;
 mod misbehaving_models;
 mod open_points;
 mod original_defects;

@@ -66,7 +66,7 @@ fn full() -> Value {
         "verdict": "flaw",
         "issues": [{"severity": "major", "category": "cfg_mismatch", "blame": "spec", "description": "d", "suggestion": "s"}],
         "intended_dead": ["A"], "accepted_changes": ["B"], "accepted_uncovered": ["R1"],
-        "accepted_open_points": ["O1"], "accepted_assumptions": ["A1"], "accepted_sentences": ["N1: why"], "accepted_readings": ["P"], "accepted_cfg": ["C: why"],
+        "accepted_open_points": ["O1"], "accepted_assumptions": ["A1"], "accepted_sentences": ["N1: why"], "accepted_readings": ["P"], "accepted_bounds": ["N = 3"], "accepted_cfg": ["C: why"],
         "flaw": flaw, "further_flaws": [flaw], "summary": "s",
     })
 }
@@ -235,7 +235,7 @@ fn only_requests_for_objects_have_a_schema() {
         let empty = json!({
             "verdict": "revise", "issues": [{"severity": "minor", "category": "abstraction", "blame": null, "description": "d", "suggestion": ""}],
             "summary": "", "intended_dead": [], "accepted_changes": [], "accepted_uncovered": [], "accepted_open_points": [], "accepted_assumptions": [],
-            "accepted_sentences": [], "accepted_readings": [], "accepted_cfg": [], "flaw": null, "further_flaws": [],
+            "accepted_sentences": [], "accepted_readings": [], "accepted_bounds": [], "accepted_cfg": [], "flaw": null, "further_flaws": [],
         });
         assert_eq!(complaint(posted, &empty), None);
         let least = json!({

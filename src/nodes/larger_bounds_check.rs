@@ -1,0 +1,116 @@
+//! After a check in which all properties hold: checks the same properties with one constant of the configuration enlarged,
+//! for each constant in turn. The verdict of the check stays what it is.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use super::context::{NodeContext, halt_for_tool};
+use super::timing::late_in_replay;
+use crate::pipeline::{Attempt, NodeError};
+use crate::tla::{LargerBound, LargerBoundResult, Trace, Verdict, Violation, ViolationKind};
+use crate::toolchain::{CheckReport, CheckRequest, Limits, ToolContext};
+
+impl NodeContext {
+    /// Adds the results to the outcome of the check, which `took` this long.
+    pub(super) async fn check_larger_bounds(
+        &self,
+        attempt: &Attempt<'_>,
+        request: &CheckRequest,
+        checked: &mut CheckReport,
+        took: Duration,
+    ) -> Result<(), NodeError> {
+        let recorded = self.timing(attempt);
+        let is_wanted = !self.bounds_budget.is_zero() && attempt.candidate == 0;
+        // A recording of a run that tried none, or of an older release.
+        let is_recorded = !self.is_replay() || recorded.is_some_and(|timing| timing.larger_bounds);
+        let holds = checked.outcome.verdict == Verdict::Holds && checked.outcome.is_complete();
+        if !(is_wanted && is_recorded && holds) {
+            return Ok(());
+        }
+        let mut left = self.bounds_budget;
+        let larger = request.cfg.larger_constants(&request.spec.text);
+        for (open, (constant, value)) in (1..=larger.len()).rev().zip(larger) {
+            let mut bound = LargerBound { constant, value, result: LargerBoundResult::NotTried };
+            let began = Instant::now();
+            let late = |names: &[String]| names.contains(&bound.name());
+            bound.result = match recorded {
+                Some(timing) if late(&timing.unjudged) => LargerBoundResult::NotTried,
+                Some(timing) if late(&timing.timed_out) => LargerBoundResult::TooLarge,
+                Some(_) => self.check_with(request, &bound, self.replay_limit(), &mut checked.output).await?,
+                None if took > self.bounds_budget => LargerBoundResult::NotTried,
+                None => {
+                    // What an earlier one left of its share is for all that follow.
+                    let share = left / u32::try_from(open).unwrap_or(u32::MAX);
+                    self.check_with(request, &bound, share, &mut checked.output).await?
+                }
+            };
+            left = left.saturating_sub(began.elapsed());
+            checked.outcome.larger_bounds.push(bound);
+        }
+        Ok(())
+    }
+
+    /// Checks the properties of the request with this bound. An error that concerns only this check leaves it undecided.
+    async fn check_with(
+        &self,
+        request: &CheckRequest,
+        bound: &LargerBound,
+        time: Duration,
+        output: &mut String,
+    ) -> Result<LargerBoundResult, NodeError> {
+        let mut request = request.clone();
+        request.cfg.constants.insert(bound.constant.clone(), bound.value.clone());
+        request.cfg.witnesses.clear();
+        request.cfg_text = request.cfg.render();
+        let limits = Limits { check: time, ..self.limits.clone() };
+        let cx = ToolContext { limits: &limits, ..self.tool_context() };
+        // The limit is one of each run of the checker, and a check can take several.
+        let checked = tokio::select! {
+            checked = self.toolchain.check_without_details(&request, &cx) => checked,
+            () = self.wait_unless_replay(time) => return Ok(LargerBoundResult::TooLarge),
+        };
+        let CheckReport { outcome, output: own, .. } = match checked {
+            Ok(checked) => checked,
+            Err(error) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
+            Err(error) => return Ok(LargerBoundResult::Undecided { why: error.to_string() }),
+        };
+        let _ = write!(output, "\n\n===== with {} =====\n{own}", bound.name());
+        match LargerBoundResult::of(outcome) {
+            LargerBoundResult::TooLarge if self.is_replay() => Err(late_in_replay(time).into()),
+            LargerBoundResult::Broken { violated, trace: Some(trace) } if !has_names(&trace) => {
+                let trace = self.trace_with_names(request, &violated, &cx).await?.unwrap_or(trace);
+                Ok(LargerBoundResult::Broken { violated, trace: Some(trace) })
+            }
+            result => Ok(result),
+        }
+    }
+
+    /// Finds the violation again, by a check that explains its trace. `None` if that finds another one, or none.
+    async fn trace_with_names(
+        &self,
+        mut request: CheckRequest,
+        violated: &Violation,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<Trace>, NodeError> {
+        // Nothing else is decided on the way.
+        let cfg = &mut request.cfg;
+        cfg.invariants.retain(|name| violated.name.as_ref() == Some(name));
+        cfg.properties.retain(|name| violated.name.as_ref() == Some(name));
+        if violated.kind != ViolationKind::Deadlock {
+            cfg.check_deadlock = Some(false);
+        }
+        request.cfg_text = request.cfg.render();
+        match self.toolchain.check(&request, cx).await {
+            Ok(CheckReport { outcome, .. }) => {
+                let same = matches!(&outcome.verdict, Verdict::Violated { violated: again } if again == violated);
+                Ok(outcome.trace.filter(|_| same))
+            }
+            Err(error) if error.is_fatal() => Err(halt_for_tool(&error).into()),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn has_names(trace: &Trace) -> bool {
+    trace.steps.iter().skip(1).all(|step| step.action.is_some())
+}
