@@ -283,8 +283,23 @@ fn describe_change(change: &Change) -> String {
     match change.kind {
         ChangeKind::Vanished => format!("`{}` VANISHED; it was: `{}`", change.name, text(&change.was)),
         ChangeKind::Changed => {
-            format!("`{}` CHANGED from `{}` to `{}`", change.name, text(&change.was), text(&change.now))
+            let (was, now) = differing_lines(&text(&change.was), &text(&change.now));
+            match (was.as_str(), now.as_str()) {
+                ("", new) => format!("`{}` CHANGED: `{new}` is new", change.name),
+                (gone, "") => format!("`{}` CHANGED: `{gone}` is gone", change.name),
+                (was, now) => format!("`{}` CHANGED from `{was}` to `{now}`", change.name),
+            }
         }
         ChangeKind::Appeared => format!("`{}` APPEARED: `{}`", change.name, text(&change.now)),
     }
+}
+
+/// The lines of two texts that the other one lacks: each line is a definition, and most of what a property uses stays.
+fn differing_lines(was: &str, now: &str) -> (String, String) {
+    let lacking = |text: &str, other: &str| {
+        let lines = text.lines().filter(|line| !other.lines().any(|known| known == *line));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let (gone, new) = (lacking(was, now), lacking(now, was));
+    if gone.is_empty() && new.is_empty() { (was.to_owned(), now.to_owned()) } else { (gone, new) }
 }

@@ -1,5 +1,6 @@
 //! Renders runs, checks, audits, evaluations and mutation runs as text, JSON and `JUnit` XML. No I/O.
 
+mod accepted;
 mod audit;
 mod audit_junit;
 mod candidates;

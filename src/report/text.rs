@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
+use super::accepted::accepted_without_tools;
 use super::candidates::candidates_text;
 use super::count::counted;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{
-    CoveredRequirement, Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus,
-    ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
+    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus, ReviewVerdict,
+    Revision, RunView, Spent, ViolationJudgement,
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
@@ -20,6 +21,8 @@ use crate::tla::{
 
 /// How many other concerns of the documents a report lists.
 const MOST_OTHER_CONCERNS: usize = 8;
+/// Up to this many reached witnesses, each has a line.
+const MOST_WITNESSES: usize = 5;
 
 /// Maximum number of characters for the reason of a decision: enough for every value that a guard compares.
 pub const LONGEST_WHY: usize = 400;
@@ -262,6 +265,7 @@ pub fn report(view: &RunView, width: usize) -> String {
             let _ = writeln!(text, "      edited by hand: {}", r.edited.join(", "));
         }
     }
+    append_blind_readings(&mut text, view);
     text.push_str("\nAnswers by node:\n");
     for (node, spent) in &view.spending.by_lifeline {
         let _ = writeln!(text, "  {node}: {}, {:.0} s", amounts(spent), spent.seconds);
@@ -318,9 +322,7 @@ fn check(text: &mut String, revision: &Revision, width: usize) {
             let _ = writeln!(text, "  {}", statistics_sentence(&outcome.statistics));
             let _ = writeln!(text, "  within: {}", bounds_sentence(&outcome.bounds));
             larger_bounds(text, outcome, width);
-            for line in witness_lines(outcome) {
-                let _ = writeln!(text, "  witness {line}");
-            }
+            append_witnesses(text, outcome);
             let never = never_taken_actions(outcome);
             if !never.is_empty() {
                 let _ = writeln!(text, "  never taken: {}", never.join(", "));
@@ -333,6 +335,38 @@ fn check(text: &mut String, revision: &Revision, width: usize) {
             }
         }
         None => text.push_str("\nCheck: this revision was not checked\n"),
+    }
+}
+
+/// What those who saw only the formulas say that the properties of the shown revision forbid.
+fn append_blind_readings(text: &mut String, view: &RunView) {
+    let Some(revision) = decisive_revision(view) else { return };
+    let readings = view.blind_readings_of(revision);
+    if !readings.is_empty() {
+        let _ = writeln!(text, "\nBlind readings of rev_{}, by someone who saw only the formulas:", revision.revision);
+    }
+    for (property, said) in readings {
+        let _ = writeln!(text, "  {property}: {said}");
+    }
+}
+
+/// The witnesses that were not reached, and how many were.
+fn append_witnesses(text: &mut String, outcome: &CheckOutcome) {
+    let depths: Vec<usize> = outcome.witnesses.iter().filter_map(|witness| witness.reached.depth()).collect();
+    match (depths.iter().min(), depths.iter().max()) {
+        (Some(least), Some(most)) if depths.len() > MOST_WITNESSES => {
+            let all = if depths.len() == outcome.witnesses.len() { "all " } else { "" };
+            let _ = writeln!(text, "  witnesses: {all}{} reached, after {least} to {most} states", depths.len());
+            let open = witness_lines(outcome).into_iter().zip(&outcome.witnesses);
+            for (line, _) in open.filter(|(_, witness)| witness.reached.depth().is_none()) {
+                let _ = writeln!(text, "  witness {line}");
+            }
+        }
+        _ => {
+            for line in witness_lines(outcome) {
+                let _ = writeln!(text, "  witness {line}");
+            }
+        }
     }
 }
 
@@ -353,12 +387,6 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
             let _ = writeln!(text, "      documents: \"{sentences}\"");
         }
         let _ = writeln!(text, "      {}", status.words());
-        let covering = revision.requirements.iter().filter(|r| r.requirement.id == requirement.id);
-        for property in covering.flat_map(CoveredRequirement::claims) {
-            if let Some(said) = view.blind_readings_of(revision).get(property) {
-                let _ = writeln!(text, "      {property}, read blindly: {said}");
-            }
-        }
         let RequirementStatus::Broken { by } = &status else { continue };
         for violation in violations.iter().filter(|violation| by.contains(&violation.property)) {
             let words = match &violation.judgement {
@@ -392,49 +420,6 @@ fn open_points(text: &mut String, revision: &Revision) {
                 let _ = writeln!(text, "      {label}: {part}");
             }
         }
-    }
-}
-
-/// What reviews accepted by name and what was edited by hand before a revision, because no tool confirmed it.
-fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision) {
-    // With the revisions before it, because an acceptance also counts for those that follow.
-    let line = view.lineage(revision.revision);
-    let mut accepted = Vec::new();
-    for r in &line {
-        let reviews = view.reviews.by_revision.get(&r.revision).into_iter().flatten();
-        for (review, _) in reviews {
-            for (what, entries) in [
-                ("the change of", &review.accepted_changes),
-                ("that no property covers", &review.accepted_uncovered),
-                ("the reading of open point", &review.accepted_open_points),
-                ("assumption", &review.accepted_assumptions),
-                ("normative sentence", &review.accepted_sentences),
-                ("the blind reading of", &review.accepted_readings),
-                ("that a property is broken with", &review.accepted_bounds),
-                ("that the check is bounded by", &review.accepted_cfg),
-                ("that an action is never taken:", &review.intended_dead),
-            ] {
-                accepted.extend(entries.iter().map(|entry| format!("rev_{}: {what} {}", r.revision, entry.trim())));
-            }
-        }
-    }
-    if accepted.is_empty() {
-        text.push_str("\nAccepted by name in a review: nothing\n");
-    } else {
-        text.push_str("\nAccepted by name in a review, not confirmed by a tool:\n");
-        for entry in accepted {
-            let _ = writeln!(text, "  {entry}");
-        }
-    }
-    let by_hand: Vec<String> = line
-        .iter()
-        .filter(|r| !r.edited.is_empty())
-        .map(|r| format!("{} (before rev_{})", r.edited.join(", "), r.revision))
-        .collect();
-    let by_hand = if by_hand.is_empty() { "nothing".to_owned() } else { by_hand.join("; ") };
-    let _ = writeln!(text, "  edited by hand: {by_hand}");
-    if !view.settings.blind_reading {
-        text.push_str("  no blind reading of the properties\n");
     }
 }
 

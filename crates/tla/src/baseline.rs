@@ -178,7 +178,11 @@ fn with_closure(module: &Module, names: &[&String]) -> String {
     let roots: BTreeSet<&str> = names.iter().map(|name| name.as_str()).collect();
     let refers = roots.iter().filter_map(|name| by_name.get(name)).map(|definition| &definition.references);
     let below = module.closure_of(refers);
-    let below = below.iter().map(String::as_str).filter(|name| !roots.contains(name));
+    // The translator's tuple of all variables changes with them, and as a subscript it means the same.
+    let is_generated = |name: &&str| {
+        *name == "vars" && by_name.get(name).is_some_and(|definition| module.in_translation(definition.code.start))
+    };
+    let below = below.iter().map(String::as_str).filter(|name| !roots.contains(name) && !is_generated(name));
     let lines = roots.iter().copied().chain(below).map(|name| match by_name.get(name) {
         Some(definition) => definition.normalised(&module.source),
         None => format!("{name} is not defined"),

@@ -322,6 +322,16 @@ pub enum Reached {
     Unknown(String),
 }
 
+impl Reached {
+    /// The number of states of the path to it, if it was reached.
+    pub fn depth(&self) -> Option<usize> {
+        match self {
+            Self::Yes { depth } => Some(*depth),
+            Self::No | Self::Unknown(_) => None,
+        }
+    }
+}
+
 /// What a check found of a property after another one was violated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FurtherProperty {

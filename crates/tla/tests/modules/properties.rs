@@ -292,6 +292,26 @@ fn a_changed_helper_is_a_change_of_the_property() {
     assert_eq!((changes.len(), changes[0].name.as_str(), changes[0].kind), (1, "Inv", ChangeKind::Changed));
 }
 
+/// The tuple of all variables that the translator generates is no part of a property; one of the module's own is.
+#[test]
+fn a_variable_more_changes_no_property_that_does_not_use_it() {
+    let step = |translated: bool, vars: &str| {
+        let (begin, end) = if translated { ("\\* BEGIN TRANSLATION\n", "\\* END TRANSLATION\n") } else { ("", "") };
+        let text = format!(
+            "---- MODULE M ----\n(* --algorithm A\nvariables x = 0, y = 0;\nbegin\n  a: x := 1;\nend algorithm; *)\n\
+             {begin}VARIABLES x, y, pc\nvars == {vars}\n{end}Grows == [][x' > x]_vars\n===="
+        );
+        checked_texts(&Module::parse(&text).expect("a module"), &cfg("PROPERTY Grows"))
+    };
+    let changed = |translated: bool| {
+        let mut baseline = Baseline::default();
+        baseline.absorb(&step(translated, "<< x, pc >>"));
+        names(&baseline, &step(translated, "<< x, y, pc >>"))
+    };
+    assert_eq!(changed(true), [""; 0]);
+    assert_eq!(changed(false), ["Grows"]);
+}
+
 #[test]
 fn fairness_is_found_in_used_definitions_and_in_pluscal() {
     let config = cfg("SPECIFICATION Spec");

@@ -1,0 +1,65 @@
+//! What an outcome rests on that no tool confirmed: what reviews accepted by name, and what was edited by hand.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::pipeline::{Revision, RunView};
+
+/// What the reviews of these revisions accepted by name: a line for each kind, and one for each item that has a reason. What
+/// was accepted again is listed with the later revision.
+fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<String> {
+    let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut lines = Vec::new();
+    for r in revisions.iter().rev() {
+        let mut own = Vec::new();
+        for (review, _) in view.reviews.by_revision.get(&r.revision).into_iter().flatten().rev() {
+            for (one, several, entries) in [
+                ("the change of", "the changes of", &review.accepted_changes),
+                ("that no property covers", "that no property covers", &review.accepted_uncovered),
+                ("the reading of open point", "the readings of open points", &review.accepted_open_points),
+                ("assumption", "assumptions", &review.accepted_assumptions),
+                ("normative sentence", "normative sentences", &review.accepted_sentences),
+                ("the blind reading of", "the blind readings of", &review.accepted_readings),
+                ("that a property is broken with", "that a property is broken with", &review.accepted_bounds),
+                ("that the check is bounded by", "that the check is bounded by", &review.accepted_cfg),
+                ("that an action is never taken:", "that actions are never taken:", &review.intended_dead),
+            ] {
+                let (with_reason, plain): (Vec<&str>, Vec<&str>) = entries
+                    .iter()
+                    .map(|entry| entry.trim())
+                    .filter(|entry| seen.insert((one, entry.split_once(':').map_or(*entry, |(name, _)| name))))
+                    .partition(|entry| entry.contains(':'));
+                let what = if plain.len() == 1 { one } else { several };
+                own.extend((!plain.is_empty()).then(|| format!("rev_{}: {what} {}", r.revision, plain.join(", "))));
+                own.extend(with_reason.iter().map(|entry| format!("rev_{}: {one} {entry}", r.revision)));
+            }
+        }
+        lines.splice(0..0, own);
+    }
+    lines
+}
+
+/// What reviews accepted by name and what was edited by hand before a revision, because no tool confirmed it.
+pub(super) fn accepted_without_tools(text: &mut String, view: &RunView, revision: &Revision) {
+    // With the revisions before it, because an acceptance also counts for those that follow.
+    let line = view.lineage(revision.revision);
+    let accepted = accepted_lines(view, &line);
+    if accepted.is_empty() {
+        text.push_str("\nAccepted by name in a review: nothing\n");
+    } else {
+        text.push_str("\nAccepted by name in a review, not confirmed by a tool:\n");
+        for entry in accepted {
+            let _ = writeln!(text, "  {entry}");
+        }
+    }
+    let by_hand: Vec<String> = line
+        .iter()
+        .filter(|r| !r.edited.is_empty())
+        .map(|r| format!("{} (before rev_{})", r.edited.join(", "), r.revision))
+        .collect();
+    let by_hand = if by_hand.is_empty() { "nothing".to_owned() } else { by_hand.join("; ") };
+    let _ = writeln!(text, "  edited by hand: {by_hand}");
+    if !view.settings.blind_reading {
+        text.push_str("  no blind reading of the properties\n");
+    }
+}
