@@ -1,45 +1,9 @@
-//! Checks of the same properties with one constant of the configuration enlarged, as data, and the enlarged values. The
-//! toolchain makes the runs; this file knows no tool.
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+//! Larger bounds: the constants of a configuration enlarged, one at a time, and what a check of the same properties says with
+//! each. The toolchain makes the runs; this file knows no tool.
 
 use super::cfg::Cfg;
 use super::lexer::{Kind, Token, lex};
-use super::outcome::{Bounds, CheckOutcome, Trace, Verdict, Violation, ViolationKind};
-
-/// The properties of a check that holds, checked with one constant enlarged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LargerBound {
-    pub constant: String,
-    /// The enlarged value.
-    pub value: String,
-    pub result: LargerBoundResult,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LargerBoundResult {
-    /// All properties hold.
-    Holds {
-        /// The number of distinct states, if the checker gave it.
-        states: Option<u64>,
-    },
-    Broken {
-        violated: Violation,
-        trace: Option<Trace>,
-    },
-    /// An ASSUME is false with this value.
-    Excluded,
-    /// The check did not end in its share of the time.
-    TooLarge,
-    /// The check without this change took longer than the time for all larger bounds.
-    NotTried,
-    /// The check came to no verdict for another reason.
-    Undecided {
-        why: String,
-    },
-}
+use super::outcome::{Bounds, CheckOutcome, LargerBound, LargerBoundResult, Trace, Verdict, Violation, ViolationKind};
 
 impl LargerBoundResult {
     pub fn of(outcome: CheckOutcome) -> Self {

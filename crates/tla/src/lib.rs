@@ -64,7 +64,7 @@ pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};
 pub use fairness::WeakFairness;
 pub use forbidden_blocks::forbidden_blocks;
-pub use larger_bounds::{LargerBound, LargerBoundResult, larger_bounds_lines};
+pub use larger_bounds::larger_bounds_lines;
 pub use legend::variable_legend;
 pub use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
@@ -72,8 +72,9 @@ pub use module::{Module, ModuleError, Statement, is_module_name, module_name};
 pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{
-    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, Lasso,
-    Reached, Statistics, Step, TERMINATING, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
+    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, LargerBound,
+    LargerBoundResult, Lasso, Reached, Statistics, Step, TERMINATING, Trace, Verdict, Violation, ViolationKind,
+    WitnessOutcome,
 };
 pub use outcome_status::{PropertyStatus, status_sentence};
 pub use place::Place;

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::branch_coverage::BranchCoverage;
 use super::diagnostic::Diagnostic;
-use super::larger_bounds::LargerBound;
 use super::place::Place;
 use super::probe::Probes;
 
@@ -366,6 +365,39 @@ pub enum FurtherVerdict {
         /// Whether its run did not end in time, or was not started for lack of time.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         timed_out: bool,
+    },
+}
+
+/// The properties of a check that holds, checked with one constant enlarged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LargerBound {
+    pub constant: String,
+    /// The enlarged value.
+    pub value: String,
+    pub result: LargerBoundResult,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LargerBoundResult {
+    /// All properties hold.
+    Holds {
+        /// The number of distinct states, if the checker gave it.
+        states: Option<u64>,
+    },
+    Broken {
+        violated: Violation,
+        trace: Option<Trace>,
+    },
+    /// An ASSUME is false with this value.
+    Excluded,
+    /// The check did not end in its share of the time.
+    TooLarge,
+    /// The check without this change took longer than the time for all larger bounds.
+    NotTried,
+    /// The check came to no verdict for another reason.
+    Undecided {
+        why: String,
     },
 }
 
