@@ -42,7 +42,10 @@ pub(super) async fn perform(
     let input = without_sections(&informal, &NOT_FOR_THE_MODEL);
     let input_sha = attempt.keep(&input)?;
     let is_open = view.feedback_for(NodeName::Formalize).next().is_some() || !view.specification.diagnostics.is_empty();
-    if let Some(source) = view.artifact(file::SOURCE).filter(|_| !is_open && view.artifact(INPUT) == Some(&input_sha)) {
+    // A branch that begins here asks for another module.
+    let follows = view.attempts.contains_key(&(view.rev, NodeName::InformalSpec.name().to_owned()));
+    let is_kept = follows && !is_open && view.artifact(INPUT) == Some(&input_sha);
+    if let Some(source) = view.artifact(file::SOURCE).filter(|_| is_kept) {
         let artifacts = BTreeMap::from([(file::MODULE.to_owned(), source.clone())]);
         return Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
     }

@@ -61,7 +61,9 @@ pub(super) async fn perform(
         None => single_call::take_part(view, attempt, NodeName::GenerateInvariants, ANSWER)?,
         part => part,
     };
-    let is_kept = purpose == "draft" && view.artifact(INPUT) == Some(&input_sha);
+    // A branch that begins here asks for other properties.
+    let follows = view.attempts.contains_key(&(view.rev, NodeName::Formalize.name().to_owned()));
+    let is_kept = follows && purpose == "draft" && view.artifact(INPUT) == Some(&input_sha);
     let kept = previous.as_ref().zip(view.artifact(ANSWER)).filter(|_| is_kept);
     let answer = match (part, kept) {
         (Some(part), _) => part,

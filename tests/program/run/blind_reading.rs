@@ -53,11 +53,10 @@ fn a_property_is_accepted_by_its_name_beside_what_a_blind_reader_says() {
     }
     let bench = counter::bench();
     let done = bench.forge(&read(SENTENCE, &["NeverAbove: it says the same"]), &[]).expect(0);
-    done.prints(&[
-        "      holds, checked by NeverAbove\n      NeverAbove, read blindly: a state in which n is above Max\n",
-        "rev_0: the blind reading of NeverAbove: it says the same",
-    ]);
+    assert!(!done.stdout.contains("a state in which"), "{}", done.stdout);
+    done.prints(&["rev_0: the blind reading of NeverAbove: it says the same"]);
     assert!(!done_text(&bench).contains("no blind reading"));
+    assert!(done_text(&bench).contains("only the formulas:\n  NeverAbove: a state in which n is above Max\n"));
     assert!(bench.read("specs/review.md").contains("## Blind readings accepted\n\n- NeverAbove: it says the same"));
     let report = json_report(&bench);
     assert_eq!(report["revisions"][0]["blind_reading"], json!({"NeverAbove": "a state in which n is above Max"}));
