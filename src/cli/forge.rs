@@ -18,10 +18,10 @@ use super::secrets::refuse_secrets;
 use super::terminal::print_result;
 use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
 use super::trust::{check_recording_target, default_folder};
-use crate::config::{CheckerChoice, Settings};
+use crate::config::{CheckerChoice, Draft, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
-use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher};
+use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SINGLE_CALL};
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -99,6 +99,17 @@ pub(super) fn routing_settings(settings: &Settings, kept: RoutingSettings) -> Ro
 /// Whether the run reads properties blindly. A recording that has no such answer is of a run that read none.
 pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool {
     settings.blind_reading && context.caller.answers(BLIND_READING)
+}
+
+/// How the first revision is drafted, if the user does not choose: a replay follows its recording; otherwise documents of
+/// this many bytes together are drafted in a single call if they are small.
+pub(super) fn draft(settings: &Settings, context: &NodeContext, bytes: usize) -> Draft {
+    const SMALL: usize = 32 * 1024;
+    let is_small = || context.is_replay() || bytes <= SMALL && settings.candidates <= 1;
+    settings.draft.unwrap_or_else(|| match context.caller.answers(SINGLE_CALL) && is_small() {
+        true => Draft::SingleCall,
+        false => Draft::Nodes,
+    })
 }
 
 /// The prompts as the journal records them.

@@ -75,7 +75,8 @@ pub(super) struct ForgeArgs {
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
     /// How to draft the first revision: `nodes` requests the informal specification, the module and the properties one
-    /// after the other, `single_call` requests all three in one answer. Repairs always go node by node [default: nodes].
+    /// after the other, `single_call` requests all three in one answer. Repairs always go node by node [default:
+    /// `single_call` for documents of up to 32 KiB together, `nodes` for larger ones and for candidates].
     #[arg(long, value_enum, value_name = "HOW")]
     pub draft: Option<DraftChoice>,
     /// Number of formalizations to draft side by side, from 1 to 8. Each is translated, parsed and checked briefly; the

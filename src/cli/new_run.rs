@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
 use super::forge::{
-    Preparation, drive_and_report, prepare, prompts_in_use, reads_blindly, routing_settings, settings_to_journal,
+    Preparation, draft, drive_and_report, prepare, prompts_in_use, reads_blindly, routing_settings, settings_to_journal,
 };
 use super::format::Format;
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
@@ -129,7 +129,7 @@ pub(super) async fn create_run(
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
         routing: routing_settings(settings, RoutingSettings::default()),
-        draft: settings.draft,
+        draft: draft(settings, context, documents.files.iter().map(|document| document.text.len()).sum()),
         candidates: settings.candidates,
         blind_reading: reads_blindly(settings, &prepared.context),
         objective: job.objective,

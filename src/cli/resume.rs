@@ -102,7 +102,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         let prompts = prompts_in_use(&prepared.context.prompts);
         let mut changed = view.settings.changed(
             routing,
-            settings.draft,
+            settings.draft.unwrap_or(view.settings.draft),
             settings.candidates,
             objective.clone(),
             settings_to_journal(&settings, prepared),

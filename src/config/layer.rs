@@ -113,7 +113,8 @@ pub struct Layer {
     /// sentence. By default "must", "shall", "never", "always", "at no time" and "only if"; `[""]` looks for none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub normative_words: Vec<String>,
-    /// How the first revision is drafted.
+    /// How the first revision is drafted. By default, documents of up to 32 KiB together are drafted in a single call, and
+    /// larger ones or several candidates node by node; a replay follows its recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
     /// Number of formalizations drafted side by side.
@@ -359,7 +360,7 @@ impl Layer {
         Settings {
             provider: self.provider.clone().unwrap_or_else(|| "auto".into()),
             strict_replay: self.strict_replay.unwrap_or(false),
-            draft: self.draft.unwrap_or_default(),
+            draft: self.draft,
             candidates: self.candidates.unwrap_or(1),
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
@@ -452,8 +453,8 @@ pub struct Settings {
     pub provider: String,
     /// Refuse recorded answers if the prompt has changed since the recording.
     pub strict_replay: bool,
-    /// How the first revision is drafted.
-    pub draft: Draft,
+    /// How the first revision is drafted; by default that depends on the size of the documents.
+    pub draft: Option<Draft>,
     /// Number of formalizations drafted side by side.
     pub candidates: u32,
     /// Maximum number of revisions after the first.

@@ -56,7 +56,7 @@ impl NodeContext {
 
     /// Whether the answers come from a recording. Every choice that depends on time is then made as the recording says,
     /// and never by the clock: a slower or busier machine must make the same choices.
-    pub(super) fn is_replay(&self) -> bool {
+    pub fn is_replay(&self) -> bool {
         self.caller.name() == REPLAY
     }
 

@@ -43,3 +43,4 @@ pub use generate_invariants::covered_requirements;
 pub use inspection::Inspection;
 pub use module_cache::ModuleCache;
 pub use recording::build_recording;
+pub use single_call::PURPOSE as SINGLE_CALL;

@@ -13,7 +13,7 @@ use crate::prompt::{extract_module, split_answer};
 /// The artifact that holds the answer for later nodes.
 pub(super) const ANSWER: &str = "single_call.answer";
 /// The purpose of the request. Recordings are matched by it, so it keeps its name.
-pub(super) const PURPOSE: &str = "whole";
+pub const PURPOSE: &str = "whole";
 
 /// Whether the first request of the run asks for all parts. A branch never does: its revision is not 0.
 pub(super) fn is_due(view: &RunView, attempt: &Attempt<'_>) -> bool {

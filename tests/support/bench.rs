@@ -109,9 +109,9 @@ impl Bench {
             Some(&"resume") => args.contains(&"--provider"),
             _ => false,
         };
-        for flag in ["--blind-reading", "--bounds-budget"] {
+        for (flag, value) in [("--blind-reading", "off"), ("--bounds-budget", "off"), ("--draft", "nodes")] {
             if asks_a_model && !args.contains(&flag) {
-                command.args([flag, "off"]);
+                command.args([flag, value]);
             }
         }
         command.current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());

@@ -1,9 +1,10 @@
 //! Single-call drafts (`--draft single_call`): in the first pass one answer holds the parts of three nodes. A node asks for a part
 //! that is missing or unreadable.
 
-use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
+use crate::support::counter::{DOC, INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
 use crate::support::ran::{NO_ANSWER, Ran, ran};
-use crate::support::{Bench, Script, name};
+use crate::support::waiting::wait_until;
+use crate::support::{Bench, PROGRAM, Script, name};
 use serde_json::Value;
 
 const WHOLE: [&str; 2] = ["--draft", "single_call"];
@@ -308,4 +309,47 @@ fn a_run_from_before_the_setting_existed_continues_node_by_node() {
     let done = bench.run(&["resume", "specs"]);
     assert!(!done.stderr.contains("prompts have changed"), "{}", done.stderr);
     assert_eq!(of(&bench.journal("specs"), "request_sent")[0]["data"]["purpose"], "draft");
+}
+
+/// The title of the first request of a run with this document and these arguments, which choose nothing about the draft.
+fn first_request(document: &str, args: &[&str]) -> String {
+    let bench = bench();
+    bench.write("docs/counter.md", document);
+    let folder = bench.path("specs/handoff");
+    let mut child = std::process::Command::new(PROGRAM)
+        .args(["run", "docs", "--provider", "handoff", "--out", "specs"])
+        .args(args)
+        .current_dir(bench.path(""))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut request = String::new();
+    wait_until("the first request", || {
+        let found = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let text = found.filter_map(|path| std::fs::read_to_string(path.join("request.md")).ok()).next();
+        request = text.unwrap_or_default();
+        !request.is_empty()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    request.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn small_documents_are_drafted_in_a_single_call_by_default() {
+    let large = format!("{DOC}{}", "A line that says nothing of the protocol.\n".repeat(800));
+    for (document, args, wanted) in [
+        (DOC, &[][..], "whole"),
+        (DOC, &["--draft", "nodes"], "draft"),
+        (DOC, &["--candidates", "2"], "draft"),
+        (&large, &[], "draft"),
+        (&large, &["--draft", "single_call"], "whole"),
+    ] {
+        let title = first_request(document, args);
+        assert!(title.contains(&format!(": {wanted} of informal_spec")), "{} bytes, {args:?}: {title}", document.len());
+    }
+    // A replay follows its recording.
+    ran(&drafted(&all()), &[], 0).ended("approved");
+    ran(&good(), &[], 0).ended("approved");
 }
