@@ -246,20 +246,31 @@ fn same_mutants(before: &Judged, all: Vec<Mutant>) -> Vec<SampledMutant> {
 
 async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<JudgedMutant, ToolError> {
     let judged = judge.judge(mutant, cx).await?;
+    let module = &judge.subject.module;
+    let is_used = |variable: &str| match judged.killed_by.as_slice() {
+        [property] if module.definition(property).is_some() => {
+            // As a subscript, the tuple of all variables says nothing of each.
+            module.variables_of(property, |name| name != "vars").contains(variable)
+        }
+        _ => true,
+    };
+    let noticed_in = judged.trace.as_ref().and_then(|trace| noticed_in(trace, is_used));
     Ok(JudgedMutant {
         outcome: judged.outcome,
         killed_by: judged.killed_by,
-        noticed_in: judged.trace.as_ref().and_then(noticed_in),
+        noticed_in,
         lost_witnesses: judged.lost_witnesses,
         reason: judged.reason.filter(|_| matches!(judged.outcome, Outcome::Inconclusive | Outcome::Timeout)),
         ..timed_out(judge.subject, mutant)
     })
 }
 
-/// The last state of a counterexample.
-fn noticed_in(trace: &Trace) -> Option<NoticedIn> {
+/// The last state of a counterexample, with the variables of which the property speaks.
+fn noticed_in(trace: &Trace, is_used: impl Fn(&str) -> bool) -> Option<NoticedIn> {
     let last = trace.steps.last().filter(|_| trace.lasso.is_none())?;
-    let changed = last.state.iter().filter(|(name, _)| last.changed.contains(name));
+    let is_shown = |name: &String| last.changed.contains(name) && is_used(name);
+    let is_any_shown = last.state.keys().any(is_shown);
+    let changed = last.state.iter().filter(|(name, _)| is_shown(name) || !is_any_shown && last.changed.contains(name));
     let values =
         changed.map(|(name, value)| format!("{name} = {}", value.split_whitespace().collect::<Vec<_>>().join(" ")));
     let values: String = values.collect::<Vec<_>>().join(", ").chars().take(MAX_VALUES).collect();

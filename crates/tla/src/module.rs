@@ -298,13 +298,20 @@ impl Module {
 
     /// Whether the definition or anything it depends on mentions a variable of the module.
     pub fn mentions_variable(&self, name: &str) -> bool {
+        !self.variables_of(name, |_| true).is_empty()
+    }
+
+    /// The variables that a definition mentions, directly or through those of the definitions that are `followed`.
+    pub fn variables_of(&self, name: &str, followed: impl Fn(&str) -> bool) -> BTreeSet<&str> {
         let variables = self.variable_names();
         let by_name = self.definitions_by_name();
         let mut all = self.closure(name);
+        all.retain(|name| followed(name));
         all.insert(name.to_owned());
-        all.iter()
-            .filter_map(|name| by_name.get(name.as_str()))
-            .any(|definition| definition.references.names.iter().any(|name| variables.contains(name.as_str())))
+        let definitions = all.iter().filter_map(|name| by_name.get(name.as_str()));
+        let names: BTreeSet<&str> =
+            definitions.flat_map(|definition| &definition.references.names).map(String::as_str).collect();
+        variables.intersection(&names).copied().collect()
     }
 
     /// The byte offset after the list of EXTENDS, if there is one.
