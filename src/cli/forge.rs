@@ -106,10 +106,8 @@ pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool 
 pub(super) fn draft(settings: &Settings, context: &NodeContext, bytes: usize) -> Draft {
     const SMALL: usize = 32 * 1024;
     let is_small = || context.is_replay() || bytes <= SMALL && settings.candidates <= 1;
-    settings.draft.unwrap_or_else(|| match context.caller.answers(SINGLE_CALL) && is_small() {
-        true => Draft::SingleCall,
-        false => Draft::Nodes,
-    })
+    let is_single = || context.caller.answers(SINGLE_CALL) && is_small();
+    settings.draft.unwrap_or_else(|| if is_single() { Draft::SingleCall } else { Draft::Nodes })
 }
 
 /// The prompts as the journal records them.

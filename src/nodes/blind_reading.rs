@@ -69,7 +69,7 @@ fn formula(module: &Module, name: &str) -> Sha {
     let mut names = module.closure(name);
     names.insert(name.to_owned());
     let texts = names.iter().filter_map(|name| module.definition(name)).map(|definition| definition.text.as_str());
-    Sha::digest(&texts.collect::<Vec<_>>().join("\n"))
+    Sha::digest(texts.collect::<Vec<_>>().join("\n"))
 }
 
 /// An object with a sentence for each name.

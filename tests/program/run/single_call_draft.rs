@@ -326,8 +326,8 @@ fn first_request(document: &str, args: &[&str]) -> String {
         .unwrap();
     let mut request = String::new();
     wait_until("the first request", || {
-        let found = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-        let text = found.filter_map(|path| std::fs::read_to_string(path.join("request.md")).ok()).next();
+        let mut found = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let text = found.find_map(|path| std::fs::read_to_string(path.join("request.md")).ok());
         request = text.unwrap_or_default();
         !request.is_empty()
     });
