@@ -147,10 +147,12 @@ fn an_approval_after_an_edit_is_refused_with_the_values_of_the_clause() {
 #[test]
 fn a_module_from_an_older_informal_specification_is_not_approved() {
     let sorry = "I am sorry.";
-    // Word for word the same specification, and no module made from it.
+    // Another specification, and no module made from it.
+    let informal = INFORMAL.replace("The limit.", "The limit of the counter.");
+    assert_ne!(informal, INFORMAL);
     let script = good()
         .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "something is missing"))
-        .answer("informal_spec", 1, 1, "repair", INFORMAL)
+        .answer("informal_spec", 1, 1, "repair", &informal)
         .answer("formalize", 1, 1, "repair", sorry)
         .answer("formalize", 1, 2, "repair", sorry)
         .answer("review", 1, 1, "draft", &review("approved"))
