@@ -252,7 +252,7 @@ fn a_branch_from_an_edit_that_does_not_parse_changes_nothing() {
     bench.run(&args.iter().map(String::as_str).collect::<Vec<_>>()).expect(0);
     let before = bench.read("specs/journal.jsonl");
     let spec = "specs/history/rev_0/Spec.tla";
-    bench.write(spec, bench.read(spec).replacen("process", "proccess", 1));
+    bench.write(spec, bench.read(spec).replacen("process request", "proccess request", 1));
     let recording = project().join("evals/uniswap_swap/recording/run.jsonl");
     bench
         .run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--recording", recording.to_str().unwrap()])

@@ -52,7 +52,7 @@ fn the_recorded_run_of_the_swap_case_is_scored_by_its_own_properties_alone() {
     assert_eq!(report["score"], 1.0, "{report}");
     assert_eq!((&report["tier3"]["detected"], &report["tier3"]["total"]), (&3.into(), &3.into()));
     assert_eq!(report["outcome"], "approved");
-    assert_eq!(names(&mutant(&report, "free_tokens")["killed_by"]), ["TokensConserved", "SwapsAreAtomic"]);
+    assert_eq!(names(&mutant(&report, "free_tokens")["killed_by"]), ["Conserved", "RoundingStaysInPool"]);
     for mutant in report["tier3"]["known_bugs"].as_array().unwrap() {
         assert_eq!(
             (&mutant["outcome"], &mutant["killed_by_types_only"]),
@@ -62,12 +62,12 @@ fn the_recorded_run_of_the_swap_case_is_scored_by_its_own_properties_alone() {
     }
     // Properties about variables that the mutants lack are reported with the reason.
     let lacks = report["tier3"]["not_applicable"].as_array().unwrap();
-    let exact = lacks.iter().find(|lacks| lacks["property"] == "RefusalLeavesNoTrace").unwrap();
-    assert_eq!(names(&exact["missing"]), ["variable refused"]);
+    let exact = lacks.iter().find(|lacks| lacks["property"] == "RefusalsHarmless").unwrap();
+    assert_eq!(names(&exact["missing"]), ["variable answer"]);
     assert_eq!(exact["files"].as_array().unwrap().len(), 4, "three mutants and the reference");
 
     // Without the properties that kill a bug, the score drops.
-    let without = cfg.replace("    TokensConserved\n", "").replace("    SwapsAreAtomic\n", "");
+    let without = cfg.replace("    Conserved\n", "").replace("    RoundingStaysInPool\n", "");
     specs(&bench, "less", &module, &without);
     let less = eval(&bench, "less", case, 0);
     assert_eq!((&less["tier3"]["detected"], &mutant(&less, "free_tokens")["outcome"]), (&2.into(), &"survived".into()));

@@ -26,7 +26,8 @@ fn the_swap_case_ends_approved_with_the_same_files_as_its_recording_and_no_key_i
             _ => script(seen),
         });
         let bench = Bench::remembering();
-        let more = ["--provider", api.say("anthropic", "openai"), "--model", "claude-sonnet-4-5"];
+        let more =
+            ["--draft", "single_call", "--provider", api.say("anthropic", "openai"), "--model", "claude-sonnet-4-5"];
         let url = server.url();
         let env = match api {
             Api::Messages => [("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", KEY)],

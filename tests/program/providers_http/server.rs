@@ -47,5 +47,5 @@ fn the_recorded_model_reads_before_it_answers() {
     }
     let results = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "y"}]});
     body["messages"].as_array_mut().unwrap().push(results);
-    assert!(post(&server.url(), "/v1/messages", &body).contains("# Constant-product swaps of one two-token pool"));
+    assert!(post(&server.url(), "/v1/messages", &body).contains("# Swaps of one pool with two tokens"));
 }

@@ -64,18 +64,19 @@ fn with_repair_a_confirmed_flaw_leads_to_an_approval_as_repaired() {
     assert!(bench.read("specs/informal_spec.md").contains("CHANGED:"));
 }
 
+/// The review finds that an assumption narrows what the documents promise, and it becomes a requirement.
 #[test]
-fn a_property_that_the_checker_refuses_is_repaired_by_an_edit_and_the_protocol_is_approved() {
-    let bench = Bench::without_tools();
-    // Recorded with this checker, which refuses the shape of a property that TLC would check.
-    replay_of(&bench, "cache_leases", "run.jsonl", &["--checker", "embedded"], 0).prints(&["Outcome: approved"]);
-    let journal = bench.journal("specs");
-    assert!(routes(&journal).contains(&"review->generate_invariants".to_owned()));
-    assert!(journal.iter().any(|event| event.to_string().contains("edits, applied to the previous version")));
+fn a_promise_that_was_first_left_out_becomes_a_requirement() {
+    let bench = Bench::real();
+    replay(&bench, "ring_election", 0).prints(&["Outcome: approved"]);
+    assert!(routes(&bench.journal("specs")).contains(&"review->informal_spec".to_owned()));
+    let (before, after) = (bench.read("specs/history/rev_0/informal_spec.md"), bench.read("specs/informal_spec.md"));
+    assert!(before.contains("\nA8 [docs/election.md:51-52] (narrowed)") && !before.contains("\nR12 ["), "{before}");
+    assert!(after.contains("\nR12 [docs/election.md:51-52]") && !after.contains("\nA8 ["), "{after}");
 }
 
 #[test]
-fn a_run_with_one_concern_ends_approved_on_a_large_folder() {
+fn a_run_with_one_concern_ends_approved_on_a_large_folder_after_a_property_was_repaired_by_an_edit() {
     let bench = Bench::real();
     let concern = ["--concern", "the lease grant protocol with fencing tokens"];
     replay_of(&bench, "lockbox", "run.jsonl", &concern, 0).prints(&["Outcome: approved", "Other concerns"]);
@@ -89,6 +90,8 @@ fn a_run_with_one_concern_ends_approved_on_a_large_folder() {
         let reads = answer["data"]["reads"].as_array().unwrap();
         reads.iter().filter(|r| r["path"].as_str().unwrap().starts_with("docs/")).count()
     };
+    assert!(routes(&journal).contains(&"review->generate_invariants".to_owned()));
+    assert!(journal.iter().any(|event| event.to_string().contains("edits, applied to the previous version")));
     // Both looked words up in all files and read a few.
     assert!(read_by("informal_spec") >= 3, "{}", read_by("informal_spec"));
     assert!(read_by("review") >= 1, "{}", read_by("review"));
