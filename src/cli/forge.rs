@@ -101,12 +101,12 @@ pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool 
     settings.blind_reading && context.caller.answers(BLIND_READING)
 }
 
-/// How the first revision is drafted, if the user does not choose: a replay follows its recording; otherwise documents of
-/// this many bytes together are drafted in a single call if they are small.
+/// How the first revision is drafted: as the user chooses; otherwise as recorded in a replay, or in a single call if the
+/// documents have at most this many bytes together.
 pub(super) fn draft(settings: &Settings, context: &NodeContext, bytes: usize) -> Draft {
     const SMALL: usize = 32 * 1024;
-    let is_small = || context.is_replay() || bytes <= SMALL && settings.candidates <= 1;
-    let is_single = || context.caller.answers(SINGLE_CALL) && is_small();
+    let may_be_single = || context.is_replay() || bytes <= SMALL && settings.candidates <= 1;
+    let is_single = || context.caller.answers(SINGLE_CALL) && may_be_single();
     settings.draft.unwrap_or_else(|| if is_single() { Draft::SingleCall } else { Draft::Nodes })
 }
 

@@ -76,7 +76,8 @@ pub(super) struct ForgeArgs {
     pub prompts: Option<PathBuf>,
     /// How to draft the first revision: `nodes` requests the informal specification, the module and the properties one
     /// after the other, `single_call` requests all three in one answer. Repairs always go node by node [default:
-    /// `single_call` for documents of up to 32 KiB together, `nodes` for larger ones and for candidates].
+    /// `single_call` for documents of up to 32 KiB together, `nodes` for larger ones and for candidates; a replay follows its
+    /// recording, and a resumed run keeps its own].
     #[arg(long, value_enum, value_name = "HOW")]
     pub draft: Option<DraftChoice>,
     /// Number of formalizations to draft side by side, from 1 to 8. Each is translated, parsed and checked briefly; the
@@ -104,8 +105,8 @@ pub(super) struct ForgeArgs {
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub blind_reading: Option<bool>,
     /// After a check in which all properties hold, check them with larger bounds: each number of the configuration plus one,
-    /// each set with one element more. All of them together take at most this time; `off` tries none. A replay follows its
-    /// recording [default: 1m].
+    /// each set with one element more, one constant at a time. All of them together take at most this time; `off` tries none. A replay tries those
+    /// that its recording decided [default: 1m].
     #[arg(long, value_name = "TIME|off", value_parser = seconds_or_off)]
     pub bounds_budget: Option<u64>,
     /// Objective file (.toml or .json): a goal over metrics of the revisions (states, seconds, mutation score,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::larger_bounds::compare_larger_bounds;
+use super::larger_bounds::compare_larger_constants;
 use crate::pipeline::{Flaw, RunView, Specification};
 use crate::prompt::{Document, OpenPoint, Requirement, quote};
 use crate::tla::{
@@ -123,7 +123,7 @@ fn trace(trace: &Trace) -> String {
 /// The results of further checks of the violation, and the lines that the claim cites.
 fn recheck_section(flaw: &Flaw, check: Option<&CheckOutcome>) -> String {
     let mut lines = check.map(probe_lines).unwrap_or_default();
-    let open = check.map(|check| compare_larger_bounds(check, true).open).unwrap_or_default();
+    let open = check.map(|check| compare_larger_constants(check, true).open).unwrap_or_default();
     // `probe_lines` already has one line for all sets and numbers of the module.
     let missing = |line: &String| !lines.contains(line) && !line.ends_with(": not checked with more");
     let open: Vec<String> = open.into_iter().filter(missing).collect();

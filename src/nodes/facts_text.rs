@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::larger_bounds::{compare_larger_bounds, write_larger_bounds};
+use super::larger_bounds::{compare_larger_constants, write_larger_bounds};
 use super::mutants_text::mutants_facts;
 use super::review_facts::ReviewSubject;
 use super::workspace::diagnostics_text;
@@ -199,7 +199,7 @@ impl ReviewSubject<'_> {
                 let said =
                     read.get(name).map_or("not read: it cannot be accepted, and prevents an approval", String::as_str);
                 let _ = match first_shown.get(name) {
-                    Some(above) => writeln!(text, "  blind reading of {name}: as below {above}"),
+                    Some(above) => writeln!(text, "  blind reading of {name}: see {above}"),
                     None => writeln!(text, "  blind reading of {name}: {said}"),
                 };
                 first_shown.entry(name).or_insert_with(|| id.clone());
@@ -246,10 +246,10 @@ fn write_rechecks(text: &mut String, check: &CheckOutcome) {
              `\"unfair\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
         );
     }
-    let sole_causes = compare_larger_bounds(check, true).sole_causes;
+    let sole_causes = compare_larger_constants(check, true).sole_causes;
     if !sole_causes.is_empty() {
         text.push_str("- no flaw can rest on a violation that a bound alone causes\n");
-    } else if !compare_larger_bounds(check, false).sole_causes.is_empty() {
+    } else if !compare_larger_constants(check, false).sole_causes.is_empty() {
         text.push_str(
             "- the deadlock gives way to a larger bound: a flaw needs a line of the documents that grants the bound: \
              `\"bound\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",

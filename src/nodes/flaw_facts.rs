@@ -1,6 +1,6 @@
 //! The facts that the guard of a claimed flaw decides on.
 
-use super::larger_bounds::compare_larger_bounds;
+use super::larger_bounds::compare_larger_constants;
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{Citation, Flaw, FlawFacts};
 use crate::prompt::{Document, quote};
@@ -29,7 +29,7 @@ impl ReviewSubject<'_> {
         let cited = |citation: &Option<Citation>| {
             citation.as_ref().is_some_and(|c| line_exists(&c.file, c.line, documents) && !c.why.trim().is_empty())
         };
-        let bounds = check.map(|c| compare_larger_bounds(c, cited(&flaw.bound))).unwrap_or_default();
+        let bounds = check.map(|c| compare_larger_constants(c, cited(&flaw.bound))).unwrap_or_default();
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
         // Such bounds can hide a violation but cannot cause one.
         let hides = |line: &String| {

@@ -59,7 +59,7 @@ impl NodeContext {
     pub(super) async fn refusal(&self, text: &str, cfg: &Cfg) -> Result<Option<Diagnostic>, ToolError> {
         let request = CheckRequest { spec: SpecText::alone(text.to_owned()), cfg_text: cfg.render(), cfg: cfg.clone() };
         let refused = self.toolchain.find_refusal(&request, &self.tool_context()).await?;
-        Ok(refused.map(|message| Diagnostic { stage: Stage::Parse, line: 0, column: 0, message }))
+        Ok(refused.map(|message| Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message }))
     }
 
     async fn evaluation_error(&self, text: &str, cfg: Cfg) -> Result<Option<Vec<Diagnostic>>, ToolError> {

@@ -1,4 +1,5 @@
-//! What larger bounds show: which bounds could be the only cause of a violation, and with which a check that holds does not.
+//! For the reviewer: whether a larger constant makes a violation disappear, and the results for larger bounds after a check
+//! that holds.
 
 use std::fmt::Write as _;
 
@@ -6,9 +7,9 @@ use crate::tla::{
     CheckOutcome, ConstantProbe, ProbeResult, UNLIMITED_WIDTH, Verdict, ViolationKind, larger_bounds_lines, trace_table,
 };
 
-/// The effect of larger bounds on a violation.
+/// The effect of larger constants on a violation.
 #[derive(Default)]
-pub(super) struct LargerBounds {
+pub(super) struct LargerConstants {
     /// Bounds that alone cause the violation.
     pub sole_causes: Vec<String>,
     /// Bounds whose effect is not decided.
@@ -17,11 +18,11 @@ pub(super) struct LargerBounds {
 
 /// Compares the violation with the checks of larger constants. If a deadlock comes later with a larger constant, the bound
 /// causes it, unless the documents grant the bound (`bound_granted`).
-pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -> LargerBounds {
+pub(super) fn compare_larger_constants(check: &CheckOutcome, bound_granted: bool) -> LargerConstants {
     let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
     let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
     let larger = check.probes.as_ref().map(|probes| probes.larger_constants.as_slice()).unwrap_or_default();
-    let mut found = LargerBounds::default();
+    let mut found = LargerConstants::default();
     for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
         match larger.iter().find(|l| l.constant == *name) {
             Some(l) if l.result == ProbeResult::Holds => found.sole_causes.push(l.sentence(states)),
@@ -40,7 +41,7 @@ pub(super) fn compare_larger_bounds(check: &CheckOutcome, bound_granted: bool) -
     found
 }
 
-/// Writes the results for larger bounds, and what a review can do about those that break a property.
+/// Writes the results for larger bounds, and what a review can do about those with which a property is violated.
 pub(super) fn write_larger_bounds(text: &mut String, check: Option<&CheckOutcome>) {
     let Some(check) = check.filter(|check| !check.larger_bounds.is_empty()) else { return };
     text.push_str("\n## Larger bounds\n\n");
@@ -48,14 +49,14 @@ pub(super) fn write_larger_bounds(text: &mut String, check: Option<&CheckOutcome
         let _ = writeln!(text, "- {line}");
     }
     for bound in &check.larger_bounds {
-        let Some(words) = bound.broken_words(&check.bounds) else { continue };
+        let Some(words) = bound.violated_words(&check.bounds) else { continue };
         let name = bound.name();
         let _ = writeln!(
             text,
             "- {words}. Either have this value used in the configuration (`cfg_mismatch`), where the violation is then judged as \
              any other, or accept `{name}` in `accepted_bounds`, as `{name}: reason`, because the documents exclude it"
         );
-        if let Some((_, Some(trace))) = bound.broken() {
+        if let Some((_, Some(trace))) = bound.violated() {
             let _ = writeln!(text, "\n{}\n", trace_table(trace, UNLIMITED_WIDTH).trim_end());
         }
     }

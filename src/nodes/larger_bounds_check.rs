@@ -21,7 +21,7 @@ impl NodeContext {
     ) -> Result<(), NodeError> {
         let recorded = self.timing(attempt);
         let is_wanted = !self.bounds_budget.is_zero() && attempt.candidate == 0;
-        // A recording of a run that tried none, or of an older release.
+        // Older recordings, and those of runs that tried none, do not have it.
         let is_recorded = !self.is_replay() || recorded.is_some_and(|timing| timing.larger_bounds);
         let holds = checked.outcome.verdict == Verdict::Holds && checked.outcome.is_complete();
         if !(is_wanted && is_recorded && holds) {
@@ -39,7 +39,7 @@ impl NodeContext {
                 Some(_) => self.check_with(request, &bound, self.replay_limit(), &mut checked.output).await?,
                 None if took > self.bounds_budget => LargerBoundResult::NotTried,
                 None => {
-                    // What an earlier one left of its share is for all that follow.
+                    // Time that a bound does not use is for those that remain.
                     let share = left / u32::try_from(open).unwrap_or(u32::MAX);
                     self.check_with(request, &bound, share, &mut checked.output).await?
                 }
@@ -58,13 +58,14 @@ impl NodeContext {
         time: Duration,
         output: &mut String,
     ) -> Result<LargerBoundResult, NodeError> {
+        let began = Instant::now();
         let mut request = request.clone();
         request.cfg.constants.insert(bound.constant.clone(), bound.value.clone());
         request.cfg.witnesses.clear();
         request.cfg_text = request.cfg.render();
         let limits = Limits { check: time, ..self.limits.clone() };
         let cx = ToolContext { limits: &limits, ..self.tool_context() };
-        // The limit is one of each run of the checker, and a check can take several.
+        // `limits.check` limits each run of the checker, and one check can need several.
         let checked = tokio::select! {
             checked = self.toolchain.check_without_details(&request, &cx) => checked,
             () = self.wait_unless_replay(time) => return Ok(LargerBoundResult::TooLarge),
@@ -76,10 +77,16 @@ impl NodeContext {
         };
         let _ = write!(output, "\n\n===== with {} =====\n{own}", bound.name());
         match LargerBoundResult::of(outcome) {
-            LargerBoundResult::TooLarge if self.is_replay() => Err(late_in_replay(time).into()),
-            LargerBoundResult::Broken { violated, trace: Some(trace) } if !has_names(&trace) => {
-                let trace = self.trace_with_names(request, &violated, &cx).await?.unwrap_or(trace);
-                Ok(LargerBoundResult::Broken { violated, trace: Some(trace) })
+            LargerBoundResult::TooLarge if self.is_replay() => {
+                Err(late_in_replay(&format!("the check with `{}`", bound.name()), time).into())
+            }
+            LargerBoundResult::Violated { violated, trace: Some(trace) } if !has_names(&trace) => {
+                let named = tokio::select! {
+                    named = self.trace_with_names(request, &violated, &cx) => named?,
+                    () = self.wait_unless_replay(time.saturating_sub(began.elapsed())) => None,
+                };
+                let trace = named.unwrap_or(trace);
+                Ok(LargerBoundResult::Violated { violated, trace: Some(trace) })
             }
             result => Ok(result),
         }
@@ -92,7 +99,7 @@ impl NodeContext {
         violated: &Violation,
         cx: &ToolContext<'_>,
     ) -> Result<Option<Trace>, NodeError> {
-        // Nothing else is decided on the way.
+        // Only the violated property.
         let cfg = &mut request.cfg;
         cfg.invariants.retain(|name| violated.name.as_ref() == Some(name));
         cfg.properties.retain(|name| violated.name.as_ref() == Some(name));

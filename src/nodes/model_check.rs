@@ -105,7 +105,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     let timed_out = outcome.verdict.is_timed_out() || outcome.witnesses.iter().any(|w| w.timed_out);
     // A replay must not decide otherwise than the recorded run only because this machine is slower.
     if timed_out && timing.is_some_and(|timing| !timing.check_timed_out) {
-        return Err(late_in_replay(limits.check).into());
+        return Err(late_in_replay("the check", limits.check).into());
     }
     for (place, name) in all_witnesses.into_iter().enumerate().filter(|(_, name)| is_late(name)) {
         let reached = Reached::Unknown(LATE_IN_RECORDING.to_owned());

@@ -20,10 +20,10 @@ const MIN_REPLAY_LIMIT: Duration = Duration::from_secs(600);
 /// A wait by the clock of the run.
 pub(super) type Wait<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// The reason to stop if a check ended in time when it was recorded, but not within this time here.
-pub(super) fn late_in_replay(limit: Duration) -> Halt {
+/// The reason to stop if this check ended in time when it was recorded, but not within this time here.
+pub(super) fn late_in_replay(check: &str, limit: Duration) -> Halt {
     let message = format!(
-        "the check ended in time when it was recorded, and did not end within {} s here; resume with a longer \
+        "{check} ended in time when it was recorded, and did not end within {} s here; resume with a longer \
          --tlc-timeout",
         limit.as_secs()
     );

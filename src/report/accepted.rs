@@ -20,7 +20,11 @@ fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<String> {
                 ("assumption", "assumptions", &review.accepted_assumptions),
                 ("normative sentence", "normative sentences", &review.accepted_sentences),
                 ("the blind reading of", "the blind readings of", &review.accepted_readings),
-                ("that a property is broken with", "that a property is broken with", &review.accepted_bounds),
+                (
+                    "that the documents exclude the larger bound",
+                    "that the documents exclude the larger bounds",
+                    &review.accepted_bounds,
+                ),
                 ("that the check is bounded by", "that the check is bounded by", &review.accepted_cfg),
                 ("that an action is never taken:", "that actions are never taken:", &review.intended_dead),
             ] {

@@ -19,9 +19,9 @@ use crate::tla::{
     undecided_branches, verdict_sentence, witness_lines,
 };
 
-/// How many other concerns of the documents a report lists.
+/// Maximum number of other concerns that are listed.
 const MOST_OTHER_CONCERNS: usize = 8;
-/// Up to this many reached witnesses, each has a line.
+/// Maximum number of reached witnesses that are listed one by one.
 const MOST_WITNESSES: usize = 5;
 
 /// Maximum number of characters for the reason of a decision: enough for every value that a guard compares.
@@ -304,9 +304,9 @@ fn larger_bounds(text: &mut String, check: &CheckOutcome, width: usize) {
         let _ = writeln!(text, "  larger bounds: {line}");
     }
     for bound in &check.larger_bounds {
-        let Some(words) = bound.broken_words(&check.bounds) else { continue };
+        let Some(words) = bound.violated_words(&check.bounds) else { continue };
         let _ = writeln!(text, "  larger bounds: {words}");
-        if let Some((_, Some(trace))) = bound.broken() {
+        if let Some((_, Some(trace))) = bound.violated() {
             let _ = writeln!(text, "\n{}\n", trace_table(trace, width).trim_end());
         }
     }
@@ -338,12 +338,12 @@ fn check(text: &mut String, revision: &Revision, width: usize) {
     }
 }
 
-/// What those who saw only the formulas say that the properties of the shown revision forbid.
+/// The blind readings of the shown revision.
 fn append_blind_readings(text: &mut String, view: &RunView) {
     let Some(revision) = decisive_revision(view) else { return };
     let readings = view.blind_readings_of(revision);
     if !readings.is_empty() {
-        let _ = writeln!(text, "\nBlind readings of rev_{}, by someone who saw only the formulas:", revision.revision);
+        let _ = writeln!(text, "\nBlind readings of rev_{}, by a reader who saw only the formulas:", revision.revision);
     }
     for (property, said) in readings {
         let _ = writeln!(text, "  {property}: {said}");

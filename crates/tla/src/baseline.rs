@@ -178,7 +178,7 @@ fn with_closure(module: &Module, names: &[&String]) -> String {
     let roots: BTreeSet<&str> = names.iter().map(|name| name.as_str()).collect();
     let refers = roots.iter().filter_map(|name| by_name.get(name)).map(|definition| &definition.references);
     let below = module.closure_of(refers);
-    // The translator's tuple of all variables changes with them, and as a subscript it means the same.
+    // The translator's tuple of all variables changes with each new one. A property with it as subscript means the same.
     let is_generated = |name: &&str| {
         *name == "vars" && by_name.get(name).is_some_and(|definition| module.in_translation(definition.code.start))
     };

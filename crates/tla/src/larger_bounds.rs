@@ -11,7 +11,7 @@ impl LargerBoundResult {
             Verdict::Holds if outcome.is_complete() => Self::Holds { states: outcome.statistics.distinct },
             Verdict::Holds => Self::Undecided { why: "the exploration was not complete".to_owned() },
             Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => Self::Excluded,
-            Verdict::Violated { violated } => Self::Broken { violated, trace: outcome.trace },
+            Verdict::Violated { violated } => Self::Violated { violated, trace: outcome.trace },
             Verdict::Inconclusive { timed_out: true, .. } => Self::TooLarge,
             Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => Self::Undecided { why: reason },
         }
@@ -25,19 +25,19 @@ impl LargerBound {
     }
 
     /// What is violated, and its trace.
-    pub fn broken(&self) -> Option<(&Violation, Option<&Trace>)> {
+    pub fn violated(&self) -> Option<(&Violation, Option<&Trace>)> {
         match &self.result {
-            LargerBoundResult::Broken { violated, trace } => Some((violated, trace.as_ref())),
+            LargerBoundResult::Violated { violated, trace } => Some((violated, trace.as_ref())),
             _ => None,
         }
     }
 
-    /// Which property is broken, as a sentence without its end; `bounds` are those of the check. `None` if none is.
-    pub fn broken_words(&self, bounds: &Bounds) -> Option<String> {
-        let (violated, _) = self.broken()?;
+    /// Which property is violated, as a sentence without its end; `bounds` are those of the check. `None` if none is.
+    pub fn violated_words(&self, bounds: &Bounds) -> Option<String> {
+        let (violated, _) = self.violated()?;
         let what = violated.property().map_or_else(|| violated.description(), str::to_owned);
         let was = bounds.constants.get(&self.constant).map(|was| format!(" instead of {was}")).unwrap_or_default();
-        Some(format!("with `{}`{was}, `{what}` is broken", self.name()))
+        Some(format!("with `{}`{was}, `{what}` is violated", self.name()))
     }
 }
 

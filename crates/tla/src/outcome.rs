@@ -385,7 +385,7 @@ pub enum LargerBoundResult {
         /// The number of distinct states, if the checker gave it.
         states: Option<u64>,
     },
-    Broken {
+    Violated {
         violated: Violation,
         trace: Option<Trace>,
     },

@@ -162,8 +162,9 @@ impl Branches {
             if only.is_listed {
                 let own = only.has_own_name.then(|| self.distinct_name(&only.branch));
                 // A branch that begins with another choice is named after what is chosen there.
-                let begins_with = ["either", "if", "with"].map(|word| only.branch.name.starts_with(word));
-                let inner = begins_with.contains(&true).then(|| self.name_among(action, Some(*number), explains));
+                let first_word = only.branch.name.split(|c: char| !c.is_alphanumeric()).next();
+                let begins_with_choice = first_word.is_some_and(|word| ["either", "if", "with"].contains(&word));
+                let inner = begins_with_choice.then(|| self.name_among(action, Some(*number), explains));
                 return inner.flatten().or(own);
             }
         }

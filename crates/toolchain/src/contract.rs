@@ -282,7 +282,7 @@ pub trait Toolchain: Send + Sync {
         self.check(request, cx)
     }
 
-    /// Why the checker will not check this, as far as that is known without a run; `None` if it may.
+    /// Why the checker refuses the request, if that is known without a run; `None` if it accepts it.
     fn find_refusal<'a>(
         &'a self,
         _request: &'a CheckRequest,

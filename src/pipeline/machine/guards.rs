@@ -61,7 +61,7 @@ pub struct ApprovalFacts {
     /// read.
     #[serde(default)]
     pub unaccepted_readings: Vec<String>,
-    /// Larger bounds with which a property is broken and that the review does not accept: `N = 3`.
+    /// Larger bounds with which a property is violated and that the review does not accept: `N = 3`.
     #[serde(default)]
     pub unaccepted_bounds: Vec<String>,
     /// Changes since the baseline that the review does not accept.
@@ -271,7 +271,7 @@ impl ApprovalClause {
                 "with blind reading, every checked property that covers a requirement was read blindly, and is named in `accepted_readings`"
             }
             ApprovalClause::LargerBoundsAccepted => {
-                "every larger bound with which a property is broken is named in `accepted_bounds`"
+                "every larger bound with which a property is violated is named in `accepted_bounds`, with a reason"
             }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
@@ -350,7 +350,7 @@ impl ApprovalClause {
                 list(&facts.unaccepted_readings)
             ),
             ApprovalClause::LargerBoundsAccepted => format!(
-                "a property is broken with larger bounds that the review does not accept (name them in `accepted_bounds`): {}",
+                "a property is violated with larger bounds that the review does not accept (name them in `accepted_bounds`, each with a reason): {}",
                 list(&facts.unaccepted_bounds)
             ),
             ApprovalClause::ChangesNamed => {

@@ -245,9 +245,9 @@ impl Review {
         self.accepted_readings.iter().any(|entry| remark_on(entry, property).is_some())
     }
 
-    /// Whether it accepts that a property is broken with the larger bound.
+    /// Whether it accepts, with a reason, that the documents exclude the larger bound.
     pub fn accepts_bound(&self, bound: &str) -> bool {
-        self.accepted_bounds.iter().any(|entry| remark_on(entry, bound).is_some())
+        self.accepted_bounds.iter().any(|entry| remark_on(entry, bound).is_some_and(is_reason))
     }
 
     /// Whether it accepts the line of the configuration, with a reason.

@@ -1,5 +1,5 @@
 //! What an approval needs a review to accept by number or name: open points, assumptions, normative sentences without an
-//! account, and larger bounds that break a property. The review node and the verification of a journal both compute it here.
+//! account, and larger bounds with which a property is violated. The review node and the verification of a journal both compute it here.
 
 use super::view::RunView;
 use crate::pipeline::machine::{ApprovalFacts, Review};
@@ -40,11 +40,11 @@ impl RunView {
         unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
     }
 
-    /// The larger bounds with which the check found a property broken and that the review does not accept.
+    /// The larger bounds with which the check found a property violated and that the review does not accept.
     pub fn unaccepted_bounds(&self, review: Option<&Review>) -> Vec<String> {
         let larger = self.fresh_check().into_iter().flat_map(|check| &check.larger_bounds);
-        let broken = larger.filter(|bound| bound.broken().is_some()).map(LargerBound::name);
-        broken.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
+        let violated = larger.filter(|bound| bound.violated().is_some()).map(LargerBound::name);
+        violated.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
     }
 
     /// The journaled facts with what this view and the review say of these items, so that a journal cannot leave one out.

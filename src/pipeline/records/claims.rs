@@ -118,7 +118,7 @@ pub struct ReviewClaims {
     /// Properties that no blind reader has read, or whose blind reading the review does not accept.
     #[serde(default)]
     pub unaccepted_readings: usize,
-    /// Larger bounds with which a property is broken and that the review does not accept.
+    /// Larger bounds with which a property is violated and that the review does not accept.
     #[serde(default)]
     pub unaccepted_bounds: usize,
     /// Changes since the baseline that the review does not accept.

@@ -358,7 +358,8 @@ pub struct BlindReading {
     pub module: Sha,
     /// What each property forbids, in the names of the module.
     pub forbids: BTreeMap<String, String>,
-    /// The hash of each of these properties with all definitions that it uses. Where it was read before, it is not read again.
+    /// The hash of each of these properties with all definitions that it uses. A property
+    /// whose hash was read before is not read again.
     #[serde(default)]
     pub formulas: BTreeMap<String, Sha>,
     /// Properties that the reader was asked about and said nothing of.

@@ -25,7 +25,7 @@ pub struct ReviewHistory {
     pub ambiguities: BTreeMap<u32, Ambiguity>,
     /// What the properties of each module forbid, by those that were read blindly.
     pub(super) blind_readings: BTreeMap<Sha, BTreeMap<String, String>>,
-    /// The same by the hash of a property with all definitions that it uses, for modules that still have them.
+    /// What a property forbids, by its hash in [`BlindReading::formulas`]. A later module with the same formula reuses it.
     pub read_formulas: BTreeMap<Sha, String>,
 }
 

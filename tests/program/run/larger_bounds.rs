@@ -104,14 +104,14 @@ fn a_bound_that_breaks_a_property_prevents_the_approval_unless_the_review_accept
     let bench = counter::bench();
     let done = bench.forge(&broken(&["Max = 3: the documents say at most 2"]), &[]).expect(0);
     done.prints(&[
-        "larger bounds: with `Max = 3` instead of 2, `NeverAbove` is broken\n",
-        "rev_0: that a property is broken with Max = 3: the documents say at most 2\n",
+        "larger bounds: with `Max = 3` instead of 2, `NeverAbove` is violated\n",
+        "rev_0: that the documents exclude the larger bound Max = 3: the documents say at most 2\n",
     ]);
     let facts = facts(&bench);
-    let words = "- with `Max = 3` instead of 2, `NeverAbove` is broken. Either have this value used";
+    let words = "- with `Max = 3` instead of 2, `NeverAbove` is violated. Either have this value used";
     assert!(facts.contains(words) && facts.contains("n = 3"), "{facts}");
-    assert!(facts.contains("does not accept (name them in `accepted_bounds`): Max = 3"), "{facts}");
-    let result = &results(&bench)[0]["result"]["broken"];
+    assert!(facts.contains("does not accept (name them in `accepted_bounds`, each with a reason): Max = 3"), "{facts}");
+    let result = &results(&bench)[0]["result"]["violated"];
     assert_eq!(result["violated"], json!({"kind": "invariant", "name": "NeverAbove"}));
     let steps = result["trace"]["steps"].as_array().unwrap();
     let actions: Vec<&Value> = steps.iter().map(|step| &step["action"]).collect();
@@ -123,14 +123,14 @@ fn a_bound_that_breaks_a_property_prevents_the_approval_unless_the_review_accept
 #[test]
 fn a_forged_approval_with_a_broken_bound_is_refused() {
     let bench = counter::bench();
-    bench.forge(&broken(&["Max = 3"]), &[]).expect(0);
+    bench.forge(&broken(&["Max = 3: the documents say at most 2"]), &[]).expect(0);
     let review = "/facts/review/accepted_bounds";
     let done = forged(&bench, ("attempt_finished", "review"), review, &json!([])).expect(1);
     done.prints(&["larger_bounds_accepted"]);
     let held = recorded(good(), &[], &[]);
     let bench = counter::bench();
     bench.forge(&held, &[]).expect(0);
-    let broken = json!({"broken": {"violated": {"kind": "deadlock", "name": null}, "trace": null}});
+    let broken = json!({"violated": {"violated": {"kind": "deadlock", "name": null}, "trace": null}});
     let done = forged(&bench, ("check_finished", "model_check"), "/outcome/larger_bounds/0/result", &broken).expect(1);
     done.prints(&["larger_bounds_accepted"]);
 }
