@@ -105,7 +105,7 @@ pub(super) struct ForgeArgs {
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub blind_reading: Option<bool>,
     /// After a check in which all properties hold, check them with larger bounds: each number of the configuration plus one,
-    /// each set with one element more, one constant at a time. All of them together take at most this time; `off` tries none. A replay tries those
+    /// each set with one element more, one constant at a time. All of them together take at most this time; `off` tries none, also in a replay. A replay tries those
     /// that its recording decided [default: 1m].
     #[arg(long, value_name = "TIME|off", value_parser = seconds_or_off)]
     pub bounds_budget: Option<u64>,

@@ -12,7 +12,7 @@ use crate::prompt::{Account, Assumption, Document, NormativeSentence, OpenPoint,
 use crate::tla::{Change, ChangeKind, CheckOutcome, Checker, ProbeResult, Verdict, parsed_by, probe_lines};
 
 /// How many sentences are quoted of each passage that is declared out of scope, in a document that a requirement, an open
-/// point or an assumption cites. The sentences of other documents are only counted.
+/// point or an assumption cites. Of other documents, one sentence is quoted.
 const MOST_OUT_OF_SCOPE: usize = 2;
 
 impl ReviewSubject<'_> {
@@ -149,16 +149,17 @@ impl ReviewSubject<'_> {
             let _ = writeln!(text, "- {reason}");
             let covers = |s: &&NormativeSentence| matches!(&s.account, Some(Account::OutOfScope(why)) if why == reason);
             let covered: Vec<&NormativeSentence> = sentences.iter().filter(covers).collect();
-            let quoted = covered.iter().filter(|sentence| cited.contains(document_of(&sentence.place)));
-            let quoted: Vec<String> = quoted.take(MOST_OUT_OF_SCOPE).map(|sentence| sentence.words()).collect();
-            for sentence in &quoted {
-                let _ = writeln!(text, "  - {sentence}");
+            let is_cited = |sentence: &&&NormativeSentence| cited.contains(document_of(&sentence.place));
+            let mut quoted: Vec<&NormativeSentence> =
+                covered.iter().filter(is_cited).take(MOST_OUT_OF_SCOPE).copied().collect();
+            if quoted.is_empty() {
+                quoted.extend(covered.first());
             }
-            match (covered.len() - quoted.len(), quoted.is_empty()) {
-                (0, _) => {}
-                (1, true) => text.push_str("  - one normative sentence\n"),
-                (more, true) => drop(writeln!(text, "  - {more} normative sentences")),
-                (more, false) => drop(writeln!(text, "  - and {more} more at these places")),
+            for sentence in &quoted {
+                let _ = writeln!(text, "  - {}", sentence.words());
+            }
+            if covered.len() > quoted.len() {
+                let _ = writeln!(text, "  - and {} more at these places", covered.len() - quoted.len());
             }
         }
     }
@@ -300,6 +301,13 @@ fn differing_lines(was: &str, now: &str) -> (String, String) {
         let lines = text.lines().filter(|line| !other.lines().any(|known| known == *line));
         lines.collect::<Vec<_>>().join("\n")
     };
-    let (gone, new) = (lacking(was, now), lacking(now, was));
-    if gone.is_empty() && new.is_empty() { (was.to_owned(), now.to_owned()) } else { (gone, new) }
+    let shared = |text: &str, other: &str| {
+        let lines = text.lines().filter(|line| other.lines().any(|known| known == *line));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    // If lines changed their order, both texts are shown.
+    if was == now || shared(was, now) != shared(now, was) {
+        return (was.to_owned(), now.to_owned());
+    }
+    (lacking(was, now), lacking(now, was))
 }

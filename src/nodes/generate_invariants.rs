@@ -74,7 +74,8 @@ pub(super) async fn perform(
     let Repaired { sha, text, mut normalised } = repaired(repairs, answer, attempt)?;
     // After edits that do not fit, the next attempt repairs the same text.
     let mut artifacts: BTreeMap<String, Sha> = text.is_ok().then(|| (ANSWER.to_owned(), sha)).into_iter().collect();
-    artifacts.insert(INPUT.to_owned(), input_sha);
+    // Until the answer is accepted: one that was not is never kept.
+    artifacts.insert(INPUT.to_owned(), attempt.keep("")?);
     let read = match text.and_then(|text| extract_sections(&text)) {
         Ok(mut read) => {
             read.normalised.append(&mut normalised);
@@ -101,7 +102,7 @@ pub(super) async fn perform(
     };
     match inspection.module {
         Some(module) => {
-            artifacts.insert(file::MODULE.to_owned(), attempt.keep(&module)?);
+            artifacts.extend([(file::MODULE.to_owned(), attempt.keep(&module)?), (INPUT.to_owned(), input_sha)]);
             let covers = context
                 .modules
                 .parse(&module)

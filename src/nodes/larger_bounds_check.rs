@@ -40,8 +40,10 @@ impl NodeContext {
                 None if took > self.bounds_budget => LargerBoundResult::NotTried,
                 None => {
                     // Time that a bound does not use is for those that remain.
-                    let share = left / u32::try_from(open).unwrap_or(u32::MAX);
-                    self.check_with(request, &bound, share, &mut checked.output).await?
+                    match left / u32::try_from(open).unwrap_or(u32::MAX) {
+                        Duration::ZERO => LargerBoundResult::NotTried,
+                        share => self.check_with(request, &bound, share, &mut checked.output).await?,
+                    }
                 }
             };
             left = left.saturating_sub(began.elapsed());

@@ -24,7 +24,7 @@ pub(super) type Wait<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 pub(super) fn late_in_replay(check: &str, limit: Duration) -> Halt {
     let message = format!(
         "{check} ended in time when it was recorded, and did not end within {} s here; resume with a longer \
-         --tlc-timeout",
+         --tlc-timeout, or with --bounds-budget off if it is one with a larger bound",
         limit.as_secs()
     );
     Halt { reason: StopReason::Tool, message }

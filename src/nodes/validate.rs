@@ -9,7 +9,7 @@ use super::workspace::{current, diagnostics_text};
 use crate::pipeline::{
     Acceptance, Attempt, Event, Facts, Feedback, Interface, NodeError, NodeName, Product, RunView, file,
 };
-use crate::tla::{Cfg, Diagnostic, Module, parsed_by};
+use crate::tla::{Cfg, Diagnostic, Module, Stage, parsed_by};
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -60,6 +60,11 @@ pub(super) async fn perform(
                 facts: Facts::Nothing,
             })
         }
+        None if inspection.diagnostics.iter().any(|found| found.stage == Stage::Embedded) => Ok(rejected(
+            "the embedded checker",
+            &format!("The checker refuses the module.\n\n{}", diagnostics_text(&inspection.diagnostics)),
+            inspection.diagnostics,
+        )),
         None => Ok(rejected(
             parsed_by(context.toolchain.checker()).trim_start_matches("the "),
             &format!(

@@ -15,8 +15,8 @@ use crate::tla::{Diagnostic, UNLIMITED_WIDTH, outcome_text};
 
 /// Sections of the informal specification that say nothing about the model.
 pub(super) const NOT_FOR_THE_MODEL: [&str; 2] = ["other concerns", "out of scope"];
-/// Sections left out of the request for properties: the module has the steps, and takes the readings of the open points.
-pub(super) const NOT_FOR_PROPERTIES: [&str; 4] = ["other concerns", "out of scope", "steps", "open points"];
+/// Sections left out of the request for properties: the module has the steps.
+pub(super) const NOT_FOR_PROPERTIES: [&str; 3] = ["other concerns", "out of scope", "steps"];
 
 /// Writes the files of a request into the workspace and removes all others. `docs` and `exemplars` add the run's documents
 /// and exemplars.

@@ -3,44 +3,63 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::pipeline::{Revision, RunView};
+use crate::pipeline::{Review, Revision, RunView};
 
 /// What the reviews of these revisions accepted by name: a line for each kind, and one for each item that has a reason. What
-/// was accepted again is listed with the later revision.
+/// was accepted again is listed with the later revision, or with the later reason.
 fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<String> {
+    let reviews = || {
+        let of = |r: &&Revision| view.reviews.by_revision.get(&r.revision).into_iter().flatten().rev();
+        revisions.iter().rev().flat_map(move |r| of(r).map(|(review, _)| (r.revision, review)))
+    };
+    let with_reasons = reviews().flat_map(|(_, review)| kinds(review));
+    let reasoned: BTreeSet<(&str, &str)> = with_reasons
+        .flat_map(|(one, _, entries)| {
+            entries.iter().filter_map(move |entry| Some((one, entry.trim().split_once(": ")?.0)))
+        })
+        .collect();
     let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
-    let mut lines = Vec::new();
-    for r in revisions.iter().rev() {
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for (revision, review) in reviews() {
         let mut own = Vec::new();
-        for (review, _) in view.reviews.by_revision.get(&r.revision).into_iter().flatten().rev() {
-            for (one, several, entries) in [
-                ("the change of", "the changes of", &review.accepted_changes),
-                ("that no property covers", "that no property covers", &review.accepted_uncovered),
-                ("the reading of open point", "the readings of open points", &review.accepted_open_points),
-                ("assumption", "assumptions", &review.accepted_assumptions),
-                ("normative sentence", "normative sentences", &review.accepted_sentences),
-                ("the blind reading of", "the blind readings of", &review.accepted_readings),
-                (
-                    "that the documents exclude the larger bound",
-                    "that the documents exclude the larger bounds",
-                    &review.accepted_bounds,
-                ),
-                ("that the check is bounded by", "that the check is bounded by", &review.accepted_cfg),
-                ("that an action is never taken:", "that actions are never taken:", &review.intended_dead),
-            ] {
-                let (with_reason, plain): (Vec<&str>, Vec<&str>) = entries
-                    .iter()
-                    .map(|entry| entry.trim())
-                    .filter(|entry| seen.insert((one, entry.split_once(':').map_or(*entry, |(name, _)| name))))
-                    .partition(|entry| entry.contains(':'));
-                let what = if plain.len() == 1 { one } else { several };
-                own.extend((!plain.is_empty()).then(|| format!("rev_{}: {what} {}", r.revision, plain.join(", "))));
-                own.extend(with_reason.iter().map(|entry| format!("rev_{}: {one} {entry}", r.revision)));
+        for (one, several, entries) in kinds(review) {
+            let mut plain = Vec::new();
+            for entry in entries.iter().map(|entry| entry.trim()) {
+                let reason = entry.split_once(": ");
+                let name = reason.map_or(entry, |(name, _)| name);
+                if (reason.is_none() && reasoned.contains(&(one, name))) || !seen.insert((one, name)) {
+                    continue;
+                }
+                match reason {
+                    Some(_) => own.push(format!("rev_{revision}: {one} {entry}")),
+                    None => plain.push(entry),
+                }
             }
+            let what = if plain.len() == 1 { one } else { several };
+            own.extend((!plain.is_empty()).then(|| format!("rev_{revision}: {what} {}", plain.join(", "))));
         }
-        lines.splice(0..0, own);
+        lines.push(own);
     }
-    lines
+    lines.into_iter().rev().flatten().collect()
+}
+
+/// What a review accepts, by kind: the words for one and for several items, and the entries.
+fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<String>); 9] {
+    [
+        ("the change of", "the changes of", &review.accepted_changes),
+        ("that no property covers", "that no property covers", &review.accepted_uncovered),
+        ("the reading of open point", "the readings of open points", &review.accepted_open_points),
+        ("assumption", "assumptions", &review.accepted_assumptions),
+        ("normative sentence", "normative sentences", &review.accepted_sentences),
+        ("the blind reading of", "the blind readings of", &review.accepted_readings),
+        (
+            "that the documents exclude the larger bound",
+            "that the documents exclude the larger bounds",
+            &review.accepted_bounds,
+        ),
+        ("that the check is bounded by", "that the check is bounded by", &review.accepted_cfg),
+        ("that an action is never taken:", "that actions are never taken:", &review.intended_dead),
+    ]
 }
 
 /// What reviews accepted by name and what was edited by hand before a revision, because no tool confirmed it.

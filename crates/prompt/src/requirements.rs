@@ -38,18 +38,24 @@ pub(super) fn place_words(place: Option<&str>, misplaced: Option<&str>) -> Strin
 }
 
 /// Parses lines such as `R1 [docs/swap.md:12-14] The product never decreases.`. Accepts a bullet, bold marks, a table bar or
-/// a colon around the number. If several lines define the same number, the first one with a place counts, or the first one:
-/// a sentence such as "R1 and R2 are conditions on every state" only refers to them.
+/// a colon around the number. If several lines define the same number, the first one counts, unless it only refers to
+/// requirements, as in "R1 and R2 are conditions on every state".
 pub fn parse_requirements(text: &str) -> Vec<Requirement> {
     let mut found: Vec<Requirement> = Vec::new();
     for requirement in requirement_lines(text).into_iter().filter_map(parse_requirement) {
         match found.iter_mut().find(|r| r.id == requirement.id) {
-            Some(first) if first.place.is_none() && requirement.place.is_some() => *first = requirement,
+            Some(first) if refers_only(first) && requirement.place.is_some() => *first = requirement,
             Some(_) => {}
             None => found.push(requirement),
         }
     }
     found
+}
+
+/// Whether the line is the beginning of a sentence about requirements.
+fn refers_only(line: &Requirement) -> bool {
+    let first_word = line.text.split(|c: char| !c.is_alphanumeric()).next();
+    line.place.is_none() && first_word.is_some_and(|word| ["and", "or", "to", "is", "are"].contains(&word))
 }
 
 /// Lines that look like a requirement but are not read by [`parse_requirements`], each with the reason: the number is taken
@@ -220,6 +226,11 @@ mod tests {
         let text = "## Requirements\nR1 and R5 to R7 are conditions on every state.\n\nR1 [docs/a.md:1] It holds.\n";
         assert_eq!(parse_requirements(text)[0].text, "It holds.");
         assert_eq!(malformed_requirements(text), [""; 0]);
+        for first in ["R1: It never falls.", "R1 It never falls."] {
+            let text = format!("## Requirements\n{first}\nR1 (safety) is a condition.\nR1 [docs/a.md:1] It grows.\n");
+            assert_eq!(parse_requirements(&text)[0].text, "It never falls.");
+            assert!(!malformed_requirements(&text).is_empty());
+        }
         assert_eq!(parse_requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
     }
 

@@ -8,10 +8,17 @@ use super::outcome::{Bounds, CheckOutcome, LargerBound, LargerBoundResult, Trace
 impl LargerBoundResult {
     pub fn of(outcome: CheckOutcome) -> Self {
         match outcome.verdict {
-            Verdict::Holds if outcome.is_complete() => Self::Holds { states: outcome.statistics.distinct },
-            Verdict::Holds => Self::Undecided { why: "the exploration was not complete".to_owned() },
+            Verdict::Holds if !outcome.is_complete() => {
+                Self::Undecided { why: "the exploration was not complete".to_owned() }
+            }
+            Verdict::Holds if !outcome.has_steps() => Self::Undecided { why: "no step is possible with it".to_owned() },
+            Verdict::Holds => Self::Holds { states: outcome.statistics.distinct },
             Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => Self::Excluded,
             Verdict::Violated { violated } => Self::Violated { violated, trace: outcome.trace },
+            // What cannot be evaluated would also refuse an approval of the check itself.
+            Verdict::Invalid { violated, .. } if violated.kind == ViolationKind::Evaluation => {
+                Self::Violated { violated, trace: outcome.trace }
+            }
             Verdict::Inconclusive { timed_out: true, .. } => Self::TooLarge,
             Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => Self::Undecided { why: reason },
         }
@@ -37,7 +44,10 @@ impl LargerBound {
         let (violated, _) = self.violated()?;
         let what = violated.property().map_or_else(|| violated.description(), str::to_owned);
         let was = bounds.constants.get(&self.constant).map(|was| format!(" instead of {was}")).unwrap_or_default();
-        Some(format!("with `{}`{was}, `{what}` is violated", self.name()))
+        Some(match violated.kind {
+            ViolationKind::Evaluation => format!("with `{}`{was}, something cannot be evaluated", self.name()),
+            _ => format!("with `{}`{was}, `{what}` is violated", self.name()),
+        })
     }
 }
 
@@ -55,10 +65,7 @@ pub fn larger_bounds_lines(larger: &[LargerBound]) -> Vec<String> {
         _ => None,
     });
     let too_large = list("too large for the time:", &having(LargerBoundResult::TooLarge));
-    let not_tried = list(
-        "not tried, because the check itself took longer than the time for them:",
-        &having(LargerBoundResult::NotTried),
-    );
+    let not_tried = list("not tried, because no time was left for them:", &having(LargerBoundResult::NotTried));
     let excluded = list("excluded by an ASSUME:", &having(LargerBoundResult::Excluded));
     let undecided = list("not decided:", &|bound| match &bound.result {
         LargerBoundResult::Undecided { why } => Some(format!("{} ({})", bound.name(), why.trim())),

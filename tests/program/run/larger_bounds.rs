@@ -146,12 +146,23 @@ fn a_bound_that_an_assumption_excludes_is_said_to_be_excluded() {
 }
 
 #[test]
-fn a_bound_without_a_verdict_is_undecided_and_breaks_nothing() {
+fn a_property_that_cannot_be_evaluated_with_a_larger_bound_prevents_the_approval() {
     let script = with_properties("NeverAbove == n <= Max /\\ <<5, 6>>[Max] > 4");
     let bench = counter::bench();
-    let done = bench.forge(&recorded(script, &[], &[]), &[]).expect(0);
-    done.prints(&["larger bounds: not decided: Max = 3 ("]);
-    assert!(results(&bench)[0]["result"]["undecided"]["why"].is_string(), "{}", results(&bench));
+    let done = bench.forge(&recorded(script, &[], &[]), &["--max-revisions", "0"]).expect(1);
+    done.prints(&["larger bounds: with `Max = 3` instead of 2, something cannot be evaluated"]);
+    assert_eq!(event(&bench, "guard_evaluated")["clause"], "larger_bounds_accepted");
+    assert_eq!(results(&bench)[0]["result"]["violated"]["violated"]["kind"], "evaluation", "{}", results(&bench));
+}
+
+#[test]
+fn a_bound_with_which_no_step_is_possible_holds_nothing() {
+    let module = MODULE.replace("n := n + 1;", "await Max < 3; n := n + 1;");
+    let script = good().answer("formalize", 0, 1, "draft", &fenced(&module));
+    let bench = counter::bench();
+    let done = bench.forge(&recorded(script, &[], &[]), &[]);
+    let shown = results(&bench)[0]["result"].to_string();
+    assert!(!shown.contains("holds"), "{shown}\n{}", done.stdout);
 }
 
 #[test]
@@ -162,7 +173,7 @@ fn a_replay_starts_no_check_that_was_late_and_tries_nothing_without_a_record_of_
     assert!(!bench.read("specs/tlc_output.txt").contains("with Max = 3"));
 
     let bench = counter::bench();
-    bench.forge(&recorded(good(), &[], &["Max = 3"]), &[]).expect(0).prints(&["not tried, because the check itself"]);
+    bench.forge(&recorded(good(), &[], &["Max = 3"]), &[]).expect(0).prints(&["not tried, because no time was left"]);
     assert_eq!(results(&bench), with_result(&json!("not_tried")));
 
     for (script, more) in [(good(), &[][..]), (recorded(good(), &[], &[]), &["--bounds-budget", "off"])] {
