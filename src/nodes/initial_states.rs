@@ -3,12 +3,13 @@
 
 use super::context::NodeContext;
 use super::inspection::quote_lines;
-use crate::tla::{Cfg, Diagnostic, Module, Stage, Verdict, ViolationKind};
-use crate::toolchain::{CheckRequest, SpecText, ToolContext, ToolError};
+use crate::tla::{Cfg, Checker, Diagnostic, Module, Stage, Verdict, ViolationKind};
+use crate::toolchain::{CheckRequest, REFUSED, SpecText, ToolContext, ToolError};
 
 impl NodeContext {
-    /// Diagnostics if an invariant cannot be evaluated in an initial state. Empty if all can be, if the initial predicate
-    /// itself cannot, or if nothing was decided: the check that follows decides that.
+    /// Diagnostics if an invariant cannot be evaluated in an initial state, or if the embedded checker refuses a property.
+    /// Empty if it is neither, if the initial predicate itself cannot be evaluated, or if nothing was decided: the check that
+    /// follows decides that.
     pub(super) async fn unevaluable_invariants(&self, text: &str, cfg: &Cfg) -> Result<Vec<Diagnostic>, ToolError> {
         let Ok(module) = Module::parse(text) else { return Ok(Vec::new()) };
         let starts_at_init = match (&cfg.specification, &cfg.init) {
@@ -39,7 +40,8 @@ impl NodeContext {
             ..cfg.clone()
         };
         let Some(found) = self.evaluation_error(&text, initial(cfg.invariants.clone())).await? else {
-            return Ok(Vec::new());
+            let properties = Cfg { properties: cfg.properties.clone(), ..initial(Vec::new()) };
+            return self.refused_properties(&text, properties, initial(Vec::new())).await;
         };
         if self.evaluation_error(&text, initial(Vec::new())).await?.is_some() {
             return Ok(Vec::new());
@@ -55,6 +57,22 @@ impl NodeContext {
         Ok(quote_lines(found.into_iter().map(explained).collect(), &text))
     }
 
+    /// A diagnostic if the embedded checker refuses these properties, and not the module without them.
+    async fn refused_properties(&self, text: &str, properties: Cfg, none: Cfg) -> Result<Vec<Diagnostic>, ToolError> {
+        if self.toolchain.checker() != Checker::Embedded || properties.properties.is_empty() {
+            return Ok(Vec::new());
+        }
+        let refused = |verdict: Option<Verdict>| match verdict {
+            Some(Verdict::Inconclusive { reason, .. }) if reason.starts_with(REFUSED) => Some(reason),
+            _ => None,
+        };
+        let Some(message) = refused(self.initial_verdict(text, properties).await?) else { return Ok(Vec::new()) };
+        if refused(self.initial_verdict(text, none).await?).is_some() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message }])
+    }
+
     /// A diagnostic if the checker would refuse the module with this configuration, whatever its states are.
     pub(super) async fn refusal(&self, text: &str, cfg: &Cfg) -> Result<Option<Diagnostic>, ToolError> {
         let request = CheckRequest { spec: SpecText::alone(text.to_owned()), cfg_text: cfg.render(), cfg: cfg.clone() };
@@ -63,21 +81,24 @@ impl NodeContext {
     }
 
     async fn evaluation_error(&self, text: &str, cfg: Cfg) -> Result<Option<Vec<Diagnostic>>, ToolError> {
-        let spec = SpecText::alone(text.to_owned());
-        let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
-        let limits = self.quick_limits();
-        let cx = ToolContext { limits: &limits, ..self.tool_context() };
-        let checked = match self.toolchain.check_without_details(&request, &cx).await {
-            Ok(checked) => checked,
-            Err(error) if error.is_fatal() => return Err(error),
-            // The check that follows reports it.
-            Err(_) => return Ok(None),
-        };
-        Ok(match checked.outcome.verdict {
-            Verdict::Invalid { violated, diagnostics, .. } if violated.kind == ViolationKind::Evaluation => {
+        Ok(match self.initial_verdict(text, cfg).await? {
+            Some(Verdict::Invalid { violated, diagnostics, .. }) if violated.kind == ViolationKind::Evaluation => {
                 Some(diagnostics)
             }
             _ => None,
         })
+    }
+
+    /// The verdict in the initial states; `None` if there is none, which the check that follows reports.
+    async fn initial_verdict(&self, text: &str, cfg: Cfg) -> Result<Option<Verdict>, ToolError> {
+        let spec = SpecText::alone(text.to_owned());
+        let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
+        let limits = self.quick_limits();
+        let cx = ToolContext { limits: &limits, ..self.tool_context() };
+        match self.toolchain.check_without_details(&request, &cx).await {
+            Ok(checked) => Ok(Some(checked.outcome.verdict)),
+            Err(error) if error.is_fatal() => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 }

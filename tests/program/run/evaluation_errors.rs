@@ -1,6 +1,8 @@
 //! What cannot be evaluated in an initial state.
 
-use crate::support::counter::{MODULE, bench, bench_with_java, fenced, good, good_sections};
+use crate::support::counter::{
+    CFG, INVARIANTS, MODULE, WITNESSES, bench, bench_with_java, fenced, good, good_sections, sections,
+};
 use crate::support::{name, reasons};
 
 /// An invariant that cannot be evaluated in an initial state goes back to its author, not through a check and a review.
@@ -61,8 +63,23 @@ fn what_the_checker_refuses_goes_back_to_its_author_before_a_check() {
         assert_eq!(journal.iter().filter(|e| name(e) == "check_finished").count(), 1);
         assert_eq!(journal.iter().filter(|e| name(e) == "guard_evaluated").count(), 1);
     }
+    // A formula that is refused before any state is explored, and that no static check knows.
+    let unsupported = counter_property("Settles == (<>[][n' # n]_vars) => <>(n = Max)");
+    let bench = bench();
+    let script = good().answer("generate_invariants", 0, 1, "draft", &unsupported);
+    let script = script.answer("generate_invariants", 0, 2, "repair", &good_sections());
+    bench.forge(&script, &[]).expect(0);
+    let journal = bench.journal("specs");
+    assert!(journal.iter().any(|e| e.to_string().contains("unsupported temporal formula")));
+    assert_eq!(journal.iter().filter(|e| name(e) == "check_finished").count(), 1);
     // TLC may evaluate only one side of it.
     let refused = good_sections().replace("NeverAbove == n <= Max", "NeverAbove == n <= Max \\/ \"a\" = <<n>>");
     let bench = bench_with_java();
     bench.forge(&good().answer("generate_invariants", 0, 1, "draft", &refused), &[]).expect(0);
+}
+
+/// The correct sections with a temporal property.
+fn counter_property(definition: &str) -> String {
+    let name = definition.split(' ').next().unwrap();
+    sections(INVARIANTS, &format!("{definition}\n"), WITNESSES, &format!("{CFG}PROPERTY {name}\n"))
 }
