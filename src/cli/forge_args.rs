@@ -104,9 +104,9 @@ pub(super) struct ForgeArgs {
     /// the review compares that with the requirements. A replay follows its recording [default: on].
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub blind_reading: Option<bool>,
-    /// After a check in which all properties hold, check them with larger bounds: each number of the configuration plus one,
-    /// each set with one element more, one constant at a time. All of them together take at most this time; `off` tries none, also in a replay. A replay tries those
-    /// that its recording decided [default: 1m].
+    /// Maximum time for larger bounds: after a check in which all properties hold, they are checked with each number of the
+    /// configuration plus one and each set with one element more, one constant at a time. A replay checks those that its
+    /// recording decided. `off` checks none, also in a replay [default: 1m].
     #[arg(long, value_name = "TIME|off", value_parser = seconds_or_off)]
     pub bounds_budget: Option<u64>,
     /// Objective file (.toml or .json): a goal over metrics of the revisions (states, seconds, mutation score,

@@ -31,7 +31,7 @@ impl ReviewSubject<'_> {
         let _ = writeln!(text, "- module accepted by {by}: {}", yes(self.view.state.module_accepted));
         let _ =
             writeln!(text, "- merged with its properties and accepted again: {}", yes(self.view.state.merged_accepted));
-        let _ = writeln!(text, "- checked as it stands: {}", yes(self.fresh_check().is_some()));
+        let _ = writeln!(text, "- this version was checked: {}", yes(self.fresh_check().is_some()));
         if let Some(flaw) = self.view.inherited_flaw().filter(|_| !self.view.state.repaired) {
             let _ = writeln!(
                 text,
@@ -297,17 +297,10 @@ fn describe_change(change: &Change) -> String {
 
 /// The lines of two texts that the other one lacks: each line is a definition, and most of what a property uses stays.
 fn differing_lines(was: &str, now: &str) -> (String, String) {
-    let lacking = |text: &str, other: &str| {
-        let lines = text.lines().filter(|line| !other.lines().any(|known| known == *line));
-        lines.collect::<Vec<_>>().join("\n")
+    let split = |text: &str, other: &str| -> (Vec<String>, Vec<String>) {
+        text.lines().map(str::to_owned).partition(|line| other.lines().any(|known| known == line))
     };
-    let shared = |text: &str, other: &str| {
-        let lines = text.lines().filter(|line| other.lines().any(|known| known == *line));
-        lines.map(str::to_owned).collect::<Vec<_>>()
-    };
-    // If lines changed their order, both texts are shown.
-    if was == now || shared(was, now) != shared(now, was) {
-        return (was.to_owned(), now.to_owned());
-    }
-    (lacking(was, now), lacking(now, was))
+    let ((kept, gone), (still, new)) = (split(was, now), split(now, was));
+    // If the order of the lines changed, both texts are shown.
+    if kept == still { (gone.join("\n"), new.join("\n")) } else { (was.to_owned(), now.to_owned()) }
 }

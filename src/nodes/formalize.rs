@@ -1,5 +1,5 @@
-//! Turns the informal specification into a module with a PlusCal algorithm. Without feedback, and if what it would read is
-//! the same as before, it keeps its module and asks no model.
+//! Turns the informal specification into a module with a PlusCal algorithm. Without feedback, and if its input has not
+//! changed, it keeps its module and asks no model.
 
 use std::collections::BTreeMap;
 

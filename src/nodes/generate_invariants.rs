@@ -1,6 +1,5 @@
 //! Generates `TypeOK`, invariants, temporal properties, witnesses and the configuration, merges them into the module,
-//! and parses the result. Without feedback, and if what it would read is the same as before, it keeps its properties and
-//! asks no model.
+//! and parses the result. Without feedback, and if its input has not changed, it keeps its properties and asks no model.
 
 use std::collections::BTreeMap;
 

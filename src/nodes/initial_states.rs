@@ -4,10 +4,11 @@
 use super::context::NodeContext;
 use super::inspection::quote_lines;
 use crate::tla::{Cfg, Checker, Diagnostic, Module, Stage, Verdict, ViolationKind};
-use crate::toolchain::{CheckRequest, REFUSED, SpecText, ToolContext, ToolError};
+use crate::toolchain::{CheckRequest, SpecText, ToolContext, ToolError};
 
 impl NodeContext {
-    /// Diagnostics if an invariant cannot be evaluated in an initial state, or if the embedded checker refuses a property.
+    /// Diagnostics if an invariant cannot be evaluated in an initial state, or if the embedded checker cannot decide a
+    /// property.
     /// Empty if it is neither, if the initial predicate itself cannot be evaluated, or if nothing was decided: the check that
     /// follows decides that.
     pub(super) async fn unevaluable_invariants(&self, text: &str, cfg: &Cfg) -> Result<Vec<Diagnostic>, ToolError> {
@@ -57,20 +58,18 @@ impl NodeContext {
         Ok(quote_lines(found.into_iter().map(explained).collect(), &text))
     }
 
-    /// A diagnostic if the embedded checker refuses these properties, and not the module without them.
+    /// A diagnostic if the embedded checker cannot decide these properties even in the initial states, and decides the module
+    /// without them.
     async fn refused_properties(&self, text: &str, properties: Cfg, none: Cfg) -> Result<Vec<Diagnostic>, ToolError> {
         if self.toolchain.checker() != Checker::Embedded || properties.properties.is_empty() {
             return Ok(Vec::new());
         }
-        let refused = |verdict: Option<Verdict>| match verdict {
-            Some(Verdict::Inconclusive { reason, .. }) if reason.starts_with(REFUSED) => Some(reason),
-            _ => None,
-        };
-        let Some(message) = refused(self.initial_verdict(text, properties).await?) else { return Ok(Vec::new()) };
-        if refused(self.initial_verdict(text, none).await?).is_some() {
-            return Ok(Vec::new());
-        }
-        Ok(vec![Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message }])
+        let found = self.initial_verdict(text, properties).await?;
+        let Some(Verdict::Inconclusive { reason: message, timed_out: false }) = found else { return Ok(Vec::new()) };
+        Ok(match self.initial_verdict(text, none).await? {
+            Some(Verdict::Holds) => vec![Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message }],
+            _ => Vec::new(),
+        })
     }
 
     /// A diagnostic if the checker would refuse the module with this configuration, whatever its states are.

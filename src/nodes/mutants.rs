@@ -265,7 +265,7 @@ async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) 
     })
 }
 
-/// The last state of a counterexample, with the variables of which the property speaks.
+/// The last state of a counterexample: the values of the variables that the property mentions.
 fn noticed_in(trace: &Trace, is_used: impl Fn(&str) -> bool) -> Option<NoticedIn> {
     let last = trace.steps.last().filter(|_| trace.lasso.is_none())?;
     let is_shown = |name: &String| last.changed.contains(name) && is_used(name);

@@ -45,7 +45,7 @@ impl LargerBound {
         let what = violated.property().map_or_else(|| violated.description(), str::to_owned);
         let was = bounds.constants.get(&self.constant).map(|was| format!(" instead of {was}")).unwrap_or_default();
         Some(match violated.kind {
-            ViolationKind::Evaluation => format!("with `{}`{was}, something cannot be evaluated", self.name()),
+            ViolationKind::Evaluation => format!("with `{}`{was}, an expression cannot be evaluated", self.name()),
             _ => format!("with `{}`{was}, `{what}` is violated", self.name()),
         })
     }
@@ -76,7 +76,8 @@ pub fn larger_bounds_lines(larger: &[LargerBound]) -> Vec<String> {
 
 impl Cfg {
     /// Each constant with a value that can be enlarged, and the enlarged value: a number plus one, or a set with one
-    /// element more. A new name occurs neither in the configuration nor in `module`, where it could mean something.
+    /// element more. The name of a new element stands neither in the configuration nor in the text `module`, so it has no
+    /// other meaning there.
     pub fn larger_constants(&self, module: &str) -> Vec<(String, String)> {
         let own = self.render();
         let occurs = |name: &str| [module, &own].iter().any(|text| tokens(text).any(|token| token.text(text) == name));

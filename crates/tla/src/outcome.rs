@@ -393,7 +393,7 @@ pub enum LargerBoundResult {
     Excluded,
     /// The check did not end in its share of the time.
     TooLarge,
-    /// The check without this change took longer than the time for all larger bounds.
+    /// No time was left for it.
     NotTried,
     /// The check came to no verdict for another reason.
     Undecided {

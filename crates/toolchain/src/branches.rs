@@ -50,10 +50,6 @@ struct Occurrence {
     formula: Option<String>,
 }
 
-fn is_either(branch: &TextBranch) -> bool {
-    matches!(branch.branch.kind, BranchKind::Either | BranchKind::Disjunct)
-}
-
 impl Branches {
     /// The branches that a check searches for; `None` if there are none. An error says why it does not.
     pub(super) fn list(request: &CheckRequest) -> Result<Option<Self>, String> {
@@ -147,7 +143,8 @@ impl Branches {
         for (number, Occurrence { choice, branch, .. }) in found {
             let Some(known) = branch.map(|branch| &self.all[branch]) else { continue };
             // What a step does is the alternative of an `either` rather than of an `if` beside it.
-            choices.entry((!is_either(known), *choice)).or_default().push((number, known));
+            let is_conditional = !matches!(known.branch.kind, BranchKind::Either | BranchKind::Disjunct);
+            choices.entry((is_conditional, *choice)).or_default().push((number, known));
         }
         for alternatives in choices.values() {
             if alternatives.iter().any(|(_, known)| known.branch.kind == BranchKind::Loop) {

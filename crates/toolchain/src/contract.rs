@@ -227,9 +227,6 @@ impl ToolError {
     }
 }
 
-/// How the reason of an undecided check begins that the embedded checker refuses, whatever time it gets.
-pub const REFUSED: &str = "the embedded checker refuses it: ";
-
 /// Translates, parses and checks modules.
 pub trait Toolchain: Send + Sync {
     fn checker(&self) -> Checker;

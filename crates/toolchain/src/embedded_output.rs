@@ -12,7 +12,6 @@ use tlaforge_process::Status;
 use tlaforge_tla::semantic::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
 use tlaforge_tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
-use super::REFUSED;
 use super::explorer::{Finding, ParsedOutput};
 
 /// Messages of a failed evaluation for which the specification is at fault. Any other message may be a limit of the
@@ -225,7 +224,7 @@ fn parse_refusal(stderr: &str) -> Option<Finding> {
         Some((_, what)) => format!("in an assumption: {what}"),
         None => words.to_owned(),
     };
-    Some(Finding::Undecided(format!("{REFUSED}{}", shorten(&words))))
+    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shorten(&words))))
 }
 
 /// The message without the syntax trees that refusals quote.

@@ -52,8 +52,8 @@ mod witnesses;
 
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
 pub use contract::{
-    BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, ProbeReport, Progress, REFUSED,
-    SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation,
+    BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, ProbeReport, Progress, SeparateVerdicts,
+    SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation,
 };
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;

@@ -8,7 +8,7 @@ use tlaforge_tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, ch
 use super::bounds::configured_bounds;
 use super::lint::lint_spec;
 use super::translate_pluscal::translate_pluscal;
-use super::{CheckRequest, ParseOutcome, REFUSED, SpecText, Translation};
+use super::{CheckRequest, ParseOutcome, SpecText, Translation};
 
 pub(super) fn translate(spec: &SpecText, allowed_modules: &[String]) -> Translation {
     let refused = lint_spec(spec, allowed_modules);
@@ -42,7 +42,7 @@ pub(super) fn undecided(request: &CheckRequest, why: &str) -> CheckOutcome {
 }
 
 fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {
-    undecided(request, &format!("{REFUSED}{why}"))
+    undecided(request, &format!("the embedded checker refuses it: {why}"))
 }
 
 /// The outcome if the checker must not run on this request. The checker accepts what TLC rejects (undefined names, two

@@ -58,7 +58,7 @@ impl Answers {
 
     /// An honest first revision, then these answers in its repair.
     fn repair(&self) -> Script {
-        // With the same text, nobody would be asked for another module.
+        // With the same text, `formalize` would not be asked again.
         let informal = self.informal.replace("The limit.", "The limit, and each step.");
         assert_ne!(informal, self.informal);
         good()

@@ -40,8 +40,8 @@ fn an_initial_predicate_that_cannot_be_evaluated_is_left_to_the_check() {
     assert_eq!(check["data"]["outcome"]["verdict"], "invalid", "{:#?}", reasons(&journal));
 }
 
-/// What the checker refuses whatever the states are goes back to whoever wrote it: to the module's author if the module
-/// alone is refused, or else to the author of the properties.
+/// A text that the checker refuses before it explores a state goes back to its author: the module if it is refused alone,
+/// otherwise the properties.
 #[test]
 fn what_the_checker_refuses_goes_back_to_its_author_before_a_check() {
     let module = MODULE.replace("while n < Max do", "while n < Max /\\ \"a\" # <<n>> do");

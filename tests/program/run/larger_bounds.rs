@@ -150,7 +150,7 @@ fn a_property_that_cannot_be_evaluated_with_a_larger_bound_prevents_the_approval
     let script = with_properties("NeverAbove == n <= Max /\\ <<5, 6>>[Max] > 4");
     let bench = counter::bench();
     let done = bench.forge(&recorded(script, &[], &[]), &["--max-revisions", "0"]).expect(1);
-    done.prints(&["larger bounds: with `Max = 3` instead of 2, something cannot be evaluated"]);
+    done.prints(&["larger bounds: with `Max = 3` instead of 2, an expression cannot be evaluated"]);
     assert_eq!(event(&bench, "guard_evaluated")["clause"], "larger_bounds_accepted");
     assert_eq!(results(&bench)[0]["result"]["violated"]["violated"]["kind"], "evaluation", "{}", results(&bench));
 }
