@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tla::semantic::exported_names;
-use crate::tla::{Definition, DefinitionKind, Module};
+use crate::tla::{Definition, DefinitionKind, Module, with_extended};
 
 /// Keywords that the parser reports among the names that a definition refers to.
 const KEYWORDS: &[&str] = &["TRUE", "FALSE", "BOOLEAN", "STRING", "DOMAIN", "SUBSET", "UNION", "ENABLED", "UNCHANGED"];
@@ -309,16 +309,7 @@ impl<'a> Carrier<'a> {
         let end = self.to.terminator.as_ref()?.start;
         let line = source[..end].rfind('\n').map_or(0, |at| at + 1);
         let end = if source[line..end].trim().is_empty() { line } else { end };
-        let list = extended.iter().copied().collect::<Vec<_>>().join(", ");
-        let (place, addition) = match self.to.extends_end() {
-            _ if list.is_empty() => (self.to.header.end, String::new()),
-            Some(at) => (at, format!(", {list}")),
-            None => {
-                let header = self.to.header.end;
-                (header + source[header..].find('\n')?, format!("\nEXTENDS {list}"))
-            }
-        };
-        Some(format!("{}{addition}{}\n{carried}{}", &source[..place], &source[place..end], &source[end..]))
+        with_extended(&format!("{}\n{carried}{}", &source[..end], &source[end..]), extended.iter().copied())
     }
 }
 

@@ -10,8 +10,8 @@ use super::context::NodeContext;
 use super::edited::{Repaired, repaired};
 use super::single_call;
 use super::workspace::{
-    NOT_FOR_THE_MODEL, current, diagnostics_text, exemplar_modules, feedback_file, has_marked_changes, number_lines,
-    offer_check,
+    NOT_FOR_THE_MODEL, append_changes, current, diagnostics_text, exemplar_modules, feedback_file, has_marked_changes,
+    number_lines, offer_check,
 };
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
@@ -49,7 +49,7 @@ pub(super) async fn perform(
         let artifacts = BTreeMap::from([(file::MODULE.to_owned(), source.clone())]);
         return Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
     }
-    let mut files = vec![("informal_spec.md".to_owned(), input)];
+    let mut files = Vec::new();
     let purpose = if let Some(previous) = &previous {
         files.push(("previous.md".to_owned(), number_lines(previous)));
         let otherwise = if view.specification.diagnostics.is_empty() {
@@ -57,12 +57,17 @@ pub(super) async fn perform(
         } else {
             format!("The module was not accepted:\n\n{}", diagnostics_text(&view.specification.diagnostics))
         };
-        files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::Formalize), &otherwise)));
+        let mut feedback = feedback_file(view.feedback_for(NodeName::Formalize), &otherwise);
+        if let Some(read) = current(view, attempt, INPUT)? {
+            append_changes(&mut feedback, "`informal_spec.md`", &read, &input);
+        }
+        files.push(("feedback.md".to_owned(), feedback));
         offer_check(view, &mut data, &mut files);
         "repair"
     } else {
         "draft"
     };
+    files.insert(0, ("informal_spec.md".to_owned(), input));
     let ask = NodeRequest {
         template_data: data,
         files,

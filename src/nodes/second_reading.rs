@@ -96,27 +96,33 @@ pub(super) async fn perform(
         let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
         further.push(FurtherReading { requirement, property, agrees, why, open_point });
     }
+    // A flaw is a flaw, whichever claim of the review shows it.
+    let instead = if agrees { None } else { view.confirmed_further_claim(&further) };
+    let main_refused = instead.map(|_| why.clone());
+    let (agrees, why, claim) = match instead {
+        Some((flaw, reading)) => (true, reading.why.clone(), text_of(flaw)),
+        None => (agrees, why, claim),
+    };
     let feedback = match &open_point {
         Some(point) => other_reading_feedback(point, &claim, &why),
-        None if agrees => Feedback {
-            node: NodeName::InformalSpec,
-            from: Feedback::CONFIRMED_FLAW.into(),
-            text: further_flaws(&further).fold(format!("{claim}\nThe second reader: {why}"), |text, also| {
-                let FurtherReading { requirement, property, why, .. } = also;
-                text + &format!(
-                    "\n\nAlso confirmed: {requirement} breaks, shown by {property}. The second reader: {why}"
-                )
-            }),
-        },
+        None if agrees => {
+            let property = instead.map(|(flaw, _)| flaw.property.as_str());
+            let others = further.iter().filter(|also| also.is_flaw() && Some(also.property.as_str()) != property);
+            Feedback {
+                node: NodeName::InformalSpec,
+                from: Feedback::CONFIRMED_FLAW.into(),
+                text: others.fold(format!("{claim}\nThe second reader: {why}"), |text, also| {
+                    let FurtherReading { requirement, property, why, .. } = also;
+                    text + &format!(
+                        "\n\nAlso confirmed: {requirement} is violated, shown by {property}. The second reader: {why}"
+                    )
+                }),
+            }
+        }
         None => Feedback {
             node: NodeName::Formalize,
             from: "a claim of a flaw in the protocol was refused by the second reader".into(),
-            text: further_flaws(&further).fold(why.clone(), |text, also| {
-                text + &format!(
-                    "\n\nThe claim that {} breaks, shown by {}, was confirmed.",
-                    also.requirement, also.property
-                )
-            }),
+            text: why.clone(),
         },
     };
     let ambiguous = open_point.is_some();
@@ -124,7 +130,7 @@ pub(super) async fn perform(
         event: Event::SecondRead { agrees, ambiguous, best_inconclusive, objective_lost: false },
         artifacts,
         feedback: vec![feedback],
-        facts: Facts::SecondRead { agrees, why, open_point, further },
+        facts: Facts::SecondRead { agrees, why, main_refused, open_point, further },
     })
 }
 
@@ -158,11 +164,6 @@ fn weigh(view: &RunView, opinion: Opinion, flaw: Option<&Flaw>) -> (bool, String
     let named = open_point.and_then(|id| view.undecided_open_point(&id));
     let open_point = named.or_else(|| view.open_point_of(flaw?)).filter(|_| agrees).cloned();
     (agrees, why, open_point)
-}
-
-/// The further claims that are flaws under every reading.
-fn further_flaws(further: &[FurtherReading]) -> impl Iterator<Item = &FurtherReading> {
-    further.iter().filter(|reading| reading.agrees == Some(true) && reading.open_point.is_none())
 }
 
 /// The task to take the other reading of an open point.

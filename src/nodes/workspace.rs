@@ -112,6 +112,15 @@ pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, if_non
     text
 }
 
+/// Adds to `feedback.md` what changed in a file since the model last read it, as a unified diff.
+pub(super) fn append_changes(feedback: &mut String, file: &str, before: &str, now: &str) {
+    let diff = similar::TextDiff::from_lines(before, now).unified_diff().context_radius(2).to_string();
+    if !diff.is_empty() {
+        let _ =
+            write!(feedback, "\n## What changed in {file} since you read it for `previous.md`\n\n```diff\n{diff}```\n");
+    }
+}
+
 /// Adds the last check as `check.md`. Sets `has_check` and `check_is_older` in the prompt's data.
 pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(String, String)>) {
     let fresh = view.fresh_check();

@@ -116,6 +116,9 @@ fn an_open_flaw_is_mentioned_and_afterwards_the_change_that_repairs_it() {
     // That the check found a violation is the flaw itself, and nothing that the module is to mend.
     let feedback = &formalize.files["feedback.md"];
     assert!(feedback.contains("has a new version") && !feedback.contains("violation"), "{feedback}");
+    let added = "\n+- Add: CHANGED: only below the limit; it replaces an Add at the limit.\n";
+    assert!(feedback.contains("What changed in `informal_spec.md`") && feedback.contains(added), "{feedback}");
+    assert!(!feedback.contains("+# ") && feedback.contains("\n ## Requirements\n"), "{feedback}");
     asked(&bench, "review", 1, 1, "draft").says(ON_PURPOSE);
     // The flaw is mended; what is open now is another thing.
     asked(&bench, "informal_spec", 2, 1, "repair").says(ON_PURPOSE).never_says(FOUND);

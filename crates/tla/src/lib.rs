@@ -68,7 +68,7 @@ pub use larger_bounds::larger_bounds_lines;
 pub use legend::variable_legend;
 pub use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
-pub use module::{Module, ModuleError, Statement, is_module_name, module_name};
+pub use module::{Module, ModuleError, Statement, is_module_name, module_name, with_extended};
 pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{

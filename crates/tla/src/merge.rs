@@ -8,7 +8,8 @@ use super::cfg::Cfg;
 use super::definition::Definition;
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::Lines;
-use super::module::{Module, ModuleError, quote};
+use super::module::{Module, ModuleError, quote, with_extended};
+use super::semantic::exported_names;
 use super::units::find_modules;
 
 /// The four sections of a model's answer.
@@ -83,6 +84,10 @@ pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnost
         given.iter().filter(|given| module.definition(&given.name).is_some()).map(|g| g.name.clone()).collect();
     let added = given.iter().map(|given| given.name.clone()).filter(|name| !replaced.contains(name)).collect();
     let text = apply(&module, &plan, &given, &terminator);
+    let text = match missing_modules(&module, &given) {
+        missing if missing.is_empty() => text,
+        missing => with_extended(&text, missing).unwrap_or(text),
+    };
     Ok(Merged { text, cfg, added, replaced, algorithm_changed: plan.algorithm_changed })
 }
 
@@ -363,6 +368,34 @@ fn apply(module: &Module, plan: &Plan, given: &[Given], terminator: &Range<usize
     }
     out.push_str(&source[end..]);
     out
+}
+
+/// The standard modules that define what the answer uses and the module lacks. An answer holds only definitions, so it
+/// cannot extend a module itself.
+fn missing_modules(module: &Module, given: &[Given]) -> Vec<&'static str> {
+    const CANDIDATES: [&str; 4] = ["Naturals", "Integers", "Sequences", "FiniteSets"];
+    // Another module may define the operator.
+    if !module.is_self_contained() {
+        return Vec::new();
+    }
+    let mut known: BTreeSet<String> =
+        module.extends.iter().chain(&module.instances).filter_map(|name| exported_names(name)).flatten().collect();
+    known.extend(module.definitions.iter().map(|definition| definition.name.clone()));
+    known.extend(module.constants.iter().map(|constant| constant.name.clone()));
+    known.extend(module.variable_names().into_iter().map(str::to_owned));
+    known.extend(module.algorithm.iter().flat_map(|algorithm| &algorithm.definitions).map(|d| d.name.clone()));
+    known.extend(given.iter().map(|given| given.name.clone()));
+    let mut lacking: BTreeSet<&String> = given.iter().flat_map(|given| &given.references).collect();
+    lacking.retain(|name| !known.contains(*name));
+    let mut missing = Vec::new();
+    for candidate in CANDIDATES {
+        let exported = exported_names(candidate).unwrap_or_default();
+        if lacking.iter().any(|name| exported.contains(*name)) {
+            lacking.retain(|name| !exported.contains(*name));
+            missing.push(candidate);
+        }
+    }
+    missing
 }
 
 fn insert_at(source: &str, place: usize, indices: &[usize], given: &[Given], out: &mut String) {

@@ -51,6 +51,19 @@ pub fn module_name(text: &str) -> Option<&str> {
     Some(&after[..end]).filter(|name| !name.is_empty())
 }
 
+/// The text with these modules added to the list of EXTENDS of its first module. `None` if it has no module, or no line
+/// below its header.
+pub fn with_extended<'a>(text: &str, modules: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let module = Module::parse(text).ok()?;
+    let list = modules.into_iter().collect::<Vec<_>>().join(", ");
+    let (place, addition) = match module.extends_end() {
+        _ if list.is_empty() => return Some(text.to_owned()),
+        Some(place) => (place, format!(", {list}")),
+        None => (module.header.end + text[module.header.end..].find('\n')?, format!("\nEXTENDS {list}")),
+    };
+    Some(format!("{}{addition}{}", &text[..place], &text[place..]))
+}
+
 /// The text contains no module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleError {
@@ -315,7 +328,7 @@ impl Module {
     }
 
     /// The byte offset after the list of EXTENDS, if there is one.
-    pub fn extends_end(&self) -> Option<usize> {
+    fn extends_end(&self) -> Option<usize> {
         let is_extends = |range: &&Range<usize>| self.source[(*range).clone()].starts_with("EXTENDS");
         self.other_units.iter().find(is_extends).map(|range| range.end)
     }

@@ -154,6 +154,17 @@ pub struct Review {
     pub summary: String,
 }
 
+impl Review {
+    /// Makes the further claim about this property the main one, and the main one a further claim. Returns whether there
+    /// are such claims.
+    pub fn make_main_claim(&mut self, property: &str) -> bool {
+        let further = self.further_flaws.iter_mut().find(|flaw| flaw.property == property);
+        let (Some(main), Some(further)) = (self.flaw.as_mut(), further) else { return false };
+        std::mem::swap(main, further);
+        true
+    }
+}
+
 /// A flaw of the protocol as documented.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

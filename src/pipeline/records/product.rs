@@ -124,12 +124,16 @@ pub enum Facts {
         rank: RevisionRank,
     },
     SecondRead {
+        /// Whether a claim is confirmed: the main one, or else a further one.
         agrees: bool,
         why: String,
+        /// If a further claim is confirmed instead of the main one: why the second reader refused the main one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        main_refused: Option<String>,
         /// If a step is granted only by the reading that an open point takes: that open point.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         open_point: Option<OpenPoint>,
-        /// The second readings of the other claims. They decide nothing.
+        /// The second readings of the other claims.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         further: Vec<FurtherReading>,
     },
@@ -157,6 +161,13 @@ pub struct FurtherReading {
     /// If a step is granted only by the reading that an open point takes: that open point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_point: Option<OpenPoint>,
+}
+
+impl FurtherReading {
+    /// Whether the claim is confirmed as a flaw under every reading.
+    pub fn is_flaw(&self) -> bool {
+        self.agrees == Some(true) && self.open_point.is_none()
+    }
 }
 
 /// The result of an attempt.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::ambiguity::is_same_text;
+use super::product::{FurtherClaim, FurtherReading};
 use super::requirement_status::RequirementStatus;
 use super::revision::Revision;
 use super::specification::Specification;
@@ -44,6 +45,21 @@ impl RunView {
     /// The open point on which a claim rests, unless the owner of the protocol decided it.
     pub fn open_point_of(&self, flaw: &Flaw) -> Option<&OpenPoint> {
         flaw.steps.iter().filter_map(|step| step.open_point.as_deref()).find_map(|id| self.undecided_open_point(id))
+    }
+
+    /// The further claim that can take the place of a refused main one: the first whose second reading confirms it as a
+    /// flaw, that the guard did not refuse, and that rests on no open point.
+    pub fn confirmed_further_claim<'a>(
+        &'a self,
+        readings: &'a [FurtherReading],
+    ) -> Option<(&'a Flaw, &'a FurtherReading)> {
+        let reading = readings.iter().find(|reading| reading.is_flaw())?;
+        let review = self.reviews.last.as_ref()?;
+        let flaw = review.further_flaws.iter().find(|flaw| flaw.property == reading.property)?;
+        let claims = self.reviews.claims_of(self.rev)?;
+        let is_accepted = |claim: &FurtherClaim| claim.facts.property == flaw.property && claim.refused_by.is_none();
+        let can = claims.further.iter().any(is_accepted) && self.open_point_of(flaw).is_none();
+        can.then_some((flaw, reading))
     }
 
     /// The open point with this number, unless its reading is the decided one.

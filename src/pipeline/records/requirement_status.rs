@@ -44,6 +44,27 @@ impl RequirementStatus {
         }
     }
 
+    /// Like [`Self::words`]; the reason is left out if it is the one that was `told` before.
+    pub fn words_after(&self, told: Option<&str>) -> String {
+        match self {
+            Self::Undecided { by, .. } if told.is_some() && self.reason() == told => {
+                format!("UNDECIDED: {} (for the same reason)", by.join(", "))
+            }
+            Self::NotChecked { by, .. } if told.is_some() && self.reason() == told => {
+                format!("NOT CHECKED: {} (for the same reason)", by.join(", "))
+            }
+            _ => self.words(),
+        }
+    }
+
+    /// Why the check does not decide it.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Undecided { why, .. } | Self::NotChecked { why, .. } => Some(why),
+            _ => None,
+        }
+    }
+
     pub fn is_broken(&self) -> bool {
         matches!(self, Self::Broken { .. })
     }
@@ -194,5 +215,24 @@ fn why_no_verdict(check: Option<&CheckOutcome>, name: &str) -> NoVerdict {
             _ if check.is_initial_only(name) => "checked in the initial states only".to_owned(),
             _ => "the configuration does not list it".to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_said_once() {
+        let undecided = |why: &str| RequirementStatus::Undecided { by: vec!["P".to_owned()], why: why.to_owned() };
+        let stopped = undecided("the time is over");
+        assert_eq!(stopped.words_after(None), "UNDECIDED: P (the time is over)");
+        assert_eq!(stopped.words_after(Some("the time is over")), "UNDECIDED: P (for the same reason)");
+        assert_eq!(
+            undecided("too many states").words_after(Some("the time is over")),
+            "UNDECIDED: P (too many states)"
+        );
+        let holds = RequirementStatus::Holds { by: vec!["P".to_owned()] };
+        assert_eq!(holds.words_after(Some("the time is over")), holds.words());
     }
 }

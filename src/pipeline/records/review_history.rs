@@ -7,7 +7,7 @@ use super::event_data::BlindReading;
 use super::product::{Facts, FurtherClaim, FurtherReading, Quotes};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
-use crate::pipeline::machine::Review;
+use crate::pipeline::machine::{Flaw, Review};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReviewHistory {
@@ -34,7 +34,7 @@ pub struct ReviewHistory {
 pub struct JudgedClaims {
     /// The claims beside the one that the run rests on.
     pub further: Vec<FurtherClaim>,
-    /// The second reading of the main claim: whether it agrees, and why.
+    /// The second reading of the claim that the run rests on: whether it agrees, and why.
     pub second_reading: Option<(bool, String)>,
     /// The second readings of the other claims.
     pub further_readings: Vec<FurtherReading>,
@@ -64,7 +64,11 @@ impl ReviewHistory {
                 self.rank = *rank;
             }
             Facts::ReviewUnreadable { rank, .. } => self.rank = *rank,
-            Facts::SecondRead { agrees, why, open_point, further } => {
+            Facts::SecondRead { agrees, why, main_refused, open_point, further } => {
+                let mut further = further.clone();
+                if let Some(refused) = main_refused {
+                    self.exchange_main_claim(revision, refused, &mut further);
+                }
                 if let Some(flaw) = self.last.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| *agrees) {
                     let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
                     match open_point.clone() {
@@ -81,10 +85,24 @@ impl ReviewHistory {
                 }
                 let claims = self.claims.entry(revision).or_default();
                 claims.second_reading = Some((*agrees, why.clone()));
-                claims.further_readings.clone_from(further);
+                claims.further_readings = further;
             }
             Facts::Nothing | Facts::Informal { .. } | Facts::Rejected { .. } | Facts::Merged { .. } => {}
         }
+    }
+
+    /// Makes the first confirmed further claim the main one, and the main one, with the reason of its refusal, a further
+    /// claim.
+    fn exchange_main_claim(&mut self, revision: u32, refused: &str, readings: &mut [FurtherReading]) {
+        let Some(reading) = readings.iter_mut().find(|reading| reading.is_flaw()) else { return };
+        let Some(main) = self.last.as_ref().and_then(|review| review.flaw.clone()) else { return };
+        let stored = self.by_revision.get_mut(&revision).and_then(|reviews| reviews.last_mut());
+        for review in self.last.iter_mut().chain(stored.map(|(review, _)| review)) {
+            review.make_main_claim(&reading.property);
+        }
+        let Flaw { requirement, property, .. } = main;
+        *reading =
+            FurtherReading { requirement, property, agrees: Some(false), why: refused.to_owned(), open_point: None };
     }
 
     pub(super) fn add_blind_reading(&mut self, reading: &BlindReading) {

@@ -262,12 +262,18 @@ fn recompute_product(before: &RunView, journaled: Product, judgement: Option<&Ju
             best_inconclusive: inconclusive(*rank),
             objective_lost: false,
         },
-        (Step::SecondRead { .. }, Facts::SecondRead { agrees, open_point, .. }) => Step::SecondRead {
-            agrees: *agrees,
-            ambiguous: *agrees && (open_point.is_some() || before.claimed_open_point().is_some()),
-            best_inconclusive: inconclusive(before.reviews.rank),
-            objective_lost: false,
-        },
+        (Step::SecondRead { .. }, Facts::SecondRead { agrees, main_refused, open_point, further, .. }) => {
+            let (agrees, ambiguous) = match main_refused {
+                Some(_) => (before.confirmed_further_claim(further).is_some(), false),
+                None => (*agrees, open_point.is_some() || before.claimed_open_point().is_some()),
+            };
+            Step::SecondRead {
+                agrees,
+                ambiguous: agrees && ambiguous,
+                best_inconclusive: inconclusive(before.reviews.rank),
+                objective_lost: false,
+            }
+        }
         // An accepted module may still lack names of the interface, which makes it rejected.
         (Step::Validated(_), Facts::Rejected { .. }) => Step::Validated(Acceptance::Rejected),
         (Step::Validated(_), _) => Step::Validated(accepted(file::VALIDATED)),

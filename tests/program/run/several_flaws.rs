@@ -110,7 +110,7 @@ fn a_further_claim_that_the_guard_refuses_has_no_second_reading() {
 }
 
 #[test]
-fn a_confirmed_further_claim_alone_is_no_flaw_of_the_run_and_the_next_revision_learns_of_it() {
+fn a_confirmed_further_claim_takes_the_place_of_a_refused_main_one() {
     let script = overshooting(&claims(3)).answer("review", 0, 1, "second_reading", DISAGREES).answer(
         "review",
         0,
@@ -118,15 +118,37 @@ fn a_confirmed_further_claim_alone_is_no_flaw_of_the_run_and_the_next_revision_l
         "second_reading_2",
         AGREES,
     );
-    let (bench, done) = run(&script, &["--max-revisions", "0"]);
-    assert_eq!(outcome(&bench.journal("specs")), "not_approved");
-    done.prints(&[
-        "NeverAbove: claimed as a flaw, and refused: line 4 is no requirement",
-        "NotThree: a flaw of the protocol",
-    ]);
+    let (bench, done) = run(&script, &[]);
     let journal = bench.journal("specs");
-    let finished = journal.iter().rfind(|e| name(e) == "attempt_finished").unwrap()["data"]["feedback"].to_string();
-    assert!(finished.contains("The claim that R2 breaks, shown by NotThree, was confirmed."), "{finished}");
+    assert_eq!(outcome(&journal), "flaw_found", "{:#?}", reasons(&journal));
+    done.prints(&[
+        "NeverAbove: claimed as a flaw, and refused: the second reader disagrees: line 4 is no requirement",
+        "NotThree: a flaw of the protocol, as a second reader confirms\n",
+        "Flaw: R2 is violated (It is not three.), shown by NotThree",
+    ]);
+    let expected = pairs([("NeverAbove", "claim_refused"), ("NotThree", "flaw"), ("EvenOrSmall", "property_wrong")]);
+    assert_eq!(violations(&bench), expected);
+    bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
+}
+
+/// A recording in which no second reading confirms a further claim cannot end as a flaw.
+#[test]
+fn a_journal_that_names_a_confirmed_further_claim_without_a_reading_of_it_is_refused() {
+    let script = overshooting(&claims(3)).answer("review", 0, 1, "second_reading", DISAGREES).answer(
+        "review",
+        0,
+        1,
+        "second_reading_2",
+        AGREES,
+    );
+    let (bench, _) = run(&script, &[]);
+    let forged = bench
+        .read("specs/journal.jsonl")
+        .replace(r#""property":"NotThree","agrees":true"#, r#""property":"NotThree","agrees":false"#);
+    assert_ne!(forged, bench.read("specs/journal.jsonl"));
+    bench.write("specs/journal.jsonl", &forged);
+    let done = bench.run(&["audit", "--policy", "default", "specs"]);
+    assert_eq!(done.status, Some(1), "{}{}", done.stdout, done.stderr);
 }
 
 #[test]

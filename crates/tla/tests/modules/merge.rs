@@ -203,3 +203,23 @@ fn definitions_of_a_future_translation_count_as_defined() {
     assert_eq!(check_cfg_names(&read(text), &cfg), []);
     assert!(!check_cfg_names(&read("---- MODULE M ----\nSafe == TRUE\n===="), &cfg).is_empty());
 }
+
+#[test]
+fn a_standard_module_that_only_the_answer_needs_is_extended() {
+    for (prelude, section, extended) in [
+        ("EXTENDS TLC", "Safe == x <= 3", "EXTENDS TLC, Naturals\n"),
+        ("", "Safe == x \\in 0..3 /\\ Cardinality({x}) = 1", "MODULE M ----\nEXTENDS Naturals, FiniteSets\n"),
+        ("EXTENDS Integers", "Safe == x <= 3 /\\ Len(<<x>>) = 1", "EXTENDS Integers, Sequences\n"),
+        // Nothing is missing.
+        ("EXTENDS Integers", "Safe == x <= 3 /\\ x \\in {1}", "EXTENDS Integers\n"),
+        ("EXTENDS TLC", "Safe == Len(x) = 1\nLen(s) == s", "EXTENDS TLC\n"),
+        ("EXTENDS TLC", "Safe == Unknown(x)", "EXTENDS TLC\n"),
+        // What another module defines is not known here.
+        ("EXTENDS Other", "Safe == x <= 3", "EXTENDS Other\n"),
+    ] {
+        let text = format!("---- MODULE M ----\n{prelude}\nVARIABLE x\nInit == x = 1\n====");
+        let result = merged(&text, section);
+        assert!(result.text.contains(extended), "{section}: {}", result.text);
+        parse_valid(&result.text);
+    }
+}
