@@ -1,6 +1,6 @@
 //! What `mutate` says of mutants, against TLC: a mutant called equivalent has the same reachable states and steps, and
 //! a kill is a violation there too. With `TLAFORGE_CAMPAIGN` (`scripts/campaign`) at least 200 that were called
-//! equivalent and 100 that were called killed; a tenth of that here.
+//! equivalent and 100 that were called killed; a twentieth of that here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -119,9 +119,9 @@ fn mutants_of_class(class: &str, most: usize) -> Vec<Judged> {
     (0..count).map(|at| all[at * all.len() / count].clone()).collect()
 }
 
-/// The whole number in a campaign, otherwise a tenth.
+/// The whole number in a campaign, otherwise a twentieth.
 fn sample_size(whole: usize) -> usize {
-    if campaign() { whole } else { whole / 10 }
+    if campaign() { whole } else { whole / 20 }
 }
 
 fn campaign() -> bool {

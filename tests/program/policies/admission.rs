@@ -191,7 +191,7 @@ fn a_refused_rule_fails_on_every_recorded_run() {
     let told: RefCell<BTreeMap<&str, usize>> = RefCell::default();
     let rule = prop_oneof![of_trace(), causal()];
     let campaign = std::env::var_os("TLAFORGE_CAMPAIGN").is_some();
-    let cases = if campaign { 10_000 } else { 150 };
+    let cases = if campaign { 10_000 } else { 60 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = if campaign {
         TestRunner::new(config)

@@ -106,12 +106,14 @@ fn a_real_server_enforces_a_schema_and_gets_the_files() {
     }
 }
 
-/// The whole program with a model that says nothing of use: it ends within its limits, and nothing is claimed.
+/// The whole program with a model that says nothing of use: it ends within its limits, and nothing is claimed. The other
+/// interface only in a campaign: the model computes for a minute.
 #[test]
 fn noise_ends_a_run_as_not_approved() {
     let llama = Llama::start();
     let case = project().join("evals/uniswap_swap");
-    for api in BOTH {
+    let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { BOTH.len() } else { 1 };
+    for api in BOTH.into_iter().take(count) {
         let bench = Bench::remembering();
         let provider = api.say("anthropic", "openai");
         let args = ["run", "--case", case.to_str().unwrap(), "--provider", provider, "--model", "tiny-random"];
