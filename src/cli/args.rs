@@ -18,6 +18,7 @@ use super::resume::ResumeArgs;
 use super::run::RunArgs;
 use super::schema::SchemaArgs;
 use super::translate::TranslateArgs;
+use super::watch::WatchArgs;
 use crate::exit::Exit;
 
 fn exit_statuses() -> String {
@@ -63,6 +64,9 @@ pub(super) enum Command {
     Formula(FormulaArgs),
     /// Print the report of a run.
     Report(ReportArgs),
+    /// Show a run in a browser while it goes on: the node at work, the checker's progress, the cost, and the report of
+    /// the revisions so far.
+    Watch(WatchArgs),
     /// Print the JSON Schema of a journal event.
     Schema(SchemaArgs),
     /// Show which tools and providers were found, and how to get the missing ones.

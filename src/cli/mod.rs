@@ -32,6 +32,7 @@ mod format;
 mod formula;
 mod formulate;
 mod growing_log;
+mod live;
 mod model_client;
 mod mutate;
 mod new_run;
@@ -62,5 +63,6 @@ mod tools;
 mod translate;
 mod trust;
 mod value_parsers;
+mod watch;
 
 pub use program::main;

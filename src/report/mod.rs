@@ -27,7 +27,7 @@ pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use objective::{objective_json, step_words};
-pub use page::{Html, Page, Section, Tone, render};
+pub use page::{Html, LivePage, Page, Section, Tone, live_page, render};
 pub use progress::progress_line;
 pub use strengthen::mutants_sentence;
 pub use text::{LONGEST_WHY, heading, report, skipped_lines, summary};

@@ -108,6 +108,16 @@ impl Drop for RunLock {
 }
 
 impl LockError {
+    /// Sends SIGINT to the process that holds the lock, if it runs on this machine.
+    pub fn interrupt(&self) -> std::io::Result<()> {
+        let Self::Held { pid, host, .. } = self else { return Err(std::io::ErrorKind::NotFound.into()) };
+        let pid = i32::try_from(*pid).ok().and_then(rustix::process::Pid::from_raw);
+        match pid.filter(|_| *host == this_host()) {
+            Some(pid) => Ok(rustix::process::kill_process(pid, rustix::process::Signal::INT)?),
+            None => Err(std::io::Error::other(format!("it runs on {host}"))),
+        }
+    }
+
     /// Whether the process that took the lock ran on this machine and has ended.
     fn is_by_ended_process(&self) -> bool {
         let LockError::Held { pid, host, .. } = self else { return false };

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::prompt::{escape_invisible_json, show_invisible};
 
-const STYLE: &str = include_str!("page.css");
+pub(super) const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 macro_rules! templates {
@@ -18,7 +18,7 @@ macro_rules! templates {
     };
 }
 
-templates!["frame"];
+templates!["frame", "live"];
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
@@ -129,7 +129,7 @@ fn script_data(data: &serde_json::Value) -> String {
 }
 
 /// The source of a content security policy for an inline style or script: `sha256-…`.
-fn hash_source(text: &str) -> String {
+pub(super) fn hash_source(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text)))
 }
 

@@ -2,5 +2,7 @@
 //! input. Templates, style and script are files of this folder; everything that is not a template is escaped.
 
 mod frame;
+mod live;
 
 pub use frame::{Html, Page, Section, Tone, render};
+pub use live::{LivePage, live_page};

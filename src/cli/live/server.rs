@@ -1,0 +1,296 @@
+//! Serves the live page on loopback: the page, its events (server-sent), the report, and a button that stops the run.
+//!
+//! The address holds a random token, so that other users and web pages of this machine cannot find it. Requests of other
+//! origins and for other hosts are refused: a name that an attacker lets point to loopback gets nothing.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io::Read as _;
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+
+use super::WatchedRun;
+use super::status::Status;
+use crate::cli::failure::Failure;
+use crate::cli::page::run_html;
+use crate::exit::Exit;
+use crate::journal::{self, RunLock};
+use crate::pipeline::Entry;
+use crate::report::live_page;
+
+/// How often the journal is looked at.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// Connections at once. A page needs three.
+const MAX_CONNECTIONS: usize = 32;
+/// How long a run that has ended waits for its pages to fetch the outcome.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// A server in a thread of its own: the runtime of a run stands still during a computation. It ends with the process.
+pub(in crate::cli) struct LiveServer {
+    address: String,
+    service: Arc<Service>,
+}
+
+struct Service {
+    run: WatchedRun,
+    /// `127.0.0.1:PORT` and `localhost:PORT`.
+    hosts: [String; 2],
+    token: String,
+    connections: AtomicUsize,
+    /// Event streams that have not sent the outcome yet.
+    waiting: AtomicUsize,
+}
+
+impl LiveServer {
+    /// Starts to serve `run`; port 0 is any free one.
+    pub(in crate::cli) fn start(run: WatchedRun, port: u16) -> Result<Self, Failure> {
+        let failed = |what: &str, error: &std::io::Error| {
+            Failure::new(
+                Exit::Tool,
+                format!("cannot serve the live page on port {port} of this machine: {what}: {error}"),
+            )
+            .hint("choose another port with --port N")
+        };
+        let token = random_token().map_err(|error| failed("no random token", &error))?;
+        let (started, result) = mpsc::channel();
+        // The listener belongs to the runtime of the thread.
+        std::thread::spawn(move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+            runtime.block_on(async {
+                let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+                    Ok(listener) => listener,
+                    Err(error) => {
+                        let _ = started.send(Err(error));
+                        return;
+                    }
+                };
+                let port = listener.local_addr().map_or(port, |address| address.port());
+                let service = Arc::new(Service {
+                    run,
+                    hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+                    token,
+                    connections: AtomicUsize::new(0),
+                    waiting: AtomicUsize::new(0),
+                });
+                let _ = started.send(Ok(service.clone()));
+                accept(&listener, &service).await;
+            });
+        });
+        match result.recv() {
+            Ok(Ok(service)) => Ok(Self { address: format!("http://{}/{}/", service.hosts[0], service.token), service }),
+            Ok(Err(error)) => Err(failed("bind", &error)),
+            Err(_) => Err(Failure::new(Exit::Tool, "cannot serve the live page: no runtime")),
+        }
+    }
+
+    /// The address of the page, with its token.
+    pub(in crate::cli) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Waits until the open pages have the outcome, a few seconds at most.
+    pub(in crate::cli) async fn farewell(&self) {
+        let is_waiting = || self.service.waiting.load(Ordering::Relaxed) > 0;
+        if !is_waiting() {
+            return;
+        }
+        let sent = async {
+            while is_waiting() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            // With the outcome, a page asks for the report.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        };
+        let _ = tokio::time::timeout(FAREWELL, sent).await;
+    }
+}
+
+/// 128 random bits as hexadecimal digits.
+fn random_token() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+async fn accept(listener: &TcpListener, service: &Arc<Service>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // No file descriptors, say: later there may be some.
+            tokio::time::sleep(INTERVAL).await;
+            continue;
+        };
+        if service.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
+            service.connections.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
+        let service = service.clone();
+        tokio::spawn(async move {
+            let answer = service_fn(|request| {
+                let response = service.answer(&request);
+                async move { Ok::<_, Infallible>(response) }
+            });
+            let mut connection = http1::Builder::new();
+            connection.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10)).max_buf_size(16 * 1024);
+            let _ = connection.serve_connection(TokioIo::new(stream), answer).await;
+            service.connections.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+impl Service {
+    fn answer(self: &Arc<Self>, request: &Request<Incoming>) -> Response<Body> {
+        if let Err(why) = self.check_origin(request) {
+            return plain(StatusCode::FORBIDDEN, why);
+        }
+        let path = request.uri().path();
+        let Some(page) = path.strip_prefix('/').and_then(|path| path.strip_prefix(self.token.as_str())) else {
+            return plain(StatusCode::NOT_FOUND, "the address is not complete: copy all of it");
+        };
+        match (request.method(), page) {
+            (&Method::GET, "/") => {
+                let page = live_page(&self.run.folder().display().to_string());
+                html(page.text, &page.policy)
+            }
+            (&Method::GET, "/report") => match self.report() {
+                // Its own policy is part of the page.
+                Ok(text) => html(text, "frame-ancestors 'self'"),
+                Err(why) => plain(StatusCode::INTERNAL_SERVER_ERROR, &why),
+            },
+            (&Method::GET, "/events") => self.events(),
+            (&Method::POST, "/stop") => match (self.run.stop)() {
+                Ok(()) => plain(StatusCode::OK, "the run is asked to stop"),
+                Err(why) => plain(StatusCode::CONFLICT, &why),
+            },
+            (_, "/" | "/report" | "/events" | "/stop") => plain(StatusCode::METHOD_NOT_ALLOWED, "no such request"),
+            _ => plain(StatusCode::NOT_FOUND, "no such page"),
+        }
+    }
+
+    fn check_origin(&self, request: &Request<Incoming>) -> Result<(), &'static str> {
+        let text = |name| request.headers().get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
+        let is_own = |host: &str| self.hosts.iter().any(|own| own == host);
+        if !text(header::HOST).is_some_and(is_own) {
+            return Err("this server answers only for 127.0.0.1 and localhost");
+        }
+        if text(header::ORIGIN).is_some_and(|origin| !origin.strip_prefix("http://").is_some_and(is_own)) {
+            return Err("this server answers no other origin");
+        }
+        match request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes) {
+            // `none`: the address was typed or opened from outside.
+            None | Some(b"same-origin" | b"none") => Ok(()),
+            Some(_) => Err("this server answers no other origin"),
+        }
+    }
+
+    fn entries(&self) -> Result<Vec<Entry>, String> {
+        journal::read(&self.run.journal()).map_err(|error| error.to_string())
+    }
+
+    fn report(&self) -> Result<String, String> {
+        run_html(self.run.folder(), &self.entries()?).map_err(|failure| failure.message)
+    }
+
+    /// The status, and again whenever it has changed. The stream ends with the run.
+    fn events(self: &Arc<Self>) -> Response<Body> {
+        let follower = Follower { service: self.clone(), read: None, sent: None };
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let frames = stream::unfold(follower, |mut follower| async move {
+            let event = follower.next().await?;
+            Some((Ok::<_, Infallible>(Frame::data(Bytes::from(event))), follower))
+        });
+        let body = StreamBody::new(frames).boxed_unsync();
+        response(StatusCode::OK, "text/event-stream", body)
+    }
+}
+
+/// One open stream of events.
+struct Follower {
+    service: Arc<Service>,
+    /// The length of the journal when it was last read, and its events.
+    read: Option<(u64, Vec<Entry>)>,
+    sent: Option<Status>,
+}
+
+impl Follower {
+    /// The next event to send; `None` after the outcome was sent.
+    async fn next(&mut self) -> Option<String> {
+        if self.sent.as_ref().is_some_and(Status::is_finished) {
+            return None;
+        }
+        loop {
+            match self.status() {
+                Ok(status) if self.sent.as_ref() != Some(&status) => {
+                    let data = serde_json::to_string(&status).unwrap_or_default();
+                    self.sent = Some(status);
+                    return Some(format!("data: {data}\n\n"));
+                }
+                // A journal in the middle of a write, say: what was sent stays right.
+                Err(_) | Ok(_) => {}
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    fn status(&mut self) -> Result<Status, String> {
+        let run = &self.service.run;
+        let length = run.journal().metadata().map_err(|error| error.to_string())?.len();
+        if self.read.as_ref().is_none_or(|(known, _)| *known != length) {
+            self.read = Some((length, self.service.entries()?));
+        }
+        let entries = self.read.as_ref().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
+        Ok(Status::new(run, entries, RunLock::holder(run.folder()).is_some()))
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.service.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn html(text: String, policy: &str) -> Response<Body> {
+    let mut response = response(StatusCode::OK, "text/html; charset=utf-8", full(text));
+    if let Ok(policy) = HeaderValue::from_str(policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+fn plain(status: StatusCode, text: &str) -> Response<Body> {
+    response(status, "text/plain; charset=utf-8", full(text.to_owned() + "\n"))
+}
+
+fn full(text: String) -> Body {
+    Full::new(Bytes::from(text)).boxed_unsync()
+}
+
+fn response(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    response
+}

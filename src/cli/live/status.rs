@@ -1,0 +1,123 @@
+//! What a run does now, as the live page shows it.
+
+use serde::Serialize;
+
+use super::WatchedRun;
+use crate::pipeline::{Entry, RunEvent, RunView};
+use crate::report::{heading, progress_line};
+use crate::toolchain::Progress;
+
+/// The last lines of progress that are shown.
+const LINES: usize = 200;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Status {
+    /// Number of events in the journal: it grows with each.
+    events: usize,
+    /// The outcome, or where the run is.
+    heading: String,
+    finished: bool,
+    /// Whether a process works on the run.
+    running: bool,
+    /// The node at work, with revision and attempt.
+    work: Option<Work>,
+    check: Option<Check>,
+    closed_revisions: usize,
+    answers: u32,
+    tokens: u64,
+    cost_usd: f64,
+    /// Calls of unknown price.
+    unpriced: u32,
+    /// The limits of the run, by name; null if there is none.
+    max_tokens: serde_json::Value,
+    max_cost: serde_json::Value,
+    max_time: serde_json::Value,
+    /// When the run began, RFC 3339.
+    started: Option<String>,
+    /// The latest lines of progress, oldest first.
+    lines: Vec<String>,
+}
+
+/// An attempt that has begun and not finished.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Work {
+    node: String,
+    rev: u32,
+    attempt: u32,
+    /// When it began, RFC 3339.
+    since: String,
+}
+
+/// How far the checker is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Check {
+    run: String,
+    generated: u64,
+    distinct: u64,
+    queue: u64,
+}
+
+impl Status {
+    pub(super) fn new(run: &WatchedRun, entries: &[Entry], is_running: bool) -> Self {
+        let view = RunView::from_entries(entries);
+        let spent = view.spent_total();
+        let limit = |name: &str| view.settings.command_line[name].clone();
+        let work = work(entries).filter(|_| is_running && view.finished.is_none());
+        let check = run.check.as_ref().and_then(|check| check.lock().ok()?.clone());
+        let is_checking = work.is_some();
+        Self {
+            events: entries.len(),
+            heading: heading(&view),
+            finished: view.finished.is_some(),
+            running: is_running,
+            work,
+            check: check.filter(|_| is_checking).map(|Progress { run, generated, distinct, queue }| Check {
+                run,
+                generated,
+                distinct,
+                queue,
+            }),
+            closed_revisions: view.revisions.len(),
+            answers: spent.answers,
+            tokens: spent.tokens,
+            cost_usd: spent.cost_usd,
+            unpriced: spent.unpriced,
+            max_tokens: limit("max_tokens"),
+            max_cost: limit("max_cost"),
+            max_time: limit("max_time"),
+            started: entries.first().map(|entry| entry.at.clone()),
+            lines: lines(entries),
+        }
+    }
+
+    /// Whether the run has an outcome.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+/// The last attempt that began, unless it has finished.
+fn work(entries: &[Entry]) -> Option<Work> {
+    let ended = |entry: &Entry| matches!(entry.event, RunEvent::AttemptFinished(_) | RunEvent::RunFinished(_));
+    let last = entries.iter().rev().find(|entry| entry.event.is_attempt_started() || ended(entry))?;
+    last.event.is_attempt_started().then(|| Work {
+        node: last.lifeline.clone(),
+        rev: last.rev,
+        attempt: last.attempt,
+        since: last.at.clone(),
+    })
+}
+
+fn lines(entries: &[Entry]) -> Vec<String> {
+    let seconds = |at: &str| at.parse::<jiff::Timestamp>().map_or(0.0, |at| at.as_duration().as_secs_f64());
+    let mut lines = Vec::new();
+    for pair in entries.windows(2).rev() {
+        let [before, entry] = pair else { continue };
+        lines.extend(progress_line(entry, (seconds(&entry.at) - seconds(&before.at)).max(0.0)));
+        if lines.len() == LINES {
+            break;
+        }
+    }
+    lines.reverse();
+    lines
+}

@@ -1,0 +1,46 @@
+//! `tlaforge watch`: a page on loopback that shows a run while it goes on. Writes nothing to the run folder.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::failure::Failure;
+use super::live::{LiveServer, WatchedRun};
+use super::run_folder::run_failure;
+use super::signals::cancel_on_signals;
+use super::terminal::print_result;
+use crate::exit::Exit;
+use crate::journal::{LockError, RunLock};
+use crate::pipeline::{Run, RunError};
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct WatchArgs {
+    /// Run folder to show.
+    #[arg(default_value = "specs")]
+    pub folder: PathBuf,
+    /// Port on this machine, or 0 for any free one.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+}
+
+pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
+    if !Run::exists(&args.folder) {
+        return Err(run_failure(&RunError::NoRun { folder: args.folder }));
+    }
+    let folder = args.folder.clone();
+    let run = WatchedRun { folder: args.folder, check: None, stop: Box::new(move || stop_holder(&folder)) };
+    let server = LiveServer::start(run, args.port)?;
+    print_result(&format!("{}\n", server.address()));
+    cancel_on_signals().cancelled().await;
+    Ok(Exit::Ok)
+}
+
+/// Asks the process that works on the run to stop, as Ctrl-C does.
+fn stop_holder(folder: &Path) -> Result<(), String> {
+    match RunLock::holder(folder) {
+        Some(held @ LockError::Held { .. }) => {
+            held.interrupt().map_err(|error| format!("cannot stop the run: {error}"))
+        }
+        _ => Err("no process works on the run".to_owned()),
+    }
+}

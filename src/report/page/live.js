@@ -1,0 +1,122 @@
+// @ts-check
+"use strict";
+// Shows each status that the server sends, and asks for the report again when a revision has closed.
+(() => {
+  /**
+   * @typedef {{events: number, heading: string, finished: boolean, running: boolean,
+   *   work: {node: string, rev: number, attempt: number, since: string} | null,
+   *   check: {run: string, generated: number, distinct: number, queue: number} | null,
+   *   closed_revisions: number, answers: number, tokens: number, cost_usd: number, unpriced: number,
+   *   max_tokens: number | null, max_cost: number | null, max_time: string | number | null,
+   *   started: string | null, lines: string[]}} Status
+   */
+
+  /** @param {string} id @returns {HTMLElement} */
+  const element = (id) => {
+    const found = document.getElementById(id);
+    if (!found) throw new Error(`no element ${id}`);
+    return found;
+  };
+  const stop = /** @type {HTMLButtonElement} */ (element("stop"));
+  const renew = /** @type {HTMLButtonElement} */ (element("renew"));
+  const report = /** @type {HTMLIFrameElement} */ (element("report"));
+
+  /** @type {Status | null} */
+  let status = null;
+  /** The checker's last count of states with its time, for the rate. @type {{run: string, generated: number, at: number, rate: number} | null} */
+  let counted = null;
+
+  /** @param {string} id @param {string} text */
+  const say = (id, text) => {
+    const place = element(id);
+    if (place.textContent !== text) place.textContent = text;
+  };
+  /** @param {number} n */
+  const number = (n) => n.toLocaleString("en");
+  /** Whole seconds as `1 h 2 min 3 s`. @param {number} seconds */
+  const duration = (seconds) => {
+    const s = Math.max(0, Math.floor(seconds));
+    const [h, m] = [Math.floor(s / 3600), Math.floor(s / 60) % 60];
+    return [h ? `${h} h` : "", h || m ? `${m} min` : "", `${s % 60} s`].filter(Boolean).join(" ");
+  };
+  /** @param {string} at */
+  const secondsSince = (at) => (Date.now() - Date.parse(at)) / 1000;
+
+  const showTimes = () => {
+    if (!status) return;
+    const { work, started, finished, max_time: limit } = status;
+    const of = work ? `${work.node}, revision ${work.rev}, attempt ${work.attempt}, for ${duration(secondsSince(work.since))}` : "–";
+    say("work", of);
+    if (started && !finished) say("time", duration(secondsSince(started)) + (limit ? ` of ${limit}` : ""));
+  };
+
+  /** @param {Status} now */
+  const showCheck = (now) => {
+    if (!now.check) {
+      counted = null;
+      return say("check", "–");
+    }
+    const { run, generated, distinct, queue } = now.check;
+    const at = Date.now();
+    if (!counted || counted.run !== run) {
+      counted = { run, generated, at, rate: 0 };
+    } else if (generated > counted.generated && at > counted.at) {
+      counted = { run, generated, at, rate: (generated - counted.generated) / ((at - counted.at) / 1000) };
+    }
+    const rate = counted.rate ? `, ${number(Math.round(counted.rate))} states/s` : "";
+    say("check", `${run}: ${number(distinct)} distinct states, ${number(queue)} on the queue${rate}`);
+  };
+
+  /** @param {Status} now */
+  const show = (now) => {
+    const before = status;
+    status = now;
+    say("heading", now.heading + (now.running || now.finished ? "" : " (no process works on it)"));
+    document.title = now.heading;
+    const unknown = now.unpriced ? `${now.unpriced} calls of unknown price` : "";
+    const cost = [now.cost_usd || !unknown ? `${now.cost_usd.toFixed(2)} USD` : "", unknown].filter(Boolean).join(" and ");
+    say("cost", cost + (now.max_cost ? ` of ${now.max_cost} USD` : ""));
+    say("answers", `${now.answers}, ${number(now.tokens)} tokens` + (now.max_tokens ? ` of ${number(now.max_tokens)}` : ""));
+    say("revisions", String(now.closed_revisions));
+    showCheck(now);
+    showTimes();
+    const lines = element("lines");
+    const isAtEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 4;
+    say("lines", now.lines.join("\n"));
+    if (isAtEnd) lines.scrollTop = lines.scrollHeight;
+    stop.disabled = !now.running || now.finished;
+    const isNewer = before && (before.closed_revisions !== now.closed_revisions || before.finished !== now.finished);
+    if (isNewer) {
+      // A person who reads in the report decides when it changes.
+      if (document.activeElement === report) renew.hidden = false;
+      else showReport();
+    }
+  };
+
+  const showReport = () => {
+    renew.hidden = true;
+    report.src = "report";
+  };
+
+  const events = new EventSource("events");
+  events.onmessage = (message) => {
+    /** @type {Status} */
+    const now = JSON.parse(message.data);
+    show(now);
+    if (now.finished) events.close();
+  };
+  events.onerror = () => say("said", "The connection is lost: the run or its server has ended. Trying again …");
+  events.onopen = () => say("said", "");
+  setInterval(showTimes, 1000);
+
+  renew.addEventListener("click", showReport);
+  stop.addEventListener("click", async () => {
+    stop.disabled = true;
+    try {
+      const answer = await fetch("stop", { method: "POST" });
+      say("said", (await answer.text()).trim());
+    } catch {
+      say("said", "The server does not answer.");
+    }
+  });
+})();

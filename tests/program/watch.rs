@@ -1,0 +1,193 @@
+//! The live page, asked over HTTP as a browser asks, and as those ask who should get nothing.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use crate::support::Bench;
+use crate::support::counter::{self, INFORMAL, MODULE, fenced, good_sections, review};
+use crate::support::handoff::Waiting;
+use serde_json::Value;
+
+/// `tlaforge watch` of the run in `specs`.
+struct Watch {
+    child: Child,
+    host: String,
+    token: String,
+}
+
+impl Watch {
+    fn start(bench: &Bench) -> Self {
+        let mut child = bench.command(&["watch", "specs"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let (host, token) = parts(&line);
+        Self { child, host, token }
+    }
+
+    fn connect(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
+        connect(&self.host, method, path, headers)
+    }
+
+    /// Status and body of the answer to a request below the token.
+    fn ask(&self, method: &str, page: &str, headers: &[(&str, &str)]) -> (u16, String) {
+        let own = [("Host", self.host.as_str())];
+        let headers = if headers.iter().any(|(name, _)| *name == "Host") { headers.to_vec() } else { [&own, headers].concat() };
+        answer(self.connect(method, &format!("/{}{page}", self.token), &headers))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Host and token of the address `http://HOST/TOKEN/`.
+fn parts(address: &str) -> (String, String) {
+    let rest = address.trim().strip_prefix("http://").unwrap_or_else(|| panic!("{address:?} is no address"));
+    let (host, token) = rest.strip_suffix('/').unwrap().split_once('/').unwrap();
+    assert!(host.starts_with("127.0.0.1:") && token.len() == 32, "{address}");
+    (host.to_owned(), token.to_owned())
+}
+
+fn connect(host: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(host).unwrap();
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    write!(stream, "{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").unwrap();
+    BufReader::new(stream)
+}
+
+fn answer(mut stream: BufReader<TcpStream>) -> (u16, String) {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?} is no answer"));
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+}
+
+/// The next status of a stream of events.
+fn status(events: &mut impl std::io::BufRead) -> Value {
+    loop {
+        let mut line = String::new();
+        assert!(events.read_line(&mut line).unwrap() > 0, "the stream has ended");
+        if let Some(data) = line.strip_prefix("data: ") {
+            return serde_json::from_str(data).unwrap();
+        }
+    }
+}
+
+const RUN: [&str; 6] = ["run", "docs", "--provider", "handoff", "--out", "specs"];
+
+#[test]
+fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button() {
+    let bench = counter::bench();
+    let mut run = Waiting::start(&bench, &RUN);
+    let before = bench.read("specs/journal.jsonl");
+    let watch = Watch::start(&bench);
+    let (code, page) = watch.ask("GET", "/", &[]);
+    assert_eq!(code, 200);
+    assert!(page.contains("EventSource") && page.contains("src=\"report\""), "{page}");
+    let (code, report) = watch.ask("GET", "/report", &[]);
+    assert_eq!(code, 200, "{report}");
+    assert!(report.starts_with("<!doctype html>"), "{report}");
+    let mut events = watch.connect("GET", &format!("/{}/events", watch.token), &[("Host", &watch.host)]);
+    let first = status(&mut events);
+    assert_eq!((&first["work"]["node"], &first["answers"]), (&"informal_spec".into(), &0.into()), "{first}");
+    assert_eq!((&first["running"], &first["finished"]), (&true.into(), &false.into()));
+    // The page alone changes nothing.
+    assert_eq!(bench.read("specs/journal.jsonl"), before);
+    run.answer(INFORMAL);
+    run.next();
+    let mut later = status(&mut events);
+    while later["work"]["node"] != "formalize" {
+        later = status(&mut events);
+    }
+    assert_eq!(later["answers"], 1, "{later}");
+    assert!(later["lines"].to_string().contains("answered"), "{later}");
+    let (code, said) = watch.ask("POST", "/stop", &[("Origin", &format!("http://{}", watch.host))]);
+    assert_eq!((code, said.trim()), (200, "the run is asked to stop"));
+    run.end().expect(130);
+    while later["running"] == true {
+        later = status(&mut events);
+    }
+    let (code, said) = watch.ask("POST", "/stop", &[]);
+    assert_eq!((code, said.trim()), (409, "no process works on the run"));
+}
+
+#[test]
+fn other_origins_hosts_and_tokens_get_nothing() {
+    let bench = counter::bench();
+    let run = Waiting::start(&bench, &RUN);
+    let watch = Watch::start(&bench);
+    let port = watch.host.split(':').nth(1).unwrap();
+    let refused: [&[(&str, &str)]; 6] = [
+        &[("Host", "attacker.example")],
+        &[("Host", &format!("127.0.0.1.attacker.example:{port}"))],
+        &[("Host", "127.0.0.1")],
+        &[("Origin", "http://attacker.example")],
+        &[("Origin", "null")],
+        &[("Sec-Fetch-Site", "cross-site")],
+    ];
+    for headers in refused {
+        for (method, page) in [("GET", "/"), ("GET", "/events"), ("GET", "/report"), ("POST", "/stop")] {
+            let (code, body) = watch.ask(method, page, headers);
+            assert_eq!(code, 403, "{method} {page} {headers:?}: {body}");
+        }
+    }
+    let no_host = answer(watch.connect("GET", &format!("/{}/", watch.token), &[]));
+    assert_ne!(no_host.0, 200);
+    for path in ["/", "/report", "/0123456789abcdef0123456789abcdef/", &format!("/{}x", watch.token)] {
+        let (code, _) = answer(watch.connect("GET", path, &[("Host", &watch.host)]));
+        assert_eq!(code, 404, "{path}");
+    }
+    for (method, page, code) in [("POST", "/", 405), ("GET", "/stop", 405), ("DELETE", "/report", 405), ("GET", "/../", 404)] {
+        assert_eq!(watch.ask(method, page, &[]).0, code, "{method} {page}");
+    }
+    let localhost = format!("localhost:{port}");
+    assert_eq!(watch.ask("GET", "/", &[("Host", &localhost)]).0, 200);
+    assert_eq!(watch.ask("GET", "/", &[("Sec-Fetch-Site", "none")]).0, 200);
+    // It still waits: none of these stopped it.
+    assert!(run.folder.join("request.md").exists() && std::path::Path::new(&format!("/proc/{}", run.pid())).exists());
+}
+
+#[test]
+fn a_run_serves_its_own_page_and_its_last_status_is_the_outcome() {
+    let bench = counter::bench();
+    let mut child = bench.command(&[&RUN[..], &["--watch"]].concat()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut messages = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("http://") {
+        line.clear();
+        assert!(messages.read_line(&mut line).unwrap() > 0, "no address");
+    }
+    let (host, token) = parts(&line[line.find("http://").unwrap()..]);
+    let mut events = connect(&host, "GET", &format!("/{token}/events"), &[("Host", &host)]);
+    let drain = std::thread::spawn(move || std::io::copy(&mut messages, &mut std::io::sink()));
+    status(&mut events);
+    for text in [INFORMAL.to_owned(), fenced(MODULE), good_sections(), review("approved")] {
+        crate::support::handoff::answer_next(&bench, &text);
+    }
+    let mut last = status(&mut events);
+    while last["finished"] == false {
+        last = status(&mut events);
+    }
+    assert!(last["heading"].as_str().unwrap().starts_with("approved"), "{last}");
+    // The page asks for the report of the outcome before the process ends.
+    let (code, report) = answer(connect(&host, "GET", &format!("/{token}/report"), &[("Host", &host)]));
+    assert_eq!(code, 200);
+    assert!(report.contains("Approved"), "{report}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    drain.join().unwrap().unwrap();
+}
+
+#[test]
+fn what_cannot_be_watched_is_said() {
+    let bench = counter::bench();
+    bench.run(&["watch", "specs"]).expect(2).says(&["specs", "no run"]);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let _run = Waiting::start(&bench, &RUN);
+    bench.run(&["watch", "specs", "--port", &port]).expect(7).says(&["cannot serve the live page", &port, "--port"]);
+    bench.run(&["watch", "specs", "--port", "65536"]).expect(2).says(&["--port"]);
+}
