@@ -37,6 +37,7 @@ mod mutate;
 mod new_run;
 mod objective;
 mod outcome_text;
+mod page;
 mod policy;
 mod policy_file;
 mod program;

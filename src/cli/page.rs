@@ -1,0 +1,58 @@
+//! `--html FILE`: the page of a command for a browser.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::failure::Failure;
+use super::terminal::print_message;
+use crate::exit::Exit;
+use crate::files;
+use crate::report::Page;
+
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(super) struct PageArgs {
+    /// File to write the result to as well, as one HTML page for a browser; an earlier file is replaced [default: none].
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+impl PageArgs {
+    /// Refuses a file that cannot be written, before any work begins. `created` is a folder that the command will create.
+    pub(super) fn check(&self, created: Option<&Path>) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let refused = |why: String| Err(Failure::usage(why).hint("--html takes a file in an existing folder"));
+        let shown = path.display();
+        let folder = folder_of(path);
+        if path.is_dir() || path.file_name().is_none() {
+            return refused(format!("cannot write the page {shown}: it is a folder"));
+        }
+        if path.metadata().is_ok_and(|there| !there.is_file() || there.permissions().readonly()) {
+            return refused(format!("cannot write the page {shown}: it is no file that can be written"));
+        }
+        if created.is_some_and(|created| created == folder && !created.exists()) {
+            return Ok(());
+        }
+        match tempfile::Builder::new().prefix(".new-").tempfile_in(&folder) {
+            Ok(_) => Ok(()),
+            Err(error) => refused(format!("cannot write the page {shown}: {error}")),
+        }
+    }
+}
+
+/// Writes a page and says so.
+pub(super) fn write_page(path: &Path, page: &Page) -> Result<(), Failure> {
+    // With its folder, because the page is written beside its final name first.
+    let target = folder_of(path).join(path.file_name().unwrap_or_default());
+    files::write_atomically(&target, page.html().as_bytes())
+        .map_err(|error| Failure::new(Exit::Tool, format!("cannot write the page {}: {error}", path.display())))?;
+    print_message(&format!("note: the page is {}; open it in a browser", path.display()));
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}

@@ -1,0 +1,181 @@
+//! The frame of a page: title, navigation, sections, style, script and data, under a content security policy that allows
+//! nothing but this one style and this one script.
+
+use std::sync::LazyLock;
+
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter};
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+use crate::prompt::{escape_invisible_json, show_invisible};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+macro_rules! templates {
+    ($($name:literal),* $(,)?) => {
+        const TEMPLATES: &[(&str, &str)] = &[$(($name, include_str!(concat!("templates/", $name, ".html.j2")))),*];
+    };
+}
+
+templates!["frame"];
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    // In one place, because texts of documents and models can be anywhere.
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(show_controls(text))),
+        _ => escape_formatter(out, state, value),
+    });
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text).expect("a built-in template is well-formed");
+    }
+    environment
+});
+
+/// Control characters have no meaning in HTML, and invisible ones make a text look different from what tools read.
+fn show_controls(text: &str) -> String {
+    let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    show_invisible(text).chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// A text that is HTML already, so that a template does not escape it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Html(pub String);
+
+impl Serialize for Html {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Value::from_safe_string(self.0.clone()).serialize(serializer)
+    }
+}
+
+/// Renders a template with its data; every text in the data is escaped, except [`Html`].
+///
+/// # Panics
+/// A template refers to a value that `data` lacks, which is a defect of the template.
+pub fn render(name: &str, data: impl Serialize) -> Html {
+    let template = ENVIRONMENT.get_template(name).expect("a built-in template");
+    match template.render(data) {
+        Ok(html) => Html(html),
+        Err(error) => panic!("template {name}: {error:#}"),
+    }
+}
+
+/// What a colour means. It never is the only sign: the words say it, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    Good,
+    Bad,
+    /// Not decided, or a person has to decide.
+    Open,
+    Plain,
+}
+
+/// A section with a heading of the second level. Its own headings begin at the third.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// Unique in the page; links refer to it.
+    pub id: &'static str,
+    pub title: String,
+    /// What the navigation shows beside the title, such as a number of items.
+    pub note: Option<String>,
+    pub body: Html,
+}
+
+/// A page. `data` is for the script; the page has to be complete without it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// What it is about, above the title: `Run report`.
+    pub kind: String,
+    /// In the tab of the browser.
+    pub title: String,
+    /// The largest heading: the result in one sentence.
+    pub heading: String,
+    pub tone: Tone,
+    /// Directly below the heading.
+    pub lead: Html,
+    pub sections: Vec<Section>,
+    pub data: serde_json::Value,
+}
+
+impl Page {
+    /// The page as one HTML file.
+    pub fn html(&self) -> String {
+        let Self { kind, title, heading, tone, lead, sections, data } = self;
+        let policy = format!(
+            "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            hash_source(STYLE),
+            hash_source(SCRIPT)
+        );
+        let frame = minijinja::context! {
+            policy, kind, title, heading, tone, lead, sections,
+            version => env!("CARGO_PKG_VERSION"),
+            style => Value::from_safe_string(STYLE.to_owned()),
+            script => Value::from_safe_string(SCRIPT.to_owned()),
+            data => Value::from_safe_string(script_data(data)),
+        };
+        render("frame", frame).0
+    }
+}
+
+/// JSON that cannot end the `<script>` around it.
+fn script_data(data: &serde_json::Value) -> String {
+    escape_invisible_json(&data.to_string()).replace('<', "\\u003c")
+}
+
+/// The source of a content security policy for an inline style or script: `sha256-…`.
+fn hash_source(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text)))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = (0..3).fold(0_usize, |bits, at| bits << 8 | usize::from(chunk.get(at).copied().unwrap_or(0)));
+        let digit = |at: usize| char::from(ALPHABET[bits >> (18 - 6 * at) & 63]);
+        text.extend((0..4).map(|at| if at <= chunk.len() { digit(at) } else { '=' }));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        for (text, expected) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn hostile_texts_stay_texts() {
+        let hostile = "</script><img src=x onerror=alert(1)> \" ' \u{2028} \u{202e} \u{0}";
+        let page = Page {
+            kind: hostile.into(),
+            title: hostile.into(),
+            heading: hostile.into(),
+            tone: Tone::Plain,
+            lead: Html::default(),
+            sections: vec![Section {
+                id: "a",
+                title: hostile.into(),
+                note: Some(hostile.into()),
+                body: Html::default(),
+            }],
+            data: serde_json::json!({ hostile: [hostile] }),
+        };
+        let html = page.html();
+        assert!(!html.contains("<img") && html.matches("</script>").count() == 2, "{html}");
+        assert!(!html.contains(['\u{2028}', '\u{202e}', '\u{0}']), "{html}");
+        let data = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(data).unwrap(), page.data);
+    }
+}
