@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::contradictions::ContradictionReports;
 use super::failure::{Fails, Failure};
 use super::format::Format;
+use super::page::PageArgs;
 use super::progress::Display;
 use super::provider::{AnswerSource, create_caller};
 use super::run_folder::{run_failure, update_visible_files};
@@ -25,7 +26,7 @@ use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SING
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
-use crate::report::summary;
+use crate::report::{answer_commands, summary};
 
 /// What a run needs besides its folder.
 pub(super) struct Preparation {
@@ -122,6 +123,7 @@ pub(super) async fn drive_and_report(
     prepared: Preparation,
     display: &Arc<Display>,
     format: Format,
+    page: &PageArgs,
 ) -> Result<Exit, Failure> {
     let nodes = NodeDispatcher { context: prepared.context };
     let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
@@ -130,6 +132,7 @@ pub(super) async fn drive_and_report(
     let finished = finished?;
     update_visible_files(run, display)?;
     let view = run.view();
+    page.write_run(run.root(), &view, &run.entries())?;
     // With `json`, each event was printed when it was written, the outcome among them.
     if format == Format::Text {
         print_result(&summary(&view, display.width()));
@@ -147,10 +150,9 @@ pub(super) async fn drive_and_report(
     Ok(exit)
 }
 
-/// The command that answers a question.
+/// The commands that answer a question.
 pub(super) fn answer_command(question: &Question, folder: &Path) -> String {
-    let (id, folder) = (&question.open_point.id, folder.display());
-    format!("tlaforge resume '{folder}' --answer {id}=a\nor with: tlaforge resume '{folder}' --answer {id}=b")
+    answer_commands(question, &folder.display().to_string()).join("\nor with: ")
 }
 
 pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit {

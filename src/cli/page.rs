@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use super::failure::Failure;
+use super::failure::{Fails, Failure};
+use super::progress::Display;
 use super::terminal::print_message;
 use crate::exit::Exit;
 use crate::files;
-use crate::report::Page;
+use crate::journal::Sha;
+use crate::pipeline::{Entry, RunView};
+use crate::report::{Page, RunSource, run_page};
 
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct PageArgs {
@@ -38,6 +41,17 @@ impl PageArgs {
             Err(error) => refused(format!("cannot write the page {shown}: {error}")),
         }
     }
+
+    /// Writes the page of a run, if one is wanted.
+    pub(super) fn write_run(&self, folder: &Path, view: &RunView, entries: &[Entry]) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let read = |sha: &Sha| {
+            let bytes = files::read(&folder.join("artifacts").join(sha.as_str()), files::LARGE).ok()?;
+            (Sha::digest(&bytes) == *sha).then(|| String::from_utf8(bytes).ok())?
+        };
+        let source = RunSource { view, entries, read: &read, folder: &folder.display().to_string() };
+        write_page(path, &run_page(&source).fails(Exit::Usage)?)
+    }
 }
 
 /// Writes a page and says so.
@@ -48,6 +62,12 @@ pub(super) fn write_page(path: &Path, page: &Page) -> Result<(), Failure> {
         .map_err(|error| Failure::new(Exit::Tool, format!("cannot write the page {}: {error}", path.display())))?;
     print_message(&format!("note: the page is {}; open it in a browser", path.display()));
     Ok(())
+}
+
+/// Says how to make the page of a run.
+pub(super) fn note_page_command(display: &Display, folder: &Path) {
+    let folder = folder.display();
+    display.note(&format!("see it in a browser: tlaforge report '{folder}' --html '{folder}/report.html'"));
 }
 
 fn folder_of(path: &Path) -> PathBuf {

@@ -14,6 +14,7 @@ mod forged;
 mod labels;
 mod mutant_sample;
 mod mutation;
+mod page;
 mod pluscal;
 mod policies;
 mod prompts;
