@@ -8,6 +8,8 @@ use super::fetch_tools::fetch_jar;
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
+use super::page::{RunPageArgs, note_page_command};
+use super::progress::Display;
 use super::provider::AnswerSource;
 use super::settings::load_settings;
 use super::snippet_text::print_failure;
@@ -43,6 +45,8 @@ pub(super) struct DemoArgs {
     /// Output format; `json` prints one event a line.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
+    #[command(flatten)]
+    pub pages: RunPageArgs,
 }
 
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
@@ -76,14 +80,18 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let files =
         EXAMPLE_DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
     let job = NewRun {
-        out,
+        out: out.clone(),
         docs: DocumentSource::Loaded(Documents { files, skipped: Vec::new() }),
         interface: Checklist::parse(EXAMPLE_CHECKLIST).fails(Exit::Defect)?.interface,
         answers: AnswerSource::Recorded(example_recording()?),
         objective,
         policy: args.policy,
     };
-    start_and_drive(job, settings, args.format).await
+    let exit = start_and_drive(job, settings, args.format, &args.pages).await?;
+    if args.pages.page.html.is_none() {
+        note_page_command(&Display::new(args.format), &out);
+    }
+    Ok(exit)
 }
 
 /// Downloads the jar like `doctor --fetch-tools`.

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use super::contradictions::ContradictionReports;
 use super::failure::{Fails, Failure};
 use super::format::Format;
+use super::live::{LiveServer, WatchedRun};
+use super::page::RunPageArgs;
 use super::progress::Display;
 use super::provider::{AnswerSource, create_caller};
 use super::run_folder::{run_failure, update_visible_files};
@@ -25,7 +27,7 @@ use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SING
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
-use crate::report::summary;
+use crate::report::{answer_commands, summary};
 
 /// What a run needs besides its folder.
 pub(super) struct Preparation {
@@ -122,7 +124,9 @@ pub(super) async fn drive_and_report(
     prepared: Preparation,
     display: &Arc<Display>,
     format: Format,
+    pages: &RunPageArgs,
 ) -> Result<Exit, Failure> {
+    let server = pages.watch.then(|| serve(run, &prepared, display)).transpose()?;
     let nodes = NodeDispatcher { context: prepared.context };
     let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
     // Before the error is returned: the spinner would overwrite its message.
@@ -130,6 +134,7 @@ pub(super) async fn drive_and_report(
     let finished = finished?;
     update_visible_files(run, display)?;
     let view = run.view();
+    pages.page.write_run(run.root(), &view, &run.entries())?;
     // With `json`, each event was printed when it was written, the outcome among them.
     if format == Format::Text {
         print_result(&summary(&view, display.width()));
@@ -144,13 +149,28 @@ pub(super) async fn drive_and_report(
     if finished.outcome == Outcome::Stopped {
         display.note(&format!("continue with: tlaforge resume {}", run.root().display()));
     }
+    if let Some(server) = server {
+        server.farewell().await;
+    }
     Ok(exit)
 }
 
-/// The command that answers a question.
+/// The commands that answer a question.
 pub(super) fn answer_command(question: &Question, folder: &Path) -> String {
-    let (id, folder) = (&question.open_point.id, folder.display());
-    format!("tlaforge resume '{folder}' --answer {id}=a\nor with: tlaforge resume '{folder}' --answer {id}=b")
+    answer_commands(question, &folder.display().to_string()).join("\nor with: ")
+}
+
+/// Serves the page of the run while it goes on.
+fn serve(run: &Run, prepared: &Preparation, display: &Display) -> Result<LiveServer, Failure> {
+    let cancel = prepared.context.cancel.clone();
+    let stop = Box::new(move || {
+        cancel.cancel();
+        Ok(())
+    });
+    let watched = WatchedRun { folder: run.root().to_owned(), check: Some(display.check_progress()), stop };
+    let server = LiveServer::start(watched, 0)?;
+    display.note(&format!("watch it in a browser: {}", server.address()));
+    Ok(server)
 }
 
 pub(super) fn exit_status(outcome: Outcome, reason: Option<StopReason>) -> Exit {

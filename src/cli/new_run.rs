@@ -10,6 +10,7 @@ use super::forge::{
 };
 use super::format::Format;
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
+use super::page::RunPageArgs;
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::AnswerSource;
@@ -63,10 +64,16 @@ pub(super) struct NewRun {
 }
 
 /// Creates a run and drives it to its end.
-pub(super) async fn start_and_drive(job: NewRun, settings: Settings, format: Format) -> Result<Exit, Failure> {
+pub(super) async fn start_and_drive(
+    job: NewRun,
+    settings: Settings,
+    format: Format,
+    pages: &RunPageArgs,
+) -> Result<Exit, Failure> {
+    pages.page.check(Some(&job.out))?;
     let display = Arc::new(Display::new(format));
     let (run, prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
-    drive_and_report(&run, prepared, &display, format).await
+    drive_and_report(&run, prepared, &display, format, pages).await
 }
 
 /// Creates a run. Checks everything that can be checked before it writes anything.

@@ -4,17 +4,30 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use super::failure::Failure;
+use super::failure::{Fails, Failure};
+use super::progress::Display;
 use super::terminal::print_message;
 use crate::exit::Exit;
 use crate::files;
-use crate::report::Page;
+use crate::journal::Sha;
+use crate::pipeline::{Entry, RunView};
+use crate::report::{Page, RunSource, run_page};
 
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct PageArgs {
     /// File to write the result to as well, as one HTML page for a browser; an earlier file is replaced [default: none].
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+}
+
+/// The pages of a run.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(super) struct RunPageArgs {
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Serve the page while the run goes on, on this machine only: prints its address.
+    #[arg(long)]
+    pub watch: bool,
 }
 
 impl PageArgs {
@@ -38,6 +51,21 @@ impl PageArgs {
             Err(error) => refused(format!("cannot write the page {shown}: {error}")),
         }
     }
+
+    /// Writes the page of a run, if one is wanted.
+    pub(super) fn write_run(&self, folder: &Path, view: &RunView, entries: &[Entry]) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        write_page(path, &page_of_run(folder, view, entries)?)
+    }
+}
+
+/// The page of the run in `folder`.
+pub(super) fn page_of_run(folder: &Path, view: &RunView, entries: &[Entry]) -> Result<Page, Failure> {
+    let read = |sha: &Sha| {
+        let bytes = files::read(&folder.join("artifacts").join(sha.as_str()), files::LARGE).ok()?;
+        (Sha::digest(&bytes) == *sha).then(|| String::from_utf8(bytes).ok())?
+    };
+    run_page(&RunSource { view, entries, read: &read, folder: &folder.display().to_string() }).fails(Exit::Usage)
 }
 
 /// Writes a page and says so.
@@ -50,14 +78,15 @@ pub(super) fn write_page(path: &Path, page: &Page) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says how to make the page of a run.
+pub(super) fn note_page_command(display: &Display, folder: &Path) {
+    let folder = folder.display();
+    display.note(&format!("see it in a browser: tlaforge report '{folder}' --html '{folder}/report.html'"));
+}
+
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     }
-}
-
-/// STUB
-pub(super) fn run_html(_folder: &Path, entries: &[crate::pipeline::Entry]) -> Result<String, Failure> {
-    Ok(format!("<p>{} events", entries.len()))
 }

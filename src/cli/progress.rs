@@ -2,7 +2,7 @@
 //! is a line on stdout instead.
 
 use std::future::Future;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -22,7 +22,11 @@ pub(super) struct Display {
     /// Time of the last event.
     last: Mutex<Instant>,
     width: usize,
+    check: CheckProgress,
 }
+
+/// The last progress report of the checker in the current attempt.
+pub(super) type CheckProgress = Arc<Mutex<Option<Progress>>>;
 
 impl Display {
     pub(super) fn new(format: Format) -> Self {
@@ -32,13 +36,20 @@ impl Display {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { format, is_silent: false, bar, last: Mutex::new(Instant::now()), width: DEFAULT_WIDTH }
+        Self {
+            format,
+            is_silent: false,
+            bar,
+            last: Mutex::new(Instant::now()),
+            width: DEFAULT_WIDTH,
+            check: CheckProgress::default(),
+        }
     }
 
     /// Shows nothing: for a run inside a larger command.
     pub(super) fn silent() -> Self {
         let (last, width) = (Mutex::new(Instant::now()), DEFAULT_WIDTH);
-        Self { format: Format::Text, is_silent: true, bar: None, last, width }
+        Self { format: Format::Text, is_silent: true, bar: None, last, width, check: CheckProgress::default() }
     }
 
     /// Number of columns for tables.
@@ -73,10 +84,22 @@ impl Display {
 
     /// Shows the progress of the checker.
     pub(super) fn show_check_progress(&self, p: &Progress) {
+        self.set_check(Some(p.clone()));
         self.set_spinner(&format!(
             "model_check, {}: {} states, {} distinct, {} on the queue",
             p.run, p.generated, p.distinct, p.queue
         ));
+    }
+
+    /// Where the last progress report of the checker is found, for the live page.
+    pub(super) fn check_progress(&self) -> CheckProgress {
+        self.check.clone()
+    }
+
+    fn set_check(&self, progress: Option<Progress>) {
+        if let Ok(mut check) = self.check.lock() {
+            *check = progress;
+        }
     }
 
     /// Shows one of several parallel tasks.
@@ -90,6 +113,7 @@ impl Display {
             print_json_line(entry);
         }
         if entry.event.is_attempt_started() {
+            self.set_check(None);
             if let Some(bar) = &self.bar {
                 // The spinner shows the time of the attempt, not of the run.
                 bar.reset_elapsed();

@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::failure::{Fails, Failure};
 use super::forge::answer_command;
 use super::format::Format;
+use super::page::PageArgs;
 use super::progress::Display;
 use super::run_folder::run_failure;
 use super::terminal::{print_json_line, print_message, print_result};
@@ -29,6 +30,8 @@ pub(super) struct ReportArgs {
     /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 /// How a chart is drawn.
@@ -44,12 +47,14 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if !Run::exists(&args.folder) {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
     }
+    args.page.check(None)?;
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
     for changed in changed_files(&args.folder, &view, &events) {
         print_message(&format!("warning: {}: {changed}", args.folder.display()));
     }
     let display = Display::new(args.format);
+    args.page.write_run(&args.folder, &view, &events)?;
     if let Some(choice) = args.chart {
         let chart = Chart::new(&events).fails(Exit::Usage)?;
         match choice {

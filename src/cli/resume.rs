@@ -19,6 +19,7 @@ use super::forge::{
 use super::forge_args::ForgeArgs;
 use super::format::Format;
 use super::objective::{Continuation, read_objective, refuse_impossible, refuse_unreachable, why_unreachable};
+use super::page::RunPageArgs;
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::{AnswerSource, check_provider_name};
@@ -52,6 +53,8 @@ pub(super) struct ResumeArgs {
     pub answer: Vec<String>,
     #[command(flatten)]
     pub forge: ForgeArgs,
+    #[command(flatten)]
+    pub pages: RunPageArgs,
 }
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
@@ -59,6 +62,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() })
             .hint("start one: tlaforge run DOCS --out DIR"));
     }
+    args.pages.page.check(None)?;
     let format = args.forge.format;
     let display = Arc::new(Display::new(format));
     let run = open_run(&args.folder, &display)?;
@@ -128,10 +132,11 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
                 path.display()
             ));
         }
-        return drive_and_report(&run, prepared, &display, format).await;
+        return drive_and_report(&run, prepared, &display, format, &args.pages).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         update_visible_files(&run, &display)?;
+        args.pages.page.write_run(run.root(), &view, &run.entries())?;
         match format {
             Format::Text => print_result(&summary(&view, display.width())),
             Format::Json => {
@@ -158,7 +163,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let mut changed = describe_changes(&prepared)?;
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
-    drive_and_report(&run, prepared, &display, format).await
+    drive_and_report(&run, prepared, &display, format, &args.pages).await
 }
 
 /// Where a branch begins, and the answers that it takes.

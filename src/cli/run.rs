@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::forge_args::ForgeArgs;
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
+use super::page::RunPageArgs;
 use super::provider::AnswerSource;
 use super::settings::load_settings;
 use super::trust::make_paths_absolute;
@@ -44,6 +45,8 @@ pub(super) struct RunArgs {
     pub normative_words: Vec<String>,
     #[command(flatten)]
     pub forge: ForgeArgs,
+    #[command(flatten)]
+    pub pages: RunPageArgs,
 }
 
 pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
@@ -81,5 +84,5 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         objective,
         policy,
     };
-    start_and_drive(job, settings, args.forge.format).await
+    start_and_drive(job, settings, args.forge.format, &args.pages).await
 }

@@ -7,7 +7,7 @@ use crate::pipeline::{Review, Revision, RunView};
 
 /// What the reviews of these revisions accepted by name: a line for each kind, and one for each item that has a reason. What
 /// was accepted again is listed with the later revision, or with the later reason.
-fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<String> {
+pub(super) fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<String> {
     let reviews = || {
         let of = |r: &&Revision| view.reviews.by_revision.get(&r.revision).into_iter().flatten().rev();
         revisions.iter().rev().flat_map(move |r| of(r).map(|(review, _)| (r.revision, review)))

@@ -9,8 +9,8 @@ use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{
-    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus, ReviewVerdict,
-    Revision, RunView, Spent, ViolationJudgement,
+    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus, Review,
+    ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
@@ -64,18 +64,23 @@ fn status(view: &RunView) -> String {
     }
 }
 
+/// What is known of the requirement under one reading of a question.
+pub(super) fn known_words(requirement: &str, reading: &Reading) -> String {
+    let in_steps = reading.states.map_or_else(String::new, |n| format!(", in {}", counted(n, "state")));
+    match (&reading.status, reading.revision) {
+        (Some(status), Some(rev)) => format!("{requirement} {}{in_steps} (rev_{rev})", status.words()),
+        (None, Some(rev)) => format!("rev_{rev} has no such requirement"),
+        (_, None) => "no revision takes it".to_owned(),
+    }
+}
+
 /// The question that an ambiguity raises, with what is known under each reading.
 fn question_text(question: &Question) -> String {
     let Question { open_point: point, requirement, readings } = question;
     let mut text = format!("\nQuestion {} [{}]: {}\n", point.id, point.place_words(), point.question);
-    for Reading { choice, reading, revision, status, states } in readings {
-        let in_steps = states.map_or_else(String::new, |n| format!(", in {}", counted(n, "state")));
-        let known = match (status, revision) {
-            (Some(status), Some(rev)) => format!("{requirement} {}{in_steps} (rev_{rev})", status.words()),
-            (None, Some(rev)) => format!("rev_{rev} has no such requirement"),
-            (_, None) => "no revision takes it".to_owned(),
-        };
-        let _ = writeln!(text, "  {choice}. {reading}\n      {known}");
+    for reading in readings {
+        let known = known_words(requirement, reading);
+        let _ = writeln!(text, "  {}. {}\n      {known}", reading.choice, reading.reading);
     }
     text
 }
@@ -90,12 +95,9 @@ fn append_assumptions(text: &mut String, revision: &Revision) {
     }
 }
 
-/// How the normative sentences of the documents are accounted for; those without an account are quoted.
-fn append_normative_sentences(text: &mut String, revision: &Revision) {
+/// How many normative sentences of the documents are accounted for in which way: `3 in requirements`.
+pub(super) fn normative_counts(revision: &Revision) -> Vec<String> {
     let sentences = &revision.normative_sentences;
-    if sentences.is_empty() {
-        return;
-    }
     let count = |is_meant: &dyn Fn(&Option<Account>) -> bool| sentences.iter().filter(|s| is_meant(&s.account)).count();
     let parts = [
         (count(&|account| matches!(account, Some(Account::Requirements(_)))), "in requirements"),
@@ -105,9 +107,16 @@ fn append_normative_sentences(text: &mut String, revision: &Revision) {
         (count(&|account| matches!(account, Some(Account::OutOfScope(_)))), "out of scope"),
         (count(&Option::is_none), "not accounted for"),
     ];
-    let parts: Vec<String> =
-        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
-    let _ = writeln!(text, "\nNormative sentences of the documents: {}", parts.join(", "));
+    parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect()
+}
+
+/// How the normative sentences of the documents are accounted for; those without an account are quoted.
+fn append_normative_sentences(text: &mut String, revision: &Revision) {
+    let sentences = &revision.normative_sentences;
+    if sentences.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nNormative sentences of the documents: {}", normative_counts(revision).join(", "));
     for sentence in sentences.iter().filter(|sentence| sentence.account.is_none()) {
         let _ = writeln!(text, "  not accounted for: {}", sentence.words());
     }
@@ -136,7 +145,7 @@ fn append_decisions(text: &mut String, revision: &Revision) {
 }
 
 /// The revision that decides the outcome.
-fn decisive_revision(view: &RunView) -> Option<&Revision> {
+pub(super) fn decisive_revision(view: &RunView) -> Option<&Revision> {
     let best = view.finished.as_ref().and_then(|f| f.best);
     // An unfinished run has no outcome; the parent of its next revision is the latest result.
     let rests_on = best.or(view.parent);
@@ -242,14 +251,7 @@ pub fn report(view: &RunView, width: usize) -> String {
             let _ = writeln!(text, "      why: {}", first_line(&r.why));
         }
         if let Some((review, _)) = view.reviews.by_revision.get(&r.revision).and_then(|all| all.last()) {
-            let words = match review.verdict {
-                // A review can only ask for an approval; the guard and the policy can refuse it.
-                ReviewVerdict::Approved if r.outcome.starts_with("approved") => "approved",
-                ReviewVerdict::Approved => "approved, refused by the guard or the policy",
-                ReviewVerdict::Revise => "asks for a revision",
-                ReviewVerdict::Flaw => "claims a flaw",
-            };
-            let _ = writeln!(text, "      review: {words}");
+            let _ = writeln!(text, "      review: {}", review_words(review, r));
         }
         let verdict = r.check.as_ref().map_or_else(|| "not checked".into(), verdict_sentence);
         let _ = writeln!(text, "      check: {verdict}");
@@ -277,6 +279,17 @@ pub fn report(view: &RunView, width: usize) -> String {
         let _ = writeln!(text, "  {line}");
     }
     text
+}
+
+/// What the last review of a revision says, in short.
+pub(super) fn review_words(review: &Review, revision: &Revision) -> &'static str {
+    match review.verdict {
+        // A review can only ask for an approval; the guard and the policy can refuse it.
+        ReviewVerdict::Approved if revision.outcome.starts_with("approved") => "approved",
+        ReviewVerdict::Approved => "approved, refused by the guard or the policy",
+        ReviewVerdict::Revise => "asks for a revision",
+        ReviewVerdict::Flaw => "claims a flaw",
+    }
 }
 
 /// The skipped files, one a line. If more than `max_listed` have the same reason, they share a line that names
@@ -403,9 +416,14 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
     }
 }
 
-fn open_points(text: &mut String, revision: &Revision) {
+/// The open points that no decision of the owner of the protocol settled.
+pub(super) fn undecided_open_points(revision: &Revision) -> Vec<&OpenPoint> {
     let is_decided = |point: &&OpenPoint| revision.decisions.iter().any(|decision| decision.is_followed_by(point));
-    let open: Vec<&OpenPoint> = revision.open_points.iter().filter(|point| !is_decided(point)).collect();
+    revision.open_points.iter().filter(|point| !is_decided(point)).collect()
+}
+
+fn open_points(text: &mut String, revision: &Revision) {
+    let open = undecided_open_points(revision);
     if open.is_empty() {
         return;
     }
@@ -489,7 +507,7 @@ fn cost(view: &RunView) -> String {
 }
 
 /// Answers, tokens and money.
-fn amounts(spent: &Spent) -> String {
+pub(super) fn amounts(spent: &Spent) -> String {
     let failed = if spent.failed > 0 { format!(", {}", counted(spent.failed, "failed call")) } else { String::new() };
     let cached = if spent.cached > 0 { format!(" ({} from the cache)", spent.cached) } else { String::new() };
     let cost = match spent.unpriced {

@@ -32,7 +32,8 @@ impl Watch {
     /// Status and body of the answer to a request below the token.
     fn ask(&self, method: &str, page: &str, headers: &[(&str, &str)]) -> (u16, String) {
         let own = [("Host", self.host.as_str())];
-        let headers = if headers.iter().any(|(name, _)| *name == "Host") { headers.to_vec() } else { [&own, headers].concat() };
+        let headers =
+            if headers.iter().any(|(name, _)| *name == "Host") { headers.to_vec() } else { [&own, headers].concat() };
         answer(self.connect(method, &format!("/{}{page}", self.token), &headers))
     }
 }
@@ -141,7 +142,9 @@ fn other_origins_hosts_and_tokens_get_nothing() {
         let (code, _) = answer(watch.connect("GET", path, &[("Host", &watch.host)]));
         assert_eq!(code, 404, "{path}");
     }
-    for (method, page, code) in [("POST", "/", 405), ("GET", "/stop", 405), ("DELETE", "/report", 405), ("GET", "/../", 404)] {
+    for (method, page, code) in
+        [("POST", "/", 405), ("GET", "/stop", 405), ("DELETE", "/report", 405), ("GET", "/../", 404)]
+    {
         assert_eq!(watch.ask(method, page, &[]).0, code, "{method} {page}");
     }
     let localhost = format!("localhost:{port}");
@@ -154,7 +157,8 @@ fn other_origins_hosts_and_tokens_get_nothing() {
 #[test]
 fn a_run_serves_its_own_page_and_its_last_status_is_the_outcome() {
     let bench = counter::bench();
-    let mut child = bench.command(&[&RUN[..], &["--watch"]].concat()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        bench.command(&[&RUN[..], &["--watch"]].concat()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut messages = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("http://") {

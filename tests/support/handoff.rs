@@ -20,6 +20,19 @@ pub fn answer_at(folder: &Path, text: &str) -> String {
     asked
 }
 
+/// Waits for the next request without an answer in the run folder `specs`, and answers it.
+pub fn answer_next(bench: &Bench, text: &str) {
+    let mut open = None;
+    wait_until("a request comes", || {
+        let folders = std::fs::read_dir(bench.path("specs/handoff")).into_iter().flatten();
+        let mut folders: Vec<PathBuf> = folders.map(|entry| entry.unwrap().path()).collect();
+        folders.sort();
+        open = folders.into_iter().find(|f| f.join("request.md").exists() && !f.join("answer.md").exists());
+        open.is_some()
+    });
+    answer_at(&open.unwrap(), text);
+}
+
 /// A process that waits for an answer.
 pub struct Waiting {
     child: Option<Child>,

@@ -12,7 +12,7 @@ use super::requirements::Requirement;
 
 /// Cited lines of a document, both from 1 and both included.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LineRange<'a> {
+pub struct LineRange<'a> {
     pub document: &'a Document,
     pub from: usize,
     pub to: usize,
@@ -64,7 +64,7 @@ pub(super) fn cited_ranges<'a>(place: &str, documents: &'a [Document]) -> Option
 
 /// The lines that are named anywhere in a text, such as `see docs/a.md:3-5, 9 and docs/b.md:2`. A document without lines
 /// counts as a whole if `whole_documents` is set.
-pub(super) fn places_in<'a>(text: &str, documents: &'a [Document], whole_documents: bool) -> Vec<LineRange<'a>> {
+pub fn places_in<'a>(text: &str, documents: &'a [Document], whole_documents: bool) -> Vec<LineRange<'a>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = name_start(rest, documents) {

@@ -25,7 +25,7 @@ mod strict_json;
 pub use answer::outside_fences;
 pub use answer::{Fence, Sections, extract_json_object, extract_module, extract_sections, fences, normalise};
 pub use assumptions::{Assumption, AssumptionKind, malformed_assumptions, parse_assumptions};
-pub use cited_places::check_places;
+pub use cited_places::{LineRange, check_places, places_in};
 pub use document_index::{index_path, render_index};
 pub use documents::{Document, Documents, DocumentsError, Skipped, read_documents};
 pub use edits::apply_edits;

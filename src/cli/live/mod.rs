@@ -5,14 +5,10 @@ mod server;
 mod status;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 pub(super) use server::LiveServer;
 
-use crate::toolchain::Progress;
-
-/// The last progress report of the checker.
-pub(super) type CheckProgress = Arc<Mutex<Option<Progress>>>;
+use super::progress::CheckProgress;
 
 /// The run that a page shows.
 pub(super) struct WatchedRun {

@@ -25,10 +25,10 @@ use tokio::net::TcpListener;
 use super::WatchedRun;
 use super::status::Status;
 use crate::cli::failure::Failure;
-use crate::cli::page::run_html;
+use crate::cli::page::page_of_run;
 use crate::exit::Exit;
 use crate::journal::{self, RunLock};
-use crate::pipeline::Entry;
+use crate::pipeline::{Entry, RunView};
 use crate::report::live_page;
 
 /// How often the journal is looked at.
@@ -202,7 +202,9 @@ impl Service {
     }
 
     fn report(&self) -> Result<String, String> {
-        run_html(self.run.folder(), &self.entries()?).map_err(|failure| failure.message)
+        let entries = self.entries()?;
+        let page = page_of_run(self.run.folder(), &RunView::from_entries(&entries), &entries);
+        page.map(|page| page.html()).map_err(|failure| failure.message)
     }
 
     /// The status, and again whenever it has changed. The stream ends with the run.

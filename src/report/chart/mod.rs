@@ -8,4 +8,5 @@ mod words;
 
 pub use mermaid::chart_mermaid;
 pub use rows::{Chart, ChartError};
+pub(super) use rows::{Drawn, Line};
 pub use text::chart_text;

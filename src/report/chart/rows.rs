@@ -21,22 +21,22 @@ pub struct ChartError {
 /// A run as columns and rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
-    pub(super) lifelines: Vec<String>,
-    pub(super) rows: Vec<Row>,
+    pub(in crate::report) lifelines: Vec<String>,
+    pub(in crate::report) rows: Vec<Row>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) seq: u64,
+pub(in crate::report) struct Row {
+    pub(in crate::report) seq: u64,
     /// Earlier rows with events that are concurrent with this one.
     beside: Vec<u64>,
-    pub(super) drawn: Drawn,
+    pub(in crate::report) drawn: Drawn,
     words: String,
 }
 
 /// `from`, `to` and `at` are indices of lifelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Drawn {
+pub(in crate::report) enum Drawn {
     Arrow {
         from: usize,
         to: usize,
@@ -50,7 +50,7 @@ pub(super) enum Drawn {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(in crate::report) enum Line {
     Solid,
     /// An answer.
     Dashed,
@@ -99,7 +99,7 @@ impl Chart {
 
 impl Row {
     /// The words, with the numbers of concurrent events.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::report) fn text(&self) -> String {
         if self.beside.is_empty() {
             self.words.clone()
         } else {

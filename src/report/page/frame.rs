@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter};
+use minijinja::{AutoEscape, Environment, HtmlEscape, UndefinedBehavior, Value, escape_formatter};
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
@@ -18,7 +18,22 @@ macro_rules! templates {
     };
 }
 
-templates!["frame", "live"];
+templates![
+    "course",
+    "findings",
+    "frame",
+    "grounds",
+    "lanes",
+    "lead",
+    "live",
+    "listings",
+    "model",
+    "question",
+    "requirements",
+    "revisions",
+    "trace",
+    "witnesses",
+];
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
@@ -31,6 +46,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(show_controls(text))),
         _ => escape_formatter(out, state, value),
     });
+    environment.add_filter("marked", |text: &str| Value::from_safe_string(mark_code(text)));
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("a built-in template is well-formed");
     }
@@ -41,6 +57,25 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 fn show_controls(text: &str) -> String {
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
     show_invisible(text).chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// A text as HTML, with what it has between backquotes as code: documents and models write so.
+fn mark_code(text: &str) -> String {
+    let escape = |text: &str| HtmlEscape(&show_controls(text)).to_string();
+    let mut html = String::new();
+    let mut parts = text.split('`').peekable();
+    let mut is_code = false;
+    while let Some(part) = parts.next() {
+        // A backquote without its partner is a character like others.
+        let closes = parts.peek().is_some();
+        match (is_code, closes) {
+            (true, true) => html.extend(["<code>", &escape(part), "</code>"]),
+            (true, false) => html.extend(["`", &escape(part)]),
+            (false, _) => html.push_str(&escape(part)),
+        }
+        is_code = !is_code;
+    }
+    html
 }
 
 /// A text that is HTML already, so that a template does not escape it.

@@ -203,8 +203,10 @@
         const row = element("tr", undefined, changed ? "changed" : "");
         const head = element("th", name);
         head.setAttribute("scope", "row");
-        const cell = element("td", value.replace(/\s+/g, " "));
+        const cell = element("td");
         const own = changed ? changes.filter(({ path }) => path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`)) : [];
+        // A value that is replaced as a whole is shown once, as old and new.
+        if (!own.some(({ path, before, after }) => path === name && before !== null && after !== null)) cell.append(value.replace(/\s+/g, " "));
         own.forEach(({ path, before, after }) => {
           const line = element("div", undefined, "change");
           if (path !== name) line.append(`${path.slice(name.length)} `);

@@ -10,12 +10,12 @@ fn informal(taken: &str, otherwise: &str) -> String {
     format!("{INFORMAL}## Open points\n{point} Taken: {taken}. Otherwise: {otherwise}. Affects: R1, Add.\n")
 }
 
-fn accepting() -> String {
+pub(crate) fn accepting() -> String {
     json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_open_points": ["O1"]}).to_string()
 }
 
 /// A claim of a flaw in R1. The last step is granted only by the open point with this number.
-fn claim(open_point: Option<&str>) -> String {
+pub(crate) fn claim(open_point: Option<&str>) -> String {
     let line = |n: usize| json!({"step": n, "file": "docs/counter.md", "line": 3, "why": "it adds one"});
     let last = match open_point {
         Some(id) => json!({"step": 4, "open_point": id, "why": "only this reading lets it add here"}),
@@ -26,12 +26,12 @@ fn claim(open_point: Option<&str>) -> String {
     json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": flaw}).to_string()
 }
 
-fn opinion(open_point: &Value) -> String {
+pub(crate) fn opinion(open_point: &Value) -> String {
     json!({"agrees": true, "open_point": open_point, "why": "nothing says what below means"}).to_string()
 }
 
 /// A first revision in which the worker adds at the limit.
-fn overshooting(review: &str, opinion: &str) -> Script {
+pub(crate) fn overshooting(review: &str, opinion: &str) -> Script {
     Script::default()
         .answer("informal_spec", 0, 1, "draft", &informal("yes", "no"))
         .answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("n < Max", "n <= Max")))
@@ -42,7 +42,7 @@ fn overshooting(review: &str, opinion: &str) -> Script {
 }
 
 /// Then one in which it does not, and which this review judges.
-fn then_not(script: Script, review: &str) -> Script {
+pub(crate) fn then_not(script: Script, review: &str) -> Script {
     script
         .answer("informal_spec", 1, 1, "repair", &informal("no", "yes"))
         .answer("formalize", 1, 1, "repair", &fenced(MODULE))
@@ -52,7 +52,7 @@ fn then_not(script: Script, review: &str) -> Script {
 }
 
 #[track_caller]
-fn found(script: &Script, more: &[&str]) -> (Bench, Done) {
+pub(crate) fn found(script: &Script, more: &[&str]) -> (Bench, Done) {
     let bench = bench();
     let done = bench.forge(script, more).expect(1);
     let journal = bench.journal("specs");

@@ -1,7 +1,7 @@
 //! Runs from the outside: documents in, verdict and files out, and the behaviour under every kind of failure.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
-mod ambiguity;
+pub(crate) mod ambiguity;
 mod answers;
 mod bad_input;
 mod blind_reading;

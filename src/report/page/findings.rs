@@ -1,0 +1,198 @@
+//! The violated properties of a run: the requirement in the documents' words, the counterexample, and what reviews made of it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::frame::{Html, Section, Tone, render};
+use super::listing::{Cited, Mark, cited_lines};
+use super::run_page::{RunContext, module_id};
+use super::trace::{StepCitation, TraceSource, trace_view};
+use crate::pipeline::{Flaw, JudgedViolation, Quotes, RequirementStatus, Revision, ViolationJudgement};
+use crate::tla::{CheckOutcome, Lasso, Module, probe_lines};
+
+#[derive(Serialize)]
+struct Finding {
+    id: String,
+    property: String,
+    revision: u32,
+    tone: Tone,
+    judgement: String,
+    why: String,
+    requirements: Vec<BrokenRequirement>,
+    formula: Option<String>,
+    trace: Option<Html>,
+    /// How the behaviour goes on, and what further runs showed.
+    remarks: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct BrokenRequirement {
+    id: String,
+    text: String,
+    place: String,
+    quote: Option<String>,
+    lines: Vec<Cited>,
+}
+
+/// The findings of all shown revisions; adds their traces to the data, and the steps that cite documents to the marks.
+pub(super) fn findings(
+    context: &RunContext<'_>,
+    traces: &mut Map<String, Value>,
+    marks: &mut Vec<(Cited, Mark)>,
+) -> Option<Section> {
+    let mut found: Vec<Finding> = Vec::new();
+    for revision in context.shown_revisions() {
+        let Some(check) = &revision.check else { continue };
+        let module = context.module(revision);
+        for violation in context.view.judged_violations(revision) {
+            let id = if found.iter().any(|known| known.revision == revision.revision) {
+                format!("findings-{}-{}", revision.revision, found.len())
+            } else {
+                format!("findings-{}", revision.revision)
+            };
+            let subject = Subject { context, revision, check, module: module.as_ref(), violation, id };
+            found.push(subject.finding(traces, marks));
+        }
+    }
+    let is_one_revision = found.iter().all(|finding| finding.revision == found[0].revision);
+    (!found.is_empty()).then(|| Section {
+        id: "findings",
+        title: if found.len() == 1 { "Finding".to_owned() } else { "Findings".to_owned() },
+        note: (found.len() > 1).then(|| found.len().to_string()),
+        body: render("findings", minijinja::context! { found, is_one_revision }),
+    })
+}
+
+struct Subject<'a> {
+    context: &'a RunContext<'a>,
+    revision: &'a Revision,
+    check: &'a CheckOutcome,
+    module: Option<&'a Module>,
+    violation: JudgedViolation,
+    id: String,
+}
+
+impl Subject<'_> {
+    fn finding(&self, traces: &mut Map<String, Value>, marks: &mut Vec<(Cited, Mark)>) -> Finding {
+        let property = &self.violation.property;
+        let claim = self.claim();
+        let (tone, judgement, why) = judgement_parts(&self.violation.judgement);
+        let focused = self.check.focused_on(property);
+        let trace = self.check.counterexample_to(property).map(|trace| {
+            let citations = claim.map(|(flaw, quotes)| self.citations(flaw, quotes)).unwrap_or_default();
+            for citation in citations.values().flatten() {
+                marks.extend(
+                    citation
+                        .lines
+                        .iter()
+                        .map(|cited| (cited.clone(), Mark { label: "trace".to_owned(), target: self.id.clone() })),
+                );
+            }
+            let source = TraceSource {
+                id: self.id.clone(),
+                what: format!("the counterexample to {property}"),
+                trace,
+                module: self.module,
+                listing: module_id(self.revision),
+                citations,
+            };
+            let (html, data) = trace_view(&source);
+            traces.insert(self.id.clone(), data);
+            html
+        });
+        let mut remarks = focused.as_ref().map(probe_lines).unwrap_or_default();
+        let cited = claim.into_iter().flat_map(|(flaw, quotes)| {
+            [
+                ("the documents allow this behaviour to continue", &flaw.unfair),
+                ("the documents grant the bound", &flaw.bound),
+            ]
+            .into_iter()
+            .filter_map(move |(what, cited)| {
+                let cited = cited.as_ref()?;
+                Some(format!("{what}: {} {}", quotes.cite(&cited.file, cited.line), cited.why.trim()))
+            })
+        });
+        remarks.extend(cited);
+        if trace.is_none() {
+            remarks.push("no counterexample was derived in time".to_owned());
+        }
+        if matches!(self.check.counterexample_to(property).and_then(|trace| trace.lasso), Some(Lasso::BackTo(_))) {
+            remarks.insert(0, "the violation is a behaviour that goes round for ever, not a single state".to_owned());
+        }
+        Finding {
+            id: self.id.clone(),
+            property: property.clone(),
+            revision: self.revision.revision,
+            tone,
+            judgement: judgement.to_owned(),
+            why,
+            requirements: self.requirements(),
+            formula: self.module.and_then(|module| Some(module.definition(property)?.text.clone())),
+            trace,
+            remarks,
+        }
+    }
+
+    /// The claim that this violation is a flaw, with the sentences that the review cites.
+    fn claim(&self) -> Option<(&Flaw, &Quotes)> {
+        let (review, quotes) = self.context.view.reviews.by_revision.get(&self.revision.revision)?.last()?;
+        let mut claims = review.flaw.iter().chain(&review.further_flaws);
+        Some((claims.find(|flaw| flaw.property.eq_ignore_ascii_case(&self.violation.property))?, quotes))
+    }
+
+    fn citations(&self, flaw: &Flaw, quotes: &Quotes) -> BTreeMap<usize, Vec<StepCitation>> {
+        let mut by_step: BTreeMap<usize, Vec<StepCitation>> = BTreeMap::new();
+        for told in &flaw.steps {
+            let own = (!told.file.is_empty()).then(|| format!("{}:{}", told.file, told.line));
+            let lines =
+                own.iter().chain(&told.also).flat_map(|place| cited_lines(place, &self.context.documents)).collect();
+            let citation = StepCitation { why: told.why.trim().to_owned(), quotes: quotes.cite_step(told), lines };
+            by_step.entry(told.step).or_default().push(citation);
+        }
+        by_step
+    }
+
+    fn requirements(&self) -> Vec<BrokenRequirement> {
+        let quotes = self
+            .context
+            .view
+            .reviews
+            .by_revision
+            .get(&self.revision.revision)
+            .and_then(|all| all.last())
+            .map(|(_, quotes)| quotes);
+        let broken = self.context.view.results_of(self.revision).into_iter().filter(|result| {
+            matches!(&result.status, RequirementStatus::Broken { by } if by.contains(&self.violation.property))
+        });
+        let words = |result: crate::pipeline::RequirementResult| {
+            let place = result.requirement.place.as_ref();
+            BrokenRequirement {
+                quote: quotes.zip(place).and_then(|(quotes, place)| quotes.0.get(place)).cloned(),
+                lines: place.map(|place| cited_lines(place, &self.context.documents)).unwrap_or_default(),
+                place: result.requirement.place_words(),
+                id: result.requirement.id,
+                text: result.requirement.text,
+            }
+        };
+        broken.map(words).collect()
+    }
+}
+
+/// Colour, short words and reason of a judgement.
+fn judgement_parts(judgement: &ViolationJudgement) -> (Tone, &'static str, String) {
+    use ViolationJudgement as J;
+    let (tone, words, why) = match judgement {
+        J::Flaw { why } => (Tone::Bad, "a flaw of the protocol, confirmed by a second reader", why),
+        J::Ambiguity { why, .. } => (Tone::Open, "a flaw only under one reading, confirmed by a second reader", why),
+        J::ClaimRefused { why } => (Tone::Open, "claimed as a flaw, and refused", why),
+        J::ClaimUndecided { why } => (Tone::Open, "claimed as a flaw, and not decided", why),
+        J::SpecificationWrong { why } => (Tone::Plain, "the review blames the module", why),
+        J::PropertyWrong { why } => (Tone::Plain, "the review blames the property", why),
+        J::RequirementWrong { why } => (Tone::Plain, "the review blames the wording of the requirement", why),
+        J::SentBack { why, .. } => (Tone::Plain, "an issue of the review names it", why),
+        J::NotJudged => return (Tone::Plain, "not judged", String::new()),
+    };
+    (tone, words, why.clone())
+}

@@ -1,0 +1,172 @@
+//! Texts with line numbers: the documents, of which only what is near a cited line is shown if they are long, and the module
+//! without its translation.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::prompt::{Document, LineRange, places_in};
+use crate::tla::{Lines, Module};
+
+/// A document up to this size is shown whole.
+const WHOLE: usize = 40_000;
+/// Number of lines that are shown around a cited one of a longer document.
+const AROUND: usize = 30;
+
+/// Cited lines of a document, from 1, both included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Cited {
+    /// The id of the listing of the document.
+    pub listing: String,
+    pub path: String,
+    pub from: usize,
+    pub to: usize,
+}
+
+/// What cites a line, with a link to it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct Mark {
+    pub label: String,
+    pub target: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Row {
+    Line {
+        number: usize,
+        text: String,
+        comment: String,
+        marks: Vec<Mark>,
+    },
+    /// Lines that are not shown.
+    Gap {
+        words: String,
+    },
+}
+
+/// A text with an id for links to its lines: `ID-L12`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Listing {
+    pub id: String,
+    pub title: String,
+    pub rows: Vec<Row>,
+}
+
+/// The lines that a place such as `docs/swap.md:3-5` names.
+pub(super) fn cited_lines(place: &str, documents: &[Document]) -> Vec<Cited> {
+    let cited = |LineRange { document, from, to }| {
+        let at = documents.iter().position(|known| known.path == document.path).unwrap_or_default();
+        Cited { listing: format!("document-{at}"), path: document.path.clone(), from, to }
+    };
+    places_in(place, documents, false).into_iter().map(cited).collect()
+}
+
+/// The documents that are cited, in their order.
+pub(super) fn document_listings(documents: &[Document], marks: &[(Cited, Mark)]) -> Vec<Listing> {
+    let listing = |(at, document): (usize, &Document)| {
+        let id = format!("document-{at}");
+        let mut by_line: BTreeMap<usize, Vec<Mark>> = BTreeMap::new();
+        for (cited, mark) in marks.iter().filter(|(cited, _)| cited.listing == id) {
+            for line in cited.from..=cited.to {
+                let known = by_line.entry(line).or_default();
+                if !known.contains(mark) {
+                    known.push(mark.clone());
+                }
+            }
+        }
+        let is_near = |line: usize| by_line.range(line.saturating_sub(AROUND)..=line + AROUND).next().is_some();
+        let is_shown = |line: usize| document.text.len() <= WHOLE || is_near(line);
+        let rows = rows(&document.text, is_shown, |line, text| Row::Line {
+            number: line,
+            text: text.to_owned(),
+            comment: String::new(),
+            marks: by_line.get(&line).cloned().unwrap_or_default(),
+        });
+        (!by_line.is_empty()).then(|| Listing { id, title: format!("docs/{}", document.path), rows })
+    };
+    documents.iter().enumerate().filter_map(listing).collect()
+}
+
+/// A module, with the lines that its file has, without the translation.
+pub(super) fn module_listing(id: String, title: String, text: &str) -> Listing {
+    let module = Module::parse(text).ok();
+    let lines = Lines::new(text);
+    let translation =
+        module.and_then(|module| module.translation).map(|range| lines.line(range.start)..=lines.line(range.end));
+    let is_shown = |line: usize| translation.as_ref().is_none_or(|hidden| !hidden.contains(&line));
+    let rows = rows(text, is_shown, |line, text| {
+        let (code, comment) =
+            text.split_once("\\*").map_or((text, String::new()), |(code, rest)| (code, format!("\\*{rest}")));
+        Row::Line { number: line, text: code.to_owned(), comment, marks: Vec::new() }
+    });
+    Listing { id, title, rows }
+}
+
+fn rows(text: &str, is_shown: impl Fn(usize) -> bool, row: impl Fn(usize, &str) -> Row) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut hidden: Option<usize> = None;
+    let count = text.lines().count();
+    let gap = |from: usize, to: usize| Row::Gap {
+        words: if from == to {
+            format!("line {from} is not shown")
+        } else {
+            format!("lines {from} to {to} are not shown")
+        },
+    };
+    for (line, text) in text.lines().enumerate().map(|(at, text)| (at + 1, text)) {
+        if !is_shown(line) {
+            hidden.get_or_insert(line);
+            continue;
+        }
+        rows.extend(hidden.take().map(|from| gap(from, line - 1)));
+        rows.push(row(line, text));
+    }
+    rows.extend(hidden.map(|from| gap(from, count)));
+    rows
+}
+
+/// The first and the last line of an action in its module: of the label up to the next one, or of the definition.
+pub(super) fn action_lines(module: &Module, action: &str) -> Option<(usize, usize)> {
+    let name = action.split_once(['(', ' ']).map_or(action, |(name, _)| name);
+    let lines = Lines::new(&module.source);
+    if let Some(algorithm) = &module.algorithm
+        && let Some(at) = algorithm.labels.iter().position(|label| label.name == name)
+    {
+        let first = algorithm.labels[at].line;
+        let end = lines.line(algorithm.range.end);
+        let next = algorithm.labels.get(at + 1).map_or(end, |next| next.line);
+        let last = next.saturating_sub(1).max(first);
+        // The end of a process and the head of the next one belong to no label.
+        let text: Vec<&str> = module.source.lines().skip(first - 1).take(last - first + 1).collect();
+        let ends = |line: &&str| {
+            ["}", "end process", "process", "fair process"].iter().any(|word| line.trim_start().starts_with(word))
+                && !line.starts_with("        ")
+        };
+        let body = text.iter().skip(1).position(|line| ends(line)).map_or(text.len(), |at| at + 1);
+        let blank = text[..body].iter().rev().take_while(|line| line.trim().is_empty()).count();
+        return Some((first, first + (body - blank).max(1) - 1));
+    }
+    let range = &module.definition(name)?.range;
+    (!module.in_translation(range.start)).then(|| (lines.line(range.start), lines.line(range.end.saturating_sub(1))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_near_a_cited_line_of_a_long_document_is_shown() {
+        let text: String = (1..=2_000).map(|line| format!("line {line} of a long document\n")).collect();
+        let documents = [Document { path: "a.md".into(), text }, Document { path: "b.md".into(), text: "x\n".into() }];
+        let cited = cited_lines("docs/a.md:100-101", &documents);
+        let mark = Mark { label: "R1".into(), target: "R1".into() };
+        let listings = document_listings(&documents, &[(cited[0].clone(), mark.clone())]);
+        assert_eq!(listings.len(), 1);
+        let shown = listings[0].rows.iter().filter(|row| matches!(row, Row::Line { .. })).count();
+        assert_eq!((shown, listings[0].rows.len()), (62, 64));
+        let marked =
+            listings[0].rows.iter().filter(|row| matches!(row, Row::Line { marks, .. } if marks == &[mark.clone()]));
+        assert_eq!(marked.count(), 2);
+    }
+}

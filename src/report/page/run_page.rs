@@ -1,0 +1,178 @@
+//! The page of a run: what came out, why, and what it rests on. Everything comes from the view and the artifacts that the
+//! journal names; nothing is decided here.
+
+use serde_json::{Map, Value};
+
+use super::course::course;
+use super::findings::findings;
+use super::frame::{Page, Section, Tone, render};
+use super::grounds::grounds;
+use super::headline::{heading_sentence, lead, question};
+use super::listing::{Cited, Mark, cited_lines, document_listings, module_listing};
+use super::requirements::requirements;
+use super::revisions::revisions;
+use super::witnesses::witnesses;
+use crate::journal::Sha;
+use crate::pipeline::{Entry, Outcome, Revision, RunView, file};
+use crate::prompt::Document;
+use crate::report::text::decisive_revision;
+use crate::tla::Module;
+
+/// What a page of a run is made from.
+pub struct RunSource<'a> {
+    pub view: &'a RunView,
+    pub entries: &'a [Entry],
+    /// Reads an artifact; `None` if it is missing.
+    pub read: &'a dyn Fn(&Sha) -> Option<String>,
+    /// The run folder as the user wrote it, for commands.
+    pub folder: &'a str,
+}
+
+/// What all sections use.
+pub(super) struct RunContext<'a> {
+    pub source: &'a RunSource<'a>,
+    pub view: &'a RunView,
+    pub documents: Vec<Document>,
+    /// The revision that decides the outcome.
+    pub decisive: Option<&'a Revision>,
+}
+
+impl<'a> RunContext<'a> {
+    fn new(source: &'a RunSource<'a>) -> Self {
+        let view = source.view;
+        let document = |stored: &crate::pipeline::StoredFile| Document {
+            path: stored.path.clone(),
+            text: (source.read)(&stored.sha).unwrap_or_default(),
+        };
+        Self {
+            source,
+            view,
+            documents: view.settings.docs.iter().map(document).collect(),
+            decisive: decisive_revision(view),
+        }
+    }
+
+    /// An artifact of a revision.
+    pub(super) fn text(&self, revision: &Revision, name: &str) -> Option<String> {
+        (self.source.read)(revision.hashes.get(name)?)
+    }
+
+    pub(super) fn module(&self, revision: &Revision) -> Option<Module> {
+        Module::parse(&self.text(revision, file::MODULE)?).ok()
+    }
+
+    /// The revisions whose counterexamples are shown: the decisive one, and the one that raised its question.
+    pub(super) fn shown_revisions(&self) -> Vec<&'a Revision> {
+        let asked = self.view.open_question().map(|question| question.readings.map(|reading| reading.revision));
+        let of_question =
+            asked.into_iter().flatten().flatten().filter_map(|n| self.view.revisions.iter().find(|r| r.revision == n));
+        let mut shown: Vec<&Revision> = of_question.collect();
+        shown.extend(self.decisive.filter(|decisive| !shown.iter().any(|known| known.revision == decisive.revision)));
+        shown
+    }
+}
+
+/// The id of the listing of a revision's module.
+pub(super) fn module_id(revision: &Revision) -> String {
+    format!("module-{}", revision.revision)
+}
+
+/// The page of a run.
+///
+/// # Errors
+/// The journal has an invalid vector clock.
+pub fn run_page(source: &RunSource<'_>) -> Result<Page, crate::report::ChartError> {
+    let context = RunContext::new(source);
+    let mut marks = marks_of(&context);
+    let mut traces = Map::new();
+    let mut sections = Vec::new();
+    sections.extend(question(&context));
+    sections.extend(findings(&context, &mut traces, &mut marks));
+    sections.extend(requirements(&context));
+    sections.extend(grounds(&context));
+    sections.extend(witnesses(&context));
+    sections.extend(document_section(&context, &marks));
+    sections.extend(module_section(&context));
+    sections.extend(revisions(&context));
+    sections.extend(course(&context)?);
+    let concern = context.view.settings.concern.clone();
+    Ok(Page {
+        kind: concern
+            .map_or_else(|| format!("Run {}", source.folder), |concern| format!("Run {}: {concern}", source.folder)),
+        title: format!("{} \u{2013} {}", outcome_name(context.view), source.folder),
+        heading: heading_sentence(&context),
+        tone: tone(context.view),
+        lead: lead(&context),
+        sections,
+        data: serde_json::json!({ "traces": Value::Object(traces) }),
+    })
+}
+
+fn outcome_name(view: &RunView) -> String {
+    view.finished
+        .as_ref()
+        .map_or_else(|| "Not finished".to_owned(), |finished| finished.outcome.name().replace('_', " "))
+}
+
+fn tone(view: &RunView) -> Tone {
+    match view.finished.as_ref().map(|finished| finished.outcome) {
+        Some(Outcome::Approved | Outcome::ApprovedRepaired) => Tone::Good,
+        Some(Outcome::FlawFound | Outcome::NotApproved) => Tone::Bad,
+        Some(Outcome::AmbiguityFound | Outcome::Undecided) => Tone::Open,
+        Some(Outcome::Stopped) | None => Tone::Plain,
+    }
+}
+
+/// What cites the documents: requirements, open points and assumptions. Steps of counterexamples are added later.
+fn marks_of(context: &RunContext<'_>) -> Vec<(Cited, Mark)> {
+    let Some(revision) = context.decisive else { return Vec::new() };
+    let requirements = revision.requirements.iter().map(|r| (&r.requirement.id, &r.requirement.place));
+    let points = revision.open_points.iter().map(|point| (&point.id, &point.place));
+    let assumptions = revision.assumptions.iter().map(|assumption| (&assumption.id, &assumption.place));
+    let all = requirements.chain(points).chain(assumptions);
+    let cited = all.filter_map(|(id, place)| Some((id, place.as_ref()?)));
+    cited
+        .flat_map(|(id, place)| {
+            let mark = Mark { label: id.clone(), target: id.clone() };
+            cited_lines(place, &context.documents).into_iter().map(move |cited| (cited, mark.clone()))
+        })
+        .collect()
+}
+
+fn document_section(context: &RunContext<'_>, marks: &[(Cited, Mark)]) -> Option<Section> {
+    let listings = document_listings(&context.documents, marks);
+    if listings.is_empty() {
+        return None;
+    }
+    let others = context.documents.len() - listings.len();
+    let after = (others > 0).then(|| {
+        format!(
+            "{} not cited and not shown.",
+            if others == 1 { "1 more document is".to_owned() } else { format!("{others} more documents are") }
+        )
+    });
+    Some(Section {
+        id: "documents",
+        title: "Documents".to_owned(),
+        note: Some(listings.len().to_string()),
+        body: render("listings", minijinja::context! { listings, after }),
+    })
+}
+
+fn module_section(context: &RunContext<'_>) -> Option<Section> {
+    let listing = |revision: &&Revision| {
+        let text = context.text(revision, file::MODULE)?;
+        let title = format!("{}, rev_{}", file::visible_name(file::MODULE, revision.module_name()), revision.revision);
+        Some(module_listing(module_id(revision), title, &text))
+    };
+    let listings: Vec<_> = context.shown_revisions().iter().filter_map(listing).collect();
+    let cfg = context.decisive.and_then(|revision| {
+        Some((file::visible_name(file::CFG, revision.module_name()), context.text(revision, file::CFG)?))
+    });
+    (!listings.is_empty()).then(|| Section {
+        id: "model",
+        title: "Model".to_owned(),
+        note: None,
+        body: render("model", minijinja::context! { listings => render("listings", minijinja::context! { listings, after => None::<String> }), cfg }),
+    })
+}

@@ -1,0 +1,25 @@
+//! Where a page is written, and what is refused.
+
+use super::check_page;
+use crate::support::counter::{bench, good};
+
+#[test]
+fn a_folder_is_refused_before_a_run_begins() {
+    let bench = bench();
+    bench.write("there/file", "");
+    for (target, why) in [("there", "it is a folder"), ("nowhere/page.html", "cannot write the page nowhere/page.html")]
+    {
+        bench.forge(&good(), &["--html", target]).expect(2).says(&[why]);
+        assert!(!bench.path("specs").exists(), "{target}");
+    }
+}
+
+#[test]
+fn a_page_can_be_in_the_new_run_folder_and_a_later_one_replaces_it() {
+    let bench = bench();
+    bench.forge(&good(), &["--html", "specs/report.html"]).expect(0).says(&["the page is specs/report.html"]);
+    check_page(&bench.read("specs/report.html"));
+    bench.write("specs/report.html", "old");
+    bench.run(&["resume", "specs", "--html", "specs/report.html"]).expect(0);
+    check_page(&bench.read("specs/report.html"));
+}
