@@ -111,8 +111,9 @@ fn work(entries: &[Entry]) -> Option<Work> {
 fn lines(entries: &[Entry]) -> Vec<String> {
     let seconds = |at: &str| at.parse::<jiff::Timestamp>().map_or(0.0, |at| at.as_duration().as_secs_f64());
     let mut lines = Vec::new();
-    for pair in entries.windows(2).rev() {
-        let [before, entry] = pair else { continue };
+    for at in (0..entries.len()).rev() {
+        let entry = &entries[at];
+        let before = &entries[at.saturating_sub(1)];
         lines.extend(progress_line(entry, (seconds(&entry.at) - seconds(&before.at)).max(0.0)));
         if lines.len() == LINES {
             break;

@@ -71,8 +71,11 @@
   const show = (now) => {
     const before = status;
     status = now;
-    say("heading", now.heading + (now.running || now.finished ? "" : " (no process works on it)"));
-    document.title = now.heading;
+    const heading = now.finished ? now.heading
+      : !now.running ? "not finished, and no process works on it"
+      : now.work ? `running: ${now.work.node}` : "running";
+    say("heading", heading.charAt(0).toUpperCase() + heading.slice(1));
+    document.title = heading;
     const unknown = now.unpriced ? `${now.unpriced} calls of unknown price` : "";
     const cost = [now.cost_usd || !unknown ? `${now.cost_usd.toFixed(2)} USD` : "", unknown].filter(Boolean).join(" and ");
     say("cost", cost + (now.max_cost ? ` of ${now.max_cost} USD` : ""));
