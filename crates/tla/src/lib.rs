@@ -9,6 +9,9 @@ mod branches;
 mod cfg;
 mod cfg_keyword;
 mod cfg_names;
+pub mod changes;
+#[cfg(test)]
+mod changes_tests;
 mod code;
 mod covers;
 mod definition;
@@ -42,6 +45,7 @@ mod units;
 mod unlisted_actions;
 mod unprobed_bounds;
 mod vacuity;
+mod value_text;
 
 pub use algorithm::{Algorithm, Label, Syntax};
 pub use algorithm_branches::{StatementBranch, branch_name};
