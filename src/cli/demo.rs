@@ -12,7 +12,7 @@ use super::provider::AnswerSource;
 use super::settings::load_settings;
 use super::snippet_text::print_failure;
 use super::swap_example::{EXAMPLE_CHECKLIST, EXAMPLE_DOCS, example_recording};
-use super::terminal::print_message;
+use super::terminal::{print_message, shell_word};
 use super::tool_args::ToolArgs;
 use super::tools::{discover_java_tools, tool_failure};
 use super::trust::make_paths_absolute;
@@ -83,7 +83,12 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         objective,
         policy: args.policy,
     };
-    start_and_drive(job, settings, args.format).await
+    let out = job.out.clone();
+    let exit = start_and_drive(job, settings, args.format).await?;
+    if args.format == Format::Text {
+        print_message(&format!("next: tlaforge report {}", shell_word(&out)));
+    }
+    Ok(exit)
 }
 
 /// Downloads the jar like `doctor --fetch-tools`.

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::diagnostics;
 use super::format::Format;
-use super::terminal::{escape_control_characters, is_interactive, print_json_line, print_message};
+use super::terminal::{escape_control_characters, is_interactive, print_json_line, print_message, trace_width};
 use crate::pipeline::{Entry, NodeName};
 use crate::report::progress_line;
 use crate::tla::DEFAULT_WIDTH;
@@ -32,7 +32,7 @@ impl Display {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { format, is_silent: false, bar, last: Mutex::new(Instant::now()), width: DEFAULT_WIDTH }
+        Self { format, is_silent: false, bar, last: Mutex::new(Instant::now()), width: trace_width() }
     }
 
     /// Shows nothing: for a run inside a larger command.
@@ -41,7 +41,7 @@ impl Display {
         Self { format: Format::Text, is_silent: true, bar: None, last, width }
     }
 
-    /// Number of columns for tables.
+    /// Number of columns for traces and charts.
     pub(super) fn width(&self) -> usize {
         self.width
     }
