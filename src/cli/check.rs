@@ -1,6 +1,7 @@
 //! `tlaforge check`: checks one specification. Never edits the file; the verdict comes from `toolchain`.
 
 use clap::Args as ClapArgs;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
 use super::contradictions::CONTRADICTIONS_DIR;
@@ -11,12 +12,19 @@ use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
-use super::terminal::{is_colored, print_json_line, print_result, write_stdout};
+use super::terminal::{
+    is_colored, print_json_line, print_message, print_result, set_trace_width, shell_word, write_stdout,
+};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
+use super::trace_out::TraceFile;
+use super::value_parsers::parse_positive;
 use crate::exit::Exit;
-use crate::report::check_json;
-use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
+use crate::report::{check_json, explain};
+use crate::tla::{
+    Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
+    verdict_sentence,
+};
 use crate::toolchain::{
     CheckReport, Detail, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion,
 };
@@ -31,6 +39,20 @@ pub(super) struct CheckArgs {
     /// Check the translation in the file instead of translating the algorithm again.
     #[arg(long)]
     pub keep_translation: bool,
+    /// Never shorten values [default: shorten them to the width of the terminal; in a file or a pipe they are whole].
+    #[arg(long, conflicts_with = "width")]
+    pub full: bool,
+    /// Shorten values to lines of N columns, at least 40 [default: the width of the terminal].
+    #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroU16>)]
+    pub width: Option<NonZeroU16>,
+    /// Print the counterexample in sentences instead of states.
+    #[arg(long, conflicts_with = "format")]
+    pub explain: bool,
+    /// Write the counterexample to this file: Apalache's format (.itf.json), .json, a module that replays it in TLC (.tla,
+    /// and a .cfg beside it), .md, or a sequence diagram with a lane for each process (.mmd for Mermaid, .puml for
+    /// `PlantUML`) [default: none].
+    #[arg(long, value_name = "FILE", value_parser = TraceFile::parse)]
+    pub trace_out: Option<TraceFile>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// Output format; `json` prints one object.
@@ -39,12 +61,18 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
+    match args.width {
+        Some(width) => set_trace_width(width.get().into()),
+        None if args.full => set_trace_width(UNLIMITED_WIDTH),
+        None => {}
+    }
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
     let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let spec = SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text };
+    let for_trace = (module, cfg_text.clone());
     let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text);
     let settings = load_settings(args.tools.layer())?;
     let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
@@ -67,6 +95,9 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
     match args.format {
+        Format::Text if args.explain && outcome.trace.is_some() => {
+            print_result(&format!("{}\n\n{}", verdict_sentence(&outcome), explain(&outcome).unwrap_or_default()));
+        }
         Format::Text => {
             write_stdout(files.outcome_text(&outcome, is_colored(&std::io::stdout())).as_bytes());
             if let Some(second) = &second {
@@ -81,6 +112,18 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
             print_json_line(&object);
         }
     }
+    if let Some(file) = &args.trace_out {
+        let written = file.write(&outcome, &for_trace.0, &for_trace.1)?;
+        for path in &written {
+            print_message(&format!("wrote {}", path.display()));
+        }
+        if written.is_empty() {
+            print_message("there is no counterexample to write");
+        }
+    }
+    if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome)) {
+        print_message(&format!("next: {next}"));
+    }
     if contradictions.has_any() {
         return Ok(Exit::Defect);
     }
@@ -94,6 +137,20 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
         Verdict::Inconclusive { .. } => Exit::Undecided,
     })
+}
+
+/// The command that helps most after this outcome.
+fn next_command(args: &CheckArgs, outcome: &CheckOutcome) -> Option<String> {
+    let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
+    let spec = shell_word(&args.spec);
+    match outcome.verdict {
+        Verdict::Violated { .. } if args.explain || outcome.trace.is_none() => None,
+        Verdict::Violated { .. } => Some(format!("tlaforge check {spec}{config} --explain")),
+        Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
+            Some(format!("tlaforge mutate {spec}{config}   (do the properties notice changes?)"))
+        }
+        _ => None,
+    }
 }
 
 /// Reports a module whose file has another name: no module could extend it, and SANY does not accept it.

@@ -14,7 +14,7 @@ use super::provider::AnswerSource;
 use super::settings::load_settings;
 use super::snippet_text::print_failure;
 use super::swap_example::{EXAMPLE_CHECKLIST, EXAMPLE_DOCS, example_recording};
-use super::terminal::print_message;
+use super::terminal::{print_message, shell_word};
 use super::tool_args::ToolArgs;
 use super::tools::{discover_java_tools, tool_failure};
 use super::trust::make_paths_absolute;
@@ -88,6 +88,9 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         policy: args.policy,
     };
     let exit = start_and_drive(job, settings, args.format, &args.pages).await?;
+    if args.format == Format::Text {
+        print_message(&format!("next: tlaforge report {}", shell_word(&out)));
+    }
     if args.pages.page.html.is_none() {
         note_page_command(&Display::new(args.format), &out);
     }

@@ -15,7 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use super::environment::nonempty_variable;
 use super::failure::Failure;
 use super::secrets::scrub_secrets;
-use super::terminal::print_message;
+use super::terminal::{Color, print_message};
 use crate::exit::Exit;
 
 /// After the flags of the command itself; clap would show a global flag among the first.
@@ -28,6 +28,18 @@ pub struct DiagnosticsArgs {
     /// journal writes [default: off] [env: `TLAFORGE_LOG`, a level such as `debug`; `trace` also shows prompts and answers].
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = LAST)]
     verbose: u8,
+    /// Colour the output: `auto` colours terminals unless `NO_COLOR` is set [default: auto].
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true,
+        value_name = "auto|always|never",
+        display_order = LAST
+    )]
+    color: Color,
 }
 
 /// Sets the levels, unless `-v` is given.
@@ -44,6 +56,7 @@ pub(super) fn are_on() -> bool {
 
 /// Enables diagnostics according to the flag and the environment. Called once, before any command.
 pub(super) fn start(args: DiagnosticsArgs) -> Result<(), Failure> {
+    args.color.apply();
     let targets = match (args.verbose, nonempty_variable(LOG_VARIABLE)) {
         (0, None) => return Ok(()),
         (0, Some(filter)) => parse_targets(&filter)?,

@@ -20,7 +20,9 @@ use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::snippet::Snippet;
 use super::spec_files::read_spec;
-use super::terminal::{is_colored, is_interactive, print_json_line, print_message, print_result, write_stderr};
+use super::terminal::{
+    is_colored, is_interactive, print_json_line, print_message, print_result, trace_width, write_stderr,
+};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_failure, tool_limits};
 use super::value_parsers::{parse_positive, parse_share};
@@ -32,7 +34,7 @@ use crate::mutation::{
     changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::report::{check_json, counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
-use crate::tla::{Cfg, CheckOutcome, Checker, DEFAULT_WIDTH, Module, Verdict, outcome_text};
+use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
 #[derive(Debug, ClapArgs)]
@@ -264,7 +266,7 @@ fn baseline_failure(error: &BaselineError, files: &CheckedFiles, args: &MutateAr
             match (outcome, args.format) {
                 // Its positions refer to the translation.
                 (Some(outcome), Format::Text) if files.has_algorithm() => {
-                    print_message(&outcome_text(outcome, DEFAULT_WIDTH));
+                    print_message(&outcome_text(outcome, trace_width()));
                 }
                 (Some(outcome), Format::Text) => {
                     write_stderr(&files.outcome_text(outcome, is_colored(&std::io::stderr())));

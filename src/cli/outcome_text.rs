@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
+use super::colored_text::{link_source, paint};
 use super::snippet::Snippet;
 use super::snippet_text::render;
-use super::terminal::escape_control_characters;
-use crate::tla::{CheckOutcome, DEFAULT_WIDTH, Diagnostic, Module, Stage, Verdict, ViolationKind, outcome_text_parts};
+use super::terminal::{escape_control_characters, trace_width};
+use crate::tla::{CheckOutcome, Diagnostic, Module, Stage, Verdict, ViolationKind, outcome_text_parts};
 use crate::toolchain::SpecText;
 
 /// The files of a check, to show lines of them.
@@ -46,8 +48,9 @@ impl CheckedFiles {
 
     /// The text of an outcome, ready to be written.
     pub(super) fn outcome_text(&self, outcome: &CheckOutcome, color: bool) -> String {
-        let (before, after) = outcome_text_parts(outcome, DEFAULT_WIDTH);
-        let mut text = escape_control_characters(&before);
+        let (before, after) = outcome_text_parts(outcome, trace_width());
+        let painted = |text: &str| if color { paint(text) } else { text.to_owned() };
+        let mut text = painted(&escape_control_characters(&before));
         let (reason, diagnostics) = reason_and_diagnostics(&outcome.verdict);
         let mut shown: Vec<(Snippet, &str)> = Vec::new();
         for diagnostic in &*diagnostics {
@@ -71,7 +74,9 @@ impl CheckedFiles {
             let _ = writeln!(text, "{gap}{lines}");
             shown.push((snippet, message));
         }
-        text.push_str(&escape_control_characters(&after));
+        let after = painted(&escape_control_characters(&after));
+        let is_link_shown = color && std::io::stdout().is_terminal();
+        text.push_str(&if is_link_shown { link_source(&after, &self.spec_path) } else { after });
         text.truncate(text.trim_end().len());
         text + "\n"
     }

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::diagnostics;
 use super::format::Format;
-use super::terminal::{escape_control_characters, is_interactive, print_json_line, print_message};
+use super::terminal::{escape_control_characters, is_interactive, print_json_line, print_message, trace_width};
 use crate::pipeline::{Entry, NodeName};
 use crate::report::progress_line;
 use crate::tla::DEFAULT_WIDTH;
@@ -41,7 +41,7 @@ impl Display {
             is_silent: false,
             bar,
             last: Mutex::new(Instant::now()),
-            width: DEFAULT_WIDTH,
+            width: trace_width(),
             check: CheckProgress::default(),
         }
     }
@@ -52,7 +52,7 @@ impl Display {
         Self { format: Format::Text, is_silent: true, bar: None, last, width, check: CheckProgress::default() }
     }
 
-    /// Number of columns for tables.
+    /// Number of columns for traces and charts.
     pub(super) fn width(&self) -> usize {
         self.width
     }

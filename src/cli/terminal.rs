@@ -2,19 +2,70 @@
 //! keys and control characters never reach the terminal.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
 
+use clap::ValueEnum;
+
 use super::secrets::hide_secrets;
 use crate::prompt::{escape_invisible_json, show_invisible};
+use crate::tla::{DEFAULT_WIDTH, UNLIMITED_WIDTH};
 
 /// Whether stderr is a terminal outside of CI, so that a progress bar makes sense.
 pub fn is_interactive() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }
 
-/// Whether to write colours to a stream: only to a terminal, and not with `NO_COLOR` (as `--help` does).
+/// Width of traces in columns, if a flag gives it; a static because the process has one stdout.
+static WIDTH: OnceLock<usize> = OnceLock::new();
+
+/// Sets the width of traces for this process.
+pub(super) fn set_trace_width(width: usize) {
+    let _ = WIDTH.set(width);
+}
+
+/// Width of traces in columns: that of the terminal, or without limit if the result goes elsewhere.
+pub(super) fn trace_width() -> usize {
+    let stdout = std::io::stdout();
+    let of_terminal = || {
+        let columns = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));
+        if columns == 0 { DEFAULT_WIDTH } else { columns }
+    };
+    match WIDTH.get() {
+        Some(width) => *width,
+        None if stdout.is_terminal() => of_terminal(),
+        None => UNLIMITED_WIDTH,
+    }
+}
+
+/// When to write colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// To terminals, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// To files and pipes as well.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl Color {
+    /// Sets it for this process.
+    pub(super) fn apply(self) {
+        match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// Whether to write colours to a stream: only to a terminal, and not with `NO_COLOR` (as `--help` does), unless a flag says
+/// otherwise.
 pub(super) fn is_colored(stream: &impl anstream::stream::RawStream) -> bool {
     AutoStream::choice(stream) != ColorChoice::Never
 }
@@ -63,6 +114,13 @@ pub(super) fn write_stderr(text: &str) {
 pub fn print_message(line: &str) {
     let mut err = std::io::stderr().lock();
     let _ = writeln!(err, "{}", escape_control_characters(&hide_secrets(line)));
+}
+
+/// The path as a word of a shell.
+pub(super) fn shell_word(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

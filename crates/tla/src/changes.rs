@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::outcome::Step;
-use super::value_text::{Parts, canonical, one_line};
+use super::value_text::{ValueParts, canonical, one_line, set_elements};
 
 /// One difference between two states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,14 +96,14 @@ impl Found {
             self.compare_sets(path, &before, &after);
             return Some(());
         }
-        let (before, after) = (Parts::read(before)?, Parts::read(after)?);
-        if let (Parts::Sequence(before), Parts::Sequence(after)) = (&before, &after) {
+        let (before, after) = (ValueParts::read(before)?, ValueParts::read(after)?);
+        if let (ValueParts::Sequence(before), ValueParts::Sequence(after)) = (&before, &after) {
             self.compare_sequences(path, before, after, nesting);
             return Some(());
         }
         // A function prints as a sequence while its domain is `1..n`, and any function without entries as `<<>>`.
-        let is_record = |parts: &Parts<'_>| matches!(parts, Parts::Record(_));
-        let is_empty = |parts: &Parts<'_>| *parts == Parts::Sequence(Vec::new());
+        let is_record = |parts: &ValueParts<'_>| matches!(parts, ValueParts::Record(_));
+        let is_empty = |parts: &ValueParts<'_>| *parts == ValueParts::Sequence(Vec::new());
         if is_record(&before) != is_record(&after) && !is_empty(&before) && !is_empty(&after) {
             return None;
         }
@@ -190,10 +190,7 @@ fn elements(value: &str) -> Option<Vec<String>> {
         let is_short = last.checked_sub(first).is_some_and(|length| length < MAX_INTERVAL);
         return is_short.then(|| (first..=last).map(|number| number.to_string()).collect());
     }
-    match Parts::read(value)? {
-        Parts::Set(elements) => Some(elements.into_iter().map(str::to_owned).collect()),
-        _ => None,
-    }
+    Some(set_elements(value)?.into_iter().map(str::to_owned).collect())
 }
 
 fn without_repetitions(elements: &[String]) -> impl Iterator<Item = &String> {

@@ -36,6 +36,8 @@ pub struct Disjunct {
     /// Where the part begins; `None` if the action is the whole definition.
     pub place: Option<Place>,
     pub formula: String,
+    /// The set of the arguments, each a tuple, with which the action explains a step; `None` if it has none.
+    pub arguments: Option<String>,
     /// The bytes of the part; `None` if the action is the whole definition.
     pub range: Option<Range<usize>>,
     /// Its branches, if they were asked for.
@@ -102,6 +104,7 @@ impl Disjuncts {
             label: label(part),
             place: part.place,
             formula: part.formula.clone().unwrap_or_else(|| part.name.clone()),
+            arguments: part.arguments.clone(),
             range: part.range.clone(),
             branches: part.branches.clone(),
         });
@@ -116,11 +119,22 @@ struct Part {
     place: Option<Place>,
     /// In terms of the definition's parameters; `None` if the action is the whole definition.
     formula: Option<String>,
+    /// See [`Disjunct::arguments`].
+    arguments: Option<String>,
     range: Option<Range<usize>>,
     branches: Vec<ActionBranch>,
 }
 
 impl Part {
+    /// A call with these arguments, if no call inside of it has some.
+    fn with_arguments(mut self, definition: &str, arguments: &str) -> Self {
+        let has_arguments = !arguments.is_empty() && !arguments.contains('\n');
+        if let Some(formula) = self.formula.as_ref().filter(|_| has_arguments && self.name == definition) {
+            self.arguments.get_or_insert_with(|| format!("(IF {formula} THEN {{<<{arguments}>>}} ELSE {{}})"));
+        }
+        self
+    }
+
     /// Rewrites the formulas of the action and of its branches; a whole definition has none.
     fn map_formulas(mut self, mut rewrite: impl FnMut(String) -> String) -> Self {
         self.formula = self.formula.map(&mut rewrite);
@@ -148,8 +162,14 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn definition(&mut self, definition: &'a Definition) -> Vec<Part> {
-        let whole =
-            Part { name: definition.name.clone(), place: None, formula: None, range: None, branches: Vec::new() };
+        let whole = Part {
+            name: definition.name.clone(),
+            place: None,
+            formula: None,
+            arguments: None,
+            range: None,
+            branches: Vec::new(),
+        };
         let Some(body) = definition.body() else { return vec![whole] };
         self.open.push(&definition.name);
         let parts = self.visit(&definition.tree, body, definition, Extent::Whole, 0);
@@ -177,7 +197,11 @@ impl<'a> Walk<'a> {
                 };
                 let parts = self.visit(tree, inner, owner, Extent::Part, depth + 1);
                 let quantify = |formula: String| format!("(\\E {bounds} : ({formula}))");
-                parts.into_iter().map(|part| part.map_formulas(quantify)).collect()
+                let united = |arguments: String| format!("(UNION {{{arguments} : {bounds}}})");
+                let quantified = parts
+                    .into_iter()
+                    .map(|part| Part { arguments: part.arguments.clone().map(united), ..part.map_formulas(quantify) });
+                quantified.collect()
             }
             NodeKind::Reference | NodeKind::Call => {
                 self.call(tree, id).unwrap_or_else(|| self.leaf(tree, id, owner, extent))
@@ -194,16 +218,21 @@ impl<'a> Walk<'a> {
         let definition = self.module.definition(name)?;
         let arguments: Vec<Id> = tree.children(id).filter(|child| *child != name_at).collect();
         let text = self.formula(tree, id);
+        let range = tree.node(name_at).end..tree.node(id).end;
+        let argument_list = source.get(range).unwrap_or("").trim();
+        let between = argument_list.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or("");
         let has_constant_arguments = arguments.iter().all(|argument| self.module.is_constant(tree, *argument));
         if !has_constant_arguments {
             self.parts += 1;
-            return Some(vec![Part {
+            let part = Part {
                 name: name.to_owned(),
                 place: Some(self.module.place(tree.node(id).start)),
                 formula: Some(text),
+                arguments: None,
                 range: Some(tree.range(id)),
                 branches: self.branches(tree, id),
-            }]);
+            };
+            return Some(vec![part.with_arguments(name, between)]);
         }
         if self.called == CalledDefinitions::Keep
             || !can_be_rewritten(definition, self.cfg)
@@ -212,12 +241,12 @@ impl<'a> Walk<'a> {
         {
             self.parts += 1;
             let branches = self.branches(tree, id);
-            return Some(vec![Part { name: name.to_owned(), place: None, formula: Some(text), range: None, branches }]);
+            let formula = Some(text);
+            let part = Part { name: name.to_owned(), place: None, formula, arguments: None, range: None, branches };
+            return Some(vec![part.with_arguments(name, between)]);
         }
         let parts = self.definition(definition);
         let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
-        let range = tree.node(name_at).end..tree.node(id).end;
-        let arguments = source.get(range).unwrap_or("").trim();
         let mut instantiate = |formula: String| {
             if params.is_empty() {
                 return formula;
@@ -226,11 +255,12 @@ impl<'a> Walk<'a> {
             let helper = format!("{}{}", self.prefix, self.helpers);
             // Writing to a string cannot fail.
             let _ = writeln!(self.definitions, "{helper}({}) ==\n  {formula}", params.join(", "));
-            format!("{helper}{arguments}")
+            format!("{helper}{argument_list}")
         };
         let instantiated = parts.into_iter().map(|part| {
-            let part = part.map_formulas(&mut instantiate);
-            Part { formula: Some(part.formula.unwrap_or_else(|| text.clone())), ..part }
+            let mut part = part.map_formulas(&mut instantiate);
+            part.arguments = part.arguments.map(&mut instantiate);
+            Part { formula: Some(part.formula.unwrap_or_else(|| text.clone())), ..part }.with_arguments(name, between)
         });
         Some(instantiated.collect())
     }
@@ -249,6 +279,7 @@ impl<'a> Walk<'a> {
             name: owner.name.clone(),
             place: None,
             formula: None,
+            arguments: None,
             range: None,
             branches: self.branches(tree, id),
         };

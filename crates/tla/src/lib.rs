@@ -38,6 +38,7 @@ pub mod semantic;
 mod specification_formula;
 mod step_counter;
 mod syntax;
+mod trace_module;
 mod trace_text;
 mod translation;
 mod trivial;
@@ -77,8 +78,8 @@ pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{
     ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, LargerBound,
-    LargerBoundResult, Lasso, Reached, Statistics, Step, TERMINATING, Trace, Verdict, Violation, ViolationKind,
-    WitnessOutcome,
+    LargerBoundResult, Lasso, Reached, Statistics, Step, StepSource, TERMINATING, Trace, Verdict, Violation,
+    ViolationKind, WitnessOutcome,
 };
 pub use outcome_status::{PropertyStatus, status_sentence};
 pub use place::Place;
@@ -87,10 +88,12 @@ pub use references::{References, references};
 pub use requirement_comment::requirement_id;
 pub use specification_formula::{FairAction, Fairness, SpecificationFormula};
 pub use syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
-pub use trace_text::{DEFAULT_WIDTH, UNLIMITED_WIDTH, acting_process, lasso_line, step_lines, trace_table};
+pub use trace_module::{ReplayModule, model_values};
+pub use trace_text::{DEFAULT_WIDTH, UNLIMITED_WIDTH, acting_process, lasso_line, step_lines, step_title, trace_table};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{FoundModule, find_modules};
 pub use unlisted_actions::unlisted_actions;
 pub use unprobed_bounds::unprobed_bounds;
 pub use vacuity::{Question, Subject, deadlock_questions, premise_questions};
+pub use value_text::{ValueParts, set_elements, tuple_elements};

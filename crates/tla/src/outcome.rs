@@ -257,7 +257,7 @@ impl Trace {
             .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
             .map(|(name, _)| name.clone())
             .collect();
-        self.steps.push(Step { step, action, branch: None, state, changed });
+        self.steps.push(Step { step, action, branch: None, arguments: None, source: None, state, changed });
     }
 }
 
@@ -273,10 +273,39 @@ pub struct Step {
     /// [`Branch::name`]: super::branch_coverage::Branch::name
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// The arguments of the action, as TLA+ text: for `PlusCal` the process. `None` if it has none, or if they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// Where the action or its branch is in the user's file: for `PlusCal` in the algorithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<StepSource>,
     /// Values by variable, as TLA+ text.
     pub state: BTreeMap<String, String>,
     /// The variables whose value differs from the previous state (in the first state, all of them).
     pub changed: Vec<String>,
+}
+
+impl Step {
+    /// The action with its arguments: `Loop(3)`.
+    pub fn call(&self) -> Option<String> {
+        let action = self.action.as_ref()?;
+        Some(self.arguments.as_ref().map_or_else(|| action.clone(), |arguments| format!("{action}({arguments})")))
+    }
+}
+
+/// A position in the user's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepSource {
+    /// The name of the file, without a folder.
+    pub file: String,
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+impl std::fmt::Display for StepSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.place.line)
+    }
 }
 
 /// The infinite part of a counterexample.

@@ -2,7 +2,7 @@
 
 /// An explicit value and its parts, each as text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Parts<'a> {
+pub enum ValueParts<'a> {
     /// `{1, 2}`
     Set(Vec<&'a str>),
     /// `<<1, 2>>`, also a function whose domain is `1..n`.
@@ -13,9 +13,9 @@ pub(crate) enum Parts<'a> {
     Record(Vec<(&'a str, &'a str)>),
 }
 
-impl<'a> Parts<'a> {
+impl<'a> ValueParts<'a> {
     /// `None` for every other value, and for a text that is not well-formed.
-    pub(crate) fn read(value: &'a str) -> Option<Self> {
+    pub fn read(value: &'a str) -> Option<Self> {
         let value = value.trim();
         let inside = |open: &str, close: &str| Some(value.strip_prefix(open)?.strip_suffix(close)?.trim());
         let list = |inner: &'a str| if inner.is_empty() { Some(Vec::new()) } else { split(inner, ",") };
@@ -38,7 +38,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The entries of a function, record or sequence, each with the suffix that selects it: `[a]`, `.x`, `[1]`.
-    pub(crate) fn entries(&self) -> Option<Vec<(String, &'a str)>> {
+    pub fn entries(&self) -> Option<Vec<(String, &'a str)>> {
         Some(match self {
             Self::Set(_) => return None,
             Self::Sequence(parts) => {
@@ -49,6 +49,22 @@ impl<'a> Parts<'a> {
             }
             Self::Record(pairs) => pairs.iter().map(|(field, value)| (format!(".{field}"), *value)).collect(),
         })
+    }
+}
+
+/// The elements of an explicit set such as `{1, 2}`.
+pub fn set_elements(value: &str) -> Option<Vec<&str>> {
+    match ValueParts::read(value)? {
+        ValueParts::Set(elements) => Some(elements),
+        _ => None,
+    }
+}
+
+/// The elements of a tuple such as `<<1, 2>>`.
+pub fn tuple_elements(value: &str) -> Option<Vec<&str>> {
+    match ValueParts::read(value)? {
+        ValueParts::Sequence(elements) => Some(elements),
+        _ => None,
     }
 }
 
@@ -149,14 +165,14 @@ fn canonical_to(value: &str, depth: usize) -> String {
         parts.dedup();
         parts
     };
-    match (depth > 0).then(|| Parts::read(value)).flatten() {
-        Some(Parts::Set(parts)) => format!("{{{}}}", sorted(parts.iter().map(of).collect()).join(",")),
-        Some(Parts::Sequence(parts)) => format!("<<{}>>", parts.iter().map(of).collect::<Vec<_>>().join(",")),
-        Some(Parts::Function(pairs)) => {
+    match (depth > 0).then(|| ValueParts::read(value)).flatten() {
+        Some(ValueParts::Set(parts)) => format!("{{{}}}", sorted(parts.iter().map(of).collect()).join(",")),
+        Some(ValueParts::Sequence(parts)) => format!("<<{}>>", parts.iter().map(of).collect::<Vec<_>>().join(",")),
+        Some(ValueParts::Function(pairs)) => {
             let pairs = pairs.iter().map(|(key, value)| format!("{}:>{}", of(key), of(value)));
             format!("({})", sorted(pairs.collect()).join("@@"))
         }
-        Some(Parts::Record(pairs)) => {
+        Some(ValueParts::Record(pairs)) => {
             let pairs = pairs.iter().map(|(field, value)| format!("{field}|->{}", of(value)));
             format!("[{}]", sorted(pairs.collect()).join(","))
         }
@@ -194,19 +210,19 @@ mod tests {
             "",
             "12",
         ] {
-            assert_eq!(Parts::read(value), None, "{value}");
+            assert_eq!(ValueParts::read(value), None, "{value}");
         }
     }
 
     #[test]
     fn separators_inside_strings_and_nested_values_are_ignored() {
         assert_eq!(
-            Parts::read("[a |-> \"x, b |-> \\\" (\", c |-> {<<1, 2>>}]"),
-            Some(Parts::Record(vec![("a", "\"x, b |-> \\\" (\""), ("c", "{<<1, 2>>}")]))
+            ValueParts::read("[a |-> \"x, b |-> \\\" (\", c |-> {<<1, 2>>}]"),
+            Some(ValueParts::Record(vec![("a", "\"x, b |-> \\\" (\""), ("c", "{<<1, 2>>}")]))
         );
         assert_eq!(
-            Parts::read("(\"a @@ b\" :> 1 @@ \"c :> d\" :> 2)"),
-            Some(Parts::Function(vec![("\"a @@ b\"", "1"), ("\"c :> d\"", "2")]))
+            ValueParts::read("(\"a @@ b\" :> 1 @@ \"c :> d\" :> 2)"),
+            Some(ValueParts::Function(vec![("\"a @@ b\"", "1"), ("\"c :> d\"", "2")]))
         );
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tlaforge_tla::{ActionCoverage, Cfg, Disjuncts, Kind, Module, Verdict, lex};
+use tlaforge_tla::{ActionCoverage, Disjuncts, Module, Verdict, model_values, tuple_elements};
 
 use super::branches::Branches;
 use super::explorer::{Finding, ParsedOutput};
@@ -77,10 +77,17 @@ impl Actions {
 
     /// Parses a line such as `<<"TlaforgeAction", 2, TRUE, FALSE>>`: the step and the truth value of each action.
     pub(super) fn parse_printed_line(&self, line: &str) -> Option<(usize, Vec<bool>)> {
-        let rest = line.strip_prefix("<<\"")?.strip_prefix(&self.prefix)?.strip_prefix("\", ")?.strip_suffix(">>")?;
-        let mut parts = rest.split(", ");
-        let step = parts.next()?.parse().ok()?;
-        Some((step, parts.map(|part| part == "TRUE").collect()))
+        let (step, values) = self.parse_printed_values(line)?;
+        Some((step, values.into_iter().map(|value| value == "TRUE").collect()))
+    }
+
+    /// Like [`Actions::parse_printed_line`], with the values as text.
+    pub(super) fn parse_printed_values<'a>(&self, line: &'a str) -> Option<(usize, Vec<&'a str>)> {
+        if !line.starts_with(&format!("<<\"{}\"", self.prefix)) {
+            return None;
+        }
+        let values = tuple_elements(line)?;
+        Some((values.get(1)?.parse().ok()?, values.into_iter().skip(2).collect()))
     }
 }
 
@@ -106,20 +113,4 @@ pub(super) fn unfinished_reason(parsed: &ParsedOutput) -> String {
         Some(Finding::Verdict(Verdict::Invalid { reason, .. })) => reason.clone(),
         Some(Finding::Verdict(_)) | None => "its run ended early".to_owned(),
     }
-}
-
-/// Model values that a configuration writes, as in `P = {p1, p2}`, and that the module does not declare.
-fn model_values(cfg: &Cfg, module: &Module) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    for value in cfg.constants.values().filter(|value| !value.starts_with("<-")) {
-        for token in lex(value, 0..value.len()) {
-            let word = token.text(value);
-            let own = module.constants.iter().any(|constant| constant.name == word);
-            let is_name = token.kind == Kind::Word && word.bytes().any(|b| b.is_ascii_alphabetic());
-            if is_name && !matches!(word, "TRUE" | "FALSE") && !own {
-                found.insert(word.to_owned());
-            }
-        }
-    }
-    found.into_iter().collect()
 }

@@ -26,7 +26,7 @@ pub(super) struct Branches {
     all: Vec<TextBranch>,
     occurrences: Vec<Occurrence>,
     /// For each action that is only a part of a definition, the name of this part.
-    parts: Vec<Option<String>>,
+    parts: Vec<Option<(String, Place)>>,
 }
 
 /// A branch of the text. A macro or a definition that several actions use has its branches in each of them.
@@ -121,9 +121,9 @@ impl Branches {
         self.occurrences.get(number).and_then(|occurrence| occurrence.formula.as_deref()).unwrap_or("FALSE")
     }
 
-    /// The name of the branch that explains a step of this action. `explains` is the truth value of a formula by number,
+    /// The name and the place of the branch that explains a step of this action. `explains` is the truth value of a formula by number,
     /// and `None` if it is not known.
-    pub(super) fn name_step(&self, action: usize, explains: impl Fn(usize) -> Option<bool>) -> Option<String> {
+    pub(super) fn name_step(&self, action: usize, explains: impl Fn(usize) -> Option<bool>) -> Option<(String, Place)> {
         if let Some(part) = &self.parts[action] {
             return Some(part.clone());
         }
@@ -136,7 +136,7 @@ impl Branches {
         action: usize,
         around: Option<usize>,
         explains: &impl Fn(usize) -> Option<bool>,
-    ) -> Option<String> {
+    ) -> Option<(String, Place)> {
         let found = self.occurrences.iter().enumerate();
         let found = found.filter(|(_, o)| o.action == action && self.around(o) == around && o.branch.is_some());
         let mut choices: BTreeMap<(bool, usize), Vec<(usize, &TextBranch)>> = BTreeMap::new();
@@ -157,7 +157,7 @@ impl Branches {
                 return None;
             }
             if only.is_listed {
-                let own = only.has_own_name.then(|| self.distinct_name(&only.branch));
+                let own = only.has_own_name.then(|| (self.distinct_name(&only.branch), only.branch.place));
                 // A branch that begins with another choice is named after what is chosen there.
                 let first_word = only.branch.name.split(|c: char| !c.is_alphanumeric()).next();
                 let begins_with_choice = first_word.is_some_and(|word| ["either", "if", "with"].contains(&word));
@@ -266,7 +266,7 @@ impl<'a> Source<'a> {
 
     /// The names of the actions that are only parts of definitions. The `either` of an algorithm with one label becomes
     /// such parts.
-    fn part_names(&self, actions: &[Disjunct]) -> Vec<Option<String>> {
+    fn part_names(&self, actions: &[Disjunct]) -> Vec<Option<(String, Place)>> {
         let part_name = |action: &Disjunct| {
             let parts: Vec<&Range<usize>> = actions
                 .iter()
@@ -276,7 +276,8 @@ impl<'a> Source<'a> {
             let range = action.range.as_ref()?;
             let number = parts.iter().position(|part| *part == range).filter(|_| parts.len() > 1)?;
             let in_algorithm = self.origins.is_some() && self.module.in_translation(range.start);
-            if in_algorithm { self.find_either(&parts, number).map(|found| found.name) } else { None }
+            let found = self.find_either(&parts, number).filter(|_| in_algorithm)?;
+            Some((found.name, self.module.place(found.start)))
         };
         actions.iter().map(part_name).collect()
     }

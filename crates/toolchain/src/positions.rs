@@ -3,8 +3,8 @@
 
 use tlaforge_pluscal::{self as pluscal, AlgorithmPlace, Compat, Options, Origins};
 use tlaforge_tla::{
-    ActionCoverage, BranchCoverage, CheckOutcome, Diagnostic, FurtherVerdict, Place, Reached, Stage, Verdict,
-    action_part_label,
+    ActionCoverage, BranchCoverage, CheckOutcome, Diagnostic, FurtherVerdict, Place, Reached, Stage, StepSource,
+    Verdict, action_part_label,
 };
 
 /// The mapping from the copy that the tools read to the user's text.
@@ -125,6 +125,16 @@ impl Positions {
             if let FurtherVerdict::Undecided { reason, .. } = &mut further.verdict {
                 *reason = self.map_text(reason);
             }
+        }
+        let further = outcome.further.iter_mut().filter_map(|further| match &mut further.verdict {
+            FurtherVerdict::Violated { trace, .. } => trace.as_mut(),
+            _ => None,
+        });
+        for step in outcome.trace.iter_mut().chain(further).flat_map(|trace| &mut trace.steps) {
+            step.source = step.source.take().and_then(|source| {
+                let place = self.place(source.place)?;
+                Some(StepSource { place, ..source })
+            });
         }
         for branch in outcome.branches.iter_mut().flat_map(BranchCoverage::all_mut) {
             branch.place = self.place(branch.place).unwrap_or(branch.place);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use tlaforge_tla::{Cfg, Trace};
+use tlaforge_tla::{Cfg, Module, Place, StepSource, Trace, set_elements, tuple_elements};
 
 use super::actions::{Actions, unfinished_reason};
 use super::branches::Branches;
@@ -30,6 +30,7 @@ pub(super) async fn name_steps(
     let has_names = trace.steps.iter().skip(1).all(|step| step.action.is_some());
     let branches = Branches::read(request).ok().filter(Branches::can_name_steps);
     if steps < 2 || (has_names && (branches.is_none() || steps > MAX_TRACE)) {
+        locate_steps(request, &mut trace, &[]);
         return Ok(FurtherRuns { result: trace, warnings: Vec::new(), output: String::new() });
     }
     let mut output = String::new();
@@ -42,11 +43,16 @@ pub(super) async fn name_steps(
         Err(why) => Err(why),
     };
     let mut warnings = Vec::new();
+    let mut branch_places = Vec::new();
     match names {
         Ok(names) => {
-            for (step, StepName { action, branch }) in trace.steps.iter_mut().skip(1).zip(names) {
+            for (step, StepName { action, branch, arguments }) in trace.steps.iter_mut().skip(1).zip(names) {
                 // A checker that names actions itself knows them also if several explain a step.
-                step.branch = branch.filter(|_| step.action.is_none() || step.action == action);
+                let agrees = step.action.is_none() || step.action == action;
+                let (name, place) = branch.filter(|_| agrees).unzip();
+                step.branch = name;
+                branch_places.push(place);
+                step.arguments = step.arguments.take().or(arguments.filter(|_| agrees));
                 step.action = step.action.take().or(action);
             }
             let unknown = trace.steps.iter().skip(1).filter(|step| step.action.is_none()).count();
@@ -59,14 +65,36 @@ pub(super) async fn name_steps(
         Err(why) if !has_names => warnings.push(format!("the actions of the steps are unknown: {why}")),
         Err(_) => {}
     }
+    locate_steps(request, &mut trace, &branch_places);
     Ok(FurtherRuns { result: trace, warnings, output })
+}
+
+/// Adds where the action or the branch of each step is: for `PlusCal` the label. The algorithm is above its translation, so
+/// its lines are those of the user's file.
+fn locate_steps(request: &CheckRequest, trace: &mut Trace, branches: &[Option<Place>]) {
+    let Ok(module) = Module::parse(&request.spec.text) else { return };
+    let label = |name: &str| {
+        let label = module.algorithm.as_ref()?.labels.iter().find(|label| label.name == name)?;
+        Some(Place { line: label.line, column: 1 })
+    };
+    let definition = |name: &str| {
+        let definition = module.definition(name).filter(|definition| !module.in_translation(definition.code.start))?;
+        Some(module.place(definition.code.start))
+    };
+    for (at, step) in trace.steps.iter_mut().skip(1).enumerate() {
+        let Some(action) = &step.action else { continue };
+        let branch = branches.get(at).copied().flatten();
+        let place = branch.or_else(|| label(action)).or_else(|| definition(action));
+        step.source = place.map(|place| StepSource { file: format!("{}.tla", request.spec.name), place });
+    }
 }
 
 /// What explains a step.
 #[derive(Default)]
 struct StepName {
     action: Option<String>,
-    branch: Option<String>,
+    branch: Option<(String, Place)>,
+    arguments: Option<String>,
 }
 
 impl Actions {
@@ -84,10 +112,16 @@ impl Actions {
         let all: Vec<usize> = (0..count).collect();
         let formulas = self.branches.iter().flat_map(Branches::formulas).map(|(number, _)| count + number);
         let with_branches: Vec<usize> = all.iter().copied().chain(formulas).collect();
-        let width = with_branches.last().map_or(0, |last| last + 1);
-        let mut table = vec![vec![None; width]; steps];
-        let mut why = self.evaluate(checker, request, trace, &with_branches, &mut table, cx, output).await?;
+        let first_arguments = self.first_arguments();
+        let arguments = all.iter().filter(|index| self.disjuncts.actions[**index].arguments.is_some());
+        let everything: Vec<usize> =
+            with_branches.iter().copied().chain(arguments.map(|index| first_arguments + index)).collect();
+        let mut table = vec![vec![None; first_arguments + count]; steps];
+        let mut why = self.evaluate(checker, request, trace, &everything, &mut table, cx, output).await?;
         let has_names = trace.steps.iter().skip(1).all(|step| step.action.is_some());
+        if why.is_some() && everything.len() > with_branches.len() && !has_names {
+            why = self.evaluate(checker, request, trace, &with_branches, &mut table, cx, output).await?;
+        }
         if why.is_some() && with_branches.len() > count && !has_names {
             why = self.evaluate(checker, request, trace, &all, &mut table, cx, output).await?;
         }
@@ -105,16 +139,27 @@ impl Actions {
         Ok(Ok(table.iter().map(|row| self.name_step(row)).collect()))
     }
 
-    fn name_step(&self, row: &[Option<bool>]) -> StepName {
+    /// The number of the arguments of the first action, after the formulas of all actions and branches.
+    fn first_arguments(&self) -> usize {
+        let last = self.branches.iter().flat_map(Branches::formulas).map(|(number, _)| number + 1).last();
+        self.disjuncts.actions.len() + last.unwrap_or(0)
+    }
+
+    fn name_step(&self, row: &[Option<String>]) -> StepName {
         let count = self.disjuncts.actions.len();
+        let arguments = &row[self.first_arguments()..];
+        let row: Vec<Option<bool>> = row.iter().map(|value| Some(value.as_deref()? == "TRUE")).collect();
         let Some(action) = self.single_explaining_action(&row[..count]) else { return StepName::default() };
         let name = |index: usize| {
             let branches = self.branches.as_ref()?;
             branches.name_step(index, |number| row.get(count + number).copied().flatten())
         };
-        let names: BTreeSet<Option<String>> = (0..count).filter(|index| row[*index] == Some(true)).map(name).collect();
-        let branch = if names.len() == 1 { names.into_iter().next().flatten() } else { None };
-        StepName { action: Some(action), branch }
+        let explaining = || (0..count).filter(|index| row[*index] == Some(true));
+        let arguments = single_arguments(explaining().map(|index| arguments[index].as_deref()));
+        let names: Vec<Option<(String, Place)>> = explaining().map(name).collect();
+        let is_single = names.iter().all(|name| name.as_ref().map(|n| &n.0) == names[0].as_ref().map(|n| &n.0));
+        let branch = names.into_iter().next().flatten().filter(|_| is_single);
+        StepName { action: Some(action), branch, arguments }
     }
 
     /// The one action that explains a step, if all were evaluated. Occurrences of one action in several places count
@@ -143,7 +188,7 @@ impl Actions {
         request: &CheckRequest,
         trace: &Trace,
         actions: &[usize],
-        table: &mut [Vec<Option<bool>>],
+        table: &mut [Vec<Option<String>>],
         cx: &ToolContext<'_>,
         output: &mut String,
     ) -> Result<Option<String>, ToolError> {
@@ -155,12 +200,12 @@ impl Actions {
         };
         output.push_str(&printed);
         for line in join_broken_tuples(&printed) {
-            let Some((step, values)) = self.parse_printed_line(&line) else { continue };
+            let Some((step, values)) = self.parse_printed_values(&line) else { continue };
             if let Some(row) = step.checked_sub(1).and_then(|at| table.get_mut(at))
                 && values.len() == actions.len()
             {
                 for (action, value) in actions.iter().zip(values) {
-                    row[*action] = Some(value);
+                    row[*action] = Some(value.to_owned());
                 }
             }
         }
@@ -192,7 +237,10 @@ impl Actions {
             &|v, at| format!("{v}' = {prefix}States[{prefix}Step + 1][{at}]"),
         );
         for action in actions {
+            let arguments = action.checked_sub(self.first_arguments());
+            let arguments = arguments.and_then(|index| self.disjuncts.actions[index].arguments.as_deref());
             let formula = match action.checked_sub(self.disjuncts.actions.len()) {
+                _ if arguments.is_some() => arguments.unwrap_or_default(),
                 None => self.formula(*action),
                 Some(number) => self.branches.as_ref().map_or("FALSE", |branches| branches.formula(number)),
             };
@@ -229,6 +277,16 @@ impl Actions {
     }
 }
 
+/// The arguments that explain a step, if it is one tuple.
+fn single_arguments<'a>(sets: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
+    let mut found = BTreeSet::new();
+    for set in sets {
+        found.extend(set_elements(set?)?);
+    }
+    let only = found.first().filter(|_| found.len() == 1)?;
+    Some(tuple_elements(only)?.join(", "))
+}
+
 /// The printed lines. TLC breaks a tuple that is longer than a line, and then puts a blank after its bracket.
 fn join_broken_tuples(printed: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -241,7 +299,9 @@ fn join_broken_tuples(printed: &str) -> Vec<String> {
             }
             None => lines.push(line.replacen("<< \"", "<<\"", 1)),
         }
-        open = lines.last().is_some_and(|last| last.starts_with("<<\"") && !last.trim_end().ends_with(">>"));
+        // A part of a value that is a tuple may end a line.
+        let is_whole = |line: &str| line.trim_end().ends_with(">>") && tuple_elements(line).is_some();
+        open = lines.last().is_some_and(|last| last.starts_with("<<\"") && !is_whole(last));
         if let Some(last) = lines.last_mut().filter(|last| last.ends_with(" >>")) {
             last.truncate(last.len() - 3);
             last.push_str(">>");

@@ -257,7 +257,12 @@ impl Reader<'_> {
             return;
         }
         let action = label.trim().strip_prefix('<').and_then(parse_action_name);
-        self.trace().push(step, action, parse_assignments(body));
+        let arguments = action.as_deref().and_then(|action| parse_arguments(label.trim().strip_prefix('<')?, action));
+        let trace = self.trace();
+        trace.push(step, action, parse_assignments(body));
+        if let Some(last) = trace.steps.last_mut() {
+            last.arguments = arguments;
+        }
     }
 
     /// Parses `<Inc line 5, col 1 to line 5, col 3 of module S>: 3:6`: distinct, then generated. `0:1` is an action
@@ -494,6 +499,12 @@ pub(super) fn plain_version(line: &str) -> String {
 fn parse_action_name(label: &str) -> Option<String> {
     let name = label.split_once(" line ")?.0.split('(').next()?.trim();
     (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
+}
+
+/// `p1` for `Inc(p1) line 5, …`.
+fn parse_arguments(label: &str, action: &str) -> Option<String> {
+    let arguments = label.split_once(" line ")?.0.strip_prefix(action)?.strip_prefix('(')?.strip_suffix(')')?;
+    (!arguments.is_empty()).then(|| arguments.to_owned())
 }
 
 /// Parses `/\ x = 0` for each variable, or `x = 0` if there is only one. Joins a value that TLC broke over several

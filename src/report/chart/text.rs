@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::tla::{DEFAULT_WIDTH, UNLIMITED_WIDTH};
+
 use super::rows::{BESIDE, BESIDE_MEANS, Chart, Drawn, Line, Row, wrap};
 
 /// Minimum number of columns for the words.
@@ -12,6 +14,8 @@ const LINES: usize = 2;
 
 /// Renders the chart; no line is longer than `width` if `width` is at least 80.
 pub fn chart_text(chart: &Chart, width: usize) -> String {
+    // Its lines fill the width.
+    let width = if width == UNLIMITED_WIDTH { DEFAULT_WIDTH } else { width };
     let canvas = Canvas::new(chart, width);
     let mut text = String::new();
     // A line for each name, above the bars of its column: names are wider than columns.

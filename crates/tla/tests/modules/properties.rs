@@ -335,6 +335,8 @@ fn step(number: usize, action: Option<&str>, state: &[(&str, &str)], changed: &[
     Step {
         step: number,
         branch: None,
+        arguments: None,
+        source: None,
         action: action.map(str::to_owned),
         state: state.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         changed: changed.iter().map(|name| (*name).to_owned()).collect(),
@@ -353,7 +355,7 @@ fn a_trace_shows_the_first_state_in_full_and_then_what_changed() {
     };
     assert_eq!(
         trace_table(&trace, 80),
-        "  1  initial state\n     lock = FALSE\n     pc   = [a |-> \"x\"]\n  2  try\n     lock = TRUE\n  3  noop\n     (no variable changed)\n\
+        "  1  initial state\n     lock = FALSE\n     pc   = [a |-> \"x\"]\n  2  try\n     lock: FALSE -> TRUE\n  3  noop\n     (no variable changed)\n\
          then back to step 2: steps 2 to 3 repeat for ever\n"
     );
     let stuttering = Trace { lasso: Some(Lasso::Stuttering(true)), ..trace.clone() };

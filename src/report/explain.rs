@@ -1,0 +1,92 @@
+//! A counterexample in plain sentences, made from names and values alone.
+
+use std::fmt::Write as _;
+
+use crate::tla::changes::{Change, Difference, changes};
+use crate::tla::{CheckOutcome, Lasso, Step, Trace, Verdict, ViolationKind, acting_process};
+
+/// The counterexample of an outcome in sentences; `None` if it has none.
+pub fn explain(outcome: &CheckOutcome) -> Option<String> {
+    let (Verdict::Violated { violated }, Some(trace)) = (&outcome.verdict, &outcome.trace) else { return None };
+    let mut text = String::new();
+    let mut previous: Option<&Step> = None;
+    for step in &trace.steps {
+        let sentence = previous.map_or_else(|| beginning(step), |previous| step_sentence(previous, step));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}. {sentence}", step.step);
+        previous = Some(step);
+    }
+    let name = violated.name.as_deref().unwrap_or("the property");
+    let _ = writeln!(text, "\n{}", ending(trace, violated.kind, name));
+    Some(text)
+}
+
+fn beginning(step: &Step) -> String {
+    let values: Vec<String> = step.state.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect();
+    format!("At the start {}.", list(&values))
+}
+
+fn step_sentence(previous: &Step, step: &Step) -> String {
+    let action = step
+        .action
+        .as_deref()
+        .map_or_else(|| "takes a step without a name".to_owned(), |action| format!("does {action}"));
+    let who = acting_process(previous, step).or_else(|| step.arguments.clone());
+    let action = match (&step.branch, who) {
+        (Some(branch), Some(who)) => format!("{who} {action} ({branch})"),
+        (None, Some(who)) => format!("{who} {action}"),
+        (Some(branch), None) => format!("The system {action} ({branch})"),
+        (None, None) => format!("The system {action}"),
+    };
+    let changes: Vec<String> = changes(previous, step).iter().map(change_words).collect();
+    if changes.is_empty() { format!("{action}; nothing changes.") } else { format!("{action}: {}.", list(&changes)) }
+}
+
+fn change_words(Change { path, difference }: &Change) -> String {
+    match difference {
+        Difference::Replaced { before, after } => format!("{path} changes from {} to {}", short(before), short(after)),
+        Difference::Added { value } => format!("{path} gains {}", short(value)),
+        Difference::Removed { value } => format!("{path} loses {}", short(value)),
+    }
+}
+
+fn ending(trace: &Trace, kind: ViolationKind, name: &str) -> String {
+    let last = trace.steps.last().map_or(0, |step| step.step);
+    match (trace.lasso, kind) {
+        (Some(Lasso::BackTo(step)), _) if step == last => {
+            format!("Step {step} then repeats for ever, so {name} is false.")
+        }
+        (Some(Lasso::BackTo(step)), _) => {
+            format!("Steps {step} to {last} then repeat for ever, so {name} is false.")
+        }
+        (Some(Lasso::Stuttering(true)), _) => format!("Nothing happens after step {last}, so {name} is false."),
+        (_, ViolationKind::Deadlock) => format!("After step {last} no process can take a step: a deadlock."),
+        (_, ViolationKind::ActionProperty) => format!("Step {last} is one that {name} forbids."),
+        _ => format!("So {name} is false in state {last}."),
+    }
+}
+
+/// Longest value in a sentence, in characters.
+const MAX_VALUE: usize = 120;
+
+fn short(value: &str) -> String {
+    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    let value = match value.as_str() {
+        "{}" => "empty".to_owned(),
+        "<<>>" => "the empty sequence".to_owned(),
+        _ => value,
+    };
+    if value.chars().count() <= MAX_VALUE {
+        return value;
+    }
+    value.chars().take(MAX_VALUE - 1).chain(['\u{2026}']).collect()
+}
+
+/// `a, b and c`
+fn list(parts: &[String]) -> String {
+    match parts {
+        [] => "there are no variables".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
