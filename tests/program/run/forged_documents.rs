@@ -22,8 +22,8 @@ fn two_requirements_break_at_once_and_the_module_has_the_name_that_the_documents
     let bench = Bench::without_tools();
     replayed(&bench, "seat_hold", 1).prints(&[
         "Outcome: flaw found",
-        "BROKEN by AtMostOneTicket\n        AtMostOneTicket: a flaw of the protocol, as a second reader confirms: ",
-        "BROKEN by ChargeOnlyUnderOwnHold\n        ChargeOnlyUnderOwnHold: a flaw of the protocol, as a second reader confirms\n",
+        "BROKEN by AtMostOneTicket\n        AtMostOneTicket: a flaw of the protocol, as a second reader confirms\n",
+        "BROKEN by ChargeOnlyUnderOwnHold\n        ChargeOnlyUnderOwnHold: a flaw of the protocol, as a second reader confirms: ",
     ]);
     let violations = &revisions(&bench)[0]["violations"];
     assert!(violations.as_array().unwrap().iter().all(|violation| violation["judgement"] == "flaw"), "{violations}");
