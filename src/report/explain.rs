@@ -62,8 +62,21 @@ fn ending(trace: &Trace, kind: ViolationKind, name: &str) -> String {
         (Some(Lasso::Stuttering(true)), _) => format!("Nothing happens after step {last}, so {name} is false."),
         (_, ViolationKind::Deadlock) => format!("After step {last} no process can take a step: a deadlock."),
         (_, ViolationKind::ActionProperty) => format!("Step {last} is one that {name} forbids."),
-        _ => format!("So {name} is false in state {last}."),
+        _ => format!("So {name} is false in state {last}{}.", false_words(trace)),
     }
+}
+
+/// `: x < 3 does not hold, with x = 3`
+fn false_words(trace: &Trace) -> String {
+    let Some(step) = trace.steps.last().filter(|step| !step.false_conjuncts.is_empty()) else { return String::new() };
+    let words = step.false_conjuncts.iter().map(|conjunct| {
+        let values =
+            conjunct.variables.iter().filter_map(|name| Some(format!("{name} = {}", short(step.state.get(name)?))));
+        let known: Vec<String> = conjunct.elements.iter().cloned().chain(values).collect();
+        let with = if known.is_empty() { String::new() } else { format!(", with {}", list(&known)) };
+        format!("`{}` does not hold{with}", conjunct.formula)
+    });
+    format!(": {}", words.collect::<Vec<_>>().join("; "))
 }
 
 /// Longest value in a sentence, in characters.

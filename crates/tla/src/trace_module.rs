@@ -33,8 +33,8 @@ impl ReplayModule {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\\* A counterexample of {0}, with {0}.tla in the same folder:", specification.name);
         let _ = writeln!(text, "\\*   java -cp tla2tools.jar tlc2.TLC -config {name}.cfg {name}");
-        // `Naturals` for `..`.
-        let _ = writeln!(text, "EXTENDS {}, Naturals", specification.name);
+        // `Naturals` for `..`, and `TLC` for `:>` and `@@`.
+        let _ = writeln!(text, "EXTENDS {}, Naturals, TLC", specification.name);
         if !values.is_empty() {
             let _ = writeln!(text, "CONSTANTS {}", values.join(", "));
         }
