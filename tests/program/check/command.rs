@@ -188,7 +188,7 @@ fn a_false_assumption_is_a_violation() {
 #[test]
 fn a_failed_assertion_of_an_algorithm_is_a_violation_with_its_line() {
     let bench = bench_with(ASSERTS, "SPECIFICATION Spec\n");
-    text(&bench, 1).prints(&["violated: assertion: Failure of assertion at line 7, column 5.\n", "     x = 2\n"]);
+    text(&bench, 1).prints(&["violated: assertion: Failure of assertion at line 7, column 5.\n", "     x: 1 -> 2\n"]);
     let value = object(&bench, 1);
     assert_eq!(value["violated"], json!({"kind": "assertion", "name": "Failure of assertion at line 7, column 5."}));
     let xs: Vec<&str> = value["trace"].as_array().unwrap().iter().map(|s| s["state"]["x"].as_str().unwrap()).collect();
