@@ -5,10 +5,7 @@ use std::fmt::Write as _;
 use super::larger_bounds::compare_larger_constants;
 use crate::pipeline::{Flaw, RunView, Specification};
 use crate::prompt::{Document, OpenPoint, Requirement, quote};
-use crate::tla::{
-    Bounds, CheckOutcome, Module, Trace, UNLIMITED_WIDTH, acting_process, lasso_line, probe_lines, step_lines,
-    variable_legend,
-};
+use crate::tla::{Bounds, CheckOutcome, Module, UNLIMITED_WIDTH, probe_lines, trace_table, variable_legend};
 
 /// The text of the claim. `changes` are the steps of the protocol that differ from the documents.
 pub(super) fn claim_text(
@@ -37,7 +34,12 @@ pub(super) fn claim_text(
     }
     text.push_str(&module.map(variables).unwrap_or_default());
     text.push_str("\n# Trace\n\nThe first state in full, then what each step changes.\n\n```\n");
-    text.push_str(&outcome.and_then(|outcome| outcome.trace.as_ref()).map(trace).unwrap_or_default());
+    text.push_str(
+        &outcome
+            .and_then(|outcome| outcome.trace.as_ref())
+            .map(|trace| trace_table(trace, UNLIMITED_WIDTH))
+            .unwrap_or_default(),
+    );
     text.push_str("```\n");
     text.push_str(&recheck_section(flaw, outcome));
     text
@@ -105,19 +107,6 @@ fn variables(module: &Module) -> String {
         };
     }
     text
-}
-
-fn trace(trace: &Trace) -> String {
-    let mut text = String::new();
-    let mut previous = None;
-    for step in &trace.steps {
-        text.push_str(&step_lines(previous, step, UNLIMITED_WIDTH));
-        if let Some(process) = previous.and_then(|previous| acting_process(previous, step)) {
-            let _ = writeln!(text, "     by process {process}");
-        }
-        previous = Some(step);
-    }
-    text + &lasso_line(trace).map(|line| line + "\n").unwrap_or_default()
 }
 
 /// The results of further checks of the violation, and the lines that the claim cites.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::tla::changes::{Change, Difference, changes};
-use crate::tla::{CheckOutcome, Lasso, Step, Trace, Verdict, ViolationKind, acting_process};
+use crate::tla::{CheckOutcome, Lasso, Step, Trace, ValueParts, Verdict, ViolationKind, acting_process};
 
 /// The counterexample of an outcome in sentences; `None` if it has none.
 pub fn explain(outcome: &CheckOutcome) -> Option<String> {
@@ -38,16 +38,39 @@ fn step_sentence(previous: &Step, step: &Step) -> String {
         (Some(branch), None) => format!("The system {action} ({branch})"),
         (None, None) => format!("The system {action}"),
     };
-    let changes: Vec<String> = changes(previous, step).iter().map(change_words).collect();
+    let words = |change: &Change| change_words(previous, step, change);
+    let changes: Vec<String> = changes(previous, step).iter().map(words).collect();
     if changes.is_empty() { format!("{action}; nothing changes.") } else { format!("{action}: {}.", list(&changes)) }
 }
 
-fn change_words(Change { path, difference }: &Change) -> String {
+fn change_words(previous: &Step, step: &Step, Change { path, difference }: &Change) -> String {
     match difference {
         Difference::Replaced { before, after } => format!("{path} changes from {} to {}", short(before), short(after)),
+        Difference::Added { value } if is_entry(step, path, value) => {
+            format!("{path} is new, with the value {}", short(value))
+        }
         Difference::Added { value } => format!("{path} gains {}", short(value)),
+        Difference::Removed { value } if is_entry(previous, path, value) => {
+            format!("{path}, which was {}, is gone", short(value))
+        }
         Difference::Removed { value } => format!("{path} loses {}", short(value)),
     }
+}
+
+/// Whether the state has this value at the path; otherwise the value is an element of the set at the path.
+fn is_entry(step: &Step, path: &str, value: &str) -> bool {
+    let mut variables = step.state.iter().filter_map(|(name, whole)| Some((path.strip_prefix(name.as_str())?, whole)));
+    variables.any(|(rest, whole)| has_entry(whole, rest, value))
+}
+
+fn has_entry(whole: &str, rest: &str, value: &str) -> bool {
+    if rest.is_empty() {
+        let same = |text: &str| text.split_whitespace().collect::<String>();
+        return same(whole) == same(value);
+    }
+    let entries = ValueParts::read(whole).and_then(|parts| parts.entries()).unwrap_or_default();
+    let mut below = entries.iter().filter_map(|(suffix, entry)| Some((rest.strip_prefix(suffix.as_str())?, *entry)));
+    below.any(|(rest, entry)| has_entry(entry, rest, value))
 }
 
 fn ending(trace: &Trace, kind: ViolationKind, name: &str) -> String {
@@ -62,8 +85,22 @@ fn ending(trace: &Trace, kind: ViolationKind, name: &str) -> String {
         (Some(Lasso::Stuttering(true)), _) => format!("Nothing happens after step {last}, so {name} is false."),
         (_, ViolationKind::Deadlock) => format!("After step {last} no process can take a step: a deadlock."),
         (_, ViolationKind::ActionProperty) => format!("Step {last} is one that {name} forbids."),
-        _ => format!("So {name} is false in state {last}."),
+        _ => format!("So {name} is false in state {last}{}.", false_words(trace)),
     }
+}
+
+/// `: x < 3 does not hold, with x = 3`
+fn false_words(trace: &Trace) -> String {
+    let Some(step) = trace.steps.last().filter(|step| !step.false_conjuncts.is_empty()) else { return String::new() };
+    let words = step.false_conjuncts.iter().map(|conjunct| {
+        let value = |name: &String| Some(format!("{name} = {}", short(step.state.get(name)?)));
+        let values: Vec<String> = conjunct.variables.iter().filter_map(value).collect();
+        let elements = &conjunct.elements;
+        let elements = if elements.is_empty() { String::new() } else { format!(" for {}", elements.join("; ")) };
+        let with = if values.is_empty() { String::new() } else { format!(", with {}", list(&values)) };
+        format!("`{}` does not hold{elements}{with}", conjunct.formula)
+    });
+    format!(": {}", words.collect::<Vec<_>>().join("; "))
 }
 
 /// Longest value in a sentence, in characters.

@@ -111,7 +111,7 @@ pub fn trace_plantuml(trace: &Trace) -> String {
     // `~` before a character switches its meaning off; `<U+0022>` is a quote inside of quotes.
     let escaped = |text: &str| {
         let entity = |c: char| match c {
-            '~' | '<' | '*' | '_' | '/' | '"' | '\\' | '#' | '=' | '|' => format!("<U+{:04X}>", u32::from(c)),
+            '~' | '<' | '*' | '_' | '/' | '"' | '\\' | '#' => format!("<U+{:04X}>", u32::from(c)),
             c if c.is_control() => " ".to_owned(),
             c => c.to_string(),
         };

@@ -7,7 +7,16 @@ use super::outcome::Step;
 
 fn step(value: &str) -> Step {
     let state: BTreeMap<String, String> = [("v".to_owned(), value.to_owned())].into();
-    Step { step: 1, action: None, branch: None, arguments: None, source: None, state, changed: vec!["v".to_owned()] }
+    Step {
+        step: 1,
+        action: None,
+        branch: None,
+        arguments: None,
+        source: None,
+        state,
+        changed: vec!["v".to_owned()],
+        false_conjuncts: Vec::new(),
+    }
 }
 
 /// The changes of `v`, one text each.

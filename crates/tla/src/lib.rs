@@ -13,6 +13,7 @@ pub mod changes;
 #[cfg(test)]
 mod changes_tests;
 mod code;
+mod conjuncts;
 mod covers;
 mod definition;
 mod describe;
@@ -58,6 +59,7 @@ pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
 pub use cfg_names::check_cfg_names_for_check;
 pub use code::{code_tokens, has_pluscal_algorithm};
+pub use conjuncts::{Conjunct, Exceptions, conjuncts};
 pub use covers::requirements_by_definition;
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
@@ -77,9 +79,9 @@ pub use module::{Module, ModuleError, Statement, is_module_name, module_name, wi
 pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{
-    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FurtherProperty, FurtherVerdict, LargerBound,
-    LargerBoundResult, Lasso, Reached, Statistics, Step, StepSource, TERMINATING, Trace, Verdict, Violation,
-    ViolationKind, WitnessOutcome,
+    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FalseConjunct, FurtherProperty, FurtherVerdict,
+    LargerBound, LargerBoundResult, Lasso, Reached, Statistics, Step, StepSource, TERMINATING, Trace, Verdict,
+    Violation, ViolationKind, WitnessOutcome,
 };
 pub use outcome_status::{PropertyStatus, status_sentence};
 pub use place::Place;

@@ -257,7 +257,16 @@ impl Trace {
             .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
             .map(|(name, _)| name.clone())
             .collect();
-        self.steps.push(Step { step, action, branch: None, arguments: None, source: None, state, changed });
+        self.steps.push(Step {
+            step,
+            action,
+            branch: None,
+            arguments: None,
+            source: None,
+            state,
+            changed,
+            false_conjuncts: Vec::new(),
+        });
     }
 }
 
@@ -283,6 +292,22 @@ pub struct Step {
     pub state: BTreeMap<String, String>,
     /// The variables whose value differs from the previous state (in the first state, all of them).
     pub changed: Vec<String>,
+    /// The conjuncts of the violated invariant that are false in this state, if it is the last one of a counterexample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub false_conjuncts: Vec<FalseConjunct>,
+}
+
+/// A conjunct of an invariant that is false in a state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FalseConjunct {
+    /// As the module writes it, on one line.
+    pub formula: String,
+    /// For a bounded `\A`, for which elements: `p = r1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elements: Vec<String>,
+    /// The variables that it depends on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
 }
 
 impl Step {

@@ -32,9 +32,10 @@ impl ReplayModule {
         let mut text = format!("---- MODULE {name} ----\n");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\\* A counterexample of {0}, with {0}.tla in the same folder:", specification.name);
-        let _ = writeln!(text, "\\*   java -cp tla2tools.jar tlc2.TLC -config {name}.cfg {name}");
-        // `Naturals` for `..`.
-        let _ = writeln!(text, "EXTENDS {}, Naturals", specification.name);
+        let deadlock = if cfg.check_deadlock == Some(false) { "-deadlock " } else { "" };
+        let _ = writeln!(text, "\\*   java -cp tla2tools.jar tlc2.TLC {deadlock}-config {name}.cfg {name}");
+        // `Naturals` for `..`, and `TLC` for `:>` and `@@`.
+        let _ = writeln!(text, "EXTENDS {}, Naturals, TLC", specification.name);
         if !values.is_empty() {
             let _ = writeln!(text, "CONSTANTS {}", values.join(", "));
         }
@@ -64,6 +65,8 @@ impl ReplayModule {
         cfg.action_constraints.push(is_step.clone());
         // The states of the trace may not be those that stand for their orbits.
         cfg.symmetry.clear();
+        // TLC 2.15 takes the keyword for a name.
+        cfg.check_deadlock = None;
         Self { module: text, cfg: cfg.render() }
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::changes::{Change, Difference, changes};
-use super::outcome::{Lasso, Step, Trace};
+use super::outcome::{FalseConjunct, Lasso, Step, Trace};
 use super::value_text::{ValueParts, canonical, one_line};
 
 /// A width at which no value is shortened, for prompts, files and pipes.
@@ -94,7 +94,28 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     for line in lines {
         let _ = writeln!(out, "{}", line.text(longest, width));
     }
+    for conjunct in &step.false_conjuncts {
+        append_false_conjunct(&mut out, step, conjunct, width);
+    }
     out
+}
+
+/// Why the invariant is false in this state: the conjunct, and the values that it depends on.
+fn append_false_conjunct(
+    out: &mut String,
+    step: &Step,
+    FalseConjunct { formula, elements, variables }: &FalseConjunct,
+    width: usize,
+) {
+    let mut lines = vec![format!("     false: {formula}")];
+    if !elements.is_empty() {
+        lines.push(format!("            for {}", elements.join("; ")));
+    }
+    let value = |name: &String| Some(format!("            {name} = {}", one_line(step.state.get(name)?)));
+    lines.extend(variables.iter().filter_map(value));
+    for line in lines {
+        let _ = writeln!(out, "{}", shorten(&escape_non_ascii(&line), width));
+    }
 }
 
 /// The action with its arguments and its branch: `Loop(3): retry`.
@@ -238,7 +259,16 @@ mod tests {
     fn step(number: usize, values: &[(&str, &str)]) -> Step {
         let state: BTreeMap<String, String> = values.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         let changed = state.keys().cloned().collect();
-        Step { step: number, action: Some("A".to_owned()), branch: None, arguments: None, source: None, state, changed }
+        Step {
+            step: number,
+            action: Some("A".to_owned()),
+            branch: None,
+            arguments: None,
+            source: None,
+            state,
+            changed,
+            false_conjuncts: Vec::new(),
+        }
     }
 
     /// The lines that are shown if `v` changes from `before` to `after`.

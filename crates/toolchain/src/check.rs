@@ -11,6 +11,7 @@ use tlaforge_tla::{
 use super::bounds::{check_bounds, configured_bounds};
 use super::branches::Branches;
 use super::explorer::{Explorer, ParsedOutput, PastViolations, Run, SingleRunCheck};
+use super::false_conjuncts::add_false_conjuncts;
 use super::further_properties::BeforeFurtherRuns;
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, RunPlan, SearchOrder};
@@ -105,7 +106,15 @@ pub(crate) async fn check(
     }
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
-        outcome.trace = Some(session.add_further_runs(named, &mut outcome.warnings));
+        let mut trace = session.add_further_runs(named, &mut outcome.warnings);
+        if let Verdict::Violated { violated } = &outcome.verdict
+            && violated.kind == ViolationKind::Invariant
+            && let Some(name) = &violated.name
+        {
+            let found = add_false_conjuncts(explorer, request, name, &mut trace, cx).await?;
+            session.add_further_runs(found, &mut outcome.warnings);
+        }
+        outcome.trace = Some(trace);
     }
     if complete && outcome.coverage.is_none() {
         let covered = explorer.coverage(request, cx).await?;

@@ -8,6 +8,7 @@ use tlaforge_tla::{ASSERTION, DEADLOCK, FurtherProperty, FurtherVerdict, Trace, 
 
 use super::bounds::check_bounds;
 use super::explorer::{PastViolations, Run};
+use super::false_conjuncts::add_false_conjuncts;
 use super::plan::{self, RunPlan};
 use super::session::{NO_TIME_LEFT, Session};
 use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
@@ -71,9 +72,13 @@ impl Session<'_> {
         for name in names {
             // A name that is listed twice is in the result once.
             let Some(mut verdict) = found.remove(&name) else { continue };
-            if let FurtherVerdict::Violated { trace: Some(trace), .. } = &mut verdict {
+            if let FurtherVerdict::Violated { trace: Some(trace), kind, .. } = &mut verdict {
                 let steps = self.explorer.name_steps(self.request, std::mem::take(trace), self.cx).await?;
                 *trace = self.add_further_runs(steps, warnings);
+                if *kind == ViolationKind::Invariant {
+                    let found = add_false_conjuncts(self.explorer, self.request, &name, trace, self.cx).await?;
+                    self.add_further_runs(found, warnings);
+                }
             }
             further.push(FurtherProperty { name, verdict });
         }

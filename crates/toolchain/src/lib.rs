@@ -19,6 +19,7 @@ mod environment_failure;
 mod examine;
 mod explorer;
 mod fallback;
+mod false_conjuncts;
 mod fetch;
 mod further_properties;
 mod installation;

@@ -192,7 +192,8 @@ impl Actions {
         cx: &ToolContext<'_>,
         output: &mut String,
     ) -> Result<Option<String>, ToolError> {
-        let plan = self.replay_plan(request, trace, actions);
+        let formulas: Vec<&str> = actions.iter().map(|number| self.step_formula(*number)).collect();
+        let plan = self.replay_plan(request, trace, &formulas);
         let (run, printed) = match checker.run(&request.spec, &plan, cx).await {
             // The check has its verdict already; names of steps must not cost it.
             Err(ToolError::Broke { what, .. }) => return Ok(Some(what)),
@@ -212,8 +213,19 @@ impl Actions {
         Ok((!run.parsed.no_error).then(|| unfinished_reason(&run.parsed)))
     }
 
-    /// The plan of a run that follows the trace, and evaluates every action as a formula on each step.
-    fn replay_plan(&self, request: &CheckRequest, trace: &Trace, actions: &[usize]) -> RunPlan {
+    fn step_formula(&self, number: usize) -> &str {
+        let count = self.disjuncts.actions.len();
+        let arguments = number.checked_sub(self.first_arguments());
+        let arguments = arguments.and_then(|index| self.disjuncts.actions[index].arguments.as_deref());
+        match (arguments, number.checked_sub(count)) {
+            (Some(arguments), _) => arguments,
+            (None, None) => self.formula(number),
+            (None, Some(branch)) => self.branches.as_ref().map_or("FALSE", |branches| branches.formula(branch)),
+        }
+    }
+
+    /// The plan of a run that follows the trace, and prints the values of the formulas on each step.
+    pub(super) fn replay_plan(&self, request: &CheckRequest, trace: &Trace, formulas: &[&str]) -> RunPlan {
         let Self { prefix, variables, .. } = self;
         let mut body = String::new();
         // Writing to a string cannot fail.
@@ -236,17 +248,10 @@ impl Actions {
             &format!("{prefix}Next == {prefix}Step < {} /\\ {prefix}Step' = {prefix}Step + 1", trace.steps.len()),
             &|v, at| format!("{v}' = {prefix}States[{prefix}Step + 1][{at}]"),
         );
-        for action in actions {
-            let arguments = action.checked_sub(self.first_arguments());
-            let arguments = arguments.and_then(|index| self.disjuncts.actions[index].arguments.as_deref());
-            let formula = match action.checked_sub(self.disjuncts.actions.len()) {
-                _ if arguments.is_some() => arguments.unwrap_or_default(),
-                None => self.formula(*action),
-                Some(number) => self.branches.as_ref().map_or("FALSE", |branches| branches.formula(number)),
-            };
-            let _ = writeln!(body, "{prefix}Is{action} == {formula}");
+        for (number, formula) in formulas.iter().enumerate() {
+            let _ = writeln!(body, "{prefix}Is{number} == {formula}");
         }
-        let all: Vec<String> = actions.iter().map(|action| format!("{prefix}Is{action}")).collect();
+        let all: Vec<String> = (0..formulas.len()).map(|number| format!("{prefix}Is{number}")).collect();
         let tuple = format!("<<\"{prefix}\", {prefix}Step, {}>>", all.join(", "));
         // An action property is evaluated once on every step, so this prints one line a step. An invariant could not see the
         // next state.
@@ -288,7 +293,7 @@ fn single_arguments<'a>(sets: impl Iterator<Item = Option<&'a str>>) -> Option<S
 }
 
 /// The printed lines. TLC breaks a tuple that is longer than a line, and then puts a blank after its bracket.
-fn join_broken_tuples(printed: &str) -> Vec<String> {
+pub(super) fn join_broken_tuples(printed: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut open = false;
     for line in printed.lines() {

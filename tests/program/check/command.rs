@@ -81,8 +81,9 @@ fn a_verdict_without_properties_says_so() {
 fn a_violated_invariant_is_named_and_its_trace_shows_only_what_changed() {
     let bench = bench_with(COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK NoReset\n");
     let done = text(&bench, 1).prints(&["violated: invariant NoReset\n"]);
-    let table = "  1  initial state\n     log = <<>>\n     x   = 0\n  2  Inc\n     x = 1\n  3  Inc\n     x = 2\n  4  Inc\n     x = 3\n  5  \
-                 Reset\n     log = <<\"reset\", [at |-> 3]>>\n     x   = 0\n";
+    let table = "  1  initial state\n     log = <<>>\n     x   = 0\n  2  Inc  M.tla:6\n     x: 0 -> 1\n  3  Inc  M.tla:6\n     x: 1 -> 2\n  \
+                 4  Inc  M.tla:6\n     x: 2 -> 3\n  5  Reset  M.tla:7\n     log[1]: + \"reset\"\n     log[2]: + [at |-> 3]\n     \
+                 x:      3 -> 0\n     false: log = <<>>\n            log = <<\"reset\", [at |-> 3]>>\n";
     let done = done.prints(&[table]);
     // The run ended at the violation: an action that was not taken by then is not dead.
     assert!(!done.stdout.contains("NEVER TAKEN"), "{}", done.stdout);
@@ -105,16 +106,20 @@ fn a_deadlock_is_found_and_the_trace_shows_only_changed_entries() {
         "     log     = <<>>",
         "     message = [type |-> \"none\", from |-> 0, body |-> <<1, 2>>]",
         "     pc      = (p :> \"Send\" @@ q :> \"Send\")",
-        "  2  Send",
-        "     message.type = \"request (a, b |-> c)\"",
-        "     message.from = 1",
     ];
     assert_eq!(lines[..expected.len()], expected);
     // TLC chooses which of the two processes goes first.
-    let sent = |line: &str| ["p", "q"].into_iter().find(|p| line.trim() == format!("pc[{p}]        = \"Wait\""));
-    let first = sent(lines[7]).unwrap_or_else(|| panic!("{table}"));
+    let first = if lines[4].starts_with("  2  Send(p)") { "p" } else { "q" };
     let second = if first == "p" { "q" } else { "p" };
-    assert_eq!(lines[8..], ["  3  Send".to_owned(), format!("     pc[{second}] = \"Wait\"")]);
+    let rest = [
+        format!("  2  Send({first})  M.tla:8"),
+        "     message.type: \"none\" -> \"request (a, b |-> c)\"".to_owned(),
+        "     message.from: 0 -> 1".to_owned(),
+        format!("     pc[{first}]:        \"Send\" -> \"Wait\""),
+        format!("  3  Send({second})  M.tla:8"),
+        format!("     pc[{second}]: \"Send\" -> \"Wait\""),
+    ];
+    assert_eq!(lines[expected.len()..], rest);
     let value = object(&bench, 1);
     assert_eq!(value["violated"], json!({"kind": "deadlock", "name": null}));
     assert_eq!(value["bounds"]["deadlock_checked"], true);
@@ -183,7 +188,7 @@ fn a_false_assumption_is_a_violation() {
 #[test]
 fn a_failed_assertion_of_an_algorithm_is_a_violation_with_its_line() {
     let bench = bench_with(ASSERTS, "SPECIFICATION Spec\n");
-    text(&bench, 1).prints(&["violated: assertion: Failure of assertion at line 7, column 5.\n", "     x = 2\n"]);
+    text(&bench, 1).prints(&["violated: assertion: Failure of assertion at line 7, column 5.\n", "     x: 1 -> 2\n"]);
     let value = object(&bench, 1);
     assert_eq!(value["violated"], json!({"kind": "assertion", "name": "Failure of assertion at line 7, column 5."}));
     let xs: Vec<&str> = value["trace"].as_array().unwrap().iter().map(|s| s["state"]["x"].as_str().unwrap()).collect();

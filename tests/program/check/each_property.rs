@@ -49,8 +49,7 @@ fn both_checkers_decide_each_property_after_a_violation() {
         "Each property: violated: NotTwo, NotThree, Deadlock, Returns, Jumps; holds: TypeOK, Reaches, Grows\n";
     for checker in ["tlc", "embedded"] {
         let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(1);
-        let shortened =
-            "## Counterexample to NotThree\n\n  1 to 3  as in the counterexample above\n  4  Up\n     x = 3\n";
+        let shortened = "## Counterexample to NotThree\n\n  1 to 3  as in the counterexample above\n  4  Up  M.tla:5\n     x: 2 -> 3\n     false: x # 3\n            x = 3\n";
         done.prints(&["violated: invariant NotTwo", sentence, shortened]);
         let value = check(&bench, checker, &[]);
         assert_eq!(steps(&value), ["-: x=0", "Up: x=1", "Up: x=2"], "{checker}");

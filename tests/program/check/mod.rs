@@ -8,3 +8,4 @@ mod errors;
 mod files;
 mod positions;
 mod times;
+mod traces;

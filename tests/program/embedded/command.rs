@@ -42,7 +42,7 @@ fn without_java_the_embedded_checker_decides_and_every_output_says_so() {
     assert_eq!(value["version"], "tla-mc 0.2.2");
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANTS NoReset\n");
     let done = bench.run(&["check", "M.tla"]).expect(1);
-    done.prints(&[&format!("violated: invariant NoReset ({NOTE})\n"), "  2  Inc\n", "  5  Reset\n"]);
+    done.prints(&[&format!("violated: invariant NoReset ({NOTE})\n"), "  2  Inc  M.tla:6\n", "  5  Reset  M.tla:7\n"]);
     assert_eq!(object(&bench, &[], 1)["trace"][4]["action"], "Reset");
     // A refusal is no verdict.
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\nACTION_CONSTRAINT TypeOK\n");

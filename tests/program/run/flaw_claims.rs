@@ -285,9 +285,14 @@ fn a_flaw_can_name_any_violated_property_with_its_own_counterexample() {
         assert!(facts.contains(line), "{facts}");
     }
     let claim = offered(&bench, "claim.md");
-    assert!(claim.contains("  3  Add\n     n = 2\n") && claim.contains("with Max = 2: still violated"), "{claim}");
+    assert!(
+        claim.contains("  3  Add  ")
+            && claim.contains("     n: 1 -> 2\n")
+            && claim.contains("with Max = 2: still violated"),
+        "{claim}"
+    );
     let report = bench.run(&["report", "specs"]).expect(0);
-    report.prints(&["Flaw: R1 is violated", "shown by Below", "  3  Add\n     n = 2\n", "BROKEN by NotOne"]);
+    report.prints(&["Flaw: R1 is violated", "shown by Below", "  3  Add  ", "     n: 1 -> 2\n", "BROKEN by NotOne"]);
     bench.run(&["audit", "--policy", "default", "specs"]).expect(0);
     // Its own steps have to be mapped, and it has to cover the requirement.
     refused(&two_broken(&flaw("Below", 2)), "steps_mapped");

@@ -340,6 +340,7 @@ fn step(number: usize, action: Option<&str>, state: &[(&str, &str)], changed: &[
         action: action.map(str::to_owned),
         state: state.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         changed: changed.iter().map(|name| (*name).to_owned()).collect(),
+        false_conjuncts: Vec::new(),
     }
 }
 
