@@ -125,7 +125,7 @@ fn spent_rows(context: &RunContext<'_>) -> Vec<SpentRow> {
     let row = |(node, spent): (&String, &Spent)| SpentRow {
         node: node.clone(),
         bars: [
-            bar("Time", format!("{:.0} s", spent.seconds), spent.seconds, maxima[0]),
+            bar("Time", seconds_words(spent.seconds), spent.seconds, maxima[0]),
             bar(
                 "Tokens",
                 if spent.tokens + spent.estimated_tokens == 0 {
@@ -154,4 +154,8 @@ fn spent_rows(context: &RunContext<'_>) -> Vec<SpentRow> {
 #[expect(clippy::cast_precision_loss, reason = "the width of a bar")]
 fn tokens_of(spent: &Spent) -> f64 {
     (spent.tokens + spent.estimated_tokens) as f64
+}
+
+fn seconds_words(seconds: f64) -> String {
+    if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }

@@ -23,7 +23,7 @@ const LABEL: usize = 16;
 const MAX_LANES: usize = 12;
 
 /// The lane of steps that no process is known to take.
-const OTHERS: &str = "not known whose";
+const OTHERS: &str = "other steps";
 
 #[derive(Serialize)]
 struct Lane {

@@ -60,7 +60,7 @@ struct ChangeRow<'a> {
 pub(super) fn trace_view(source: &TraceSource<'_>) -> (Html, Value) {
     let TraceSource { id, what, trace, module, listing, citations } = source;
     let changes = changes_by_step(trace);
-    let actors = actors(trace, &changes);
+    let actors = actors(trace, &changes, *module);
     let lines = |action: &Option<String>| action_lines((*module)?, action.as_deref()?);
     let rows = trace.steps.iter().enumerate().map(|(at, step)| StepRow {
         step: step.step,
