@@ -81,7 +81,7 @@ fn mark_code(text: &str) -> String {
 fn mark_strong(html: &str) -> String {
     let parts: Vec<&str> = html.split("**").collect();
     // A mark without its partner stays.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return html.to_owned();
     }
     let marked = parts.iter().enumerate().map(|(at, part)| {

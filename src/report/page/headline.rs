@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::frame::{Html, Section, Tone, render};
-use super::run_page::RunContext;
+use super::run_context::RunContext;
 use crate::pipeline::{Outcome, Reading, RequirementResult, RequirementStatus, Revision};
 use crate::report::counted;
 use crate::report::next_step::{answer_commands, next_steps};
@@ -85,7 +85,9 @@ fn found(context: &RunContext<'_>, revision: &Revision) -> String {
             "not covered, as the review accepts",
         ),
     ];
-    let others: String = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("; {n} {words}")).collect();
+    let others: Vec<String> =
+        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("; {n} {words}")).collect();
+    let others = others.concat();
     let verb = if holds == 1 { "holds" } else { "hold" };
     match results.len() {
         0 => "The specification has no requirements.".to_owned(),

@@ -100,19 +100,21 @@ impl<'a> Layout<'a> {
         let has_others = actors.iter().skip(1).any(Option::is_none);
         if has_others || names.len() > MAX_LANES || names.is_empty() {
             names.truncate(MAX_LANES - 1);
-            names.push(OTHERS);
+            names.push(if names.is_empty() { "steps" } else { OTHERS });
         }
         let box_width = if names.len() > 3 { 98 } else { 120 };
         Self { trace, actors, names, box_width }
     }
 
     fn lane_of(&self, at: usize) -> usize {
-        let name = self.actors[at].as_deref().unwrap_or(OTHERS);
-        self.names.iter().position(|known| *known == name).unwrap_or(self.names.len() - 1)
+        // The last lane is also that of processes without a lane of their own.
+        let name = self.actors[at].as_deref();
+        self.names.iter().position(|known| Some(*known) == name).unwrap_or(self.names.len() - 1)
     }
 
     fn center(&self, lane: usize) -> usize {
-        MARGIN + lane * (self.box_width + GAP) + (self.box_width + GAP) / 2
+        let lane_width = self.box_width + GAP;
+        MARGIN + lane * lane_width + lane_width / 2
     }
 
     fn width(&self) -> usize {

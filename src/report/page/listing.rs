@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn only_what_is_near_a_cited_line_of_a_long_document_is_shown() {
-        let text: String = (1..=2_000).map(|line| format!("line {line} of a long document\n")).collect();
+        let lines: Vec<String> = (1..=2_000).map(|line| format!("line {line} of a long document\n")).collect();
+        let text = lines.concat();
         let documents = [Document { path: "a.md".into(), text }, Document { path: "b.md".into(), text: "x\n".into() }];
         let cited = cited_lines("docs/a.md:100-101", &documents);
         let mark = Mark { label: "R1".into(), target: "R1".into() };
@@ -181,8 +182,10 @@ mod tests {
         assert_eq!(listings.len(), 1);
         let shown = listings[0].rows.iter().filter(|row| matches!(row, Row::Line { .. })).count();
         assert_eq!((shown, listings[0].rows.len()), (62, 64));
-        let marked =
-            listings[0].rows.iter().filter(|row| matches!(row, Row::Line { marks, .. } if marks == &[mark.clone()]));
+        let marked = listings[0]
+            .rows
+            .iter()
+            .filter(|row| matches!(row, Row::Line { marks, .. } if marks == std::slice::from_ref(&mark)));
         assert_eq!(marked.count(), 2);
     }
 

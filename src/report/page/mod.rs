@@ -12,9 +12,11 @@ mod listing;
 mod messages;
 mod requirements;
 mod revisions;
+mod run_context;
 mod run_page;
 mod trace;
 mod witnesses;
 
 pub use frame::{Html, Page, Section, Tone, render};
-pub use run_page::{RunSource, run_page};
+pub use run_context::RunSource;
+pub use run_page::run_page;

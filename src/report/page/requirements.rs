@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::frame::{Section, Tone, render};
 use super::listing::{Cited, cited_lines};
-use super::run_page::RunContext;
-use crate::pipeline::{ForbiddenExample, RequirementStatus, Revision};
+use super::run_context::RunContext;
+use crate::pipeline::{CoveredRequirement, ForbiddenExample, RequirementStatus, Revision};
 use crate::tla::Module;
 
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
         .into_iter()
         .map(|result| {
             let names = revision.requirements.iter().find(|known| known.requirement.id == result.requirement.id);
-            let names: BTreeSet<&String> = names.into_iter().flat_map(|covered| covered.claims()).collect();
+            let names: BTreeSet<&String> = names.into_iter().flat_map(CoveredRequirement::claims).collect();
             let (status, tone, short) = status_parts(&result.status);
             RequirementRow {
                 place: result.requirement.place_words(),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::diff::{DiffLine, unified_diff};
 use super::frame::{Section, Tone, render};
-use super::run_page::RunContext;
+use super::run_context::RunContext;
 use crate::pipeline::{Feedback, Outcome, Revision, file};
 use crate::report::text::review_words;
 use crate::tla::{verdict_sentence, without_translation};
@@ -83,7 +83,7 @@ fn diffs(context: &RunContext<'_>, parent: &Revision, revision: &Revision) -> Ve
             let count = |kind: &str| lines.iter().filter(|line| line.kind == kind).count();
             let title = file::visible_name(name, revision.module_name());
             let (added, removed) = (count("new"), count("old"));
-            (!lines.is_empty()).then(|| Diff { title, added, removed, lines })
+            (!lines.is_empty()).then_some(Diff { title, added, removed, lines })
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::frame::{Section, Tone, render};
-use super::run_page::RunContext;
+use super::run_context::RunContext;
 use crate::report::counted;
 use crate::tla::{Reached, WitnessOutcome};
 
