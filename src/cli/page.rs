@@ -43,12 +43,16 @@ impl PageArgs {
         if path.metadata().is_ok_and(|there| !there.is_file() || there.permissions().readonly()) {
             return refused(format!("cannot write the page {shown}: it is no file that can be written"));
         }
-        if created.is_some_and(|created| created == folder && !created.exists()) {
+        let is_same = |created: &Path| std::path::absolute(created).ok() == std::path::absolute(&folder).ok();
+        if created.is_some_and(|created| is_same(created) && !created.exists()) {
             return Ok(());
+        }
+        if !folder.is_dir() {
+            return refused(format!("cannot write the page {shown}: its folder does not exist"));
         }
         match tempfile::Builder::new().prefix(".new-").tempfile_in(&folder) {
             Ok(_) => Ok(()),
-            Err(error) => refused(format!("cannot write the page {shown}: {error}")),
+            Err(error) => refused(format!("cannot write the page {shown}: {}", error.kind())),
         }
     }
 

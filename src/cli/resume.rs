@@ -31,7 +31,7 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Decision, Outcome, PromptInUse, Run, RunError, RunView};
+use crate::pipeline::{self, Decision, Finished, Outcome, PromptInUse, Run, RunError, RunView};
 use crate::report::summary;
 
 #[derive(Debug, ClapArgs)]
@@ -135,26 +135,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return drive_and_report(&run, prepared, &display, format, &args.pages).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
-        update_visible_files(&run, &display)?;
-        args.pages.page.write_run(run.root(), &view, &run.entries())?;
-        match format {
-            Format::Text => print_result(&summary(&view, display.width())),
-            Format::Json => {
-                run.entries().iter().rfind(|entry| entry.event.is_run_finished()).into_iter().for_each(print_json_line);
-            }
-        }
-        if let Some(policy) = &args.forge.policy {
-            let (folder, policy) = (args.folder.display(), policy.display());
-            display.note(&format!("the run is finished, so the policy is not applied; check the run with: tlaforge audit {folder} --policy {policy}"));
-        }
-        if args.forge.objective.is_some() {
-            display.note("the run is finished, so the objective has no effect; set it for a branch: --from rev_N");
-        }
-        display.note(&format!(
-            "the run is finished; start a branch with: tlaforge resume {} --from rev_N --at NODE",
-            args.folder.display()
-        ));
-        return Ok(exit_status(finished.outcome, finished.reason));
+        return show_finished(&run, finished, &args, &display);
     }
     // Not before: a finished run uses none of the programs, servers and files that its journal names.
     refuse_untrusted_journal(&recorded, &flags, &settings)?;
@@ -164,6 +145,31 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
     drive_and_report(&run, prepared, &display, format, &args.pages).await
+}
+
+/// Prints the outcome of a finished run, which has nothing to continue.
+fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
+    let view = run.view();
+    update_visible_files(run, display)?;
+    args.pages.page.write_run(run.root(), &view, &run.entries())?;
+    match args.forge.format {
+        Format::Text => print_result(&summary(&view, display.width())),
+        Format::Json => {
+            run.entries().iter().rfind(|entry| entry.event.is_run_finished()).into_iter().for_each(print_json_line);
+        }
+    }
+    if let Some(policy) = &args.forge.policy {
+        let (folder, policy) = (args.folder.display(), policy.display());
+        display.note(&format!("the run is finished, so the policy is not applied; check the run with: tlaforge audit {folder} --policy {policy}"));
+    }
+    if args.forge.objective.is_some() {
+        display.note("the run is finished, so the objective has no effect; set it for a branch: --from rev_N");
+    }
+    display.note(&format!(
+        "the run is finished; start a branch with: tlaforge resume {} --from rev_N --at NODE",
+        args.folder.display()
+    ));
+    Ok(exit_status(finished.outcome, finished.reason))
 }
 
 /// Where a branch begins, and the answers that it takes.

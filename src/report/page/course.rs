@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::frame::{Section, render};
-use super::run_page::RunContext;
+use super::run_context::RunContext;
 use crate::pipeline::Spent;
 use crate::report::chart::{Chart, ChartError, Drawn, Line};
 use crate::report::text::amounts;
@@ -115,9 +115,7 @@ fn cells(chart: &Chart, drawn: Drawn) -> (Vec<Cell>, String) {
 fn spent_rows(context: &RunContext<'_>) -> Vec<SpentRow> {
     let spent = &context.view.spending.by_lifeline;
     let most = |of: fn(&Spent) -> f64| spent.values().map(of).fold(0.0, f64::max);
-    let (seconds, tokens, cost): (fn(&Spent) -> f64, fn(&Spent) -> f64, fn(&Spent) -> f64) =
-        (|s| s.seconds, tokens_of, |s| s.cost_usd);
-    let maxima = [most(seconds), most(tokens), most(cost)];
+    let maxima = [most(|spent| spent.seconds), most(tokens_of), most(|spent| spent.cost_usd)];
     let bar = |label, words: String, value: f64, most: f64| {
         let width = if most > 0.0 { (value / most * BAR * 10.0).round() / 10.0 } else { 0.0 };
         Bar { label, words, width }
@@ -125,7 +123,7 @@ fn spent_rows(context: &RunContext<'_>) -> Vec<SpentRow> {
     let row = |(node, spent): (&String, &Spent)| SpentRow {
         node: node.clone(),
         bars: [
-            bar("Time", format!("{:.0} s", spent.seconds), spent.seconds, maxima[0]),
+            bar("Time", seconds_words(spent.seconds), spent.seconds, maxima[0]),
             bar(
                 "Tokens",
                 if spent.tokens + spent.estimated_tokens == 0 {
@@ -154,4 +152,8 @@ fn spent_rows(context: &RunContext<'_>) -> Vec<SpentRow> {
 #[expect(clippy::cast_precision_loss, reason = "the width of a bar")]
 fn tokens_of(spent: &Spent) -> f64 {
     (spent.tokens + spent.estimated_tokens) as f64
+}
+
+fn seconds_words(seconds: f64) -> String {
+    if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }

@@ -39,14 +39,16 @@ mod tests {
     use super::*;
 
     fn text(old: &str, new: &str) -> String {
-        unified_diff(old, new).iter().map(|line| format!("{} {}\n", line.kind, line.text)).collect()
+        let lines: Vec<String> =
+            unified_diff(old, new).iter().map(|line| format!("{} {}\n", line.kind, line.text)).collect();
+        lines.concat()
     }
 
     #[test]
     fn a_diff_shows_changes_with_the_lines_around_them() {
         assert_eq!(text("a\nb\nc\n", "a\nb\nc\n"), "");
         assert_eq!(text("a\nb\nc\n", "a\nx\nc\n"), "same a\nold b\nnew x\nsame c\n");
-        let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        let old = (1..=20).map(|n| format!("{n}\n")).collect::<Vec<_>>().concat();
         let new = old.replace("10\n", "ten\n");
         assert_eq!(
             text(&old, &new),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::frame::{Html, Section, Tone, render};
 use super::listing::{Cited, Mark, cited_lines};
-use super::run_page::{RunContext, module_id};
+use super::run_context::{RunContext, module_id};
 use super::trace::{StepCitation, TraceSource, trace_view};
 use crate::pipeline::{Flaw, JudgedViolation, Quotes, RequirementStatus, Revision, ViolationJudgement};
 use crate::tla::{CheckOutcome, Lasso, Module, probe_lines};

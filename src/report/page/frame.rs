@@ -71,11 +71,30 @@ fn mark_code(text: &str) -> String {
         match (is_code, closes) {
             (true, true) => html.extend(["<code>", &escape(part), "</code>"]),
             (true, false) => html.extend(["`", &escape(part)]),
-            (false, _) => html.push_str(&escape(part)),
+            (false, _) => html.push_str(&mark_strong(&escape(part))),
         }
         is_code = !is_code;
     }
     html
+}
+
+/// The same for what is between two stars, of a text that is HTML already.
+fn mark_strong(html: &str) -> String {
+    let parts: Vec<&str> = html.split("**").collect();
+    // A mark without its partner stays.
+    if parts.len().is_multiple_of(2) {
+        return html.to_owned();
+    }
+    let marked = parts.iter().enumerate().map(|(at, part)| {
+        if at % 2 == 1 && !part.trim().is_empty() {
+            format!("<strong>{part}</strong>")
+        } else if at % 2 == 1 {
+            format!("**{part}**")
+        } else {
+            (*part).to_owned()
+        }
+    });
+    marked.collect()
 }
 
 /// A text that is HTML already, so that a template does not escape it.
@@ -187,6 +206,20 @@ mod tests {
     fn base64_is_that_of_rfc_4648() {
         for (text, expected) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
             assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn code_and_stress_are_marked_and_nothing_else() {
+        for (text, html) in [
+            ("a `b < c` d", "a <code>b &lt; c</code> d"),
+            ("**A.** b ** c", "**A.** b ** c"),
+            ("**A & b.** c", "<strong>A &amp; b.</strong> c"),
+            ("`a` and ` b", "<code>a</code> and ` b"),
+            ("<b>`<i>`", "&lt;b&gt;<code>&lt;i&gt;</code>"),
+            ("`**a**`", "<code>**a**</code>"),
+        ] {
+            assert_eq!(mark_code(text), html, "{text}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::frame::{Section, render};
 use super::listing::cited_lines;
-use super::run_page::RunContext;
+use super::run_context::RunContext;
 use crate::report::accepted::accepted_lines;
 use crate::report::strengthen::{sample_line, strengthened_line};
 use crate::report::text::{normative_counts, undecided_open_points};

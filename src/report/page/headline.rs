@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use super::frame::{Html, Section, Tone, render};
-use super::run_page::RunContext;
+use super::run_context::RunContext;
 use crate::pipeline::{Outcome, Reading, RequirementResult, RequirementStatus, Revision};
 use crate::report::counted;
 use crate::report::next_step::{answer_commands, next_steps};
 use crate::report::text::{heading, known_words, undecided_open_points};
-use crate::tla::{bounds_sentence, statistics_sentence, verdict_sentence};
+use crate::tla::{bounds_sentence, statistics_sentence};
 
 pub(super) fn heading_sentence(context: &RunContext<'_>) -> String {
     let sentence = heading(context.view);
@@ -35,6 +35,9 @@ pub(super) fn lead(context: &RunContext<'_>) -> Html {
         );
     };
     let check = revision.check.as_ref();
+    // With a question, another revision is violated.
+    let of =
+        if context.view.open_question().is_some() { format!("rev_{}: ", revision.revision) } else { String::new() };
     let why =
         context.view.finished.as_ref().filter(|finished| {
             matches!(finished.outcome, Outcome::NotApproved | Outcome::Undecided | Outcome::Stopped)
@@ -44,7 +47,7 @@ pub(super) fn lead(context: &RunContext<'_>) -> Html {
         minijinja::context! {
             found => found(context, revision),
             why => why.map(|finished| finished.why.clone()),
-            checked => check.map(|check| format!("{}: {}", verdict_sentence(check).split(':').next().unwrap_or_default(), statistics_sentence(&check.statistics))),
+            checked => check.map(|check| format!("{of}{}, {}", check.verdict.name(), statistics_sentence(&check.statistics))),
             within => check.map(|check| bounds_sentence(&check.bounds)),
             grounds => ground_links(context, revision),
             next => next_steps(context.view, context.source.folder),
@@ -82,7 +85,9 @@ fn found(context: &RunContext<'_>, revision: &Revision) -> String {
             "not covered, as the review accepts",
         ),
     ];
-    let others: String = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("; {n} {words}")).collect();
+    let others: Vec<String> =
+        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("; {n} {words}")).collect();
+    let others = others.concat();
     let verb = if holds == 1 { "holds" } else { "hold" };
     match results.len() {
         0 => "The specification has no requirements.".to_owned(),

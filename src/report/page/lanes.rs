@@ -1,33 +1,37 @@
 //! A trace as swim lanes: a column for each process that acts and one for steps that no process is known to take, a row for
 //! each state, arrows for messages and for the loop of a lasso.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 use serde::Serialize;
 
 use super::frame::{Html, render};
 use super::messages::{Message, find_messages};
 use crate::tla::changes::Change;
-use crate::tla::{Lasso, Trace};
+use crate::tla::{Lasso, Step, Trace};
 
-/// All in pixels at the size in which the chart is drawn.
+// All in pixels at the size in which the chart is drawn.
 const ROW: usize = 38;
 const HEAD: usize = 34;
-const LANE: usize = 138;
-const BOX: usize = 118;
+const BOX_HEIGHT: usize = 26;
+/// Between two boxes side by side.
+const GAP: usize = 20;
 /// For the numbers of the steps on the left, and for the arrow of a lasso on the right.
 const MARGIN: usize = 40;
-/// Number of characters of a label that fit into a box.
-const LABEL: usize = 16;
+/// The width of a character of a label, rounded up.
+const CHARACTER: usize = 7;
+
 /// A lane for each of more processes would be wider than any screen.
 const MAX_LANES: usize = 12;
+/// Longest name of an element on its arrow, in characters.
+const MAX_ELEMENT: usize = 14;
 
 /// The lane of steps that no process is known to take.
-const OTHERS: &str = "not known whose";
+const OTHERS: &str = "other steps";
 
 #[derive(Serialize)]
-struct Lane {
-    name: String,
+struct Lane<'a> {
+    name: &'a str,
     label: String,
     x: usize,
 }
@@ -37,7 +41,6 @@ struct Node {
     step: usize,
     label: String,
     title: String,
-    /// The left edge, and the top.
     x: usize,
     y: usize,
     width: usize,
@@ -47,107 +50,142 @@ struct Node {
 struct Arrow {
     path: String,
     title: String,
+    label: String,
+    /// The middle of the arrow.
+    x: usize,
+    y: usize,
 }
 
-/// The chart, with an arrow for each message.
-pub(super) fn lanes(trace: &Trace, actors: &[Option<String>], changes: &[Vec<Change>], words: &str) -> Html {
-    let names = lane_names(actors);
-    let place_of = |at: usize| {
-        let name = actors[at].as_deref().unwrap_or(OTHERS);
-        names.iter().position(|known| known == name).unwrap_or(names.len().saturating_sub(1))
-    };
-    let center = |lane: usize| MARGIN + lane * LANE + LANE / 2;
-    let row = |at: usize| HEAD + at * ROW + ROW / 2;
-    let width = MARGIN * 2 + names.len().max(1) * LANE;
-    let nodes: Vec<Node> = trace
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(at, step)| {
-            let is_initial = at == 0 && step.action.is_none();
-            let action = step.action.as_deref().unwrap_or(if is_initial { "initial state" } else { "unknown action" });
-            // The initial state is nobody's step.
-            let (x, wide) = if is_initial {
-                (MARGIN + 10, names.len().max(1) * LANE - 20)
-            } else {
-                (center(place_of(at)) - BOX / 2, BOX)
-            };
-            let by = actors[at].as_ref().map_or_else(String::new, |name| format!(" of {name}"));
-            Node {
-                step: step.step,
-                label: shorten(action),
-                title: format!("Step {}: {action}{by}", step.step),
-                x,
-                y: row(at) - 13,
-                width: wide,
-            }
-        })
-        .collect();
-    let arrows = find_messages(changes).into_iter().filter_map(|Message { sent, received, element }| {
-        let (from, to) = (place_of(sent), place_of(received));
-        // Between a lane and itself there is nothing to cross.
-        let (leaves, arrives) = match from.cmp(&to) {
-            std::cmp::Ordering::Less => (center(from) + BOX / 2, center(to) - BOX / 2 - 5),
-            std::cmp::Ordering::Greater => (center(from) - BOX / 2, center(to) + BOX / 2 + 5),
-            std::cmp::Ordering::Equal => return None,
-        };
-        let title = format!(
-            "{element}: sent in step {}, received in step {}",
-            trace.steps[sent].step, trace.steps[received].step
-        );
-        Some(Arrow { path: format!("M{leaves} {} L{arrives} {}", row(sent), row(received)), title })
-    });
-    let arrows: Vec<Arrow> = arrows.collect();
-    let lanes: Vec<Lane> = names
-        .iter()
-        .enumerate()
-        .map(|(at, name)| Lane { name: name.clone(), label: shorten(name), x: center(at) })
-        .collect();
-    let last = trace.steps.len().saturating_sub(1);
-    let end = width - MARGIN + 4;
-    let right_edge = |at: usize| nodes.get(at).map_or(end, |node| node.x + node.width + 2);
-    let back = match trace.lasso {
-        Some(Lasso::BackTo(step)) => {
-            let to = trace.steps.iter().position(|known| known.step == step).unwrap_or(last);
-            // A state that repeats alone gets a small loop.
-            let (from_y, to_y) = (row(last) + 5, row(to) - if to == last { 5 } else { 0 });
-            let (leaves, arrives, side) = (right_edge(last), right_edge(to) + 5, end + 14);
-            Some(format!("M{leaves} {from_y} H{side} V{to_y} H{arrives}"))
-        }
-        _ => None,
-    };
+/// The chart, with an arrow for each message. `id` is unique in the page.
+pub(super) fn lanes(id: &str, trace: &Trace, actors: &[Option<String>], changes: &[Vec<Change>], words: &str) -> Html {
+    let layout = Layout::new(trace, actors);
+    let steps = trace.steps.iter().enumerate();
+    let nodes: Vec<Node> = steps.map(|(at, step)| layout.node(at, step)).collect();
+    let arrows: Vec<Arrow> = find_messages(changes).iter().filter_map(|message| layout.arrow(message)).collect();
+    let lane = |(at, name)| Lane { name, label: layout.shorten(name), x: layout.center(at) };
+    let lanes: Vec<Lane<'_>> = layout.names.iter().copied().enumerate().map(lane).collect();
+    let bottom = HEAD + trace.steps.len() * ROW;
     let stutters = matches!(trace.lasso, Some(Lasso::Stuttering(true)));
-    let height = HEAD + trace.steps.len() * ROW + if stutters { ROW } else { 10 };
     render(
         "lanes",
         minijinja::context! {
-            width, height, lanes, nodes, arrows, back, words,
+            id, lanes, nodes, arrows, words, bottom,
+            width => layout.width(),
+            height => bottom + if stutters { ROW } else { 10 },
             head => HEAD,
-            bottom => HEAD + trace.steps.len() * ROW,
-            box_height => 26,
-            stutters => stutters.then(|| HEAD + trace.steps.len() * ROW + 16),
+            box_height => BOX_HEIGHT,
+            back => layout.back(&nodes),
+            stutters => stutters.then_some(bottom + 16),
         },
     )
 }
 
-fn lane_names(actors: &[Option<String>]) -> Vec<String> {
-    let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
-    // Sorted by name, so that two traces of one model have the same order; the lane without a process comes last.
-    for name in actors.iter().flatten() {
-        seen.insert(name, ());
-    }
-    let mut names: Vec<String> = seen.into_keys().map(str::to_owned).collect();
-    let has_others = actors.iter().skip(1).any(Option::is_none);
-    if has_others || names.len() > MAX_LANES || names.is_empty() {
-        names.truncate(MAX_LANES - 1);
-        names.push(OTHERS.to_owned());
-    }
-    names
+struct Layout<'a> {
+    trace: &'a Trace,
+    actors: &'a [Option<String>],
+    names: Vec<&'a str>,
+    /// The width of a box.
+    box_width: usize,
 }
 
-fn shorten(text: &str) -> String {
-    if text.chars().count() <= LABEL {
+impl<'a> Layout<'a> {
+    fn new(trace: &'a Trace, actors: &'a [Option<String>]) -> Self {
+        // In the order in which they act, so that most arrows are short.
+        let mut names: Vec<&str> = Vec::new();
+        for name in actors.iter().flatten() {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let has_others = actors.iter().skip(1).any(Option::is_none);
+        if has_others || names.len() > MAX_LANES || names.is_empty() {
+            names.truncate(MAX_LANES - 1);
+            names.push(if names.is_empty() { "steps" } else { OTHERS });
+        }
+        let box_width = if names.len() > 3 { 98 } else { 120 };
+        Self { trace, actors, names, box_width }
+    }
+
+    fn lane_of(&self, at: usize) -> usize {
+        // The last lane is also that of processes without a lane of their own.
+        let name = self.actors[at].as_deref();
+        self.names.iter().position(|known| Some(*known) == name).unwrap_or(self.names.len() - 1)
+    }
+
+    fn center(&self, lane: usize) -> usize {
+        let lane_width = self.box_width + GAP;
+        MARGIN + lane * lane_width + lane_width / 2
+    }
+
+    fn width(&self) -> usize {
+        MARGIN * 2 + self.names.len() * (self.box_width + GAP)
+    }
+
+    /// The middle of a row.
+    fn row(at: usize) -> usize {
+        HEAD + at * ROW + ROW / 2
+    }
+
+    fn shorten(&self, text: &str) -> String {
+        shorten(text, self.box_width / CHARACTER)
+    }
+
+    fn node(&self, at: usize, step: &Step) -> Node {
+        let is_initial = at == 0 && step.action.is_none();
+        let action = step.action.as_deref().unwrap_or(if is_initial { "initial state" } else { "unknown action" });
+        // The initial state is the step of no process.
+        let (x, width) = if is_initial {
+            (MARGIN + GAP / 2, self.width() - 2 * MARGIN - GAP)
+        } else {
+            (self.center(self.lane_of(at)) - self.box_width / 2, self.box_width)
+        };
+        let by = self.actors[at].as_ref().map_or_else(String::new, |name| format!(" by {name}"));
+        Node {
+            step: step.step,
+            label: self.shorten(action),
+            title: format!("Step {}: {action}{by}", step.step),
+            x,
+            y: Self::row(at) - BOX_HEIGHT / 2,
+            width,
+        }
+    }
+
+    /// `None` for a message of a process to itself, which crosses nothing.
+    fn arrow(&self, message: &Message) -> Option<Arrow> {
+        let Message { sent, received, element } = message;
+        let (from, to) = (self.center(self.lane_of(*sent)), self.center(self.lane_of(*received)));
+        let half = self.box_width / 2;
+        let (leaves, arrives) = match from.cmp(&to) {
+            Ordering::Less => (from + half, to - half - 5),
+            Ordering::Greater => (from - half, to + half + 5),
+            Ordering::Equal => return None,
+        };
+        let (top, bottom) = (Self::row(*sent), Self::row(*received));
+        let number = |at: usize| self.trace.steps[at].step;
+        Some(Arrow {
+            path: format!("M{leaves} {top} L{arrives} {bottom}"),
+            title: format!("{element}: sent in step {}, received in step {}", number(*sent), number(*received)),
+            label: shorten(element, MAX_ELEMENT),
+            x: usize::midpoint(leaves, arrives),
+            y: usize::midpoint(top, bottom),
+        })
+    }
+
+    /// The arrow from the last state to the one with which a lasso continues.
+    fn back(&self, nodes: &[Node]) -> Option<String> {
+        let Some(Lasso::BackTo(step)) = self.trace.lasso else { return None };
+        let last = nodes.len().checked_sub(1)?;
+        let to = nodes.iter().position(|node| node.step == step)?;
+        let right = |at: usize| nodes[at].x + nodes[at].width;
+        // A state that repeats alone gets a small loop.
+        let (leaves, arrives) = (Self::row(last) + 5, Self::row(to) - if to == last { 5 } else { 0 });
+        Some(format!("M{} {leaves} H{} V{arrives} H{}", right(last) + 2, self.width() - MARGIN + 18, right(to) + 7))
+    }
+}
+
+fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
         return text.to_owned();
     }
-    text.chars().take(LABEL - 1).chain(['\u{2026}']).collect()
+    text.chars().take(most.saturating_sub(1)).chain(['\u{2026}']).collect()
 }

@@ -2,11 +2,12 @@
 //! without its translation.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::prompt::{Document, LineRange, places_in};
-use crate::tla::{Lines, Module};
+use crate::tla::{Field, Id, Lines, Module, NodeKind};
 
 /// A document up to this size is shown whole.
 const WHOLE: usize = 40_000;
@@ -128,27 +129,42 @@ fn rows(text: &str, is_shown: impl Fn(usize) -> bool, row: impl Fn(usize, &str) 
 
 /// The first and the last line of an action in its module: of the label up to the next one, or of the definition.
 pub(super) fn action_lines(module: &Module, action: &str) -> Option<(usize, usize)> {
-    let name = action.split_once(['(', ' ']).map_or(action, |(name, _)| name);
+    let name = action_name(action);
     let lines = Lines::new(&module.source);
     if let Some(algorithm) = &module.algorithm
         && let Some(at) = algorithm.labels.iter().position(|label| label.name == name)
     {
         let first = algorithm.labels[at].line;
-        let end = lines.line(algorithm.range.end);
-        let next = algorithm.labels.get(at + 1).map_or(end, |next| next.line);
-        let last = next.saturating_sub(1).max(first);
-        // The end of a process and the head of the next one belong to no label.
-        let text: Vec<&str> = module.source.lines().skip(first - 1).take(last - first + 1).collect();
-        let ends = |line: &&str| {
-            ["}", "end process", "process", "fair process"].iter().any(|word| line.trim_start().starts_with(word))
-                && !line.starts_with("        ")
-        };
-        let body = text.iter().skip(1).position(|line| ends(line)).map_or(text.len(), |at| at + 1);
-        let blank = text[..body].iter().rev().take_while(|line| line.trim().is_empty()).count();
-        return Some((first, first + (body - blank).max(1) - 1));
+        let bodies = algorithm.tree.of_kind(NodeKind::Body).map(|id| algorithm.tree.range(id));
+        let body = bodies
+            .filter(|body| body.contains(&label_start(module, name).unwrap_or(usize::MAX)))
+            .min_by_key(Range::len);
+        let end = lines.line(body.map_or(algorithm.range.end, |body| body.end).saturating_sub(1));
+        let next = algorithm.labels.get(at + 1).map_or(end, |next| (next.line - 1).min(end));
+        return Some((first, next.max(first)));
     }
     let range = &module.definition(name)?.range;
     (!module.in_translation(range.start)).then(|| (lines.line(range.start), lines.line(range.end.saturating_sub(1))))
+}
+
+/// The name of the process whose label an action is.
+pub(super) fn process_name<'a>(module: &'a Module, action: &str) -> Option<&'a str> {
+    let algorithm = module.algorithm.as_ref()?;
+    let start = label_start(module, action_name(action))?;
+    let tree = &algorithm.tree;
+    let process = tree.of_kind(NodeKind::Process).find(|id| tree.range(*id).contains(&start))?;
+    Some(tree.text(tree.field(process, Field::Name)?, &module.source))
+}
+
+/// Without arguments and without the position of an unnamed part.
+fn action_name(action: &str) -> &str {
+    action.split_once(['(', ' ']).map_or(action, |(name, _)| name)
+}
+
+fn label_start(module: &Module, name: &str) -> Option<usize> {
+    let tree = &module.algorithm.as_ref()?.tree;
+    let is_it = |id: &Id| tree.node(*id).field == Some(Field::Label) && tree.text(*id, &module.source) == name;
+    tree.ids().find(is_it).map(|id| tree.range(id).start)
 }
 
 #[cfg(test)]
@@ -157,7 +173,8 @@ mod tests {
 
     #[test]
     fn only_what_is_near_a_cited_line_of_a_long_document_is_shown() {
-        let text: String = (1..=2_000).map(|line| format!("line {line} of a long document\n")).collect();
+        let lines: Vec<String> = (1..=2_000).map(|line| format!("line {line} of a long document\n")).collect();
+        let text = lines.concat();
         let documents = [Document { path: "a.md".into(), text }, Document { path: "b.md".into(), text: "x\n".into() }];
         let cited = cited_lines("docs/a.md:100-101", &documents);
         let mark = Mark { label: "R1".into(), target: "R1".into() };
@@ -165,8 +182,22 @@ mod tests {
         assert_eq!(listings.len(), 1);
         let shown = listings[0].rows.iter().filter(|row| matches!(row, Row::Line { .. })).count();
         assert_eq!((shown, listings[0].rows.len()), (62, 64));
-        let marked =
-            listings[0].rows.iter().filter(|row| matches!(row, Row::Line { marks, .. } if marks == &[mark.clone()]));
+        let marked = listings[0]
+            .rows
+            .iter()
+            .filter(|row| matches!(row, Row::Line { marks, .. } if marks == std::slice::from_ref(&mark)));
         assert_eq!(marked.count(), 2);
+    }
+
+    #[test]
+    fn a_label_ends_at_the_next_one_or_with_its_process() {
+        let text = "---- MODULE M ----\n(* --algorithm A\nprocess one \\in 1..2\nbegin\n  First:\n    skip;\n  Second:\n    \
+                    skip;\nend process;\nprocess two = 3\nbegin\n  Third: skip;\nend process;\nend algorithm; *)\n====\n";
+        let module = Module::parse(text).unwrap();
+        assert_eq!(action_lines(&module, "First"), Some((5, 6)));
+        assert_eq!(action_lines(&module, "Second(1)"), Some((7, 8)));
+        assert_eq!(process_name(&module, "Second"), Some("one"));
+        assert_eq!(process_name(&module, "Third"), Some("two"));
+        assert_eq!(process_name(&module, "Fourth"), None);
     }
 }

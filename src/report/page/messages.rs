@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::listing::process_name;
 use crate::tla::changes::{Change, Difference, changes};
-use crate::tla::{Trace, acting_process};
+use crate::tla::{Module, Trace, acting_process};
 
 /// An element that one step adds to a set or a sequence and a later one removes. Both are indices of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +52,9 @@ fn without_index(path: &str) -> &str {
 }
 
 /// The process that took each step: the only one whose `pc` changed; otherwise the one known process whose entries of
-/// functions changed; in a module without `pc`, the first argument of the action.
-pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>]) -> Vec<Option<String>> {
+/// functions changed; in a module without `pc`, the first argument of the action; otherwise the process in the algorithm that has
+/// the label.
+pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>], module: Option<&Module>) -> Vec<Option<String>> {
     let by_pc = trace.steps.windows(2).map(|pair| acting_process(&pair[0], &pair[1]));
     let by_pc: Vec<Option<String>> = std::iter::once(None).chain(by_pc).collect();
     let known: BTreeSet<&str> = by_pc.iter().flatten().map(String::as_str).collect();
@@ -65,7 +67,8 @@ pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>]) -> Vec<Option<Strin
             let first = arguments.split([',', ')']).next()?.trim();
             (known.is_empty() && !first.is_empty() && !first.starts_with("line ")).then(|| first.to_owned())
         };
-        found.clone().or_else(by_key).or_else(by_argument)
+        let by_label = || process_name(module?, trace.steps[at].action.as_deref()?).map(str::to_owned);
+        found.clone().or_else(by_key).or_else(by_argument).or_else(by_label)
     };
     by_pc.iter().enumerate().take(trace.steps.len()).map(actor).collect()
 }
@@ -108,7 +111,7 @@ mod tests {
         let moved: &[(&str, &str)] = &[("n", "(a :> 0 @@ b :> 0)"), ("pc", "(a :> 2 @@ b :> 1)")];
         let counted: &[(&str, &str)] = &[("n", "(a :> 5 @@ b :> 0)"), ("pc", "(a :> 2 @@ b :> 1)")];
         let trace = trace(&[start, moved, counted]);
-        let actors = actors(&trace, &changes_by_step(&trace));
+        let actors = actors(&trace, &changes_by_step(&trace), None);
         assert_eq!(actors, [None, Some("a".to_owned()), Some("a".to_owned())]);
     }
 }

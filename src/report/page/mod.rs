@@ -13,10 +13,12 @@ mod live;
 mod messages;
 mod requirements;
 mod revisions;
+mod run_context;
 mod run_page;
 mod trace;
 mod witnesses;
 
 pub use frame::{Html, Page, Section, Tone, render};
 pub use live::{LivePage, live_page};
-pub use run_page::{RunSource, run_page};
+pub use run_context::RunSource;
+pub use run_page::run_page;

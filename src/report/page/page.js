@@ -126,6 +126,7 @@
     if (inner.top < outer.top + 20 || inner.bottom > outer.bottom - 20) {
       pane.scrollTop += inner.top - outer.top - Math.min(outer.height / 3, 120);
     }
+    if (inner.left < outer.left || inner.right > outer.right) pane.scrollLeft += inner.left - outer.left - 30;
   }
 
   /** One trace with its stepper. */

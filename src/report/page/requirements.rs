@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::frame::{Section, Tone, render};
 use super::listing::{Cited, cited_lines};
-use super::run_page::RunContext;
-use crate::pipeline::{ForbiddenExample, RequirementStatus, Revision};
+use super::run_context::RunContext;
+use crate::pipeline::{CoveredRequirement, ForbiddenExample, RequirementStatus, Revision};
 use crate::tla::Module;
 
 #[derive(Serialize)]
@@ -46,8 +46,8 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
         .into_iter()
         .map(|result| {
             let names = revision.requirements.iter().find(|known| known.requirement.id == result.requirement.id);
-            let names: BTreeSet<&String> = names.into_iter().flat_map(|covered| covered.claims()).collect();
-            let (status, tone, _) = status_parts(&result.status);
+            let names: BTreeSet<&String> = names.into_iter().flat_map(CoveredRequirement::claims).collect();
+            let (status, tone, short) = status_parts(&result.status);
             RequirementRow {
                 place: result.requirement.place_words(),
                 lines: result
@@ -60,7 +60,11 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
                 text: result.requirement.text,
                 status,
                 tone,
-                words: result.status.words(),
+                words: match &result.status {
+                    // The properties are listed below it.
+                    RequirementStatus::Holds { .. } => short.to_owned(),
+                    other => other.words(),
+                },
                 properties: names
                     .into_iter()
                     .map(|name| property_row(context, revision, module.as_ref(), name))

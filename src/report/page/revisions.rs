@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::diff::{DiffLine, unified_diff};
 use super::frame::{Section, Tone, render};
-use super::run_page::RunContext;
-use crate::pipeline::{Feedback, Revision, file};
+use super::run_context::RunContext;
+use crate::pipeline::{Feedback, Outcome, Revision, file};
 use crate::report::text::review_words;
-use crate::tla::{Verdict, verdict_sentence, without_translation};
+use crate::tla::{verdict_sentence, without_translation};
 
 #[derive(Serialize)]
 struct RevisionRow {
@@ -50,9 +50,10 @@ fn row(context: &RunContext<'_>, revision: &Revision) -> RevisionRow {
         revision: revision.revision,
         parent: revision.parent,
         outcome: revision.outcome.replace('_', " "),
-        tone: match revision.check.as_ref().map(|check| &check.verdict) {
-            Some(Verdict::Holds) => Tone::Good,
-            Some(Verdict::Violated { .. } | Verdict::Invalid { .. }) => Tone::Bad,
+        tone: match revision.outcome.as_str() {
+            "revised" => Tone::Plain,
+            approved if approved.starts_with("approved") => Tone::Good,
+            flaw if flaw == Outcome::FlawFound.name() => Tone::Bad,
             _ => Tone::Open,
         },
         why: revision.why.clone(),
@@ -82,7 +83,7 @@ fn diffs(context: &RunContext<'_>, parent: &Revision, revision: &Revision) -> Ve
             let count = |kind: &str| lines.iter().filter(|line| line.kind == kind).count();
             let title = file::visible_name(name, revision.module_name());
             let (added, removed) = (count("new"), count("old"));
-            (!lines.is_empty()).then(|| Diff { title, added, removed, lines })
+            (!lines.is_empty()).then_some(Diff { title, added, removed, lines })
         })
         .collect()
 }

@@ -60,7 +60,7 @@ struct ChangeRow<'a> {
 pub(super) fn trace_view(source: &TraceSource<'_>) -> (Html, Value) {
     let TraceSource { id, what, trace, module, listing, citations } = source;
     let changes = changes_by_step(trace);
-    let actors = actors(trace, &changes);
+    let actors = actors(trace, &changes, *module);
     let lines = |action: &Option<String>| action_lines((*module)?, action.as_deref()?);
     let rows = trace.steps.iter().enumerate().map(|(at, step)| StepRow {
         step: step.step,
@@ -87,7 +87,7 @@ pub(super) fn trace_view(source: &TraceSource<'_>) -> (Html, Value) {
     names.dedup();
     let by = if names.is_empty() { String::new() } else { format!(", by {}", names.join(", ")) };
     let words = format!("Swim lanes of {what}: {}{by}. The same steps are a list below.", counted(rows.len(), "state"));
-    let chart = lanes(trace, &actors, &changes, &words);
+    let chart = lanes(id, trace, &actors, &changes, &words);
     let lasso = lasso_line(trace);
     let html = render(
         "trace",

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::frame::{Section, Tone, render};
-use super::run_page::RunContext;
+use super::run_context::RunContext;
 use crate::report::counted;
 use crate::tla::{Reached, WitnessOutcome};
 
@@ -31,7 +31,7 @@ pub(super) fn witnesses(context: &RunContext<'_>) -> Option<Section> {
     let rows: Vec<WitnessRow> = check.witnesses.iter().map(row).collect();
     Some(Section {
         id: "witnesses",
-        title: "Situations it reaches".to_owned(),
+        title: "Witnesses".to_owned(),
         note: Some(rows.len().to_string()),
         body: render("witnesses", minijinja::context! { rows }),
     })

@@ -32,6 +32,8 @@ fn check_page(page: &str) {
     }
     assert!(page.contains("default-src 'none'"));
     assert!(!page.contains(" style=\"") && !page.contains("onclick"), "the policy forbids inline styles and handlers");
+    let script = inside(page, "<script>", "</script>");
+    let page = &page.replace(script, "");
     for element in ["script", "svg", "section", "table", "details", "ol", "ul", "div", "g", "dl"] {
         let count = |text: &str| page.matches(text).count();
         let opened = count(&format!("<{element}>")) + count(&format!("<{element} "));

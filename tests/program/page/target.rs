@@ -17,9 +17,11 @@ fn a_folder_is_refused_before_a_run_begins() {
 #[test]
 fn a_page_can_be_in_the_new_run_folder_and_a_later_one_replaces_it() {
     let bench = bench();
-    bench.forge(&good(), &["--html", "specs/report.html"]).expect(0).says(&["the page is specs/report.html"]);
-    check_page(&bench.read("specs/report.html"));
-    bench.write("specs/report.html", "old");
-    bench.run(&["resume", "specs", "--html", "specs/report.html"]).expect(0);
-    check_page(&bench.read("specs/report.html"));
+    bench.forge(&good(), &[]).expect(0);
+    let run = ["run", "docs", "--recording", "script.jsonl", "--out", "new", "--html", "new/report.html"];
+    bench.run(&run).expect(0).says(&["the page is new/report.html"]);
+    check_page(&bench.read("new/report.html"));
+    bench.write("new/report.html", "old");
+    bench.run(&["resume", "new", "--html", "new/report.html"]).expect(0);
+    check_page(&bench.read("new/report.html"));
 }
