@@ -2,23 +2,27 @@
 
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::failure::Failure;
 use super::format::Format;
 use super::outcome_text::CheckedFiles;
+use super::page::{PageArgs, write_page};
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
 use super::terminal::{is_colored, print_json_line, print_result, write_stdout};
 use super::tool_args::ToolArgs;
-use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
+use super::tools::{Tools, create_toolchain, embedded_tools, tool_failure, tool_limits};
+use crate::config::Settings;
 use crate::exit::Exit;
-use crate::report::check_json;
-use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
+use crate::report::{CheckSource, check_json, check_page};
+use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
 use crate::toolchain::{
-    CheckReport, Detail, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion,
+    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, StateGraph, ToolContext, ToolError,
+    TranslationMode, examine, local_modules, second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -32,13 +36,21 @@ pub(super) struct CheckArgs {
     #[arg(long)]
     pub keep_translation: bool,
     #[command(flatten)]
+    pub page: PageArgs,
+    #[command(flatten)]
     pub tools: ToolArgs,
     /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 
+/// Up to so many states are drawn one by one, and so many are explored to count them.
+const GRAPH_LIMITS: GraphLimits = GraphLimits { shown: 300, explored: 20_000 };
+/// Longest time for the list of states, which only a page needs.
+const MAX_LISTING: Duration = Duration::from_secs(20);
+
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
+    args.page.check(None)?;
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
@@ -55,17 +67,33 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
-    let checked = match check_module_name(&args.spec, &spec) {
+    let text = spec.text.clone();
+    let (checked, graph) = match check_module_name(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
-            Ok(CheckReport { outcome, output: String::new(), second_outcome: None })
+            (Ok(CheckReport { outcome, output: String::new(), second_outcome: None }), None)
         }
-        None => examine(&*toolchain, spec, cfg_text, algorithm, Detail::Explained, &cx)
-            .await
-            .map(|examined| examined.checked),
+        None => match examine(&*toolchain, spec, cfg_text.clone(), algorithm, Detail::Explained, &cx).await {
+            Ok(examined) => {
+                let graph = if args.page.html.is_some() && examined.last_stage == LastStage::Check {
+                    list_states(examined.spec, cfg_text, &settings, &cx).await?
+                } else {
+                    None
+                };
+                (Ok(examined.checked), graph)
+            }
+            Err(error) => (Err(error), None),
+        },
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
+    if let Some(path) = &args.page.html {
+        let spec = args.spec.display().to_string();
+        write_page(
+            path,
+            &check_page(&CheckSource { spec: &spec, text: &text, outcome: &outcome, graph: graph.as_ref() }),
+        )?;
+    }
     match args.format {
         Format::Text => {
             write_stdout(files.outcome_text(&outcome, is_colored(&std::io::stdout())).as_bytes());
@@ -94,6 +122,25 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
         Verdict::Inconclusive { .. } => Exit::Undecided,
     })
+}
+
+/// Lists the reachable states for the page, always with the embedded checker. The inner error says why it could not; that is
+/// no verdict.
+async fn list_states(
+    spec: SpecText,
+    cfg_text: String,
+    settings: &Settings,
+    cx: &ToolContext<'_>,
+) -> Result<Option<Result<StateGraph, String>>, Failure> {
+    let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(None) };
+    let limits = Limits { check: cx.limits.check.min(MAX_LISTING), ..cx.limits.clone() };
+    let cx = ToolContext { limits: &limits, ..*cx };
+    let listed = embedded_tools(settings)?.state_graph(&CheckRequest { spec, cfg_text, cfg }, GRAPH_LIMITS, &cx).await;
+    match listed {
+        Ok(listed) => Ok(Some(listed)),
+        Err(ToolError::Cancelled) => Err(tool_failure(&ToolError::Cancelled)),
+        Err(error) => Ok(Some(Err(error.to_string()))),
+    }
 }
 
 /// Reports a module whose file has another name: no module could extend it, and SANY does not accept it.

@@ -29,7 +29,10 @@ pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use next_step::answer_commands;
 pub use objective::{objective_json, step_words};
-pub use page::{Html, Page, RunSource, Section, Tone, render, run_page};
+pub use page::{
+    AuditSource, CheckSource, Html, Page, RunSource, Section, Tone, audit_page, check_page, cited_states, eval_page,
+    mutation_page, render, run_page,
+};
 pub use progress::progress_line;
 pub use strengthen::mutants_sentence;
 pub use text::{LONGEST_WHY, heading, report, skipped_lines, summary};

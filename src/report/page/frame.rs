@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::prompt::{escape_invisible_json, show_invisible};
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("pages.css"));
+const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("graph.js"));
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -19,17 +19,29 @@ macro_rules! templates {
 }
 
 templates![
+    "audited_rules",
+    "evaluated_case",
+    "evaluated_cases",
+    "timelines",
     "course",
+    "facts",
     "findings",
     "frame",
     "grounds",
+    "killers",
     "lanes",
     "lead",
+    "lines",
     "listings",
     "model",
+    "mutants",
+    "mutated_source",
     "question",
+    "reached",
     "requirements",
+    "state_graph",
     "revisions",
+    "survivors",
     "trace",
     "witnesses",
 ];

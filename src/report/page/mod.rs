@@ -1,8 +1,11 @@
 //! Pages for a browser: one self-contained HTML file each, without network access and with the same bytes for the same
 //! input. Templates, style and script are files of this folder; everything that is not a template is escaped.
 
+mod audit_page;
+mod check_page;
 mod course;
 mod diff;
+mod eval_page;
 mod findings;
 mod frame;
 mod grounds;
@@ -10,11 +13,17 @@ mod headline;
 mod lanes;
 mod listing;
 mod messages;
+mod mutation_page;
 mod requirements;
 mod revisions;
 mod run_page;
+mod state_graph;
 mod trace;
 mod witnesses;
 
+pub use audit_page::{AuditSource, audit_page, cited_states};
+pub use check_page::{CheckSource, check_page};
+pub use eval_page::eval_page;
 pub use frame::{Html, Page, Section, Tone, render};
+pub use mutation_page::mutation_page;
 pub use run_page::{RunSource, run_page};
