@@ -1,8 +1,8 @@
 //! `tlaforge audit`: evaluates the rules of a policy on a log, after the fact or while the log grows. `monitor` decides
 //! how a log is read and what a rule means; this file opens files and chooses the exit status.
 
-use std::collections::HashMap;
-use std::io::{Cursor, Read};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{BufRead as _, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::formula::formula_failure;
 use super::growing_log::{GrowingLog, open_log};
+use super::page::write_page;
 use super::policy_file::{policy_failure, read_policy_text};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
@@ -33,7 +34,9 @@ use crate::monitor::{
 use crate::pipeline::{
     EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, objections_text};
+use crate::report::{
+    AuditSource, audit_json, audit_junit, audit_page, audit_text, cited_states, default_audit_text, objections_text,
+};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
@@ -57,9 +60,13 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("--follow cannot be used with the default policy, which needs the whole journal")
             .hint("remove --follow"));
     }
+    if args.follow && args.page.html.is_some() {
+        return Err(Failure::usage("--follow cannot write a page, which needs the whole log").hint("remove --follow"));
+    }
     if args.follow {
         return follow(args, formulas, rules, mapping).await;
     }
+    args.page.check(None)?;
     // Checked now, because labelling can take long and cost money before the file is written.
     if let Some(dir) = args.junit.as_deref().and_then(Path::parent)
         && !(dir.as_os_str().is_empty() || dir.is_dir())
@@ -78,6 +85,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     }
     let user_mapping = mapping.clone();
     let auditor = create_auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
+    let auditor = if args.page.html.is_some() { auditor.with_timelines() } else { auditor };
     let beginning = log.beginning.clone();
     let read = |audited: Option<&AuditReport>| ReadLog {
         path: &args.log,
@@ -139,9 +147,38 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     } else {
         print_audit(args, shape, &audited);
     }
+    write_audit_page(args, shape, &audited, &verification)?;
     let broken = !verification.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
+}
+
+fn write_audit_page(
+    args: &AuditArgs,
+    shape: Shape,
+    audited: &AuditReport,
+    verification: &Verification,
+) -> Result<(), Failure> {
+    let Some(path) = &args.page.html else { return Ok(()) };
+    let records = read_records(&args.log, audited);
+    let log = args.log.display().to_string();
+    write_page(path, &audit_page(&AuditSource { log: &log, shape: shape.name(), audited, verification, records }))
+}
+
+/// The lines of the log that a page cites. The audit has read the log as a stream, so they are read again; a log that can be
+/// read only once has none.
+fn read_records(log: &Path, audited: &AuditReport) -> BTreeMap<u64, String> {
+    let places = &audited.log.places;
+    let wanted: BTreeSet<u64> = cited_states(audited).into_iter().filter_map(|state| places.line(state)).collect();
+    let journal = if log.is_dir() { log.join("journal.jsonl") } else { log.to_owned() };
+    let Some(last) = wanted.last().filter(|_| journal.is_file()) else { return BTreeMap::new() };
+    let Ok(file) = std::fs::File::open(&journal) else { return BTreeMap::new() };
+    let lines = std::io::BufReader::new(file).split(b'\n').map_while(Result::ok);
+    (1..=*last)
+        .zip(lines)
+        .filter(|(number, _)| wanted.contains(number))
+        .map(|(number, line)| (number, String::from_utf8_lossy(&line).into_owned()))
+        .collect()
 }
 
 fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {

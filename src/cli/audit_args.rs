@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args as ClapArgs, ValueEnum};
 
 use super::audit_labels::LabelArgs;
 use super::format::Format;
+use super::page::PageArgs;
 
 #[derive(Debug, ClapArgs)]
 // A group, so that the error for a missing rule names both flags.
@@ -39,6 +40,8 @@ pub(super) struct AuditArgs {
     /// Write the verdicts to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE", conflicts_with = "follow")]
     pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageArgs,
     /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,

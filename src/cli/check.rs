@@ -3,11 +3,13 @@
 use clap::Args as ClapArgs;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::failure::Failure;
 use super::format::Format;
 use super::outcome_text::CheckedFiles;
+use super::page::{PageArgs, write_page};
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
@@ -16,17 +18,19 @@ use super::terminal::{
     is_colored, print_json_line, print_message, print_result, set_trace_width, shell_word, write_stdout,
 };
 use super::tool_args::ToolArgs;
-use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
+use super::tools::{Tools, create_toolchain, embedded_tools, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
+use crate::config::Settings;
 use crate::exit::Exit;
-use crate::report::{check_json, explain};
+use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::tla::{
-    Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
+    Bounds, Cfg, CheckOutcome, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
     verdict_sentence,
 };
 use crate::toolchain::{
-    CheckReport, Detail, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion,
+    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, StateGraph, ToolContext, ToolError,
+    TranslationMode, examine, local_modules, second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -54,11 +58,18 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "FILE", value_parser = TraceFile::parse)]
     pub trace_out: Option<TraceFile>,
     #[command(flatten)]
+    pub page: PageArgs,
+    #[command(flatten)]
     pub tools: ToolArgs,
     /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
+
+/// Up to so many states are drawn one by one, and so many are explored to count them.
+const GRAPH_LIMITS: GraphLimits = GraphLimits { shown: 300, explored: 20_000 };
+/// Longest time for the list of states, which only a page needs.
+const MAX_LISTING: Duration = Duration::from_secs(20);
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     match args.width {
@@ -66,6 +77,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         None if args.full => set_trace_width(UNLIMITED_WIDTH),
         None => {}
     }
+    args.page.check(None)?;
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
@@ -83,17 +95,33 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
-    let checked = match check_module_name(&args.spec, &spec) {
+    let text = spec.text.clone();
+    let (checked, graph) = match check_module_name(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
-            Ok(CheckReport { outcome, output: String::new(), second_outcome: None })
+            (Ok(CheckReport { outcome, output: String::new(), second_outcome: None }), None)
         }
-        None => examine(&*toolchain, spec, cfg_text, algorithm, Detail::Explained, &cx)
-            .await
-            .map(|examined| examined.checked),
+        None => match examine(&*toolchain, spec, cfg_text.clone(), algorithm, Detail::Explained, &cx).await {
+            Ok(examined) => {
+                let graph = if args.page.html.is_some() && examined.last_stage == LastStage::Check {
+                    list_states(examined.spec, cfg_text, &settings, &cx).await?
+                } else {
+                    None
+                };
+                (Ok(examined.checked), graph)
+            }
+            Err(error) => (Err(error), None),
+        },
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
+    if let Some(path) = &args.page.html {
+        let spec = args.spec.display().to_string();
+        write_page(
+            path,
+            &check_page(&CheckSource { spec: &spec, text: &text, outcome: &outcome, graph: graph.as_ref() }),
+        )?;
+    }
     match args.format {
         Format::Text if args.explain && outcome.trace.is_some() => {
             print_result(&format!("{}\n\n{}", verdict_sentence(&outcome), explain(&outcome).unwrap_or_default()));
@@ -150,6 +178,25 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome) -> Option<String> {
             Some(format!("tlaforge mutate {spec}{config}   (do the properties notice changes?)"))
         }
         _ => None,
+    }
+}
+
+/// Lists the reachable states for the page, always with the embedded checker. The inner error says why it could not; that is
+/// no verdict.
+async fn list_states(
+    spec: SpecText,
+    cfg_text: String,
+    settings: &Settings,
+    cx: &ToolContext<'_>,
+) -> Result<Option<Result<StateGraph, String>>, Failure> {
+    let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(None) };
+    let limits = Limits { check: cx.limits.check.min(MAX_LISTING), ..cx.limits.clone() };
+    let cx = ToolContext { limits: &limits, ..*cx };
+    let listed = embedded_tools(settings)?.state_graph(&CheckRequest { spec, cfg_text, cfg }, GRAPH_LIMITS, &cx).await;
+    match listed {
+        Ok(listed) => Ok(Some(listed)),
+        Err(ToolError::Cancelled) => Err(tool_failure(&ToolError::Cancelled)),
+        Err(error) => Ok(Some(Err(error.to_string()))),
     }
 }
 

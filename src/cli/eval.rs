@@ -10,6 +10,7 @@ use super::eval_suite::eval_suite;
 use super::evaluator::{Evaluator, case_failure, specs_failure, write_file};
 use super::failure::Failure;
 use super::format::Format;
+use super::page::write_page;
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
@@ -34,6 +35,7 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     if let Some((flag, _)) = suite_flags.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{flag} needs --suite")).hint("add --suite DIR, or remove the flag"));
     }
+    args.page.check(None)?;
     let case = Case::load(case).map_err(|e| case_failure(&e))?;
     let specs = Specs::load(specs).map_err(|e| specs_failure(&e))?;
     let settings = load_settings(args.tools.layer())?;
@@ -50,9 +52,12 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
         Format::Json => print_json_line(&evaluation),
     }
     let exit = exit_status(&evaluation, args.fail_under);
+    let entries = [Entry { case: case.name, outcome: Outcome::Evaluated(Box::new(evaluation)) }];
     if let Some(path) = &args.junit {
-        let outcome = Outcome::Evaluated(Box::new(evaluation));
-        write_file(path, &report::junit(&[Entry { case: case.name, outcome }]))?;
+        write_file(path, &report::junit(&entries))?;
+    }
+    if let Some(path) = &args.page.html {
+        write_page(path, &report::eval_page(&entries, None, &specs.root.display().to_string()))?;
     }
     Ok(if evaluator.has_contradictions() { Exit::Defect } else { exit })
 }

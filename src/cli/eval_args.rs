@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::format::Format;
+use super::page::PageArgs;
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_positive, parse_share};
 
@@ -43,6 +44,8 @@ pub(super) struct EvalArgs {
     /// Write the results to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// Output format; `json` prints one object.

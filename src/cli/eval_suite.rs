@@ -13,6 +13,7 @@ use super::evaluator::{Evaluator, case_failure, job_count, specs_failure, write_
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};
+use super::page::write_page;
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
 use super::run_folder::run_failure;
@@ -40,6 +41,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         return Err(Failure::usage(format!("the folder {} does not exist", runs.display()))
             .hint("--runs takes a folder with one run per case, in a subfolder with the name of the case"));
     }
+    args.page.check(None)?;
     // Before the cases are evaluated: it fails at once, and --results may name the same file.
     let before = args.compare.as_deref().map(read_results_file).transpose()?;
     let mut cases = load_suite(dir).map_err(|e| case_failure(&e))?;
@@ -87,6 +89,9 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     }
     if let Some(path) = &args.junit {
         write_file(path, &report::junit(&entries))?;
+    }
+    if let Some(path) = &args.page.html {
+        write_page(path, &report::eval_page(&entries, comparison.as_ref(), &dir.display().to_string()))?;
     }
     let got_worse = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
     let below = args.fail_under.is_some_and(|least| mean(&rows).is_none_or(|score| score < least));

@@ -15,6 +15,7 @@ use super::environment::clock;
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::outcome_text::CheckedFiles;
+use super::page::{PageArgs, write_page};
 use super::progress::format_progress;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
@@ -33,7 +34,9 @@ use crate::mutation::{
     BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
     changed_lines, limits_per_mutant, mutant_json, mutants,
 };
-use crate::report::{check_json, counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
+use crate::report::{
+    check_json, counted, judged_by, mutant_line, mutation_json, mutation_page, mutation_text, stryker,
+};
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
@@ -79,6 +82,8 @@ pub(super) struct MutateArgs {
     #[arg(long, value_name = "SCORE", value_parser = parse_share)]
     pub fail_under: Option<f64>,
     #[command(flatten)]
+    pub page: PageArgs,
+    #[command(flatten)]
     pub tools: ToolArgs,
     /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
@@ -107,6 +112,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         list(&args, &chosen, &file, &text);
         return Ok(Exit::Ok);
     }
+    args.page.check(Some(&args.out))?;
     let began = Instant::now();
     let settings = load_settings(args.tools.layer())?;
     let Tools { toolchain, contradictions, .. } = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
@@ -150,6 +156,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         Format::Json => print_json_line(&report),
     }
     print_message(&format!("results: {}", args.out.display()));
+    if let Some(path) = &args.page.html {
+        let spec = args.spec.display().to_string();
+        write_page(path, &mutation_page(&subject, &baseline, &judgements, made, &spec))?;
+    }
     // Before the threshold: if two checkers disagree, the score itself is in doubt.
     if contradictions.has_any() {
         return Ok(Exit::Defect);

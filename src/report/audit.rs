@@ -10,7 +10,7 @@ use crate::pipeline::{Objection, Verification};
 use super::count::counted;
 use super::labelling::{labelling_json, labelling_text, names, untrusted_text};
 
-fn verdict_words(verdict: Verdict) -> &'static str {
+pub(super) fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Satisfied => "satisfied",
         Verdict::Violated => "VIOLATED",

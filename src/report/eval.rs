@@ -25,11 +25,11 @@ pub struct Entry {
     pub outcome: Outcome,
 }
 
-fn number(n: Option<f64>) -> String {
+pub(super) fn number(n: Option<f64>) -> String {
     n.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}"))
 }
 
-fn status(criterion: &Criterion) -> &'static str {
+pub(super) fn status(criterion: &Criterion) -> &'static str {
     match criterion.status {
         Status::Passed => "passed",
         Status::Failed => "FAILED",
@@ -155,7 +155,7 @@ fn untested_by_reason(tier3: &Tier3) -> Vec<(&str, Vec<&str>)> {
     found
 }
 
-fn kill_words(mutant: &KnownBugResult) -> String {
+pub(super) fn kill_words(mutant: &KnownBugResult) -> String {
     if mutant.outcome != BugOutcome::Killed {
         return format!("should violate {}", mutant.should_violate);
     }

@@ -33,7 +33,10 @@ pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use next_step::answer_commands;
 pub use objective::{objective_json, step_words};
-pub use page::{Html, LivePage, Page, RunSource, Section, Tone, live_page, render, run_page};
+pub use page::{
+    AuditSource, CheckSource, Html, LivePage, Page, RunSource, Section, Tone, audit_page, check_page, cited_states,
+    eval_page, live_page, mutation_page, render, run_page,
+};
 pub use progress::progress_line;
 pub use strengthen::mutants_sentence;
 pub use text::{LONGEST_WHY, heading, report, skipped_lines, summary};

@@ -11,7 +11,7 @@ use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds
 
 use super::count::counted;
 
-fn outcome_meaning(outcome: Outcome) -> &'static str {
+pub(super) fn outcome_meaning(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Killed => "a property notices it",
         Outcome::Survived => "has new behaviours, and no property notices",
@@ -76,7 +76,7 @@ fn percent(score: f64) -> String {
 }
 
 /// The score, and the mutants that it does not count.
-fn score_sentence(summary: &Summary, unselected: usize) -> String {
+pub(super) fn score_sentence(summary: &Summary, unselected: usize) -> String {
     let (killed, decided) = (summary.killed, summary.killed + summary.survived);
     let score = match summary.score {
         Some(score) => format!("{} ({killed} killed of {decided} killed or survived)", percent(score)),
@@ -106,7 +106,7 @@ pub fn judged_by(judgements: &[Judgement]) -> BTreeMap<Checker, usize> {
     by
 }
 
-fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
+pub(super) fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
     let by = judged_by(judgements);
     let judged_with = |checker| by.get(&checker).copied().unwrap_or_default();
     let judges = match (judged_with(Checker::Tlc), judged_with(Checker::Embedded)) {
@@ -194,7 +194,7 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
     out
 }
 
-fn list_requirements(mut requirements: Vec<String>) -> String {
+pub(super) fn list_requirements(mut requirements: Vec<String>) -> String {
     const SHOWN: usize = 4;
     let more = requirements.len().saturating_sub(SHOWN);
     requirements.truncate(SHOWN);

@@ -15,6 +15,7 @@ use super::log::{
 use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
 use super::rule_inputs::{kinds_read, missing_inputs};
+use super::timeline::{Timeline, Timelines};
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use tlaforge_temporal::{
     Atom, AtomId, DecisionPoint, FinalVerdict, Formula, Formulas, Labels, Letter, Progression, Reading, Schema,
@@ -29,6 +30,8 @@ pub struct AuditReport {
     pub log: LogSummary,
     /// Warnings about the log.
     pub warnings: Vec<String>,
+    /// For each rule how it stood after each state; empty unless [`Auditor::with_timelines`] asked for it.
+    pub timelines: Vec<Timeline>,
     /// How the labels of a model came about, if rules use any. Filled in by the caller.
     pub labelling: Option<Labelling>,
 }
@@ -70,6 +73,7 @@ pub struct Auditor {
     missed_calls: Option<Arc<MissedCallFinder>>,
     /// The formulas of the rules about the whole trace.
     trace_formulas: Vec<Formula>,
+    with_timelines: bool,
 }
 
 impl Auditor {
@@ -137,7 +141,7 @@ impl Auditor {
         let plan = Plan::new(&mapping, &formulas, &read, &extra_fields).with_labels(known.unwrap_or_default());
         let uses_calls = kinds_read(&formulas, &rules).contains("tool_call");
         let missed_calls = if uses_calls { MissedCallFinder::new(&mapping).map(Arc::new) } else { None };
-        Ok(Self { formulas, rules, mapping, plan, missed_calls, trace_formulas })
+        Ok(Self { formulas, rules, mapping, plan, missed_calls, trace_formulas, with_timelines: false })
     }
 
     /// Fetches the texts that records name from this store.
@@ -156,6 +160,12 @@ impl Auditor {
     #[must_use]
     pub fn with_labels(self, known: KnownLabels) -> Self {
         Self { plan: self.plan.with_labels(known), ..self }
+    }
+
+    /// Makes the reports of audits say how each rule stood after each state.
+    #[must_use]
+    pub fn with_timelines(self) -> Self {
+        Self { with_timelines: true, ..self }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -215,6 +225,8 @@ impl Auditor {
             (true, _) => Verdict::Satisfied,
             (false, _) => Verdict::Violated,
         };
+        let reasons = check.explanation.iter().flat_map(|explanation| &explanation.reasons);
+        let explained_at = reasons.filter_map(|reason| reason.fact.position()).map(|at| at as u64).collect();
         let explanation: Vec<String> = check.explanation.iter().map(|e| e.text(&self.formulas)).collect();
         let inexact = "it may have been decided earlier: with past operators, or very many atoms, the deciding state is not \
                        computed exactly";
@@ -230,6 +242,7 @@ impl Auditor {
             evaluated: None,
             violations: u64::from(!check.holds()),
             explanation,
+            explained_at,
             note: (!check.holds() && !check.decision_is_exact).then(|| inexact.to_owned()),
             warnings: Vec::new(),
             residual: if verdict == Verdict::PresumablyViolated { self.residual(rule.formula, labels) } else { None },
@@ -395,6 +408,7 @@ struct RunningAudit {
     labels: Labels,
     causal: Option<CausalAudit>,
     resetting: Option<ResettingAudit>,
+    timelines: Option<Timelines>,
     states: u64,
     last_time: Option<String>,
     backwards: Option<u64>,
@@ -412,6 +426,7 @@ impl RunningAudit {
             labels: Labels::new(&auditor.formulas, &auditor.trace_formulas),
             causal: CausalAudit::new(&auditor.formulas, &auditor.rules, &auditor.mapping)?,
             resetting,
+            timelines: auditor.with_timelines.then(|| Timelines::new(&auditor.formulas, &auditor.rules, reset)),
             states: 0,
             last_time: None,
             backwards: None,
@@ -420,7 +435,7 @@ impl RunningAudit {
 
     /// Whether steps are evaluated one after the other, so that parts have to keep them.
     fn needs_steps(&self) -> bool {
-        self.causal.is_some() || self.resetting.is_some()
+        self.causal.is_some() || self.resetting.is_some() || self.timelines.is_some()
     }
 
     fn append(&mut self, auditor: &Auditor, part: LogPart) -> Result<(), AuditError> {
@@ -442,6 +457,9 @@ impl RunningAudit {
             }
             if let Some(resetting) = &mut self.resetting {
                 resetting.step(step, state);
+            }
+            if let Some(timelines) = &mut self.timelines {
+                timelines.step(step, state);
             }
         }
         if let Some(labels) = &part.labels {
@@ -488,7 +506,8 @@ impl RunningAudit {
                 finding.warnings = missing;
             }
         }
-        Ok(AuditReport { findings, log, warnings, labelling: None })
+        let timelines = self.timelines.take().filter(|_| self.states > 0).map_or_else(Vec::new, Timelines::finish);
+        Ok(AuditReport { findings, log, warnings, timelines, labelling: None })
     }
 }
 
@@ -543,6 +562,7 @@ impl ResettingAudit {
             evaluated: None,
             violations,
             explanation: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
+            explained_at: Vec::new(),
             note: None,
             warnings: Vec::new(),
             residual: if ending.holds() || was_satisfied { None } else { self.monitor.residual_in_words(&rule.id) },

@@ -286,6 +286,7 @@ impl CausalAudit {
                 evaluated: Some(rule.evaluated),
                 violations: rule.failing_count,
                 explanation: if rule.evaluated == 0 { vec![never] } else { rule.explanation },
+                explained_at: Vec::new(),
                 note: None,
                 warnings: Vec::new(),
                 residual: None,

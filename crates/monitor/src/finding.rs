@@ -53,6 +53,8 @@ pub struct RuleFinding {
     pub violations: u64,
     /// Why, in sentences.
     pub explanation: Vec<String>,
+    /// The positions that the explanation names.
+    pub explained_at: Vec<u64>,
     /// A limit of what the other fields say.
     pub note: Option<String>,
     /// What the rule reads and no state of the log has.

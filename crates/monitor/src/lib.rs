@@ -29,6 +29,7 @@ mod run_objective;
 pub mod score;
 mod similar_names;
 pub mod synthetic;
+mod timeline;
 pub mod trac;
 mod worded_rules;
 
@@ -54,4 +55,5 @@ pub use propositions::{
 pub use rules::{KINDS, Parameter, Rule, RuleError};
 pub use run_objective::{GoalError, RunObjective};
 pub use similar_names::similar_names;
+pub use timeline::{RobustnessCurve, Span, Timeline};
 pub use worded_rules::{WordedRule, find_worded_rules};

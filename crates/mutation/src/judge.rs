@@ -187,6 +187,12 @@ impl Classification {
     }
 }
 
+/// A behaviour that one specification has and the other does not.
+struct NewBehaviour {
+    /// Its last step, or its only state, is what the other one cannot do.
+    trace: Option<tlaforge_tla::Trace>,
+}
+
 /// An inclusion check without a verdict.
 struct Undecided {
     outcome: Outcome,
@@ -409,14 +415,16 @@ impl Judge<'_> {
             return undecided(other_variables);
         }
         // First whether the mutant does anything new: that alone shows that a property is missing.
-        match self.check_holds(&inclusion.request(&ours, theirs), cx).await? {
+        match self.find_violation(&inclusion.request(&ours, theirs), cx).await? {
             // An additional variable (`pc`, if a label was added) can carry state that the original cannot express.
-            Ok(true) if !Inclusion::has_variables_of(theirs, &ours) => return undecided(other_variables),
-            Ok(true) => {}
-            Ok(false) => {
+            Ok(None) if !Inclusion::has_variables_of(theirs, &ours) => return undecided(other_variables),
+            Ok(None) => {}
+            Ok(Some(NewBehaviour { trace })) => {
                 let lost_witnesses = if self.thorough { self.lost_witnesses(request, cx).await? } else { Vec::new() };
                 return Ok(Classification {
                     outcome: Some(Outcome::Survived),
+                    // Only for reports, so the quick judgement of a sample does not keep it.
+                    trace: trace.filter(|_| self.thorough),
                     lost_witnesses,
                     ..Classification::default()
                 });
@@ -485,10 +493,19 @@ impl Judge<'_> {
         request: &CheckRequest,
         cx: &ToolContext<'_>,
     ) -> Result<Result<bool, Undecided>, ToolError> {
+        Ok(self.find_violation(request, cx).await?.map(|found| found.is_none()))
+    }
+
+    /// A behaviour that violates a check, if there is one; the inner error says why it was not decided.
+    async fn find_violation(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<Option<NewBehaviour>, Undecided>, ToolError> {
         let (outcome, why) = match self.tools.decide(request, cx).await {
             Ok(checked) => match checked.outcome.verdict {
-                Verdict::Holds => return Ok(Ok(true)),
-                Verdict::Violated { .. } => return Ok(Ok(false)),
+                Verdict::Holds => return Ok(Ok(None)),
+                Verdict::Violated { .. } => return Ok(Ok(Some(NewBehaviour { trace: checked.outcome.trace }))),
                 Verdict::Inconclusive { reason, timed_out: true } => (Outcome::Timeout, reason),
                 Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
                     (Outcome::Inconclusive, reason)

@@ -88,7 +88,7 @@ pub struct Judgement {
     pub has_all_killers: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ViolationKind>,
-    /// The counterexample.
+    /// The counterexample; of a survivor, a behaviour that only it has: the original cannot take its last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Witnesses that a restricting or surviving mutant no longer reaches.

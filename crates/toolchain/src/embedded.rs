@@ -9,6 +9,7 @@ use tlaforge_tla::{CheckOutcome, Checker, Verdict};
 
 use super::embedded_process::{EmbeddedChecker, VERSION};
 use super::run_folders::RunFolders;
+use super::state_graph::{GraphLimits, StateGraph, plan_graph, read_graph};
 use super::{
     BoxFuture, CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
     ToolError, ToolPaths, Toolchain, ToolchainInfo, Translation, check, probe, static_checks, static_checks_child,
@@ -45,6 +46,33 @@ impl EmbeddedToolchain {
         };
         *shared = Arc::downgrade(&folders);
         Ok(EmbeddedChecker { program: &self.program, folders })
+    }
+
+    /// The reachable states with their steps; the inner error says why they cannot be listed. Whatever the checker refuses
+    /// to check is refused here, too.
+    pub async fn state_graph(
+        &self,
+        request: &CheckRequest,
+        limits: GraphLimits,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<StateGraph, String>, ToolError> {
+        if let Some(report) = self.find_unsupported(request, cx).await? {
+            return Ok(Err(match report.outcome.verdict {
+                Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => reason,
+                Verdict::Holds | Verdict::Violated { .. } => "it was not checked".to_owned(),
+            }));
+        }
+        let mut listed = Err(String::new());
+        // The actions are worth having, and not every next-state relation can be split into them.
+        for with_actions in [true, false] {
+            let plan = plan_graph(request, with_actions);
+            let run = self.new_checker()?.list_states(&request.spec, &plan, limits, cx).await?;
+            listed = read_graph(run.ended.status, &run.stdout, &run.stderr);
+            if listed.is_ok() || plan.label.is_none() {
+                break;
+            }
+        }
+        Ok(listed)
     }
 
     /// The report on a request that the checker must not run on.

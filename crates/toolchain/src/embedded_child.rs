@@ -10,13 +10,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tlaforge_process::run_while_parent_lives;
 
 use super::static_checks_child::{self, STATIC_CHECKS_PREFIX};
-use super::{past_violations, past_violations_child};
+use super::{past_violations, past_violations_child, state_graph, state_graph_child};
 
 /// Stack in bytes: the checker's parser recurses over the specification.
 const STACK: usize = 64 << 20;
 
 /// Runs the checker on the arguments of this process. The marker's value `memory` begins with a prefix if the child runs past
-/// violations or does static checks instead; it then reads its task from standard input. The process
+/// violations, lists states or does static checks instead; it then reads its task from standard input. The process
 /// ends itself when its parent, which holds the other end of standard input, ends.
 pub fn become_checker(memory: &OsStr) -> ExitCode {
     let value = memory.to_str().unwrap_or("");
@@ -24,6 +24,8 @@ pub fn become_checker(memory: &OsStr) -> ExitCode {
         (static_checks_child::serve_task, memory)
     } else if let Some(memory) = value.strip_prefix(past_violations::PREFIX) {
         (past_violations_child::serve_task, memory)
+    } else if let Some(memory) = value.strip_prefix(state_graph::PREFIX) {
+        (state_graph_child::serve_task, memory)
     } else {
         (|| tla_mc::cli::main(None), value)
     };

@@ -17,6 +17,7 @@ use super::past_violations::{self, Continues};
 use super::plan::{RunPlan, free_name};
 use super::run::{KILLED, KILLED_MESSAGE};
 use super::run_folders::{RunFolder, RunFolders};
+use super::state_graph::{self, GraphLimits, GraphPlan};
 use super::witness_negations::Negations;
 use super::{Limits, SpecText, ToolContext, ToolError};
 
@@ -137,6 +138,31 @@ impl EmbeddedChecker<'_> {
         enough: &Cancel,
         on_line: &mut (dyn FnMut(&str) + Send),
     ) -> Result<CheckerRun, ToolError> {
+        let work = continues.map_or(Work::Check, Work::PastViolations);
+        self.execute_work(spec, plan, work, cx, enough, on_line).await
+    }
+
+    /// Lists the states that a plan reaches.
+    pub(super) async fn list_states(
+        &self,
+        spec: &SpecText,
+        graph: &GraphPlan,
+        limits: GraphLimits,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckerRun, ToolError> {
+        let work = Work::StateGraph(graph, limits);
+        self.execute_work(spec, &graph.plan, work, cx, &Cancel::new(), &mut |_| {}).await
+    }
+
+    async fn execute_work(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        work: Work<'_>,
+        cx: &ToolContext<'_>,
+        enough: &Cancel,
+        on_line: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<CheckerRun, ToolError> {
         if cx.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
@@ -147,8 +173,20 @@ impl EmbeddedChecker<'_> {
         // Beyond these sizes the checker continues on disk, which is slower but no failure.
         let (queue_mib, fingerprints_mib) = (((memory / 8) >> 20).max(1), ((memory / 4) >> 20).max(1));
         let mut command = self.command(&folder, memory);
-        let shown = match continues {
-            Some(continues) => {
+        let shown = match work {
+            Work::StateGraph(graph, limits) => {
+                let task = state_graph::Task {
+                    spec: format!("{main}.tla").into(),
+                    cfg: format!("{main}.cfg").into(),
+                    limits,
+                    label: graph.label.clone(),
+                    witnesses: graph.witnesses.clone(),
+                };
+                let marker = format!("{}{memory}", state_graph::PREFIX);
+                command = command.env(CHECKER_MARKER, marker).stdin(with_length(&task.to_json()));
+                "state graph".to_owned()
+            }
+            Work::PastViolations(continues) => {
                 let task = past_violations::Task {
                     spec: format!("{main}.tla").into(),
                     cfg: format!("{main}.cfg").into(),
@@ -161,7 +199,7 @@ impl EmbeddedChecker<'_> {
                 command = command.env(CHECKER_MARKER, marker).stdin(with_length(&task.to_json()));
                 "past violations".to_owned()
             }
-            None => {
+            Work::Check => {
                 let args = [
                     ("-workers", plan.order.workers(cx.limits).to_string()),
                     // By default the checker writes a checkpoint every half hour.
@@ -190,6 +228,14 @@ impl EmbeddedChecker<'_> {
         let output = format!("==== {}: {VERSION} {shown} {main}.tla\n{stdout}{stderr}", plan.label);
         Ok(CheckerRun { ended, stdout, stderr, output })
     }
+}
+
+/// What a child does with a plan.
+enum Work<'a> {
+    /// What the checker's own command line does.
+    Check,
+    PastViolations(Continues),
+    StateGraph(&'a GraphPlan, GraphLimits),
 }
 
 pub(super) struct CheckerRun {

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::prompt::{escape_invisible_json, show_invisible};
 
-pub(super) const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+pub(super) const STYLE: &str = concat!(include_str!("page.css"), include_str!("pages.css"));
+const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("graph.js"));
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -19,18 +19,30 @@ macro_rules! templates {
 }
 
 templates![
+    "audited_rules",
+    "evaluated_case",
+    "evaluated_cases",
+    "timelines",
     "course",
+    "facts",
     "findings",
     "frame",
     "grounds",
+    "killers",
     "lanes",
     "lead",
     "live",
+    "lines",
     "listings",
     "model",
+    "mutants",
+    "mutated_source",
     "question",
+    "reached",
     "requirements",
+    "state_graph",
     "revisions",
+    "survivors",
     "trace",
     "witnesses",
 ];

@@ -1,7 +1,12 @@
 //! The HTML page of a run, read as a file. Tests in a real browser are apart.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+mod audit;
+mod browser;
+mod check;
+mod eval;
 mod hostile;
+mod mutation;
 mod outcomes;
 mod target;
 

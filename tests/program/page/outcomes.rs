@@ -85,7 +85,7 @@ fn the_page_of_an_ambiguity_has_both_answers_side_by_side() {
 }
 
 /// A worker that goes round for ever, with a property that wants it to stay.
-fn going_round() -> Script {
+pub(super) fn going_round() -> Script {
     let module = "---- MODULE Spec ----\nEXTENDS Naturals\nCONSTANT Max\n\n(* --fair algorithm Counter\nvariables n = 0;\nbegin\n  Turn:\n    while TRUE do\n      n := (n + 1) % Max;\n    end while;\nend algorithm; *)\n====\n";
     let cfg = "SPECIFICATION Spec\nCONSTANT Max = 3\nINVARIANTS TypeOK\nPROPERTY Stays\n\\* WITNESS WitnessTwo\n";
     let answer =

@@ -1,0 +1,184 @@
+//! The page of a check: the verdict with its counterexample, what was reached, the graph of the reachable states, and the
+//! module.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::frame::{Page, Section, Tone, render};
+use super::listing::module_listing;
+use super::mutation_page::{Fact, counts_sentence};
+use super::state_graph::graph_section;
+use super::trace::{TraceSource, trace_view};
+use crate::report::counted;
+use crate::tla::{
+    CheckOutcome, Diagnostic, FurtherProperty, FurtherVerdict, Module, Reached, Verdict, ViolationKind,
+    bounds_sentence, verdict_sentence,
+};
+use crate::toolchain::StateGraph;
+
+/// What a page of a check is made from.
+pub struct CheckSource<'a> {
+    /// The module file as the user named it, and its text.
+    pub spec: &'a str,
+    pub text: &'a str,
+    pub outcome: &'a CheckOutcome,
+    /// The reachable states, or why they are not listed.
+    pub graph: Option<&'a Result<StateGraph, String>>,
+}
+
+/// The page of a check.
+pub fn check_page(source: &CheckSource<'_>) -> Page {
+    let CheckSource { spec, outcome, .. } = source;
+    let (tone, heading) = heading(outcome);
+    let mut facts = vec![
+        Fact::new("Verdict", verdict_sentence(outcome)),
+        Fact::new("Checked", counts_sentence(&outcome.statistics)),
+        Fact::new("Within", bounds_sentence(&outcome.bounds)),
+    ];
+    let is_violated = |further: &&FurtherProperty| matches!(further.verdict, FurtherVerdict::Violated { .. });
+    let further: Vec<&str> = outcome.further.iter().filter(is_violated).map(|further| further.name.as_str()).collect();
+    if !further.is_empty() {
+        facts.push(Fact::new("Also violated", further.join(", ")));
+    }
+    facts.extend(outcome.warnings.iter().map(|warning| Fact::new("Warning", warning.as_str())));
+    facts.push(Fact { term: "Next", words: next_step(outcome).to_owned(), command: Some(next_command(outcome, spec)) });
+    let module = Module::parse(source.text).ok();
+    let mut traces = Map::new();
+    let mut sections = Vec::new();
+    sections.extend(diagnostics(outcome));
+    sections.extend(counterexample(outcome, module.as_ref(), &mut traces));
+    sections.extend(witnesses(outcome));
+    let mut data = serde_json::json!({});
+    if let Some(graph) = source.graph {
+        let (section, graph_data) = graph_section(graph, outcome.trace.as_ref());
+        sections.push(section);
+        data["graph"] = graph_data;
+    }
+    data["traces"] = Value::Object(traces);
+    sections.push(model(spec, source.text));
+    Page {
+        kind: format!("Check of {spec}"),
+        title: format!("Check \u{2013} {spec}"),
+        heading,
+        tone,
+        lead: render("facts", minijinja::context! { found => None::<String>, facts }),
+        sections,
+        data,
+    }
+}
+
+fn heading(outcome: &CheckOutcome) -> (Tone, String) {
+    let unreached = outcome.witnesses.iter().filter(|witness| matches!(witness.reached, Reached::No)).count();
+    let undecided = outcome.witnesses.iter().filter(|witness| matches!(witness.reached, Reached::Unknown(_))).count();
+    match &outcome.verdict {
+        Verdict::Holds if unreached > 0 => (
+            Tone::Bad,
+            format!("Every property holds, but {} cannot be reached", counted(unreached as u64, "witness"))
+                .replace("witnesss", "witnesses"),
+        ),
+        Verdict::Holds if undecided > 0 => {
+            (Tone::Open, "Every property holds; some witnesses are not decided".to_owned())
+        }
+        Verdict::Holds if outcome.invariants.is_empty() && outcome.properties.is_empty() => {
+            (Tone::Open, "No error was found, and no property was checked".to_owned())
+        }
+        Verdict::Holds => (Tone::Good, "Every property holds within the bounds below".to_owned()),
+        Verdict::Violated { violated } => {
+            let states = outcome.trace.as_ref().map_or(0, |trace| trace.steps.len());
+            let shown = if states == 0 {
+                String::new()
+            } else {
+                format!(", shown by a behaviour of {}", counted(states as u64, "state"))
+            };
+            let what = match (violated.kind, &violated.name) {
+                (ViolationKind::Deadlock, _) => "A deadlock is reached".to_owned(),
+                (ViolationKind::Assertion, _) => "An assertion is false".to_owned(),
+                (_, Some(name)) => format!("{name} is violated"),
+                (_, None) => "A property is violated".to_owned(),
+            };
+            (Tone::Bad, what + &shown)
+        }
+        Verdict::Invalid { .. } => (Tone::Bad, "The specification cannot be checked as it is".to_owned()),
+        Verdict::Inconclusive { .. } => (Tone::Open, "Not decided".to_owned()),
+    }
+}
+
+fn next_step(outcome: &CheckOutcome) -> &'static str {
+    match outcome.verdict {
+        Verdict::Holds => "Find out what the properties would not notice:",
+        Verdict::Violated { .. } => {
+            "Step through the counterexample; correct the model or the property, and check again:"
+        }
+        Verdict::Invalid { .. } => "Correct what is listed below, and check again:",
+        Verdict::Inconclusive { .. } => "Give the check more time, or use smaller constants:",
+    }
+}
+
+fn next_command(outcome: &CheckOutcome, spec: &str) -> String {
+    match outcome.verdict {
+        Verdict::Holds => format!("tlaforge mutate {spec} --html mutants.html"),
+        Verdict::Inconclusive { timed_out: true, .. } => format!("tlaforge check {spec} --tlc-timeout 3600"),
+        _ => format!("tlaforge check {spec}"),
+    }
+}
+
+fn diagnostics(outcome: &CheckOutcome) -> Option<Section> {
+    let Verdict::Invalid { diagnostics, .. } = &outcome.verdict else { return None };
+    let lines: Vec<String> = diagnostics.iter().map(Diagnostic::to_string).collect();
+    (!lines.is_empty()).then(|| Section {
+        id: "errors",
+        title: "What is wrong".to_owned(),
+        note: Some(lines.len().to_string()),
+        body: render("lines", minijinja::context! { lines }),
+    })
+}
+
+fn counterexample(outcome: &CheckOutcome, module: Option<&Module>, traces: &mut Map<String, Value>) -> Option<Section> {
+    let trace = outcome.trace.as_ref()?;
+    let (body, data) = trace_view(&TraceSource {
+        id: "counterexample".to_owned(),
+        what: "the counterexample".to_owned(),
+        trace,
+        module,
+        listing: "module".to_owned(),
+        citations: BTreeMap::new(),
+    });
+    traces.insert("counterexample".to_owned(), data);
+    let note = Some(trace.steps.len().to_string());
+    Some(Section { id: "trace", title: "Counterexample".to_owned(), note, body })
+}
+
+fn witnesses(outcome: &CheckOutcome) -> Option<Section> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        name: &'a str,
+        tone: Tone,
+        words: String,
+    }
+    let mut rows = Vec::new();
+    for witness in &outcome.witnesses {
+        let (tone, words) = match &witness.reached {
+            Reached::No => (Tone::Bad, "cannot be reached".to_owned()),
+            Reached::Unknown(why) => (Tone::Open, format!("not decided: {why}")),
+            Reached::Yes { depth } => (Tone::Good, format!("is reached, in {}", counted(*depth as u64, "state"))),
+        };
+        rows.push(Row { name: &witness.name, tone, words });
+    }
+    (!rows.is_empty()).then(|| Section {
+        id: "witnesses",
+        title: "Witnesses".to_owned(),
+        note: Some(rows.len().to_string()),
+        body: render("reached", minijinja::context! { rows }),
+    })
+}
+
+fn model(spec: &str, text: &str) -> Section {
+    let file = std::path::Path::new(spec)
+        .file_name()
+        .map_or_else(|| spec.to_owned(), |name| name.to_string_lossy().into_owned());
+    let listings = [module_listing("module".to_owned(), file, text)];
+    let body = render("listings", minijinja::context! { listings, after => None::<String> });
+    Section { id: "model", title: "Model".to_owned(), note: None, body }
+}

@@ -1,0 +1,77 @@
+//! The graph of the reachable states. The script draws it, because it can also be merged by a variable; without the script,
+//! and of a larger graph, the page has the number of states by depth and of steps by action.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::frame::{Section, render};
+use crate::report::counted;
+use crate::tla::Trace;
+use crate::toolchain::{GraphState, StateGraph};
+
+/// Width of the longest bar in pixels.
+const BAR: usize = 160;
+
+/// The section, and its data for the script.
+pub(super) fn graph_section(listed: &Result<StateGraph, String>, trace: Option<&Trace>) -> (Section, Value) {
+    let section = |note: Option<String>, body| Section { id: "states", title: "State graph".to_owned(), note, body };
+    let graph = match listed {
+        Ok(graph) => graph,
+        Err(why) => {
+            let lines = [format!("The states are not listed: {why}")];
+            return (section(None, render("lines", minijinja::context! { lines })), Value::Null);
+        }
+    };
+    let all: usize = graph.depths.iter().sum();
+    let at_least = if graph.is_complete { "" } else { "at least " };
+    let is_drawn = !graph.states.is_empty();
+    let words = format!(
+        "{at_least}{}, {} deep{}",
+        counted(all as u64, "reachable state"),
+        graph.depths.len().saturating_sub(1),
+        if is_drawn { "" } else { ": too many to draw one by one" }
+    );
+    let depths = bars(graph.depths.iter().enumerate().map(|(depth, count)| (depth.to_string(), *count)));
+    let actions = bars(graph.actions.iter().map(|(action, count)| (action.clone(), *count)));
+    let body =
+        render("state_graph", minijinja::context! { words, is_drawn, depths, actions, variables => graph.variables });
+    (section(Some(format!("{at_least}{all}")), body), if is_drawn { data(graph, trace) } else { Value::Null })
+}
+
+#[derive(Serialize)]
+struct BarRow {
+    name: String,
+    count: usize,
+    width: usize,
+}
+
+fn bars(rows: impl Iterator<Item = (String, usize)>) -> Vec<BarRow> {
+    let rows: Vec<(String, usize)> = rows.collect();
+    let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    rows.into_iter().map(|(name, count)| BarRow { name, count, width: (count * BAR / most).max(1) }).collect()
+}
+
+fn data(graph: &StateGraph, trace: Option<&Trace>) -> Value {
+    let state = |state: &GraphState| json!([state.values, state.depth, state.violated, state.witnesses]);
+    let number = |step: &crate::tla::Step| {
+        let same = |state: &GraphState| {
+            let mut pairs = graph.variables.iter().zip(&state.values);
+            pairs.all(|(name, value)| {
+                step.state.get(name).is_some_and(|known| without_whitespace(known) == without_whitespace(value))
+            })
+        };
+        graph.states.iter().position(same)
+    };
+    let steps: Vec<usize> = trace.iter().flat_map(|trace| &trace.steps).filter_map(number).collect();
+    json!({
+        "variables": graph.variables,
+        "states": graph.states.iter().map(state).collect::<Vec<_>>(),
+        "edges": graph.edges.iter().map(|edge| json!([edge.from, edge.to, edge.action])).collect::<Vec<_>>(),
+        "trace": steps,
+    })
+}
+
+/// Checkers break long values into lines at different places.
+fn without_whitespace(value: &str) -> String {
+    value.split_whitespace().collect()
+}

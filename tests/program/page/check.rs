@@ -1,0 +1,113 @@
+//! The page of a check, with the graph of the reachable states.
+
+use serde_json::Value;
+
+use super::{check_page, inside, traces};
+use crate::support::Bench;
+
+/// Two processes that look at a lock before they take it.
+const MODULE: &str = "---- MODULE Lock ----
+EXTENDS Integers
+(* --algorithm Lock {
+variables lock = 0, inside = {};
+process (p \\in {1, 2}) {
+  Look: await lock = 0;
+  Take: lock := self;
+  Enter: inside := inside \\cup {self};
+  Leave: inside := inside \\ {self}; lock := 0;
+  Again: goto Look;
+}
+} *)
+Exclusive == inside # {1, 2}
+SecondHasIt == lock = 2
+====
+";
+
+pub(super) fn bench() -> Bench {
+    let bench = Bench::without_tools();
+    bench.write("Lock.tla", MODULE);
+    bench.write("Lock.cfg", "SPECIFICATION Spec\nINVARIANT Exclusive\n\\* WITNESS SecondHasIt\nCHECK_DEADLOCK FALSE\n");
+    bench
+}
+
+pub(super) fn page(bench: &Bench) -> String {
+    bench.run(&["check", "Lock.tla", "--checker", "embedded", "--html", "page.html"]).expect(1);
+    let page = bench.read("page.html");
+    check_page(&page);
+    page
+}
+
+fn graph(page: &str) -> Value {
+    let data = inside(page, "<script type=\"application/json\" id=\"data\">", "</script>");
+    serde_json::from_str::<Value>(data).unwrap()["graph"].clone()
+}
+
+#[test]
+fn the_counterexample_is_a_path_of_the_graph_of_all_reachable_states() {
+    let bench = bench();
+    let page = page(&bench);
+    assert_eq!(inside(&page, "<h1>", "</h1>"), "Exclusive is violated, shown by a behaviour of 7 states");
+    assert_eq!(traces(&page)["counterexample"]["steps"].as_array().unwrap().len(), 7);
+    let graph = graph(&page);
+    let states = graph["states"].as_array().unwrap();
+    // A check without the invariant counts the states independently.
+    bench.write("All.cfg", "SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n");
+    let all =
+        bench.run(&["check", "Lock.tla", "--config", "All.cfg", "--checker", "embedded", "--format", "json"]).expect(0);
+    let all: Value = serde_json::from_str(&all.stdout).unwrap();
+    assert_eq!(states.len() as u64, all["statistics"]["distinct"].as_u64().unwrap());
+    let trace: Vec<usize> = serde_json::from_value(graph["trace"].clone()).unwrap();
+    assert_eq!(trace.len(), 7);
+    let edges = graph["edges"].as_array().unwrap();
+    let action = |from: usize, to: usize| {
+        let edge = edges.iter().find(|edge| edge[0] == from && edge[1] == to);
+        edge.unwrap_or_else(|| panic!("no step from {from} to {to}"))[2].as_str().unwrap().to_owned()
+    };
+    let actions: Vec<String> = trace.windows(2).map(|pair| action(pair[0], pair[1])).collect();
+    assert_eq!(actions, ["Look", "Look", "Take", "Enter", "Take", "Enter"]);
+    let variables: Vec<&str> =
+        graph["variables"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let value = |state: &Value, name: &str| {
+        let at = variables.iter().position(|known| *known == name).unwrap();
+        state[0][at].as_str().unwrap().to_owned()
+    };
+    for state in states {
+        assert_eq!(state[2].as_array().unwrap().is_empty(), value(state, "inside") != "{1, 2}", "{state}");
+        assert_eq!(state[3].as_array().unwrap().is_empty(), value(state, "lock") != "2", "{state}");
+    }
+}
+
+#[test]
+fn a_graph_of_more_states_is_summed_up() {
+    let bench = Bench::without_tools();
+    bench.write(
+        "Grid.tla",
+        "---- MODULE Grid ----\nEXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0\nRight == x < 19 /\\ x' = x + 1 /\\ \
+         y' = y\nUp == y < 19 /\\ y' = y + 1 /\\ x' = x\nNext == Right \\/ Up\nSpec == Init /\\ [][Next]_<<x, y>>\nSmall == x + \
+         y < 100\n====\n",
+    );
+    bench.write("Grid.cfg", "SPECIFICATION Spec\nINVARIANT Small\nCHECK_DEADLOCK FALSE\n");
+    bench.run(&["check", "Grid.tla", "--checker", "embedded", "--html", "page.html"]).expect(0);
+    let page = bench.read("page.html");
+    check_page(&page);
+    assert!(page.contains("400 reachable states, 38 deep: too many to draw one by one"));
+    assert!(graph(&page).is_null() && !page.contains("class=\"graph js-only\""));
+    let actions = inside(&page, "Steps by action", "</table>");
+    assert_eq!(actions.matches("</svg> 380").count(), 2, "{actions}");
+}
+
+#[test]
+fn a_module_that_cannot_be_checked_has_a_page_of_what_is_wrong() {
+    let bench = bench();
+    bench.write("Lock.tla", MODULE.replace("lock := self", "lok := self"));
+    bench.run(&["check", "Lock.tla", "--checker", "embedded", "--html", "page.html"]).expect(1);
+    let page = bench.read("page.html");
+    check_page(&page);
+    assert!(inside(&page, "<section id=\"errors\"", "</section>").contains("lok"));
+}
+
+#[test]
+fn the_same_check_gives_the_same_bytes() {
+    let bench = bench();
+    assert_eq!(page(&bench), page(&bench));
+}
