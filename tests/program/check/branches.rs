@@ -233,12 +233,13 @@ Same == y' = y
     assert!(!done.stdout.contains("ranches"), "{}", done.stdout);
 }
 
-/// The actions of the counterexample with their branches, by either checker.
+/// The actions of the counterexample with their branches, by either checker, without their lines.
 #[track_caller]
 fn steps(bench: &Bench, checker: &str) -> Vec<String> {
     let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(1);
     let heads = done.stdout.lines().filter_map(|line| {
         let (number, action) = line.trim_start().split_once("  ")?;
+        let (action, _) = action.split_once("  M.tla:").unwrap_or((action, ""));
         number.parse::<usize>().ok().map(|_| action.to_owned())
     });
     heads.collect()
@@ -252,7 +253,7 @@ fn a_step_of_a_counterexample_names_its_branch() {
     );
     let bench = bench_with(&ended, "SPECIFICATION Spec\nCONSTANT Procs = {\"p\"}\nINVARIANT Never\n");
     for checker in ["tlc", "embedded"] {
-        assert_eq!(steps(&bench, checker), ["initial state", "Act: mint", "Act: total = 1"], "{checker}");
+        assert_eq!(steps(&bench, checker), ["initial state", "Act(\"p\"): mint", "Act(\"p\"): total = 1"], "{checker}");
     }
     // With one label the alternatives of its `either` are actions themselves.
     let single = "---- MODULE M ----
