@@ -47,13 +47,7 @@ const DETECTION_BYTES: u64 = 4 << 20;
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let LoadedRules { rules, mapping, labels } = load_rules(args, &mut formulas)?;
-    if let (Some(flag), true) = (args.labels.unused_flag(), labels.is_empty()) {
-        return Err(Failure::usage(format!("{flag} has no effect: no rule uses labels by a model"))
-            .hint("docs/src/labels.md describes labels: [[label]] tables, and the atom model:NAME"));
-    }
-    if args.follow && !labels.is_empty() {
-        return Err(Failure::usage("--follow cannot label a log with a model").hint("remove --follow"));
-    }
+    refuse_unused_labels(args, &labels)?;
     if args.follow && is_default(args) {
         return Err(Failure::usage("--follow cannot be used with the default policy, which needs the whole journal")
             .hint("remove --follow"));
@@ -149,6 +143,18 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let broken = !verification.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
+}
+
+/// Refuses flags about labels that fit neither the rules nor `--follow`.
+fn refuse_unused_labels(args: &AuditArgs, labels: &Propositions) -> Result<(), Failure> {
+    if let (Some(flag), true) = (args.labels.unused_flag(), labels.is_empty()) {
+        return Err(Failure::usage(format!("{flag} has no effect: no rule uses labels by a model"))
+            .hint("docs/src/labels.md describes labels: [[label]] tables, and the atom model:NAME"));
+    }
+    if args.follow && !labels.is_empty() {
+        return Err(Failure::usage("--follow cannot label a log with a model").hint("remove --follow"));
+    }
+    Ok(())
 }
 
 fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {

@@ -60,9 +60,7 @@ pub(super) fn link_source(text: &str, spec: &Path) -> String {
         if digits == 0 {
             out.push_str(&mark);
         } else {
-            let link = format!("\x1b]8;;file://{address}#{line}\x1b\\{name}:{line}\x1b]8;;\x1b\\");
-            out.push_str("  ");
-            out.push_str(&link);
+            out.push_str(&format!("  \x1b]8;;file://{address}#{line}\x1b\\{name}:{line}\x1b]8;;\x1b\\"));
         }
         rest = after;
     }

@@ -55,8 +55,11 @@ fn parts(address: &str) -> (String, String) {
 
 fn connect(host: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(host).unwrap();
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    write!(stream, "{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").unwrap();
+    write!(stream, "{method} {path} HTTP/1.1\r\n").unwrap();
+    for (name, value) in headers {
+        write!(stream, "{name}: {value}\r\n").unwrap();
+    }
+    write!(stream, "Connection: close\r\n\r\n").unwrap();
     BufReader::new(stream)
 }
 

@@ -124,7 +124,7 @@ impl LiveServer {
 fn random_token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 async fn accept(listener: &TcpListener, service: &Arc<Service>) {
