@@ -336,11 +336,11 @@ impl Scale {
         let mut last = None;
         for (unit, value) in by_unit {
             let is_next = last.is_some_and(|last| last + 1 == unit);
-            let height = y(value);
+            let level = y(value);
             match lines.last_mut().filter(|_| is_next) {
                 // Writing to a string cannot fail.
-                Some(path) => drop(write!(path, " H{unit} V{height} H{}", unit + 1)),
-                None => lines.push(format!("M{unit} {height} H{}", unit + 1)),
+                Some(path) => drop(write!(path, " H{unit} V{level} H{}", unit + 1)),
+                None => lines.push(format!("M{unit} {level} H{}", unit + 1)),
             }
             last = Some(unit);
         }
