@@ -333,16 +333,16 @@ impl Scale {
             *known = known.min(*value);
         }
         let mut lines: Vec<String> = Vec::new();
-        let mut last = None;
+        let mut before = None;
         for (unit, value) in by_unit {
-            let is_next = last.is_some_and(|last| last + 1 == unit);
+            let is_next = before.is_some_and(|before| before + 1 == unit);
             let level = y(value);
             match lines.last_mut().filter(|_| is_next) {
                 // Writing to a string cannot fail.
                 Some(path) => drop(write!(path, " H{unit} V{level} H{}", unit + 1)),
                 None => lines.push(format!("M{unit} {level} H{}", unit + 1)),
             }
-            last = Some(unit);
+            before = Some(unit);
         }
         let lowest = curve.points.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
         let words = lowest.map_or_else(String::new, |(state, value)| {
