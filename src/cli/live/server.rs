@@ -22,8 +22,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use super::WatchedRun;
 use super::status::Status;
+use super::watched_run::WatchedRun;
 use crate::cli::failure::Failure;
 use crate::cli::page::page_of_run;
 use crate::exit::Exit;

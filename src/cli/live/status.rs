@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::WatchedRun;
+use super::watched_run::WatchedRun;
 use crate::pipeline::{Entry, RunEvent, RunView};
 use crate::report::{heading, progress_line};
 use crate::toolchain::Progress;
