@@ -2,11 +2,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use crate::support::Bench;
 use crate::support::counter::{self, INFORMAL, MODULE, fenced, good_sections, review};
 use crate::support::handoff::Waiting;
+use crate::support::{Bench, Done};
 use serde_json::Value;
 
 /// `tlaforge watch` of the run in `specs`.
@@ -186,6 +186,18 @@ fn a_run_serves_its_own_page_and_its_last_status_is_the_outcome() {
     assert!(report.contains("Approved"), "{report}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     drain.join().unwrap().unwrap();
+}
+
+#[test]
+fn the_page_works_in_a_browser_and_its_button_stops_the_run() {
+    let bench = counter::bench();
+    let mut run = Waiting::start(&bench, &RUN);
+    let watch = Watch::start(&bench);
+    let address = format!("http://{}/{}/", watch.host, watch.token);
+    let script = crate::support::project().join("tests/browser/live.mjs");
+    let done = Done::of(&Command::new("node").arg(script).arg(&address).output().unwrap());
+    assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
+    run.end().expect(130);
 }
 
 #[test]
