@@ -1,4 +1,4 @@
-//! The live page, asked over HTTP as a browser asks, and as those ask who should get nothing.
+//! The live page, requested as a browser does, and as other origins would.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -110,7 +110,7 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     assert_eq!(later["answers"], 1, "{later}");
     assert!(later["lines"].to_string().contains("answered"), "{later}");
     let (code, said) = watch.ask("POST", "/stop", &[("Origin", &format!("http://{}", watch.host))]);
-    assert_eq!((code, said.trim()), (200, "the run is asked to stop"));
+    assert_eq!((code, said.trim()), (200, "The run is stopping."));
     run.end().expect(130);
     while later["running"] == true {
         later = status(&mut events);

@@ -12,8 +12,6 @@ const LINES: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Status {
-    /// Number of events in the journal: it grows with each.
-    events: usize,
     /// The outcome, or where the run is.
     heading: String,
     finished: bool,
@@ -66,7 +64,6 @@ impl Status {
         let check = run.check.as_ref().and_then(|check| check.lock().ok()?.clone());
         let is_checking = work.is_some();
         Self {
-            events: entries.len(),
             heading: heading(&view),
             finished: view.finished.is_some(),
             running: is_running,
