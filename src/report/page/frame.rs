@@ -142,6 +142,9 @@ pub enum Tone {
     Plain,
 }
 
+/// What every page has near its beginning.
+pub const PAGE_MARK: &str = "<meta name=\"generator\" content=\"tlaforge ";
+
 /// A section with a heading of the second level. Its own headings begin at the third.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Section {

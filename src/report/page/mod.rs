@@ -26,7 +26,7 @@ mod witnesses;
 pub use audit_page::{AuditSource, audit_page, cited_states};
 pub use check_page::{CheckSource, check_page};
 pub use eval_page::eval_page;
-pub use frame::{Html, Page, Section, Tone, render};
+pub use frame::{Html, PAGE_MARK, Page, Section, Tone, render};
 pub use live::{LivePage, live_page};
 pub use mutation_page::mutation_page;
 pub use run_context::RunSource;
