@@ -78,6 +78,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         None => {}
     }
     args.page.check(None)?;
+    args.trace_out.as_ref().map_or(Ok(()), TraceFile::check)?;
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
