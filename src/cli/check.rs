@@ -25,7 +25,7 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
     verdict_sentence,
 };
 use crate::toolchain::{
@@ -149,7 +149,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
             print_message("there is no counterexample to write");
         }
     }
-    if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome)) {
+    if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome, &limits)) {
         print_message(&format!("next: {next}"));
     }
     if contradictions.has_any() {
@@ -168,7 +168,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
 }
 
 /// The command that helps most after this outcome.
-fn next_command(args: &CheckArgs, outcome: &CheckOutcome) -> Option<String> {
+fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Option<String> {
     let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
     let spec = shell_word(&args.spec);
     match outcome.verdict {
@@ -176,6 +176,16 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome) -> Option<String> {
         Verdict::Violated { .. } => Some(format!("tlaforge check {spec}{config} --explain")),
         Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
             Some(format!("tlaforge mutate {spec}{config}   (do the properties notice changes?)"))
+        }
+        Verdict::Inconclusive { timed_out: true, .. } => {
+            let longer = limits.check.as_secs().saturating_mul(10);
+            let flag = format!("--tlc-timeout {longer}");
+            Some(format!(
+                "tlaforge check {spec}{config} {flag}   (for each run of the checker; or use smaller constants)"
+            ))
+        }
+        Verdict::Inconclusive { .. } if outcome.checker == Checker::Embedded => {
+            Some(format!("tlaforge check {spec}{config} --checker tlc   (needs Java: see tlaforge doctor)"))
         }
         _ => None,
     }

@@ -31,7 +31,7 @@ fn step_sentence(previous: &Step, step: &Step) -> String {
         .action
         .as_deref()
         .map_or_else(|| "takes a step without a name".to_owned(), |action| format!("does {action}"));
-    let who = acting_process(previous, step).or_else(|| step.arguments.clone());
+    let who = acting_process(previous, step).or_else(|| step.arguments.clone()).or_else(|| step.process.clone());
     let action = match (&step.branch, who) {
         (Some(branch), Some(who)) => format!("{who} {action} ({branch})"),
         (None, Some(who)) => format!("{who} {action}"),

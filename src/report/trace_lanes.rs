@@ -52,7 +52,11 @@ impl Lanes {
 }
 
 fn lane_name(before: &Step, step: &Step) -> String {
-    step.arguments.clone().or_else(|| acting_process(before, step)).unwrap_or_else(|| SYSTEM.to_owned())
+    step.arguments
+        .clone()
+        .or_else(|| step.process.clone())
+        .or_else(|| acting_process(before, step))
+        .unwrap_or_else(|| SYSTEM.to_owned())
 }
 
 /// The lane that an added record names as its receiver.

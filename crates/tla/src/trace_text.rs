@@ -78,6 +78,9 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     let width = width.max(40);
     let mut out = String::new();
     let mut head = format!("{:>3}  {}", step.step, escape_non_ascii(&step_title(previous, step)));
+    if let Some(process) = &step.process {
+        head = format!("{head}  {}", escape_non_ascii(process));
+    }
     if let Some(source) = &step.source {
         let source = escape_non_ascii(&source.to_string());
         head = format!("{}  {source}", shorten(&head, width.saturating_sub(source.len() + 2)));
@@ -123,7 +126,7 @@ pub fn step_title(previous: Option<&Step>, step: &Step) -> String {
     let Some(action) = &step.action else {
         return if previous.is_some() { "(action unknown)" } else { "initial state" }.to_owned();
     };
-    let process = || previous.and_then(|previous| acting_process(previous, step));
+    let process = || previous.and_then(|previous| acting_process(previous, step)).filter(|_| step.process.is_none());
     let call = match step.arguments.clone().or_else(process) {
         Some(arguments) if previous.is_some() => format!("{action}({arguments})"),
         _ => action.clone(),
@@ -264,6 +267,7 @@ mod tests {
             action: Some("A".to_owned()),
             branch: None,
             arguments: None,
+            process: None,
             source: None,
             state,
             changed,

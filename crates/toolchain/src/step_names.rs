@@ -69,7 +69,7 @@ pub(super) async fn name_steps(
     Ok(FurtherRuns { result: trace, warnings, output })
 }
 
-/// Adds where the action or the branch of each step is: for `PlusCal` the label. The algorithm is above its translation, so
+/// Adds the process of an action without arguments, and where the action or the branch of each step is: for `PlusCal` the label. The algorithm is above its translation, so
 /// its lines are those of the user's file.
 fn locate_steps(request: &CheckRequest, trace: &mut Trace, branches: &[Option<Place>]) {
     let Ok(module) = Module::parse(&request.spec.text) else { return };
@@ -84,6 +84,11 @@ fn locate_steps(request: &CheckRequest, trace: &mut Trace, branches: &[Option<Pl
     for (at, step) in trace.steps.iter_mut().skip(1).enumerate() {
         let Some(action) = &step.action else { continue };
         let branch = branches.get(at).copied().flatten();
+        if step.arguments.is_none() {
+            let process =
+                module.algorithm.as_ref().and_then(|algorithm| algorithm.single_process(action, &module.source));
+            step.process = process.map(str::to_owned);
+        }
         let place = branch.or_else(|| label(action)).or_else(|| definition(action));
         step.source = place.map(|place| StepSource { file: format!("{}.tla", request.spec.name), place });
     }

@@ -92,7 +92,7 @@ fn the_report_of_an_approval_lists_everything_that_was_accepted() {
         .having_read_all();
     let bench = bench();
     let words = [
-        "Accepted by name in a review, not confirmed by a tool:",
+        "The reviewer agreed by name, and no tool confirms:",
         "  rev_1: the change of Max: smaller is enough",
         "  rev_2: that no property covers R2: of time",
         "  rev_2: that the check is bounded by CONSTRAINT Small: no worker adds more",
