@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::contradictions::CONTRADICTIONS_DIR;
+use super::editor::Editor;
 use super::failure::Failure;
 use super::format::Format;
 use super::outcome_text::CheckedFiles;
@@ -57,6 +58,9 @@ pub(super) struct CheckArgs {
     /// `PlantUML`) [default: none].
     #[arg(long, value_name = "FILE", value_parser = TraceFile::parse)]
     pub trace_out: Option<TraceFile>,
+    /// Open the module in the editor of `$VISUAL` or `$EDITOR` at the line of the last step. Only in a terminal.
+    #[arg(long, conflicts_with = "format")]
+    pub open: bool,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -78,6 +82,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         None => {}
     }
     args.page.check(None)?;
+    let editor = args.open.then(Editor::from_environment).transpose()?;
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
@@ -148,6 +153,14 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         if written.is_empty() {
             print_message("there is no counterexample to write");
         }
+    }
+    match (editor, &outcome.trace) {
+        (Some(editor), Some(trace)) => {
+            let source = trace.steps.last().and_then(|step| step.source.as_ref());
+            editor.open(&args.spec, source.map_or(1, |source| source.place.line))?;
+        }
+        (Some(_), None) => print_message("there is no counterexample to open"),
+        (None, _) => {}
     }
     if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome, &limits)) {
         print_message(&format!("next: {next}"));

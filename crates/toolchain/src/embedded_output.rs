@@ -439,6 +439,13 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_definition_is_named() {
+        let refused = parse("", "tla-mc: in Sum: unknown operator choose\n", Status::Exited(2)).finding;
+        let expected = "the embedded checker cannot evaluate `Sum`: unknown operator choose";
+        assert!(matches!(&refused, Some(Finding::Undecided(words)) if words == expected), "{refused:?}");
+    }
+
+    #[test]
     fn a_refusal_shows_no_syntax_tree() {
         let text = "tla-mc: unsupported temporal formula Or([Temporal(\"<>\", [Ident(\"A\")])])\n";
         let refused = parse("", text, Status::Exited(2)).finding;
