@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::failure::Failure;
+use super::progress::Display;
 use super::run_folder::run_failure;
 use super::tools::tool_failure;
 use crate::exit::Exit;
@@ -11,7 +12,7 @@ use crate::files;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{NodeContext, covered_requirements};
 use crate::pipeline::{
-    Branch, Carried, Changed, Decision, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State,
+    self, Branch, Carried, Changed, Decision, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State,
     begin_branch, file,
 };
 use crate::prompt::{
@@ -220,6 +221,25 @@ fn store_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sh
         }
     }
     Ok(edited)
+}
+
+/// Says before the branch starts that it ignores edits at the top of the run folder.
+pub(super) fn note_ignored_edits(run: &Run, from: &str, display: &Display) -> Result<(), Failure> {
+    let view = run.view();
+    let parent = find_revision(&view, from)?;
+    for path in pipeline::edited_visible_files(run) {
+        let (Some(name), root) = (path.file_name(), run.root()) else { continue };
+        let used = root.join("history").join(format!("rev_{}", parent.revision)).join(name);
+        // The user has made the same edit in both places.
+        if files::read(&path, files::LARGE).ok() != files::read(&used, files::LARGE).ok() {
+            display.note(&format!(
+                "your edit of {} is not part of this branch, which takes {}",
+                path.display(),
+                used.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether an edit changed more than white space.

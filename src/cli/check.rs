@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::contradictions::CONTRADICTIONS_DIR;
+use super::editor::Editor;
 use super::failure::Failure;
 use super::format::Format;
 use super::outcome_text::CheckedFiles;
@@ -25,7 +26,7 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
     verdict_sentence,
 };
 use crate::toolchain::{
@@ -57,6 +58,9 @@ pub(super) struct CheckArgs {
     /// `PlantUML`) [default: none].
     #[arg(long, value_name = "FILE", value_parser = TraceFile::parse)]
     pub trace_out: Option<TraceFile>,
+    /// Open the module in the editor of `$VISUAL` or `$EDITOR` at the line of the last step. Only in a terminal.
+    #[arg(long, conflicts_with = "format")]
+    pub open: bool,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -79,6 +83,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     }
     args.page.check(None)?;
     args.trace_out.as_ref().map_or(Ok(()), TraceFile::check)?;
+    let editor = args.open.then(Editor::from_environment).transpose()?;
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
@@ -150,7 +155,15 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
             print_message("there is no counterexample to write");
         }
     }
-    if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome)) {
+    match (editor, &outcome.trace) {
+        (Some(editor), Some(trace)) => {
+            let source = trace.steps.last().and_then(|step| step.source.as_ref());
+            editor.open(&args.spec, source.map_or(1, |source| source.place.line))?;
+        }
+        (Some(_), None) => print_message("there is no counterexample to open"),
+        (None, _) => {}
+    }
+    if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome, &limits)) {
         print_message(&format!("next: {next}"));
     }
     if contradictions.has_any() {
@@ -169,7 +182,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
 }
 
 /// The command that helps most after this outcome.
-fn next_command(args: &CheckArgs, outcome: &CheckOutcome) -> Option<String> {
+fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Option<String> {
     let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
     let spec = shell_word(&args.spec);
     match outcome.verdict {
@@ -177,6 +190,16 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome) -> Option<String> {
         Verdict::Violated { .. } => Some(format!("tlaforge check {spec}{config} --explain")),
         Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
             Some(format!("tlaforge mutate {spec}{config}   (do the properties notice changes?)"))
+        }
+        Verdict::Inconclusive { timed_out: true, .. } => {
+            let longer = limits.check.as_secs().saturating_mul(10);
+            let flag = format!("--tlc-timeout {longer}");
+            Some(format!(
+                "tlaforge check {spec}{config} {flag}   (for each run of the checker; or use smaller constants)"
+            ))
+        }
+        Verdict::Inconclusive { .. } if outcome.checker == Checker::Embedded => {
+            Some(format!("tlaforge check {spec}{config} --checker tlc   (needs Java: see tlaforge doctor)"))
         }
         _ => None,
     }

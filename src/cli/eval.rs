@@ -14,7 +14,7 @@ use super::page::write_page;
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
-use super::terminal::{print_json_line, print_result};
+use super::terminal::{print_json_line, print_message, print_result};
 use crate::eval::{Case, Evaluation, Specs};
 use crate::exit::Exit;
 use crate::journal::write_atomically;
@@ -76,6 +76,9 @@ fn exit_status(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
 
 fn write_report(root: &Path, evaluation: &impl Serialize) -> Result<(), Failure> {
     let path = root.join(REPORT);
+    if path.exists() {
+        print_message(&format!("{} of an earlier evaluation is replaced", path.display()));
+    }
     let text = serde_json::to_string_pretty(evaluation).unwrap_or_default() + "\n";
     write_atomically(&path, text.as_bytes())
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))

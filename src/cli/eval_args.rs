@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{ArgGroup, Args as ClapArgs};
 
 use super::format::Format;
 use super::page::PageArgs;
@@ -11,9 +11,11 @@ use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_positive, parse_share};
 
 #[derive(Debug, ClapArgs)]
+// A group, so that the error for missing arguments names the flag, too.
+#[command(group(ArgGroup::new("evaluated").args(["specs", "suite"]).required(true)))]
 pub(super) struct EvalArgs {
     /// Run folder, or any folder with a module and its configuration (Spec.tla and Spec.cfg). Writes `eval_report.json` into it.
-    #[arg(required_unless_present = "suite", conflicts_with = "suite", requires = "case")]
+    #[arg(requires = "case")]
     pub specs: Option<PathBuf>,
     /// Folder of the case.
     pub case: Option<PathBuf>,

@@ -61,7 +61,8 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let (began, all, finished) = (Instant::now(), cases.len(), AtomicUsize::new(0));
     let suite = Suite { args: &args, evaluator: &evaluator, cancel: &cancel, display: &display };
     let counting = |done: CaseResult| {
-        finished.fetch_add(1, Ordering::Relaxed);
+        let count = finished.fetch_add(1, Ordering::Relaxed) + 1;
+        display.note_without_spinner(&format!("{} is done ({count} of {all})", done.0.case));
         done
     };
     let work =

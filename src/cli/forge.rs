@@ -27,7 +27,7 @@ use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SING
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
-use crate::report::{answer_commands, summary};
+use crate::report::{answer_commands, interrupted_summary, summary};
 
 /// What a run needs besides its folder.
 pub(super) struct Preparation {
@@ -137,7 +137,9 @@ pub(super) async fn drive_and_report(
     pages.page.write_run(run.root(), &view, &run.entries())?;
     // With `json`, each event was printed when it was written, the outcome among them.
     if format == Format::Text {
-        print_result(&summary(&view, display.width()));
+        // After Ctrl-C nobody wants 50 lines, and the outcome would scroll away.
+        let is_interrupted = finished.reason == Some(StopReason::Interrupted);
+        print_result(&if is_interrupted { interrupted_summary(&view) } else { summary(&view, display.width()) });
         print_result(&format!("Files: {}\n", run.root().display()));
     }
     // The outcome is that of the reference checker, so only the exit status shows the contradiction.

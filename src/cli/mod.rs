@@ -21,6 +21,7 @@ mod demo;
 mod diagnostics;
 mod doctor;
 mod doctor_providers;
+mod editor;
 mod environment;
 mod eval;
 mod eval_args;

@@ -20,7 +20,7 @@ use super::progress::format_progress;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::snippet::Snippet;
-use super::spec_files::read_spec;
+use super::spec_files::{read_spec, read_spec_or_stdin};
 use super::terminal::{
     is_colored, is_interactive, print_json_line, print_message, print_result, trace_width, write_stderr,
 };
@@ -59,7 +59,7 @@ pub(super) struct MutateArgs {
     /// Only use this mutation operator; can be repeated [default: all operators].
     #[arg(long, value_name = "OPERATOR")]
     pub operator: Vec<String>,
-    /// Only judge mutants on lines that this unified diff adds or changes [default: all lines].
+    /// Only judge mutants on lines that this unified diff adds or changes; `-` reads it from stdin [default: all lines].
     #[arg(long, value_name = "FILE")]
     pub in_diff: Option<PathBuf>,
     /// Only judge K mutants, chosen at random [default: all].
@@ -245,7 +245,7 @@ fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
         })?);
     }
     let lines = match &args.in_diff {
-        Some(path) => Some(changed_lines(&read_spec(path)?, file).ok_or_else(|| {
+        Some(path) => Some(changed_lines(&read_spec_or_stdin(path)?, file).ok_or_else(|| {
             Failure::usage(format!("{} changes no file named {file}", path.display()))
                 .hint("give a unified diff, such as the output of `git diff`")
         })?),
@@ -262,7 +262,9 @@ fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
             print_json_line(&json!({"schema": 1, "mutants": all}));
         }
         Format::Text => {
-            let lines = chosen.iter().map(|m| format!("{}: `{}` {}\n", m.name(file), m.definition, m.what));
+            let lines = chosen
+                .iter()
+                .map(|m| format!("{}: `{}` {}\n", m.operator.name_with_id(&m.name(file)), m.definition, m.what));
             print_result(&lines.collect::<String>());
         }
     }

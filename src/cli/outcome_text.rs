@@ -46,12 +46,28 @@ impl CheckedFiles {
         Some(Snippet::new(path.display().to_string(), text, diagnostic.span(text)?))
     }
 
+    /// The definition whose evaluation failed, if the checker gives its name and no position.
+    fn failed_definition(&self, verdict: &Verdict) -> Option<Diagnostic> {
+        let Verdict::Invalid { violated, reason, diagnostics } = verdict else { return None };
+        if violated.kind != ViolationKind::Evaluation || diagnostics.iter().any(|diagnostic| diagnostic.line > 0) {
+            return None;
+        }
+        let module = Module::parse(&self.spec.text).ok()?;
+        let definition = module.definition(violated.name.as_deref()?)?;
+        let line_start = self.spec.text[..definition.code.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let column = self.spec.text[line_start..definition.code.start].chars().count() + 1;
+        Some(Diagnostic { stage: Stage::Check, line: definition.line, column, message: reason.clone() })
+    }
+
     /// The text of an outcome, ready to be written.
     pub(super) fn outcome_text(&self, outcome: &CheckOutcome, color: bool) -> String {
         let (before, after) = outcome_text_parts(outcome, trace_width());
         let painted = |text: &str| if color { paint(text) } else { text.to_owned() };
         let mut text = painted(&escape_control_characters(&before));
-        let (reason, diagnostics) = reason_and_diagnostics(&outcome.verdict);
+        let (reason, mut diagnostics) = reason_and_diagnostics(&outcome.verdict);
+        if let Some(place) = self.failed_definition(&outcome.verdict) {
+            diagnostics = Cow::Owned(vec![place]);
+        }
         let mut shown: Vec<(Snippet, &str)> = Vec::new();
         for diagnostic in &*diagnostics {
             let message = diagnostic.message.trim();

@@ -2,6 +2,7 @@
 //! is a line on stdout instead.
 
 use std::future::Future;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -77,8 +78,13 @@ impl Display {
 
     /// Announces a long step, if there is no spinner to show it.
     pub(super) fn announce(&self, what: &str) {
+        self.note_without_spinner(&format!("{what} \u{2026}"));
+    }
+
+    /// Prints a line on stderr, if there is no spinner that shows as much.
+    pub(super) fn note_without_spinner(&self, text: &str) {
         if self.bar.is_none() && !self.is_silent {
-            print_message(&format!("{what} \u{2026}"));
+            print_message(text);
         }
     }
 
@@ -108,7 +114,7 @@ impl Display {
     }
 
     /// Shows an event after it is durable.
-    pub(super) fn show_event(&self, entry: &Entry) {
+    pub(super) fn show_event(&self, entry: &Entry, folder: &Path) {
         if self.format == Format::Json {
             print_json_line(entry);
         }
@@ -126,7 +132,7 @@ impl Display {
                 self.announce(&format!("{:<20}judging mutants", entry.lifeline));
             }
         }
-        if let Some(line) = progress_line(entry, self.elapsed()) {
+        if let Some(line) = progress_line(entry, self.elapsed(), folder) {
             self.note(&line);
         }
         if let Ok(mut last) = self.last.lock() {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::answers::{Answered, resolve_answers};
-use super::branch::{find_revision, start_branch};
+use super::branch::{find_revision, note_ignored_edits, start_branch};
 use super::failure::Failure;
 use super::forge::{
     Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
@@ -124,6 +124,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         let mut changed = describe_changes(&prepared)?;
         // After `prepare` and the checks of the objective, because this writes to the run folder.
         changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
+        note_ignored_edits(&run, from, &display)?;
         let is_straight = start_branch(&run, &prepared.context, from, at.as_deref(), decided, changed).await?;
         if let Some(path) = prepared.context.recording_path.as_ref().filter(|_| !is_straight) {
             display.note(&format!(

@@ -12,10 +12,10 @@ use crate::pipeline::{self, Outcome, RuleMonitorError, Run, RunEnvironment, RunE
 
 /// Opens the run folder; `display` shows every event that is written.
 pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
-    let watcher = display.clone();
+    let (watcher, folder) = (display.clone(), out.to_owned());
     let environment = RunEnvironment {
         clock: clock(),
-        observer: Some(Box::new(move |event| watcher.show_event(event))),
+        observer: Some(Box::new(move |event| watcher.show_event(event, &folder))),
         crash: crash_point_from_env()?,
     };
     let run = Run::open(out, environment).map_err(|e| run_failure(&e))?;

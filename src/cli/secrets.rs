@@ -1,6 +1,8 @@
 //! Keys and tokens from the environment, and how they are kept out of files and of the terminal. Lower layers get keys
 //! from here and never read the environment.
 
+use std::ffi::OsString;
+
 use super::environment::nonempty_variable;
 use super::failure::{Fails, Failure};
 use crate::exit::Exit;
@@ -10,6 +12,11 @@ const KEY_VARIABLES: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE
 
 pub(super) fn secrets() -> Vec<Secret> {
     KEY_VARIABLES.iter().filter_map(|name| Secret::new(name, nonempty_variable(name)?.trim()).ok()).collect()
+}
+
+/// The environment of this process for a child that needs no model.
+pub(super) fn environment_without_keys() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key))
 }
 
 /// Refuses a text that would be written to files and contains a key. `place` names the text in the message.

@@ -68,9 +68,9 @@ pub(super) fn accepted_without_tools(text: &mut String, view: &RunView, revision
     let line = view.lineage(revision.revision);
     let accepted = accepted_lines(view, &line);
     if accepted.is_empty() {
-        text.push_str("\nAccepted by name in a review: nothing\n");
+        text.push_str("\nThe reviewer agreed by name to: nothing\n");
     } else {
-        text.push_str("\nAccepted by name in a review, not confirmed by a tool:\n");
+        text.push_str("\nThe reviewer agreed by name, and no tool confirms:\n");
         for entry in accepted {
             let _ = writeln!(text, "  {entry}");
         }

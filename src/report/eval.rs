@@ -119,8 +119,12 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         } else {
             format!("{} modules ({}, \u{2026})", lacks.files.len(), lacks.files[0])
         };
-        let _ =
-            writeln!(out, "  not carried over: {} to {where_to}: no {}", lacks.property, lacks.missing.join(", no "));
+        let _ = writeln!(
+            out,
+            "  {} could not be tested against {where_to}, which has no {}",
+            lacks.property,
+            lacks.missing.join(" and no ")
+        );
     }
     for remark in &evaluation.remarks {
         let _ = writeln!(out, "\nnote: {remark}");

@@ -39,6 +39,6 @@ pub use page::{
 };
 pub use progress::progress_line;
 pub use strengthen::mutants_sentence;
-pub use text::{LONGEST_WHY, heading, report, skipped_lines, summary};
+pub use text::{LONGEST_WHY, heading, interrupted_summary, report, skipped_lines, summary};
 pub use trace_itf::trace_itf;
 pub use trace_lanes::{trace_mermaid, trace_plantuml};

@@ -154,10 +154,21 @@ fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
         );
     }
     if summary.killed_by_deadlock > 0 {
-        let _ =
-            writeln!(out, "\n{} by deadlock, which no property states.", counted(summary.killed_by_deadlock, "mutant"));
+        let _ = writeln!(out, "\n{}", deadlock_note(summary.killed_by_deadlock));
     }
     out
+}
+
+/// Why these kills show no property at work.
+pub(super) fn deadlock_note(mutants: usize) -> String {
+    let were =
+        if mutants == 1 { "was noticed only because it deadlocks" } else { "were noticed only because they deadlock" };
+    format!("{} {were}; no property covers {}.", counted(mutants, "mutant"), if mutants == 1 { "it" } else { "them" })
+}
+
+/// Whether no property of the specification names a requirement.
+pub(super) fn has_no_requirement(subject: &Subject) -> bool {
+    subject.module.requirements_by_property(&subject.cfg).values().all(|requirements| requirements.is_empty())
 }
 
 fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
@@ -174,14 +185,15 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
             out.push_str("\n## Survivors\n");
         }
         let touched = requirements_touched(&subject.module, &subject.cfg, definition);
-        let touched = if touched.is_empty() {
-            "no covered requirement mentions its variables".to_owned()
-        } else {
-            list_requirements(touched)
+        let touched = match touched.is_empty() {
+            false => format!(" ({})", list_requirements(touched)),
+            // In a specification without requirements this would be noise.
+            true if has_no_requirement(subject) => String::new(),
+            true => " (no covered requirement mentions its variables)".to_owned(),
         };
-        let _ = writeln!(out, "\n{definition} ({touched})");
+        let _ = writeln!(out, "\n{definition}{touched}");
         for judgement in all {
-            let _ = writeln!(out, "- {}", judgement.name);
+            let _ = writeln!(out, "- {}", shown_name(judgement));
             let _ = writeln!(out, "  no property notices when `{definition}` {}", judgement.what);
             if !judgement.lost_witnesses.is_empty() {
                 let _ = writeln!(out, "  it no longer reaches {}", judgement.lost_witnesses.join(", "));
@@ -214,7 +226,7 @@ fn others(judgements: &[Judgement]) -> String {
         }
         let _ = writeln!(out, "\n## {}{}\n", outcome.words()[..1].to_uppercase(), &outcome.words()[1..]);
         for judgement in all {
-            let _ = write!(out, "- {}: `{}` {}", judgement.name, judgement.definition, judgement.what);
+            let _ = write!(out, "- {}: `{}` {}", shown_name(judgement), judgement.definition, judgement.what);
             if !judgement.lost_witnesses.is_empty() {
                 let _ = write!(out, " (no longer reached: {})", judgement.lost_witnesses.join(", "));
             }
@@ -227,6 +239,11 @@ fn others(judgements: &[Judgement]) -> String {
     out
 }
 
+/// The name of the mutant with its operator as `--operator` takes it.
+pub(super) fn shown_name(judgement: &Judgement) -> String {
+    judgement.operator.name_with_id(&judgement.name)
+}
+
 /// One mutant as a line of progress.
 pub fn mutant_line(judgement: &Judgement) -> String {
     let by = match judgement.killed_by.first() {
@@ -237,7 +254,7 @@ pub fn mutant_line(judgement: &Judgement) -> String {
         }
         None => String::new(),
     };
-    format!("{:<14}{}{by}", judgement.outcome.words(), judgement.name)
+    format!("{:<14}{}{by}", judgement.outcome.words(), shown_name(judgement))
 }
 
 /// The object of `mutate --json`, without its `run` part.

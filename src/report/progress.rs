@@ -1,5 +1,7 @@
 //! Renders an event as a line of progress. Holds no state: the caller measures the time.
 
+use std::path::Path;
+
 use super::candidates::chosen_words;
 use super::count::counted;
 use super::labelling::labels_words;
@@ -15,9 +17,9 @@ use crate::tla::{statistics_sentence, verdict_sentence};
 const LINE: usize = 160;
 
 /// The line of progress for an event; `None` for events that are not shown. `elapsed` is the number of seconds since the
-/// previous event.
+/// previous event, `folder` the run folder as the user names it.
 #[expect(clippy::too_many_lines, reason = "one arm for each event")]
-pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
+pub fn progress_line(entry: &Entry, elapsed: f64, folder: &Path) -> Option<String> {
     let node = format!("{:<20}", entry.lifeline);
     let run = format!("{:<20}", "run");
     Some(match &entry.event {
@@ -36,11 +38,11 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
         RunEvent::RunResumed(_) => format!("{run}continues"),
         // Only for a person, who has to know which file to write.
         RunEvent::RequestSent(sent) if sent.provider == "handoff" => {
-            let seq = entry.seq;
-            format!("{node}{}: waiting for handoff/{seq:04}-{}/answer.md", sent.purpose, sent.key.node)
+            let answer = folder.join(format!("handoff/{:04}-{}/answer.md", entry.seq, sent.key.node));
+            format!("{node}{}: waiting for {}", sent.purpose, answer.display())
         }
         RunEvent::AnswerReceived(answer) => {
-            let stale = if answer.stale { ", recorded for a different prompt" } else { "" };
+            let stale = if answer.stale { ", recorded for an older prompt, used anyway" } else { "" };
             format!("{node}{} answered ({:.1} s{stale})", answer.provider, answer.seconds)
         }
         RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", describe_failed_call(failure)),

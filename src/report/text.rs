@@ -171,6 +171,12 @@ fn first_flaw(view: &RunView, revision: &Revision) -> String {
     format!("; the first flaw, of the protocol as documented, is in rev_{}{named}", flawed.revision)
 }
 
+/// The summary that is printed if the user interrupts a run: the report has the rest.
+pub fn interrupted_summary(view: &RunView) -> String {
+    let why = view.finished.as_ref().map_or("", |finished| &finished.why);
+    format!("Outcome: {}\nWhy: {why}\n{}\n", heading(view), cost(view))
+}
+
 /// The summary that is printed when a run ends.
 pub fn summary(view: &RunView, width: usize) -> String {
     let mut text = format!("Outcome: {}\n", heading(view));
@@ -270,7 +276,7 @@ pub fn report(view: &RunView, width: usize) -> String {
     append_blind_readings(&mut text, view);
     text.push_str("\nAnswers by node:\n");
     for (node, spent) in &view.spending.by_lifeline {
-        let _ = writeln!(text, "  {node}: {}, {:.0} s", amounts(spent), spent.seconds);
+        let _ = writeln!(text, "  {node}: {}, {:.0} s", amounts(spent, is_replayed(view)), spent.seconds);
     }
     let docs = &view.settings.docs;
     let bytes: u64 = docs.iter().map(|d| d.bytes).sum();
@@ -501,18 +507,24 @@ fn cost(view: &RunView) -> String {
     let spent = view.spent_total();
     let stale = match spent.stale {
         0 => String::new(),
-        n => format!("; {n} of them recorded for a different prompt"),
+        n => format!("; {n} of them recorded for an older prompt, used anyway"),
     };
-    format!("Cost: {}{stale}", amounts(&spent))
+    format!("Cost: {}{stale}", amounts(&spent, is_replayed(view)))
+}
+
+/// Whether the answers come from a recording, which costs nothing.
+pub(super) fn is_replayed(view: &RunView) -> bool {
+    view.settings.command_line["provider"] == "replay"
 }
 
 /// Answers, tokens and money.
-pub(super) fn amounts(spent: &Spent) -> String {
+pub(super) fn amounts(spent: &Spent, is_replayed: bool) -> String {
     let failed = if spent.failed > 0 { format!(", {}", counted(spent.failed, "failed call")) } else { String::new() };
     let cached = if spent.cached > 0 { format!(" ({} from the cache)", spent.cached) } else { String::new() };
     let cost = match spent.unpriced {
         0 => format!("{:.2} USD", spent.cost_usd),
         // If no answer has a price, `0.00 USD` would be misleading.
+        n if n >= spent.answers && is_replayed => "no cost: recorded answers".to_owned(),
         n if n >= spent.answers => "price unknown".to_owned(),
         n => format!("{:.2} USD and {} of unknown price", spent.cost_usd, counted(n, "call")),
     };

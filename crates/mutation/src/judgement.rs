@@ -62,6 +62,7 @@ impl Outcome {
 /// A judged mutant, one line of `outcomes.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
+    /// See [`Mutant::name`](crate::Mutant::name).
     pub name: String,
     pub operator: Operator,
     /// The label or definition that is mutated.

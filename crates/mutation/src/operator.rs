@@ -74,6 +74,12 @@ impl Operator {
         self.row().2
     }
 
+    /// The name of a mutant with the operator as the command line takes it: `Spec.tla:41:12 drop-guard`. Journals and prompts
+    /// keep the other form.
+    pub fn name_with_id(self, name: &str) -> String {
+        name.replacen(&format!(" {}", self.words()), &format!(" {}", self.id()), 1)
+    }
+
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operator| operator.id() == id)
     }

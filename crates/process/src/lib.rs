@@ -4,9 +4,11 @@
 mod cancel;
 mod command;
 mod lifeline;
+mod terminal_child;
 mod watch;
 
 pub use cancel::Cancel;
 pub use command::{Command, Ended, ProcessError, Status};
 pub use lifeline::run_while_parent_lives;
+pub use terminal_child::run_in_terminal;
 pub use watch::{Scratch, remove_folder};

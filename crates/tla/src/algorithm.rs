@@ -8,7 +8,7 @@ use super::definition::{Context, Definition};
 use super::lexer::{Kind, Lines, Token, lex, normalise};
 use super::references::references;
 use super::semantic::{Reader, is_reserved};
-use super::syntax::{Field, NodeKind, Tree};
+use super::syntax::{Field, Id, NodeKind, Tree};
 use super::units::{UnitKind, split};
 
 /// The two syntaxes of `PlusCal`.
@@ -247,6 +247,20 @@ impl Algorithm {
             found.extend(label.modifier.map(|sign| format!("{}:{sign}", label.name)));
         }
         found
+    }
+
+    /// The process that takes the steps of a label, if it is a single one: `server` of `process S = "server"`. `source` is the
+    /// module's text.
+    pub fn single_process<'a>(&self, label: &str, source: &'a str) -> Option<&'a str> {
+        let tree = &self.tree;
+        let is_label = |id: &Id| tree.node(*id).field == Some(Field::Label) && tree.text(*id, source) == label;
+        let start = tree.range(tree.ids().find(is_label)?).start;
+        let process = tree.of_kind(NodeKind::Process).find(|id| tree.range(*id).contains(&start))?;
+        let name = tree.range(tree.field(process, Field::Name)?);
+        // The other form is `process P \in Set`, whose actions have an argument.
+        let is_single = source.get(name.end..tree.range(process).end)?.trim_start().starts_with('=');
+        let identifier = tree.children(process).nth(1).filter(|_| is_single)?;
+        Some(tree.text(identifier, source).trim_matches('"'))
     }
 
     /// The definition of this name in the `define` block.

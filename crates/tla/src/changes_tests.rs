@@ -12,6 +12,7 @@ fn step(value: &str) -> Step {
         action: None,
         branch: None,
         arguments: None,
+        process: None,
         source: None,
         state,
         changed: vec!["v".to_owned()],

@@ -102,8 +102,11 @@ fn sentence(outcome: &CheckOutcome) -> String {
                 }
                 (None, true) => format!("holds: {nothing}"),
                 (None, false) => format!("holds: {}", names.join(", ")),
-                (Some(missing), true) => format!("holds, but {missing}; {nothing}"),
-                (Some(missing), false) => format!("holds, but {missing}; checked: {}", names.join(", ")),
+                (Some(missing), is_empty) => {
+                    let holds = if has_no_behaviour(outcome) { "holds trivially:" } else { "holds, but" };
+                    let checked = if is_empty { nothing.to_owned() } else { format!("checked: {}", names.join(", ")) };
+                    format!("{holds} {missing}; {checked}")
+                }
             }
         }
         Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock => {

@@ -262,6 +262,7 @@ impl Trace {
             action,
             branch: None,
             arguments: None,
+            process: None,
             source: None,
             state,
             changed,
@@ -285,6 +286,9 @@ pub struct Step {
     /// The arguments of the action, as TLA+ text: for `PlusCal` the process. `None` if it has none, or if they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
+    /// The process that takes the step, if the action has no argument for it: `server` of `process S = "server"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
     /// Where the action or its branch is in the user's file: for `PlusCal` in the algorithm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<StepSource>,

@@ -64,6 +64,9 @@ pub fn lasso_line(trace: &Trace) -> Option<String> {
 /// The process of an algorithm that took a step: the argument of the action, or else the only one whose `pc` changed. `None`
 /// without a `pc`: then an argument can be anything.
 pub fn acting_process(previous: &Step, step: &Step) -> Option<String> {
+    if step.process.is_some() {
+        return step.process.clone();
+    }
     let (Some(before), Some(after)) = (previous.state.get("pc"), step.state.get("pc")) else { return None };
     let moved = || {
         let (before, after) = (entries(before)?, entries(after)?);
@@ -94,6 +97,9 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     let width = width.max(40);
     let mut out = String::new();
     let mut head = format!("{:>3}  {}", step.step, escape_non_ascii(&step_title(previous, step)));
+    if let Some(process) = &step.process {
+        head = format!("{head}  {}", escape_non_ascii(process));
+    }
     if let Some(source) = &step.source {
         let source = escape_non_ascii(&source.to_string());
         head = format!("{}  {source}", shorten(&head, width.saturating_sub(source.len() + 2)));
@@ -139,7 +145,7 @@ pub fn step_title(previous: Option<&Step>, step: &Step) -> String {
     let Some(action) = &step.action else {
         return if previous.is_some() { "(action unknown)" } else { "initial state" }.to_owned();
     };
-    let process = || previous.and_then(|previous| acting_process(previous, step));
+    let process = || previous.and_then(|previous| acting_process(previous, step)).filter(|_| step.process.is_none());
     let call = match step.arguments.clone().or_else(process) {
         Some(arguments) if previous.is_some() => format!("{action}({arguments})"),
         _ => action.clone(),
@@ -280,6 +286,7 @@ mod tests {
             action: Some("A".to_owned()),
             branch: None,
             arguments: None,
+            process: None,
             source: None,
             state,
             changed,

@@ -18,6 +18,7 @@ use super::plan::{self, RunPlan, SearchOrder};
 use super::session::Session;
 use super::targets::Targets;
 use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
+use super::tlc_output::readable_output;
 use super::vacuity::check_vacuity;
 use super::{CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
 
@@ -94,7 +95,7 @@ pub(crate) async fn check(
     let mut outcome = build_outcome(explorer, request, bounds, safety, temporal, witnesses, warnings);
     outcome.branches = branch_coverage;
     if detail == Detail::VerdictOnly {
-        return Ok(CheckReport { outcome, output: session.output, second_outcome: None });
+        return Ok(CheckReport { outcome, output: readable_output(&session.output), second_outcome: None });
     }
     if let Verdict::Violated { violated } = &outcome.verdict {
         let known = BeforeFurtherRuns {
@@ -127,7 +128,7 @@ pub(crate) async fn check(
     if any_property_holds {
         check_vacuity(&mut session, &mut outcome.bounds).await?;
     }
-    Ok(CheckReport { outcome, output: session.output, second_outcome: None })
+    Ok(CheckReport { outcome, output: readable_output(&session.output), second_outcome: None })
 }
 
 /// Decides only the verdict, in as few runs as possible, with one thread each.
@@ -205,7 +206,10 @@ async fn decide_after(
         Some(_) => None,
     };
     let outcome = build_outcome(explorer, request, check_bounds(request), safety, temporal, Vec::new(), warnings);
-    Ok(SeparateVerdicts { violated, rest: CheckReport { outcome, output: session.output, second_outcome: None } })
+    Ok(SeparateVerdicts {
+        violated,
+        rest: CheckReport { outcome, output: readable_output(&session.output), second_outcome: None },
+    })
 }
 
 /// Whether the run named the violated property, so that no property needs a run of its own. Such a run may not end, if the

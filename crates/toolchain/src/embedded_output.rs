@@ -220,11 +220,18 @@ fn parse_refusal(stderr: &str) -> Option<Finding> {
     let words = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
     // An assumption without a name is a definition under a generated name.
     let assumption = words.strip_prefix("in Tlaforge").and_then(|rest| rest.split_once(": "));
-    let words = match assumption.filter(|(name, _)| name.contains("_Assumption")) {
-        Some((_, what)) => format!("in an assumption: {what}"),
-        None => words.to_owned(),
-    };
-    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shorten(&words))))
+    if let Some((_, what)) = assumption.filter(|(name, _)| name.contains("_Assumption")) {
+        return Some(Finding::Undecided(format!(
+            "the embedded checker refuses it: in an assumption: {}",
+            shorten(what)
+        )));
+    }
+    if let Some((name, what)) = words.strip_prefix("in ").and_then(|rest| rest.split_once(": "))
+        && !name.contains(' ')
+    {
+        return Some(Finding::Undecided(format!("the embedded checker cannot evaluate `{name}`: {}", shorten(what))));
+    }
+    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shorten(words))))
 }
 
 /// The message without the syntax trees that refusals quote.
@@ -429,6 +436,13 @@ mod tests {
         assert!(
             matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("it: in an assumption: unknown operator TLCSet"))
         );
+    }
+
+    #[test]
+    fn a_refused_definition_is_named() {
+        let refused = parse("", "tla-mc: in Sum: unknown operator choose\n", Status::Exited(2)).finding;
+        let expected = "the embedded checker cannot evaluate `Sum`: unknown operator choose";
+        assert!(matches!(&refused, Some(Finding::Undecided(words)) if words == expected), "{refused:?}");
     }
 
     #[test]

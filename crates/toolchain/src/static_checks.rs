@@ -67,9 +67,10 @@ pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
     let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let modules: Vec<(&str, &str)> =
         std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(local_modules).collect();
-    let written =
-        check_comparisons(&modules, &request.cfg_text).and_then(|()| rewrite_for_checker(&modules, &request.cfg_text));
-    let unwritten = written.err()?;
+    if let Err(type_error) = check_comparisons(&modules, &request.cfg_text) {
+        return Some(undecided(request, &type_error.message));
+    }
+    let unwritten = rewrite_for_checker(&modules, &request.cfg_text).err()?;
     Some(refused(request, &unwritten.message))
 }
 

@@ -117,6 +117,15 @@ impl Frame {
     }
 }
 
+/// The output without frame marks, for people.
+pub(super) fn readable_output(output: &str) -> String {
+    let is_mark = |line: &str| {
+        let line = line.trim_end();
+        parse_frame_start(line).is_some() || parse_frame_end(line).is_some()
+    };
+    output.split_inclusive('\n').filter(|line| !is_mark(line)).collect()
+}
+
 pub(super) fn parse_frame_start(line: &str) -> Option<(u32, u32)> {
     let rest = line.strip_prefix("@!@!@STARTMSG ")?.strip_suffix(" @!@!@")?;
     let (code, class) = rest.split_once(':')?;

@@ -1,5 +1,7 @@
 //! What a run does now, as the live page shows it.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::watched_run::WatchedRun;
@@ -83,7 +85,7 @@ impl Status {
             max_cost: limit("max_cost"),
             max_time: limit("max_time"),
             started: entries.first().map(|entry| entry.at.clone()),
-            lines: lines(entries),
+            lines: lines(entries, run.folder()),
         }
     }
 
@@ -105,13 +107,13 @@ fn work(entries: &[Entry]) -> Option<Work> {
     })
 }
 
-fn lines(entries: &[Entry]) -> Vec<String> {
+fn lines(entries: &[Entry], folder: &Path) -> Vec<String> {
     let seconds = |at: &str| at.parse::<jiff::Timestamp>().map_or(0.0, |at| at.as_duration().as_secs_f64());
     let mut lines = Vec::new();
     for at in (0..entries.len()).rev() {
         let entry = &entries[at];
         let before = &entries[at.saturating_sub(1)];
-        lines.extend(progress_line(entry, (seconds(&entry.at) - seconds(&before.at)).max(0.0)));
+        lines.extend(progress_line(entry, (seconds(&entry.at) - seconds(&before.at)).max(0.0), folder));
         if lines.len() == LINES {
             break;
         }

@@ -74,7 +74,7 @@ impl Finishing<'_> {
         let to = destination(&t);
         let why = match (preventing, lost.filter(|_| t.row == Row::ObjectiveLost)) {
             (Some(rules), _) => {
-                format!("approved, and every clause of the guard holds, but the policy prevents it: {rules}")
+                format!("the reviewer agreed and all automatic conditions are met, but the policy prevents it: {rules}")
             }
             (None, Some(lost)) => lost,
             (None, None) => reason(&t, product, &after, judgement),

@@ -18,4 +18,4 @@ pub use driver::{drive, resume};
 pub(super) use finishing::Finishing;
 pub use nodes::{Halt, NodeError, NodeFuture, Nodes};
 pub use open_run::{Run, RunEnvironment, RunError, begin_branch};
-pub use visible_files::{Kept, changed_files, reconcile};
+pub use visible_files::{Kept, changed_files, edited_visible_files, reconcile};

@@ -20,7 +20,7 @@ pub(super) fn reason(t: &Transition, product: &Product, after: &RunView, judgeme
         return why;
     }
     match (&t.row, &product.facts) {
-        (Row::Approved, _) => "approved, and every clause of the guard holds".into(),
+        (Row::Approved, _) => "the reviewer agreed and all automatic conditions are met".into(),
         (Row::NothingNamed, Facts::ReviewUnreadable { approval, .. }) => unreadable_words(approval_words(approval)),
         (Row::ApprovalRefused | Row::NothingNamed, Facts::Reviewed { approval, .. }) => {
             approval_words(approval).unwrap_or_else(|| "the review asks for a revision and names no issue".into())

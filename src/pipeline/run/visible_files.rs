@@ -42,6 +42,15 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     Ok(kept)
 }
 
+/// Files at the top that a person edited, of those whose edits in `history/` a branch takes.
+pub fn edited_visible_files(run: &Run) -> Kept {
+    let view = run.view();
+    let (shown, module) = shown(&view);
+    let paths = [file::INFORMAL, file::MODULE, file::CFG].into_iter().filter(|name| shown.contains_key(*name));
+    let paths = paths.map(|name| run.root().join(file::visible_name(name, module)));
+    paths.filter(|path| matches!(holds(run, path), Holds::Edit)).collect()
+}
+
 /// Artifacts of a finished run that are missing, or differ from what the journal says: answers, and the texts of its
 /// revisions. The files in `history/` and at the top are no evidence, since a person may edit them for a branch.
 pub fn changed_files(root: &Path, view: &RunView, entries: &[Entry]) -> Vec<String> {

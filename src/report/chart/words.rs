@@ -111,7 +111,7 @@ fn describe_answer(received: &AnswerReceived) -> String {
     if let Some(usage) = &received.usage {
         words = format!("{words}, {}", counted(usage.total(), "token"));
     }
-    let stale = if received.stale { " (recorded for a different prompt)" } else { "" };
+    let stale = if received.stale { " (recorded for an older prompt)" } else { "" };
     format!("{words}, {:.1} s{stale}", received.seconds)
 }
 

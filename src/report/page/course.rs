@@ -6,7 +6,7 @@ use super::frame::{Section, render};
 use super::run_context::RunContext;
 use crate::pipeline::Spent;
 use crate::report::chart::{Chart, ChartError, Drawn, Line};
-use crate::report::text::amounts;
+use crate::report::text::{amounts, is_replayed};
 
 /// Maximum number of rows of the chart: a browser needs seconds for much more.
 const MAX_ROWS: usize = 1_500;
@@ -66,7 +66,7 @@ pub(super) fn course(context: &RunContext<'_>) -> Result<Option<Section>, ChartE
                 lifelines => chart.lifelines, rows, left_out, columns => chart.lifelines.len(),
                 shown => MAX_ROWS,
                 folder => context.source.folder,
-                spent => spent_rows(context), total => amounts(&context.view.spent_total()),
+                spent => spent_rows(context), total => amounts(&context.view.spent_total(), is_replayed(context.view)),
             },
         ),
     }))

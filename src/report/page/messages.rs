@@ -51,8 +51,8 @@ fn without_index(path: &str) -> &str {
     }
 }
 
-/// The process that took each step: the only one whose `pc` changed; otherwise the one known process whose entries of
-/// functions changed; in a module without `pc`, the first argument of the action; otherwise the process in the algorithm that has
+/// The process that took each step: the only one whose `pc` changed; otherwise the single process that the action
+/// belongs to, or the one known process whose entries of functions changed; in a module without `pc`, the first argument of the action; otherwise the process in the algorithm that has
 /// the label.
 pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>], module: Option<&Module>) -> Vec<Option<String>> {
     let by_pc = trace.steps.windows(2).map(|pair| acting_process(&pair[0], &pair[1]));
@@ -68,7 +68,8 @@ pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>], module: Option<&Mod
             (known.is_empty() && !first.is_empty() && !first.starts_with("line ")).then(|| first.to_owned())
         };
         let by_label = || process_name(module?, trace.steps[at].action.as_deref()?).map(str::to_owned);
-        found.clone().or_else(by_key).or_else(by_argument).or_else(by_label)
+        let single = || trace.steps[at].process.clone();
+        found.clone().or_else(single).or_else(by_key).or_else(by_argument).or_else(by_label)
     };
     by_pc.iter().enumerate().take(trace.steps.len()).map(actor).collect()
 }

@@ -10,7 +10,9 @@ use super::frame::{Html, Page, Section, Tone, render};
 use super::trace::{TraceSource, trace_view};
 use crate::mutation::{Judgement, Outcome, Subject, Summary, requirements_touched};
 use crate::report::counted;
-use crate::report::mutation::{judges, list_requirements, outcome_meaning, score_sentence};
+use crate::report::mutation::{
+    deadlock_note, has_no_requirement, judges, list_requirements, outcome_meaning, score_sentence, shown_name,
+};
 use crate::tla::{CheckOutcome, Lines, Statistics, Trace, bounds_sentence, statistics_sentence};
 
 /// Width of the longest bar in pixels.
@@ -129,7 +131,7 @@ fn reason(judgement: &Judgement) -> Option<String> {
 #[derive(Serialize)]
 struct Survivor<'a> {
     id: String,
-    name: &'a str,
+    name: String,
     definition: &'a str,
     what: &'a str,
     touched: String,
@@ -178,13 +180,13 @@ fn survivors(subject: &Subject, judgements: &[Judgement], traces: &mut Map<Strin
         let kind = |line: &str| if line.starts_with('-') { "old" } else { "new" };
         Survivor {
             id: survivor_id(at),
-            name: &judgement.name,
+            name: shown_name(judgement),
             definition: &judgement.definition,
             what: &judgement.what,
-            touched: if touched.is_empty() {
-                "No covered requirement mentions its variables".to_owned()
-            } else {
-                list_requirements(touched).replacen("touches", "It touches", 1)
+            touched: match touched.is_empty() {
+                false => list_requirements(touched).replacen("touches", "It touches", 1),
+                true if has_no_requirement(subject) => String::new(),
+                true => "No covered requirement mentions its variables".to_owned(),
             },
             diff: judgement.diff.lines().map(|text| DiffLine { kind: kind(text), text }).collect(),
             lost: judgement.lost_witnesses.join(", "),
@@ -314,8 +316,7 @@ fn killers(summary: &Summary, judgements: &[Judgement]) -> Option<Section> {
         ));
     }
     if summary.killed_by_deadlock > 0 {
-        let mutants = counted(summary.killed_by_deadlock as u64, "mutant");
-        notes.push(format!("{mutants} by deadlock, which no property states."));
+        notes.push(deadlock_note(summary.killed_by_deadlock));
     }
     Some(Section {
         id: "killers",

@@ -1,6 +1,7 @@
 //! `tlaforge check`, with TLC.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+mod advice;
 mod branches;
 mod command;
 mod each_property;

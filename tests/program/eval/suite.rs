@@ -24,11 +24,16 @@ fn eval(bench: &Bench, more: &[&str]) -> Done {
 fn a_suite_prints_a_table_and_writes_results_without_times() {
     let bench = suite();
     let done = eval(&bench, &["--results", "results.csv"]).expect(0);
-    done.prints(&[
+    let done = done.prints(&[
         "a     -    embedded  1.00   passed",
         "Score of the suite: 0.90",
         "missed: b: known_bugs/harmless.tla (survived)",
     ]);
+    assert!(
+        done.stderr.contains(" is done (1 of 2)\n") && done.stderr.contains(" is done (2 of 2)\n"),
+        "{}",
+        done.stderr
+    );
     let table = bench.read("results.csv");
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].starts_with("case,outcome,score,tier1,"), "{table}");
@@ -119,6 +124,7 @@ fn an_empty_suite_is_an_error() {
     eval(&bench, &[]).expect(2).says(&["evals: contains no case", "name a folder of cases"]);
     bench.run(&["eval", "--suite", "nowhere"]).expect(2).says(&["nowhere: cannot be read"]);
     bench.run(&["eval", "--suite", "evals", "specs", "case"]).expect(2);
+    bench.run(&["eval"]).expect(2).says(&["--suite <DIR>"]);
     bench.run(&["eval", "specs", "case", "--compare", "x.csv"]).expect(2);
 }
 

@@ -143,6 +143,11 @@ fn shards_operators_and_samples_select_mutants() {
         !touched.is_empty() && touched.iter().all(|name| name.starts_with(&format!("Counter.tla:{line}:"))),
         "{touched:?}"
     );
+    // The diff from stdin, and operators as `--operator` takes them.
+    let mut command = bench.command(&["mutate", "Counter.tla", "--list", "--in-diff", "-", "--operator", "drop-guard"]);
+    let output = command.stdin(std::fs::File::open(bench.path("change.diff")).unwrap()).output().unwrap();
+    let listed = String::from_utf8(output.stdout).unwrap();
+    assert!(listed.contains(&format!("Counter.tla:{line}:")) && listed.contains(" drop-guard: "), "{listed}");
 }
 
 trait Together {

@@ -120,7 +120,7 @@ fn a_branch_whose_review_received_the_newer_draft_is_refused_and_the_other_is_ap
     assert_eq!(guard["facts"]["unread"], json!([]), "the reviewer has read the newer draft");
 
     // The lines that a person sees: while it goes on, when it ends, and in the report.
-    let approval = "approved, and every clause of the guard holds";
+    let approval = "the reviewer agreed and all automatic conditions are met";
     let refusal = format!(
         "the module or its configuration is not the one that was checked last (check_is_fresh: @model_check.claims.module \
          is {}, claims.module is {})",

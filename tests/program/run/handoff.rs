@@ -61,7 +61,7 @@ fn a_run_answered_through_files_ends_approved() {
         waiting.answer(answer);
     }
     let done = waiting.end().expect(0);
-    assert!(done.stderr.contains("waiting for handoff/"));
+    assert!(done.stderr.contains("waiting for specs/handoff/"));
     assert_eq!(outcome(&bench.journal("specs")), "approved");
     assert_eq!(asked, requests(&bench));
     let nodes: Vec<&str> = asked.iter().map(|(_, node)| node.as_str()).collect();

@@ -20,7 +20,11 @@ fn a_run_interrupted_while_waiting_can_be_resumed() {
         let done = waiting.end();
         assert_eq!(done.status, Some(130), "{number}: {}", done.stderr);
         let done = done.says(&["continue with: tlaforge resume", "stopped: interrupted"]);
-        assert!(done.stdout.contains("stopped, can be resumed"));
+        let printed = &done.stdout;
+        assert!(
+            printed.starts_with("Outcome: stopped, can be resumed\nWhy: ") && printed.lines().count() < 8,
+            "{printed}"
+        );
         assert_eq!(outcome(&bench.journal("specs")), "stopped");
         let mut again = Waiting::start(&bench, &["resume", "specs"]);
         assert_eq!(again.folder, folder);

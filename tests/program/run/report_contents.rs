@@ -92,7 +92,7 @@ fn the_report_of_an_approval_lists_everything_that_was_accepted() {
         .having_read_all();
     let bench = bench();
     let words = [
-        "Accepted by name in a review, not confirmed by a tool:",
+        "The reviewer agreed by name, and no tool confirms:",
         "  rev_1: the change of Max: smaller is enough",
         "  rev_2: that no property covers R2: of time",
         "  rev_2: that the check is bounded by CONSTRAINT Small: no worker adds more",
@@ -107,7 +107,13 @@ fn the_report_of_an_approval_lists_everything_that_was_accepted() {
     // A person's hand is told as well, to the reviewer and in the end.
     let spec = "specs/history/rev_2/Spec.tla";
     bench.write(spec, bench.read(spec).replace("variables n = 0;", "variables n = 0; \\* the counter"));
+    let top = bench.read("specs/Spec.tla").replace("variables n = 0;", "variables n = 0; \\* not used");
+    bench.write("specs/Spec.tla", top);
     let done = bench.run(&["resume", "specs", "--from", "rev_2", "--at", "model_check"]);
+    let ignored = "your edit of specs/Spec.tla is not part of this branch, which takes specs/history/rev_2/Spec.tla";
+    let lines = || done.stderr.lines();
+    let noted = lines().position(|line| line == ignored).expect("a note");
+    assert!(noted < lines().position(|line| line.contains("branch from rev_2")).unwrap(), "{}", done.stderr);
     assert!(done.stderr.contains("branch from rev_2 as rev_3, with your Spec.tla"), "{}", done.stderr);
     let journal = bench.journal("specs");
     let facts = journal.iter().rfind(|e| name(e) == "request_sent" && e["rev"] == 3).unwrap()["data"]["offered"]

@@ -36,9 +36,8 @@ pub fn check_comparisons(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diag
     let mut typing = Typing::new(&trees, &constants);
     typing.check_substitutions();
     let Some(Mismatch { module, offset, clash: Clash(one, other) }) = typing.found else { return Ok(()) };
-    let message = format!(
-        "{one} is compared with {other} here: TLC cannot compare them, and this checker treats them as different"
-    );
+    let message =
+        format!("type error: {one} is compared with {other}. TLC stops if it evaluates this, so nothing was decided");
     let (name, text) = modules[module];
     Err(embedded_diagnostic(text, name, offset, &message))
 }

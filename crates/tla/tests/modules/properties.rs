@@ -336,6 +336,7 @@ fn step(number: usize, action: Option<&str>, state: &[(&str, &str)], changed: &[
         step: number,
         branch: None,
         arguments: None,
+        process: None,
         source: None,
         action: action.map(str::to_owned),
         state: state.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
