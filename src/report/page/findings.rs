@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::frame::{Html, Section, Tone, render};
 use super::listing::{Cited, Mark, cited_lines};
 use super::run_context::{RunContext, module_id};
-use super::trace::{StepCitation, TraceSource, trace_view};
+use super::trace::{StepCitation, StepQuote, TraceSource, trace_view};
 use crate::pipeline::{Flaw, JudgedViolation, Quotes, RequirementStatus, Revision, ViolationJudgement};
 use crate::tla::{CheckOutcome, Lasso, Module, probe_lines};
 
@@ -148,7 +148,14 @@ impl Subject<'_> {
             let own = (!told.file.is_empty()).then(|| format!("{}:{}", told.file, told.line));
             let lines =
                 own.iter().chain(&told.also).flat_map(|place| cited_lines(place, &self.context.documents)).collect();
-            let citation = StepCitation { why: told.why.trim().to_owned(), quotes: quotes.cite_step(told), lines };
+            let quote = |text: String| {
+                // The place is before the sentence.
+                let place = text.split_once(": ").map_or(text.as_str(), |(place, _)| place).replace(", line ", ":");
+                let cited = cited_lines(&place, &self.context.documents).into_iter().next();
+                StepQuote { from: cited.as_ref().map_or(0, |cited| cited.from), listing: cited.map(|cited| cited.listing), text }
+            };
+            let quotes = quotes.cite_step(told).into_iter().map(quote).collect();
+            let citation = StepCitation { why: told.why.trim().to_owned(), quotes, lines };
             by_step.entry(told.step).or_default().push(citation);
         }
         by_step

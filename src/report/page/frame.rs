@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::prompt::{escape_invisible_json, show_invisible};
 
 pub(super) const STYLE: &str = concat!(include_str!("page.css"), include_str!("pages.css"));
-const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("graph.js"));
+const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("trace.js"), include_str!("graph.js"));
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {

@@ -147,6 +147,16 @@ pub(super) fn action_lines(module: &Module, action: &str) -> Option<(usize, usiz
     (!module.in_translation(range.start)).then(|| (lines.line(range.start), lines.line(range.end.saturating_sub(1))))
 }
 
+/// The last line of the block that begins at a line: before the first one, up to `last`, that is indented less.
+pub(super) fn block_end(text: &str, from: usize, last: usize) -> usize {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).skip(from - 1);
+    let Some((_, first)) = lines.next() else { return from };
+    let own = |(at, line): &(usize, &str)| *at <= last && (line.trim().is_empty() || indent(line) >= indent(first));
+    let block = lines.take_while(own).filter(|(_, line)| !line.trim().is_empty());
+    block.last().map_or(from, |(at, _)| at)
+}
+
 /// The name of the process whose label an action is.
 pub(super) fn process_name<'a>(module: &'a Module, action: &str) -> Option<&'a str> {
     let algorithm = module.algorithm.as_ref()?;

@@ -51,7 +51,7 @@ fn without_index(path: &str) -> &str {
     }
 }
 
-/// The process that took each step: the only one whose `pc` changed; otherwise the one known process whose entries of
+/// The process that took each step: the argument of its action; otherwise the only one whose `pc` changed; otherwise the one known process whose entries of
 /// functions changed; in a module without `pc`, the first argument of the action; otherwise the process in the algorithm that has
 /// the label.
 pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>], module: Option<&Module>) -> Vec<Option<String>> {
@@ -62,15 +62,24 @@ pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>], module: Option<&Mod
         let keys: BTreeSet<&str> =
             changes[at].iter().filter_map(|change| first_key(&change.path)).filter(|key| known.contains(key)).collect();
         let by_key = || keys.first().filter(|_| keys.len() == 1).map(|key| (*key).to_owned());
-        let by_argument = || {
+        // With `pc`, the arguments are the process.
+        let by_arguments = || {
+            let arguments = trace.steps[at].arguments.as_deref()?;
+            if known.is_empty() { first_argument(arguments) } else { Some(arguments.to_owned()) }
+        };
+        let by_call = || {
             let (_, arguments) = trace.steps[at].action.as_deref()?.split_once('(')?;
-            let first = arguments.split([',', ')']).next()?.trim();
-            (known.is_empty() && !first.is_empty() && !first.starts_with("line ")).then(|| first.to_owned())
+            first_argument(arguments).filter(|first| known.is_empty() && !first.starts_with("line "))
         };
         let by_label = || process_name(module?, trace.steps[at].action.as_deref()?).map(str::to_owned);
-        found.clone().or_else(by_key).or_else(by_argument).or_else(by_label)
+        by_arguments().or_else(|| found.clone()).or_else(by_key).or_else(by_call).or_else(by_label)
     };
     by_pc.iter().enumerate().take(trace.steps.len()).map(actor).collect()
+}
+
+fn first_argument(arguments: &str) -> Option<String> {
+    let first = arguments.split([',', ')']).next()?.trim();
+    (!first.is_empty()).then(|| first.to_owned())
 }
 
 /// The key of a function at the start of a path: `w1` of `ver[w1].x`.
