@@ -62,6 +62,43 @@
     });
   }
 
+  /** Makes links of the names of requirements, assumptions, open points and witnesses inside of texts. */
+  function linkNames() {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    /** @type {Text[]} */
+    const texts = [];
+    while (walker.nextNode()) {
+      const text = /** @type {Text} */ (walker.currentNode);
+      const isProse = text.parentElement?.closest("p, li, dd, td") && !text.parentElement.closest("a, code, pre, svg, script, style, summary, .listing, .diff, .chart, .now");
+      if (isProse && /\b[RWAO]\d/.test(text.data)) texts.push(text);
+    }
+    for (const text of texts) {
+      const parts = text.data.split(/\b([RWAO]\d+)\b/);
+      const row = text.parentElement?.closest("[id]")?.id;
+      if (!parts.some((name, at) => at % 2 && name !== row && document.getElementById(name))) continue;
+      text.replaceWith(...parts.map((name, at) => {
+        if (at % 2 === 0 || name === row || !document.getElementById(name)) return name;
+        const link = document.createElement("a");
+        link.href = `#${name}`;
+        link.textContent = name;
+        return link;
+      }));
+    }
+  }
+
+  /** Marks all lines of a cited place, not only the first one. */
+  function lightPlaces() {
+    addEventListener("click", (event) => {
+      const link = /** @type {Element} */ (event.target).closest?.("a[data-to]");
+      const [, listing, from] = /^#(.*)-L(\d+)$/.exec(link?.getAttribute("href") ?? "") ?? [];
+      if (!link || !from) return;
+      document.querySelectorAll("main .line.place").forEach((line) => line.classList.remove("place"));
+      for (let at = Number(from); at <= Number(link.getAttribute("data-to")); at += 1) document.getElementById(`${listing}-L${at}`)?.classList.add("place");
+    });
+  }
+
+  linkNames();
+  lightPlaces();
   openWhilePrinting();
   followSections();
   openTargets();
