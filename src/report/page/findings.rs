@@ -138,6 +138,7 @@ impl Subject<'_> {
             let lines =
                 own.iter().chain(&told.also).flat_map(|place| cited_lines(place, &self.context.documents)).collect();
             let quote = |text: String| {
+                let text = text.replace("**", "");
                 // The place is before the sentence.
                 let place = text.split_once(": ").map_or(text.as_str(), |(place, _)| place).replace(", line ", ":");
                 let cited = cited_lines(&place, &self.context.documents).into_iter().next();
