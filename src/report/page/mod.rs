@@ -2,6 +2,7 @@
 //! input. Templates, style and script are files of this folder; everything that is not a template is escaped.
 
 mod audit_page;
+mod bounds;
 mod check_page;
 mod course;
 mod diff;
