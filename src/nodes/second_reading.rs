@@ -103,36 +103,27 @@ pub(super) async fn perform(
     // A flaw is a flaw, whichever claim of the review shows it.
     let is_main_flaw = agrees && open_point.is_none();
     let instead = if is_main_flaw { None } else { view.confirmed_further_claim(&further) };
-    let replaced = instead.zip(main).map(|((flaw, _), main)| ReplacedClaim {
-        by: flaw.property.clone(),
-        reading: FurtherReading {
-            requirement: main.requirement.clone(),
-            property: main.property.clone(),
-            agrees: is_readable.then_some(agrees),
-            why: why.clone(),
-            open_point: open_point.clone(),
-        },
+    let replaced = instead.zip(main).map(|((flaw, _), main)| {
+        Box::new(ReplacedClaim {
+            by: flaw.property.clone(),
+            reading: FurtherReading {
+                requirement: main.requirement.clone(),
+                property: main.property.clone(),
+                agrees: is_readable.then_some(agrees),
+                why: why.clone(),
+                open_point: open_point.clone(),
+            },
+        })
     });
     let (agrees, why, open_point, claim) = match instead {
         Some((flaw, reading)) => (true, reading.why.clone(), None, text_of(flaw)),
         None => (agrees, why, open_point, claim),
     };
+    let property = instead.map(|(flaw, _)| flaw.property.as_str());
+    let others = further.iter().filter(|also| also.is_flaw() && Some(also.property.as_str()) != property);
     let feedback = match &open_point {
         Some(point) => other_reading_feedback(point, &claim, &why),
-        None if agrees => {
-            let property = instead.map(|(flaw, _)| flaw.property.as_str());
-            let others = further.iter().filter(|also| also.is_flaw() && Some(also.property.as_str()) != property);
-            Feedback {
-                node: NodeName::InformalSpec,
-                from: Feedback::CONFIRMED_FLAW.into(),
-                text: others.fold(format!("{claim}\nThe second reader: {why}"), |text, also| {
-                    let FurtherReading { requirement, property, why, .. } = also;
-                    text + &format!(
-                        "\n\nAlso confirmed: {requirement} is violated, shown by {property}. The second reader: {why}"
-                    )
-                }),
-            }
-        }
+        None if agrees => confirmed_flaw_feedback(&claim, &why, others),
         None => Feedback {
             node: NodeName::Formalize,
             from: "a claim of a flaw in the protocol was refused by the second reader".into(),
@@ -178,6 +169,15 @@ fn weigh(view: &RunView, opinion: Opinion, flaw: Option<&Flaw>) -> (bool, String
     let named = open_point.and_then(|id| view.undecided_open_point(&id));
     let open_point = named.or_else(|| view.open_point_of(flaw?)).filter(|_| agrees).cloned();
     (agrees, why, open_point)
+}
+
+/// The task to mend the protocol after a confirmed claim; `others` are confirmed, too.
+fn confirmed_flaw_feedback<'a>(claim: &str, why: &str, others: impl Iterator<Item = &'a FurtherReading>) -> Feedback {
+    let text = others.fold(format!("{claim}\nThe second reader: {why}"), |text, also| {
+        let FurtherReading { requirement, property, why, .. } = also;
+        text + &format!("\n\nAlso confirmed: {requirement} is violated, shown by {property}. The second reader: {why}")
+    });
+    Feedback { node: NodeName::InformalSpec, from: Feedback::CONFIRMED_FLAW.into(), text }
 }
 
 /// The task to take the other reading of an open point.

@@ -168,7 +168,7 @@ pub(super) fn deadlock_note(mutants: usize) -> String {
 
 /// Whether no property of the specification names a requirement.
 pub(super) fn has_no_requirement(subject: &Subject) -> bool {
-    subject.module.requirements_by_property(&subject.cfg).values().all(|requirements| requirements.is_empty())
+    subject.module.requirements_by_property(&subject.cfg).values().all(Vec::is_empty)
 }
 
 fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {

@@ -129,7 +129,7 @@ pub enum Facts {
         why: String,
         /// The main claim, if the run rests on a further one instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        replaced: Option<ReplacedClaim>,
+        replaced: Option<Box<ReplacedClaim>>,
         /// If a step is granted only by the reading that an open point takes: that open point.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         open_point: Option<OpenPoint>,

@@ -8,7 +8,7 @@ use crate::prompt::Account;
 use crate::report::accepted::accepted_lines;
 use crate::report::strengthen::{sample_line, strengthened_line};
 use crate::report::text::{normative_counts, undecided_open_points};
-use crate::tla::{larger_bounds_lines, never_taken_actions, never_taken_branches, undecided_branches};
+use crate::tla::{CheckOutcome, larger_bounds_lines, never_taken_actions, never_taken_branches, undecided_branches};
 
 /// Numbers of requirements that an open point affects are links.
 #[derive(serde::Serialize)]
@@ -18,6 +18,28 @@ struct Ground {
     place: String,
     text: String,
     parts: Vec<(&'static str, String)>,
+}
+
+/// The bounds of a check, and what they leave open.
+fn bounds_lines(check: &CheckOutcome) -> Vec<String> {
+    let larger = check.larger_bounds.iter().filter_map(|bound| bound.violated_words(&check.bounds));
+    let never = Some(never_taken_actions(check)).filter(|names| !names.is_empty());
+    let mut lines: Vec<String> = clauses(&check.bounds).into_iter().map(|clause| clause.words).collect();
+    lines.extend(
+        larger_bounds_lines(&check.larger_bounds)
+            .into_iter()
+            .chain(larger)
+            .map(|line| format!("larger bounds: {line}")),
+    );
+    lines.extend(never.map(|names| format!("actions that are never taken: {}", names.join(", "))));
+    lines.extend(never_taken_branches(check).into_iter().map(|branch| format!("branch that is never taken: {branch}")));
+    lines.extend(
+        undecided_branches(check)
+            .into_iter()
+            .map(|branch| format!("branch for which it is not known whether a step takes it: {branch}")),
+    );
+    lines.extend(check.warnings.iter().map(|warning| format!("warning: {warning}")));
+    lines
 }
 
 pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
@@ -66,28 +88,7 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
         .collect();
     let decisions: Vec<String> = revision.decisions.iter().map(crate::pipeline::Decision::words).collect();
     let check = revision.check.as_ref();
-    let bounds = check.map(|check| {
-        let larger = check.larger_bounds.iter().filter_map(|bound| bound.violated_words(&check.bounds));
-        let never = Some(never_taken_actions(check)).filter(|names| !names.is_empty());
-        let mut lines: Vec<String> = clauses(&check.bounds).into_iter().map(|clause| clause.words).collect();
-        lines.extend(
-            larger_bounds_lines(&check.larger_bounds)
-                .into_iter()
-                .chain(larger)
-                .map(|line| format!("larger bounds: {line}")),
-        );
-        lines.extend(never.map(|names| format!("actions that are never taken: {}", names.join(", "))));
-        lines.extend(
-            never_taken_branches(check).into_iter().map(|branch| format!("branch that is never taken: {branch}")),
-        );
-        lines.extend(
-            undecided_branches(check)
-                .into_iter()
-                .map(|branch| format!("branch for which it is not known whether a step takes it: {branch}")),
-        );
-        lines.extend(check.warnings.iter().map(|warning| format!("warning: {warning}")));
-        lines
-    });
+    let bounds = check.map(bounds_lines);
     let lineage = context.view.lineage(revision.revision);
     let edited: Vec<String> = lineage
         .iter()

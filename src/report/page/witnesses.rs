@@ -29,10 +29,11 @@ fn comment_parts(comment: &str) -> (Option<String>, String) {
     let first = text.split([' ', ':', '.', ',']).next().unwrap_or_default().to_owned();
     let is_number =
         first.strip_prefix('W').is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()));
-    match is_number {
-        true => (Some(first.clone()), text[first.len()..].trim_start_matches([':', '.', ',', ' ']).to_owned()),
-        false => (None, text),
+    if !is_number {
+        return (None, text);
     }
+    let sentence = text[first.len()..].trim_start_matches([':', '.', ',', ' ']).to_owned();
+    (Some(first), sentence)
 }
 
 pub(super) fn witnesses(context: &RunContext<'_>) -> Option<Section> {
