@@ -97,9 +97,6 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     let width = width.max(40);
     let mut out = String::new();
     let mut head = format!("{:>3}  {}", step.step, escape_non_ascii(&step_title(previous, step)));
-    if let Some(process) = &step.process {
-        head = format!("{head}  {}", escape_non_ascii(process));
-    }
     if let Some(source) = &step.source {
         let source = escape_non_ascii(&source.to_string());
         head = format!("{}  {source}", shorten(&head, width.saturating_sub(source.len() + 2)));
@@ -140,14 +137,16 @@ fn append_false_conjunct(
     }
 }
 
-/// The action with its arguments and its branch: `Loop(3): retry`.
+/// The action with its arguments and its branch: `Loop(3): retry`; with the process if that is no argument:
+/// `Serve [server]: grant`.
 pub fn step_title(previous: Option<&Step>, step: &Step) -> String {
     let Some(action) = &step.action else {
         return if previous.is_some() { "(action unknown)" } else { "initial state" }.to_owned();
     };
-    let process = || previous.and_then(|previous| acting_process(previous, step)).filter(|_| step.process.is_none());
-    let call = match step.arguments.clone().or_else(process) {
-        Some(arguments) if previous.is_some() => format!("{action}({arguments})"),
+    let process = || previous.and_then(|previous| acting_process(previous, step));
+    let call = match (&step.process, step.arguments.clone().or_else(process)) {
+        (Some(process), _) => format!("{action} [{process}]"),
+        (None, Some(arguments)) if previous.is_some() => format!("{action}({arguments})"),
         _ => action.clone(),
     };
     match &step.branch {
