@@ -196,7 +196,7 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
         Verdict::Violated { .. } if args.explain || outcome.trace.is_none() => None,
         Verdict::Violated { .. } => Some(format!("tlaforge check {spec}{config} --explain")),
         Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
-            Some(format!("tlaforge mutate {spec}{config}   (do the properties notice changes?)"))
+            Some(format!("tlaforge mutate {spec}{config}"))
         }
         Verdict::Inconclusive { timed_out: true, .. } => {
             let longer = limits.check.as_secs().saturating_mul(10);
