@@ -66,7 +66,7 @@
    * @typedef {{ why: string, quotes: string[], lines: Cited[] }} Citation
    * @typedef {{ step: number, title: string, actor: string | null, state: Record<string, string>, changes: Change[],
    *   lines: [number, number] | null, citations: Citation[] | null }} Step
-   * @typedef {{ steps: Step[], back_to: number | null, lasso: string | null, listing: string }} Trace
+   * @typedef {{ steps: Step[], back_to: number | null, lasso: string | null, listing: string, start?: number }} Trace
    */
 
   /**
@@ -148,7 +148,9 @@
       root.querySelectorAll("svg .node").forEach((node, at) => node.addEventListener("click", () => this.show(at)));
       const all = root.querySelector(".all-steps");
       if (all instanceof HTMLDetailsElement) all.open = false;
-      this.show(0);
+      this.show(trace.start ?? 0);
+      // What is folded has no size to scroll in.
+      root.closest("details.card")?.addEventListener("toggle", () => this.show(this.at));
     }
 
     /** @param {string | null} where */
