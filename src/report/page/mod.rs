@@ -2,6 +2,8 @@
 //! input. Templates, style and script are files of this folder; everything that is not a template is escaped.
 
 mod audit_page;
+mod audit_rules;
+mod audit_timeline;
 mod bounds;
 mod check_page;
 mod course;
@@ -15,12 +17,14 @@ mod lanes;
 mod listing;
 mod live;
 mod messages;
+mod mutation_killers;
 mod mutation_page;
 mod requirements;
 mod revisions;
 mod run_context;
 mod run_page;
 mod state_graph;
+mod survivors;
 mod trace;
 mod witnesses;
 

@@ -15,7 +15,8 @@
    * @typedef {{ label: string, x: number, y: number, width: number, height: number }} Node
    * @typedef {{ path: string, label: string, x: number, y: number, from: number, to: number }} Arrow
    * @typedef {{ nodes: Node[], arrows: Arrow[], row: number, head: number }} Lanes
-   * @typedef {{ steps: Step[], back_to: number | null, lasso: string | null, listing: string, lanes?: Lanes }} Trace
+   * @typedef {{ steps: Step[], back_to: number | null, lasso: string | null, listing: string, lanes?: Lanes,
+   *   start?: number }} Trace
    */
 
   /**
@@ -135,7 +136,9 @@
         all.open = false;
         if (all.hasAttribute("data-late")) all.addEventListener("toggle", () => this.listSteps(all), { once: true });
       }
-      this.show(0);
+      this.show(trace.start ?? 0);
+      // What is folded has no size to scroll in.
+      root.closest("details.card")?.addEventListener("toggle", () => this.show(this.at));
     }
 
     /** @param {string | null} where */
