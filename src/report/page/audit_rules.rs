@@ -120,6 +120,7 @@ struct Row<'a> {
 #[derive(Serialize)]
 struct Group<'a> {
     prefix: &'a str,
+    count: usize,
     rows: Vec<Row<'a>>,
 }
 
@@ -142,7 +143,11 @@ pub(super) fn rules(source: &AuditSource<'_>) -> Option<Section> {
         .map(|(standing, groups)| {
             let count: usize = groups.values().map(Vec::len).sum();
             let is_grouped = groups.len() > 1 && count > UNGROUPED;
-            let group = |(prefix, rows)| Group { prefix: if is_grouped { prefix } else { "" }, rows };
+            let group = |(prefix, rows): (_, Vec<Row<'_>>)| Group {
+                prefix: if is_grouped { prefix } else { "" },
+                count: rows.len(),
+                rows,
+            };
             let groups: Vec<Group<'_>> = groups.into_iter().map(group).collect();
             minijinja::context! {
                 id => standing.id(), title => standing.title(), count, groups,
