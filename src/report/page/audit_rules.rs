@@ -143,12 +143,11 @@ pub(super) fn rules(source: &AuditSource<'_>) -> Option<Section> {
         .map(|(standing, groups)| {
             let count: usize = groups.values().map(Vec::len).sum();
             let is_grouped = groups.len() > 1 && count > UNGROUPED;
-            let group = |(prefix, rows): (_, Vec<Row<'_>>)| Group {
-                prefix: if is_grouped { prefix } else { "" },
-                count: rows.len(),
-                rows,
-            };
-            let groups: Vec<Group<'_>> = groups.into_iter().map(group).collect();
+            let mut shown: Vec<Group<'_>> = Vec::new();
+            for (prefix, rows) in groups {
+                shown.push(Group { prefix: if is_grouped { prefix } else { "" }, count: rows.len(), rows });
+            }
+            let groups = shown;
             minijinja::context! {
                 id => standing.id(), title => standing.title(), count, groups,
                 folded => standing == Standing::NeverApplied,

@@ -60,7 +60,9 @@ pub(super) fn survivors(
         survivors.push(survivor(subject, at, &judgements[at], survivors.is_empty(), traces));
     }
     let mut lines: BTreeMap<usize, Vec<&Survivor<'_>>> = BTreeMap::new();
-    survivors.iter().for_each(|survivor| lines.entry(survivor.line).or_default().push(survivor));
+    for survivor in &survivors {
+        lines.entry(survivor.line).or_default().push(survivor);
+    }
     let groups: Vec<_> = lines
         .iter()
         .map(|(line, survivors)| {
@@ -124,7 +126,7 @@ fn touched(subject: &Subject, definition: &str) -> String {
 /// What the last step of the new behaviour does, in a sentence.
 fn effect(steps: &[Step], lost: &[String]) -> String {
     match steps {
-        [.., before, last] => change_words(&changes(before, last), usize::MAX)
+        [.., previous, step] => change_words(&changes(previous, step), usize::MAX)
             .map_or_else(|| "a step that changes no variable".to_owned(), |words| format!("a step can do {words}")),
         [only] => {
             let values: Vec<String> =
