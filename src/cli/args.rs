@@ -64,8 +64,7 @@ pub(super) enum Command {
     Formula(FormulaArgs),
     /// Print the report of a run.
     Report(ReportArgs),
-    /// Show a run in a browser while it goes on: the node at work, the checker's progress, the cost, and the report of
-    /// the revisions so far.
+    /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far.
     Watch(WatchArgs),
     /// Print the JSON Schema of a journal event.
     Schema(SchemaArgs),

@@ -1,8 +1,8 @@
 //! `tlaforge audit`: evaluates the rules of a policy on a log, after the fact or while the log grows. `monitor` decides
 //! how a log is read and what a rule means; this file opens files and chooses the exit status.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::{BufRead as _, Cursor, Read};
+use std::collections::HashMap;
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use serde_json::json;
 use super::audit_args::{AuditArgs, ShapeChoice};
 use super::audit_fit::ReadLog;
 use super::audit_labels::{WholeLog, label_log};
+use super::audit_page::write_audit_page;
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::formula::formula_failure;
 use super::growing_log::{GrowingLog, open_log};
-use super::page::write_page;
 use super::policy_file::{policy_failure, read_policy_text};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
@@ -34,9 +34,7 @@ use crate::monitor::{
 use crate::pipeline::{
     EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{
-    AuditSource, audit_json, audit_junit, audit_page, audit_text, cited_states, default_audit_text, objections_text,
-};
+use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, objections_text};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
@@ -49,13 +47,7 @@ const DETECTION_BYTES: u64 = 4 << 20;
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let LoadedRules { rules, mapping, labels } = load_rules(args, &mut formulas)?;
-    if let (Some(flag), true) = (args.labels.unused_flag(), labels.is_empty()) {
-        return Err(Failure::usage(format!("{flag} has no effect: no rule uses labels by a model"))
-            .hint("docs/src/labels.md describes labels: [[label]] tables, and the atom model:NAME"));
-    }
-    if args.follow && !labels.is_empty() {
-        return Err(Failure::usage("--follow cannot label a log with a model").hint("remove --follow"));
-    }
+    refuse_unused_labels(args, &labels)?;
     if args.follow && is_default(args) {
         return Err(Failure::usage("--follow cannot be used with the default policy, which needs the whole journal")
             .hint("remove --follow"));
@@ -147,38 +139,22 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     } else {
         print_audit(args, shape, &audited);
     }
-    write_audit_page(args, shape, &audited, &verification)?;
+    write_audit_page(args, shape.name(), &audited, &verification)?;
     let broken = !verification.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
 
-fn write_audit_page(
-    args: &AuditArgs,
-    shape: Shape,
-    audited: &AuditReport,
-    verification: &Verification,
-) -> Result<(), Failure> {
-    let Some(path) = &args.page.html else { return Ok(()) };
-    let records = read_records(&args.log, audited);
-    let log = args.log.display().to_string();
-    write_page(path, &audit_page(&AuditSource { log: &log, shape: shape.name(), audited, verification, records }))
-}
-
-/// The lines of the log that a page cites. The audit has read the log as a stream, so they are read again; a log that can be
-/// read only once has none.
-fn read_records(log: &Path, audited: &AuditReport) -> BTreeMap<u64, String> {
-    let places = &audited.log.places;
-    let wanted: BTreeSet<u64> = cited_states(audited).into_iter().filter_map(|state| places.line(state)).collect();
-    let journal = if log.is_dir() { log.join("journal.jsonl") } else { log.to_owned() };
-    let Some(last) = wanted.last().filter(|_| journal.is_file()) else { return BTreeMap::new() };
-    let Ok(file) = std::fs::File::open(&journal) else { return BTreeMap::new() };
-    let lines = std::io::BufReader::new(file).split(b'\n').map_while(Result::ok);
-    (1..=*last)
-        .zip(lines)
-        .filter(|(number, _)| wanted.contains(number))
-        .map(|(number, line)| (number, String::from_utf8_lossy(&line).into_owned()))
-        .collect()
+/// Refuses flags about labels that fit neither the rules nor `--follow`.
+fn refuse_unused_labels(args: &AuditArgs, labels: &Propositions) -> Result<(), Failure> {
+    if let (Some(flag), true) = (args.labels.unused_flag(), labels.is_empty()) {
+        return Err(Failure::usage(format!("{flag} has no effect: no rule uses labels by a model"))
+            .hint("docs/src/labels.md describes labels: [[label]] tables, and the atom model:NAME"));
+    }
+    if args.follow && !labels.is_empty() {
+        return Err(Failure::usage("--follow cannot label a log with a model").hint("remove --follow"));
+    }
+    Ok(())
 }
 
 fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {

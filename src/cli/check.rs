@@ -30,7 +30,7 @@ use crate::tla::{
     verdict_sentence,
 };
 use crate::toolchain::{
-    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, StateGraph, ToolContext, ToolError,
+    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, StateGraph, ToolContext,
     TranslationMode, examine, local_modules, second_opinion,
 };
 
@@ -82,6 +82,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         None => {}
     }
     args.page.check(None)?;
+    args.trace_out.as_ref().map_or(Ok(()), TraceFile::check)?;
     let editor = args.open.then(Editor::from_environment).transpose()?;
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
@@ -101,50 +102,19 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
     let text = spec.text.clone();
-    let (checked, graph) = match check_module_name(&args.spec, &spec) {
+    let (checked, checked_spec) = match check_module_name(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
             (Ok(CheckReport { outcome, output: String::new(), second_outcome: None }), None)
         }
         None => match examine(&*toolchain, spec, cfg_text.clone(), algorithm, Detail::Explained, &cx).await {
-            Ok(examined) => {
-                let graph = if args.page.html.is_some() && examined.last_stage == LastStage::Check {
-                    list_states(examined.spec, cfg_text, &settings, &cx).await?
-                } else {
-                    None
-                };
-                (Ok(examined.checked), graph)
-            }
+            Ok(examined) => (Ok(examined.checked), (examined.last_stage == LastStage::Check).then_some(examined.spec)),
             Err(error) => (Err(error), None),
         },
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
-    if let Some(path) = &args.page.html {
-        let spec = args.spec.display().to_string();
-        write_page(
-            path,
-            &check_page(&CheckSource { spec: &spec, text: &text, outcome: &outcome, graph: graph.as_ref() }),
-        )?;
-    }
-    match args.format {
-        Format::Text if args.explain && outcome.trace.is_some() => {
-            print_result(&format!("{}\n\n{}", verdict_sentence(&outcome), explain(&outcome).unwrap_or_default()));
-        }
-        Format::Text => {
-            write_stdout(files.outcome_text(&outcome, is_colored(&std::io::stdout())).as_bytes());
-            if let Some(second) = &second {
-                print_result(&(second_opinion(&outcome, second) + "\n"));
-            }
-        }
-        Format::Json => {
-            let mut object = check_json(&outcome);
-            if let Some(second) = &second {
-                object["second_check"] = check_json(second);
-            }
-            print_json_line(&object);
-        }
-    }
+    print_outcome(&args, &files, &outcome, second.as_deref());
     if let Some(file) = &args.trace_out {
         let written = file.write(&outcome, &for_trace.0, &for_trace.1)?;
         for path in &written {
@@ -154,13 +124,20 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
             print_message("there is no counterexample to write");
         }
     }
-    match (editor, &outcome.trace) {
-        (Some(editor), Some(trace)) => {
-            let source = trace.steps.last().and_then(|step| step.source.as_ref());
-            editor.open(&args.spec, source.map_or(1, |source| source.place.line))?;
-        }
-        (Some(_), None) => print_message("there is no counterexample to open"),
-        (None, _) => {}
+    if let Some(editor) = editor {
+        open_last_step(&editor, &args.spec, &outcome)?;
+    }
+    // Last: it may take a while, and the verdict is known.
+    if let Some(path) = &args.page.html {
+        let graph = match checked_spec {
+            Some(spec) => list_states(spec, cfg_text, &settings, &cx).await?,
+            None => None,
+        };
+        let spec = args.spec.display().to_string();
+        write_page(
+            path,
+            &check_page(&CheckSource { spec: &spec, text: &text, outcome: &outcome, graph: graph.as_ref() }),
+        )?;
     }
     if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome, &limits)) {
         print_message(&format!("next: {next}"));
@@ -180,6 +157,37 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     })
 }
 
+fn print_outcome(args: &CheckArgs, files: &CheckedFiles, outcome: &CheckOutcome, second: Option<&CheckOutcome>) {
+    match args.format {
+        Format::Text if args.explain && outcome.trace.is_some() => {
+            print_result(&format!("{}\n\n{}", verdict_sentence(outcome), explain(outcome).unwrap_or_default()));
+        }
+        Format::Text => {
+            write_stdout(files.outcome_text(outcome, is_colored(&std::io::stdout())).as_bytes());
+            if let Some(second) = second {
+                print_result(&(second_opinion(outcome, second) + "\n"));
+            }
+        }
+        Format::Json => {
+            let mut object = check_json(outcome);
+            if let Some(second) = second {
+                object["second_check"] = check_json(second);
+            }
+            print_json_line(&object);
+        }
+    }
+}
+
+/// Opens the module at the line of the last step.
+fn open_last_step(editor: &Editor, spec: &Path, outcome: &CheckOutcome) -> Result<(), Failure> {
+    let Some(trace) = &outcome.trace else {
+        print_message("there is no counterexample to open");
+        return Ok(());
+    };
+    let source = trace.steps.last().and_then(|step| step.source.as_ref());
+    editor.open(spec, source.map_or(1, |source| source.place.line))
+}
+
 /// The command that helps most after this outcome.
 fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Option<String> {
     let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
@@ -188,7 +196,7 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
         Verdict::Violated { .. } if args.explain || outcome.trace.is_none() => None,
         Verdict::Violated { .. } => Some(format!("tlaforge check {spec}{config} --explain")),
         Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
-            Some(format!("tlaforge mutate {spec}{config}   (do the properties notice changes?)"))
+            Some(format!("tlaforge mutate {spec}{config}"))
         }
         Verdict::Inconclusive { timed_out: true, .. } => {
             let longer = limits.check.as_secs().saturating_mul(10);
@@ -218,7 +226,6 @@ async fn list_states(
     let listed = embedded_tools(settings)?.state_graph(&CheckRequest { spec, cfg_text, cfg }, GRAPH_LIMITS, &cx).await;
     match listed {
         Ok(listed) => Ok(Some(listed)),
-        Err(ToolError::Cancelled) => Err(tool_failure(&ToolError::Cancelled)),
         Err(error) => Ok(Some(Err(error.to_string()))),
     }
 }

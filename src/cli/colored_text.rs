@@ -1,5 +1,6 @@
 //! Colours and links for the text of an outcome. The text itself has neither, so that a pipe gets exactly the words.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 const BOLD: &str = "\x1b[1m";
@@ -60,9 +61,8 @@ pub(super) fn link_source(text: &str, spec: &Path) -> String {
         if digits == 0 {
             out.push_str(&mark);
         } else {
-            let link = format!("\x1b]8;;file://{address}#{line}\x1b\\{name}:{line}\x1b]8;;\x1b\\");
-            out.push_str("  ");
-            out.push_str(&link);
+            // Writing to a string cannot fail.
+            let _ = write!(out, "  \x1b]8;;file://{address}#{line}\x1b\\{name}:{line}\x1b]8;;\x1b\\");
         }
         rest = after;
     }

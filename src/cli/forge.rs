@@ -152,7 +152,7 @@ pub(super) async fn drive_and_report(
         display.note(&format!("continue with: tlaforge resume {}", run.root().display()));
     }
     if let Some(server) = server {
-        server.farewell().await;
+        server.wait_for_pages().await;
     }
     Ok(exit)
 }

@@ -1,5 +1,6 @@
 //! `--html FILE`: the page of a command for a browser.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
@@ -11,7 +12,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::journal::Sha;
 use crate::pipeline::{Entry, RunView};
-use crate::report::{Page, RunSource, run_page};
+use crate::report::{PAGE_MARK, Page, RunSource, run_page};
 
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct PageArgs {
@@ -40,8 +41,11 @@ impl PageArgs {
         if path.is_dir() || path.file_name().is_none() {
             return refused(format!("cannot write the page {shown}: it is a folder"));
         }
+        if path.exists() && !is_page(path) {
+            return refused(format!("{shown} exists, and is no page that tlaforge wrote: it is not replaced"));
+        }
         if path.metadata().is_ok_and(|there| !there.is_file() || there.permissions().readonly()) {
-            return refused(format!("cannot write the page {shown}: it is no file that can be written"));
+            return refused(format!("cannot write the page {shown}: it is not a writable file"));
         }
         let is_same = |created: &Path| std::path::absolute(created).ok() == std::path::absolute(&folder).ok();
         if created.is_some_and(|created| is_same(created) && !created.exists()) {
@@ -86,6 +90,13 @@ pub(super) fn write_page(path: &Path, page: &Page) -> Result<(), Failure> {
 pub(super) fn note_page_command(display: &Display, folder: &Path) {
     let folder = folder.display();
     display.note(&format!("see it in a browser: tlaforge report '{folder}' --html '{folder}/report.html'"));
+}
+
+/// Whether a file is a page of this program. Anything else may be a file that the user needs.
+fn is_page(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = files::open(path).and_then(|file| file.take(8 * 1024).read_to_end(&mut start));
+    read.is_ok() && String::from_utf8_lossy(&start).contains(PAGE_MARK)
 }
 
 fn folder_of(path: &Path) -> PathBuf {

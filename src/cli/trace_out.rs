@@ -40,11 +40,36 @@ impl TraceFile {
     pub(super) fn parse(path: &str) -> Result<Self, String> {
         let found = FORMATS.iter().find(|(end, _)| path.ends_with(end) && path.len() > end.len());
         let (end, format) = found.ok_or("the name must end with .itf.json, .json, .tla, .md, .mmd or .puml")?;
-        let stem = Path::new(path).file_name().map_or("", |name| name.to_str().unwrap_or("")).trim_end_matches(end);
+        let name = Path::new(path).file_name().map_or("", |name| name.to_str().unwrap_or(""));
+        let stem = name.strip_suffix(end).unwrap_or(name);
         if *format == TraceFormat::Tla && !is_module_name(stem) {
             return Err(format!("a module cannot have the name `{stem}`"));
         }
         Ok(Self { path: path.into(), format: *format })
+    }
+
+    /// Refuses a target before the check runs: a folder that does not exist, and a module or a configuration that is no earlier
+    /// counterexample, such as an input.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let shown = self.path.display();
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() || self.path.is_dir() {
+            return Err(Failure::usage(format!("cannot write the counterexample {shown}"))
+                .hint("--trace-out takes a file in an existing folder"));
+        }
+        if self.format != TraceFormat::Tla {
+            return Ok(());
+        }
+        let is_earlier = std::fs::read_to_string(&self.path).is_ok_and(|text| ReplayModule::is_one(&text));
+        let cfg_path = self.path.with_extension("cfg");
+        match [&self.path, &cfg_path].into_iter().find(|path| path.exists()) {
+            Some(taken) if !is_earlier => Err(Failure::usage(format!(
+                "{} exists, and is no counterexample that was written before",
+                taken.display()
+            ))
+            .hint("give the module of the trace another name")),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the counterexample. Returns the files that were written; none if there is no counterexample.
@@ -69,10 +94,6 @@ impl TraceFile {
     fn write_module(&self, trace: &Trace, module: &Module, cfg: &str) -> Result<Vec<PathBuf>, Failure> {
         let cfg = Cfg::parse(cfg).map_err(|error| Failure::usage(error.to_string()))?;
         let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        if stem == module.name {
-            let failure = Failure::usage(format!("{} would replace the specification", self.path.display()));
-            return Err(failure.hint("give the module of the trace another name"));
-        }
         let ReplayModule { module, cfg } = ReplayModule::new(&stem, module, &cfg, trace);
         let cfg_path = self.path.with_extension("cfg");
         write_file(&self.path, &module)?;
@@ -100,7 +121,7 @@ mod tests {
             let file = TraceFile::parse(&format!("folder/Trace{path}")).expect("a format");
             assert_eq!(file.format, format);
         }
-        for path in ["trace", "trace.txt", ".json", "a trace.tla", "dir/1-2.tla"] {
+        for path in ["trace", "trace.txt", ".json", "a trace.tla", "dir/1-2.tla", "a.tla.tla"] {
             assert!(TraceFile::parse(path).is_err(), "{path}");
         }
     }

@@ -12,8 +12,8 @@ use super::context::{NodeContext, parse_schema};
 use super::workspace::{current, documents, number_lines};
 use crate::journal::Kind;
 use crate::pipeline::{
-    AnswerUnreadable, Attempt, Event, Facts, Feedback, Flaw, FurtherReading, NodeError, NodeName, Product, RunEvent,
-    RunView, file,
+    AnswerUnreadable, Attempt, Event, Facts, Feedback, Flaw, FurtherReading, NodeError, NodeName, Product,
+    ReplacedClaim, RunEvent, RunView, file,
 };
 use crate::prompt::{OpenPoint, Problem, Readable, extract_json_object, marked_changes};
 
@@ -66,6 +66,7 @@ pub(super) async fn perform(
     let answer = context.ask(view, request("second_reading", prompt, files, has_changes, attempt)).await?;
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
     let best_inconclusive = view.best(Some(view.reviews.rank)).is_some_and(|(_, best)| best.inconclusive);
+    let mut is_readable = true;
     let opinion = match read(&answer.text, view) {
         Ok(opinion) => record_normalisation(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {
@@ -73,7 +74,10 @@ pub(super) async fn perform(
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
         // After two unreadable answers the claim counts as not confirmed.
-        Err(problem) => unreadable_opinion(&problem),
+        Err(problem) => {
+            is_readable = false;
+            unreadable_opinion(&problem)
+        }
     };
     let (agrees, why, open_point) = weigh(view, opinion, main);
     let mut further = Vec::new();
@@ -97,28 +101,29 @@ pub(super) async fn perform(
         further.push(FurtherReading { requirement, property, agrees, why, open_point });
     }
     // A flaw is a flaw, whichever claim of the review shows it.
-    let instead = if agrees { None } else { view.confirmed_further_claim(&further) };
-    let main_refused = instead.map(|_| why.clone());
-    let (agrees, why, claim) = match instead {
-        Some((flaw, reading)) => (true, reading.why.clone(), text_of(flaw)),
-        None => (agrees, why, claim),
+    let is_main_flaw = agrees && open_point.is_none();
+    let instead = if is_main_flaw { None } else { view.confirmed_further_claim(&further) };
+    let replaced = instead.zip(main).map(|((flaw, _), main)| {
+        Box::new(ReplacedClaim {
+            by: flaw.property.clone(),
+            reading: FurtherReading {
+                requirement: main.requirement.clone(),
+                property: main.property.clone(),
+                agrees: is_readable.then_some(agrees),
+                why: why.clone(),
+                open_point: open_point.clone(),
+            },
+        })
+    });
+    let (agrees, why, open_point, claim) = match instead {
+        Some((flaw, reading)) => (true, reading.why.clone(), None, text_of(flaw)),
+        None => (agrees, why, open_point, claim),
     };
+    let property = instead.map(|(flaw, _)| flaw.property.as_str());
+    let others = further.iter().filter(|also| also.is_flaw() && Some(also.property.as_str()) != property);
     let feedback = match &open_point {
         Some(point) => other_reading_feedback(point, &claim, &why),
-        None if agrees => {
-            let property = instead.map(|(flaw, _)| flaw.property.as_str());
-            let others = further.iter().filter(|also| also.is_flaw() && Some(also.property.as_str()) != property);
-            Feedback {
-                node: NodeName::InformalSpec,
-                from: Feedback::CONFIRMED_FLAW.into(),
-                text: others.fold(format!("{claim}\nThe second reader: {why}"), |text, also| {
-                    let FurtherReading { requirement, property, why, .. } = also;
-                    text + &format!(
-                        "\n\nAlso confirmed: {requirement} is violated, shown by {property}. The second reader: {why}"
-                    )
-                }),
-            }
-        }
+        None if agrees => confirmed_flaw_feedback(&claim, &why, others),
         None => Feedback {
             node: NodeName::Formalize,
             from: "a claim of a flaw in the protocol was refused by the second reader".into(),
@@ -130,7 +135,7 @@ pub(super) async fn perform(
         event: Event::SecondRead { agrees, ambiguous, best_inconclusive, objective_lost: false },
         artifacts,
         feedback: vec![feedback],
-        facts: Facts::SecondRead { agrees, why, main_refused, open_point, further },
+        facts: Facts::SecondRead { agrees, why, replaced, open_point, further },
     })
 }
 
@@ -164,6 +169,15 @@ fn weigh(view: &RunView, opinion: Opinion, flaw: Option<&Flaw>) -> (bool, String
     let named = open_point.and_then(|id| view.undecided_open_point(&id));
     let open_point = named.or_else(|| view.open_point_of(flaw?)).filter(|_| agrees).cloned();
     (agrees, why, open_point)
+}
+
+/// The task to mend the protocol after a confirmed claim; `others` are confirmed, too.
+fn confirmed_flaw_feedback<'a>(claim: &str, why: &str, others: impl Iterator<Item = &'a FurtherReading>) -> Feedback {
+    let text = others.fold(format!("{claim}\nThe second reader: {why}"), |text, also| {
+        let FurtherReading { requirement, property, why, .. } = also;
+        text + &format!("\n\nAlso confirmed: {requirement} is violated, shown by {property}. The second reader: {why}")
+    });
+    Feedback { node: NodeName::InformalSpec, from: Feedback::CONFIRMED_FLAW.into(), text }
 }
 
 /// The task to take the other reading of an open point.

@@ -34,7 +34,15 @@ pub fn audit_text(log: &str, audited: &AuditReport) -> String {
     }
     let broken = audited.findings.iter().filter(|f| !f.verdict.holds()).count();
     let unseen = audited.findings.iter().filter(|f| !f.warnings.is_empty()).count();
+    let never = audited.findings.iter().filter(|f| f.never_applied()).count();
     let _ = match broken {
+        // What was never evaluated is not kept.
+        0 if never > 0 => writeln!(
+            out,
+            "No rule is broken: {} of {} were evaluated, {never} never.",
+            audited.findings.len() - never,
+            counted(audited.findings.len() as u64, "rule")
+        ),
         // A rule about data that no record has may hold for that reason only.
         0 if unseen > 0 => writeln!(
             out,

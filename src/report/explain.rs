@@ -27,16 +27,14 @@ fn beginning(step: &Step) -> String {
 }
 
 fn step_sentence(previous: &Step, step: &Step) -> String {
-    let action = step
-        .action
-        .as_deref()
-        .map_or_else(|| "takes a step without a name".to_owned(), |action| format!("does {action}"));
-    let who = acting_process(previous, step).or_else(|| step.arguments.clone()).or_else(|| step.process.clone());
-    let action = match (&step.branch, who) {
-        (Some(branch), Some(who)) => format!("{who} {action} ({branch})"),
-        (None, Some(who)) => format!("{who} {action}"),
-        (Some(branch), None) => format!("The system {action} ({branch})"),
-        (None, None) => format!("The system {action}"),
+    let process = acting_process(previous, step);
+    // With a known process, its name is the argument.
+    let action = if process.is_some() { step.action.clone() } else { step.call() };
+    let action = action.map_or_else(|| "takes a step without a name".to_owned(), |action| format!("does {action}"));
+    let branch = step.branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
+    let action = match process {
+        Some(process) => format!("{process} {action}{branch}"),
+        None => format!("The system {action}{branch}"),
     };
     let words = |change: &Change| change_words(previous, step, change);
     let changes: Vec<String> = changes(previous, step).iter().map(words).collect();
@@ -84,6 +82,8 @@ fn ending(trace: &Trace, kind: ViolationKind, name: &str) -> String {
         }
         (Some(Lasso::Stuttering(true)), _) => format!("Nothing happens after step {last}, so {name} is false."),
         (_, ViolationKind::Deadlock) => format!("After step {last} no process can take a step: a deadlock."),
+        (_, ViolationKind::Assertion) => format!("In step {last} an assertion fails."),
+        (_, ViolationKind::Property) => format!("So the behaviour violates {name}."),
         (_, ViolationKind::ActionProperty) => format!("Step {last} is one that {name} forbids."),
         _ => format!("So {name} is false in state {last}{}.", false_words(trace)),
     }

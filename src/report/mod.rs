@@ -34,8 +34,8 @@ pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker
 pub use next_step::answer_commands;
 pub use objective::{objective_json, step_words};
 pub use page::{
-    AuditSource, CheckSource, Html, LivePage, Page, RunSource, Section, Tone, audit_page, check_page, cited_states,
-    eval_page, live_page, mutation_page, render, run_page,
+    AuditSource, CheckSource, Html, LivePage, PAGE_MARK, Page, RunSource, Section, Tone, audit_page, check_page,
+    cited_states, eval_page, live_page, mutation_page, render, run_page,
 };
 pub use progress::progress_line;
 pub use strengthen::mutants_sentence;

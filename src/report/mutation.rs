@@ -11,15 +11,18 @@ use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds
 
 use super::count::counted;
 
+/// The killer of a mutant that reaches a deadlock.
+pub(super) const DEADLOCK: &str = "Deadlock";
+
 pub(super) fn outcome_meaning(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Killed => "a property notices it",
+        Outcome::Killed => "a property notices it, or it reaches a deadlock",
         Outcome::Survived => "has new behaviours, and no property notices",
         Outcome::Restricting => "has fewer behaviours, which no safety property can notice",
         Outcome::Equivalent => "same reachable states and steps, same fairness",
         Outcome::FairnessOnly => "same steps, other fairness, which only a liveness property can notice",
         Outcome::Invalid => "does not translate, parse or evaluate",
-        Outcome::Inconclusive => "not decided",
+        Outcome::Inconclusive => "the checker could not say; counted neither as killed nor as survived",
         Outcome::Timeout => "reached the time limit",
     }
 }
@@ -45,7 +48,7 @@ pub fn mutation_text(
             let _ = writeln!(out, "{count:>6}  {:<14} {}", outcome.words(), outcome_meaning(outcome));
         }
     }
-    let _ = writeln!(out, "\n{}", score_sentence(&summary, unselected));
+    let _ = writeln!(out, "\n{}", score_sentence(&summary, judgements, unselected));
     if summary.restricting > 0 {
         let _ = writeln!(
             out,
@@ -76,10 +79,14 @@ fn percent(score: f64) -> String {
 }
 
 /// The score, and the mutants that it does not count.
-pub(super) fn score_sentence(summary: &Summary, unselected: usize) -> String {
+pub(super) fn score_sentence(summary: &Summary, judgements: &[Judgement], unselected: usize) -> String {
     let (killed, decided) = (summary.killed, summary.killed + summary.survived);
     let score = match summary.score {
-        Some(score) => format!("{} ({killed} killed of {decided} killed or survived)", percent(score)),
+        Some(score) => format!(
+            "{} ({killed} killed of {decided} killed or survived{})",
+            percent(score),
+            deadlock_part(killed, judgements)
+        ),
         None => "none, no mutant was killed or survived".to_owned(),
     };
     let undecided = summary.inconclusive + summary.timeout;
@@ -87,7 +94,12 @@ pub(super) fn score_sentence(summary: &Summary, unselected: usize) -> String {
         Some(least) if undecided > 0 => format!("; {} if the {undecided} undecided survived", percent(least)),
         _ => String::new(),
     };
-    let counted = |outcome: &Outcome| !matches!(outcome, Outcome::Killed | Outcome::Survived);
+    // The undecided ones are named with what they would change.
+    let counted = |outcome: &Outcome| match outcome {
+        Outcome::Killed | Outcome::Survived => false,
+        Outcome::Inconclusive | Outcome::Timeout => summary.score_at_least.is_none(),
+        _ => true,
+    };
     let left_out = Outcome::ALL.into_iter().filter(counted).map(|outcome| (outcome.words(), summary.count(outcome)));
     let left_out: Vec<String> =
         left_out.filter(|(_, count)| *count > 0).map(|(words, count)| format!("{count} {words}")).collect();
@@ -95,6 +107,17 @@ pub(super) fn score_sentence(summary: &Summary, unselected: usize) -> String {
         if left_out.is_empty() { String::new() } else { format!("; not counted: {}", left_out.join(", ")) };
     let not_selected = if unselected == 0 { String::new() } else { format!("; not selected: {unselected}") };
     format!("Score: {score}{at_least}{not_counted}{not_selected}")
+}
+
+/// How many of the killed mutants only a deadlock shows, which no property states.
+fn deadlock_part(killed: usize, judgements: &[Judgement]) -> String {
+    let is_only_deadlock = |judgement: &&Judgement| {
+        judgement.outcome == Outcome::Killed && judgement.killed_by.iter().all(|name| name == DEADLOCK)
+    };
+    match judgements.iter().filter(is_only_deadlock).count() {
+        0 => String::new(),
+        only => format!("; {} by a property, {only} only by deadlock", killed - only),
+    }
 }
 
 /// Number of mutants that each checker judged; mutants that no checker ran on are not counted.
@@ -168,7 +191,7 @@ pub(super) fn deadlock_note(mutants: usize) -> String {
 
 /// Whether no property of the specification names a requirement.
 pub(super) fn has_no_requirement(subject: &Subject) -> bool {
-    subject.module.requirements_by_property(&subject.cfg).values().all(|requirements| requirements.is_empty())
+    subject.module.requirements_by_property(&subject.cfg).values().all(Vec::is_empty)
 }
 
 fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {

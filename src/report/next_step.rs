@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::pipeline::{Outcome, Question, RunView};
-use crate::report::text::decisive_revision;
+use crate::report::text::{decisive_revision, undecided_open_points};
+use crate::tla::Checker;
 
 /// A command with the reason to type it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,17 +26,25 @@ pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
         format!("'{folder}/{}.tla'", decisive_revision(view).map_or("Spec", |revision| revision.module_name()));
     let from = decisive_revision(view).map(|revision| revision.revision).unwrap_or_default();
     match view.finished.as_ref().map(|finished| finished.outcome) {
-        Some(Outcome::Approved | Outcome::ApprovedRepaired) => vec![
-            step("Check it again after an edit:", format!("tlaforge check {module}")),
-            step("Measure what the properties notice:", format!("tlaforge mutate {module}")),
-        ],
-        Some(Outcome::FlawFound) => vec![
-            step(
-                "Change the documents and run again, or let the model propose the smallest repair of the protocol:",
-                format!("tlaforge resume '{folder}' --from rev_{from} --repair"),
-            ),
-            step("See the counterexample again after an edit of the module:", format!("tlaforge check {module}")),
-        ],
+        Some(Outcome::Approved | Outcome::ApprovedRepaired) => {
+            let point = decisive_revision(view).and_then(|revision| undecided_open_points(revision).into_iter().next());
+            let answer = point.map(|point| {
+                step(
+                    "Decide the open points. Where the reading taken is not the one that is meant, for example:",
+                    format!("tlaforge resume '{folder}' --answer {}=b", point.id),
+                )
+            });
+            let check = decisive_revision(view).and_then(|revision| revision.check.as_ref());
+            let again = check.filter(|check| check.checker == Checker::Embedded).map(|_| {
+                step("Check it with the reference tools, too:", format!("tlaforge check {module} --checker tlc"))
+            });
+            let mutate = step("Measure what the properties notice:", format!("tlaforge mutate {module}"));
+            answer.into_iter().chain(again).chain([mutate]).collect()
+        }
+        Some(Outcome::FlawFound) => vec![step(
+            "Change the documents and run again, or let a language model propose the smallest repair of the protocol:",
+            format!("tlaforge resume '{folder}' --from rev_{from} --repair"),
+        )],
         Some(Outcome::AmbiguityFound) => {
             let Some(question) = view.open_question() else { return Vec::new() };
             let [first, other] = answer_commands(&question, folder);

@@ -40,7 +40,7 @@ pub fn heading(view: &RunView) -> String {
     }
 }
 
-fn status(view: &RunView) -> String {
+pub(super) fn status(view: &RunView) -> String {
     match (&view.finished, view.state.position) {
         (Some(finished), _) => match finished.outcome {
             Outcome::Approved => "approved".into(),
@@ -290,9 +290,12 @@ pub fn report(view: &RunView, width: usize) -> String {
 /// What the last review of a revision says, in short.
 pub(super) fn review_words(review: &Review, revision: &Revision) -> &'static str {
     match review.verdict {
+        ReviewVerdict::Approved if revision.outcome == Outcome::AmbiguityFound.name() => {
+            "approved under this reading, so the run ends as ambiguity found"
+        }
         // A review can only ask for an approval; the guard and the policy can refuse it.
         ReviewVerdict::Approved if revision.outcome.starts_with("approved") => "approved",
-        ReviewVerdict::Approved => "approved, refused by the guard or the policy",
+        ReviewVerdict::Approved => "approved, and refused by the checks of the program or by the policy",
         ReviewVerdict::Revise => "asks for a revision",
         ReviewVerdict::Flaw => "claims a flaw",
     }

@@ -59,6 +59,9 @@ fn itf_value(text: &str, depth: usize) -> Value {
 
 fn atom(text: &str) -> Option<Value> {
     let digits = text.strip_prefix('-').unwrap_or(text);
+    if text.starts_with('"') {
+        return string(text).map(Value::String);
+    }
     if let Some((first, last)) = text.split_once("..") {
         let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
         let is_short = last.checked_sub(first).is_some_and(|length| length < 1_000);
@@ -71,7 +74,6 @@ fn atom(text: &str) -> Option<Value> {
         "TRUE" => Some(json!(true)),
         "FALSE" => Some(json!(false)),
         _ if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => Some(json!({"#bigint": text})),
-        _ if text.starts_with('"') => string(text).map(Value::String),
         // An uninterpreted constant: its name and the name of its type.
         _ if is_name => Some(json!(format!("{text}_OF_MODEL_VALUE"))),
         _ => None,

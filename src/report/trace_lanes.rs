@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::tla::changes::{Change, Difference, changes};
-use crate::tla::{Step, Trace, ValueParts, acting_process, lasso_line, step_title};
+use crate::tla::{Step, Trace, ValueParts, acting_process, first_process, lasso_line, step_title};
 
 /// The lane of steps that belong to no process.
 const SYSTEM: &str = "system";
@@ -52,11 +52,7 @@ impl Lanes {
 }
 
 fn lane_name(before: &Step, step: &Step) -> String {
-    step.arguments
-        .clone()
-        .or_else(|| step.process.clone())
-        .or_else(|| acting_process(before, step))
-        .unwrap_or_else(|| SYSTEM.to_owned())
+    acting_process(before, step).or_else(|| first_process(step)).unwrap_or_else(|| SYSTEM.to_owned())
 }
 
 /// The lane that an added record names as its receiver.

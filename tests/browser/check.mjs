@@ -5,7 +5,7 @@
 // if there is any. No rule depends on speed.
 //
 // Each trace (`.trace`) has a slider and a table of the state (`table.state`): the keys that step it have to change the table.
-import { addressOf, axeSource, launch } from "./chromium.mjs";
+import { addressOf, axeSource, launch, newContext } from "./chromium.mjs";
 
 const WIDTHS = [375, 640, 1600];
 const SCHEMES = ["light", "dark"];
@@ -21,7 +21,7 @@ const report = (file, where, what) => {
 /** Opens `file` in a window of its own and lets `look` judge it. */
 const open = async (file, options, look) => {
   const where = `${options.viewport.width} px, ${options.colorScheme}`;
-  const context = await browser.newContext(options);
+  const context = await newContext(browser, options);
   const page = await context.newPage();
   const address = addressOf(file);
   await context.route("**/*", (route) => {

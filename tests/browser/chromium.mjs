@@ -25,8 +25,19 @@ const onPath = () => {
   throw new Error("there is no Chromium: install it (apt-get install chromium), or name it with CHROMIUM");
 };
 
+/** Milliseconds after which something hangs: far beyond the need of a slow machine. */
+const PATIENCE = 300_000;
+
+/** A window whose operations wait as long. */
+export const newContext = async (browser, options) => {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
+  return context;
+};
+
 export const launch = () =>
   chromium.launch({
+    timeout: PATIENCE,
     executablePath: process.env.CHROMIUM ?? onPath(),
     headless: true,
     // Root in a container has no sandbox of its own; the pages are ours and have no network. A container's /dev/shm is small.

@@ -1,12 +1,12 @@
-//! The live page, asked over HTTP as a browser asks, and as those ask who should get nothing.
+//! The live page, requested as a browser does, and as other origins would.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use crate::support::Bench;
 use crate::support::counter::{self, INFORMAL, MODULE, fenced, good_sections, review};
 use crate::support::handoff::Waiting;
+use crate::support::{Bench, Done};
 use serde_json::Value;
 
 /// `tlaforge watch` of the run in `specs`.
@@ -55,8 +55,11 @@ fn parts(address: &str) -> (String, String) {
 
 fn connect(host: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(host).unwrap();
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    write!(stream, "{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").unwrap();
+    write!(stream, "{method} {path} HTTP/1.1\r\n").unwrap();
+    for (name, value) in headers {
+        write!(stream, "{name}: {value}\r\n").unwrap();
+    }
+    write!(stream, "Connection: close\r\n\r\n").unwrap();
     BufReader::new(stream)
 }
 
@@ -107,7 +110,7 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     assert_eq!(later["answers"], 1, "{later}");
     assert!(later["lines"].to_string().contains("answered"), "{later}");
     let (code, said) = watch.ask("POST", "/stop", &[("Origin", &format!("http://{}", watch.host))]);
-    assert_eq!((code, said.trim()), (200, "the run is asked to stop"));
+    assert_eq!((code, said.trim()), (200, "The run is stopping."));
     run.end().expect(130);
     while later["running"] == true {
         later = status(&mut events);
@@ -183,6 +186,18 @@ fn a_run_serves_its_own_page_and_its_last_status_is_the_outcome() {
     assert!(report.contains("Approved"), "{report}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     drain.join().unwrap().unwrap();
+}
+
+#[test]
+fn the_page_works_in_a_browser_and_its_button_stops_the_run() {
+    let bench = counter::bench();
+    let mut run = Waiting::start(&bench, &RUN);
+    let watch = Watch::start(&bench);
+    let address = format!("http://{}/{}/", watch.host, watch.token);
+    let script = crate::support::project().join("tests/browser/live.mjs");
+    let done = Done::of(&Command::new("node").arg(script).arg(&address).output().unwrap());
+    assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
+    run.end().expect(130);
 }
 
 #[test]

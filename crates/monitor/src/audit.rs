@@ -14,7 +14,7 @@ use super::log::{
 };
 use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
-use super::rule_inputs::{kinds_read, missing_inputs};
+use super::rule_inputs::{MissingInputs, kinds_read, missing_inputs};
 use super::timeline::{Timeline, Timelines};
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use tlaforge_temporal::{
@@ -240,11 +240,14 @@ impl Auditor {
             failing: check.failing_positions().take(FAILING_SHOWN).map(|at| at as u64).collect(),
             failing_count: check.failing_count() as u64,
             evaluated: None,
+            evaluated_at: Vec::new(),
+            when: None,
             violations: u64::from(!check.holds()),
             explanation,
             explained_at,
             note: (!check.holds() && !check.decision_is_exact).then(|| inexact.to_owned()),
             warnings: Vec::new(),
+            missing_fields: Vec::new(),
             residual: if verdict == Verdict::PresumablyViolated { self.residual(rule.formula, labels) } else { None },
             untrusted: rule.model_propositions(&self.formulas),
             rule: rule.clone(),
@@ -261,8 +264,8 @@ impl Auditor {
         &self.mapping
     }
 
-    /// What each rule reads and no state of the log has, in sentences, in the order of the rules.
-    pub(super) fn missing_inputs(&self, summary: &LogSummary) -> Vec<Vec<String>> {
+    /// What each rule reads and no state of the log has, in the order of the rules.
+    pub(super) fn missing_inputs(&self, summary: &LogSummary) -> Vec<MissingInputs> {
         let missing = |rule| missing_inputs(&self.formulas, rule, &self.mapping, &self.plan, summary);
         self.rules.iter().map(missing).collect()
     }
@@ -503,7 +506,8 @@ impl RunningAudit {
         }
         if self.states > 0 {
             for (finding, missing) in findings.iter_mut().zip(auditor.missing_inputs(&log)) {
-                finding.warnings = missing;
+                finding.warnings = missing.sentences;
+                finding.missing_fields = missing.fields;
             }
         }
         let timelines = self.timelines.take().filter(|_| self.states > 0).map_or_else(Vec::new, Timelines::finish);
@@ -560,11 +564,14 @@ impl ResettingAudit {
             failing_count: violations,
             failing,
             evaluated: None,
+            evaluated_at: Vec::new(),
+            when: None,
             violations,
             explanation: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
             explained_at: Vec::new(),
             note: None,
             warnings: Vec::new(),
+            missing_fields: Vec::new(),
             residual: if ending.holds() || was_satisfied { None } else { self.monitor.residual_in_words(&rule.id) },
             untrusted: rule.model_propositions(&auditor.formulas),
             rule: rule.clone(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::causal_explanation::{Clause, explain_failure};
-use super::finding::{FAILING_SHOWN, RuleFinding, Verdict};
+use super::finding::{EVALUATED_SHOWN, FAILING_SHOWN, RuleFinding, Verdict};
 use super::log::{Mapping, Shape, Step, single_value_reads};
 use super::policy::{PolicyRule, Scope};
 use tlaforge_temporal::causal::{CausalError, Event, EventAction as Kind, GuardError, Guards, Monitor, VectorClock};
@@ -77,6 +77,7 @@ struct CausalRule {
     clauses: Vec<(usize, Clause)>,
     /// At how many events the rule was evaluated.
     evaluated: u64,
+    evaluated_at: Vec<u64>,
     failing: Vec<u64>,
     failing_count: u64,
     explanation: Vec<String>,
@@ -146,6 +147,7 @@ impl CausalAudit {
                 guard,
                 clauses,
                 evaluated: 0,
+                evaluated_at: Vec::new(),
                 failing: Vec::new(),
                 failing_count: 0,
                 explanation: Vec::new(),
@@ -228,6 +230,9 @@ impl CausalAudit {
                 continue;
             }
             rule.evaluated += 1;
+            if rule.evaluated_at.len() < EVALUATED_SHOWN {
+                rule.evaluated_at.push(state);
+            }
             if values.holds(rule.guard) {
                 continue;
             }
@@ -284,11 +289,17 @@ impl CausalAudit {
                 failing: rule.failing,
                 failing_count: rule.failing_count,
                 evaluated: Some(rule.evaluated),
+                evaluated_at: rule.evaluated_at,
+                when: match rule.rule.scope {
+                    Scope::Causal { when, .. } => when.map(|when| formulas.text(when)),
+                    Scope::Trace(_) => None,
+                },
                 violations: rule.failing_count,
                 explanation: if rule.evaluated == 0 { vec![never] } else { rule.explanation },
                 explained_at: Vec::new(),
                 note: None,
                 warnings: Vec::new(),
+                missing_fields: Vec::new(),
                 residual: None,
                 untrusted: rule.rule.model_propositions(formulas),
                 rule: rule.rule,

@@ -49,6 +49,10 @@ pub struct RuleFinding {
     pub failing_count: u64,
     /// The number of events at which a causal rule was evaluated; `None` for other rules.
     pub evaluated: Option<u64>,
+    /// The first [`EVALUATED_SHOWN`] of these events.
+    pub evaluated_at: Vec<u64>,
+    /// The formula that selects these events, as text.
+    pub when: Option<String>,
     /// At most 1, unless rules are reset after each verdict.
     pub violations: u64,
     /// Why, in sentences.
@@ -59,11 +63,23 @@ pub struct RuleFinding {
     pub note: Option<String>,
     /// What the rule reads and no state of the log has.
     pub warnings: Vec<String>,
+    /// The fields among them that no state has at all; each has its warning, too.
+    pub missing_fields: Vec<String>,
     /// If the end of the log decided a violation: what the log would still have to satisfy, in words.
     pub residual: Option<String>,
     /// The propositions that the verdict rests on and a model labelled. If there are any, the verdict is untrusted.
     pub untrusted: Vec<Arc<str>>,
 }
 
+/// Maximum number of events that a finding lists as those of its evaluations.
+pub const EVALUATED_SHOWN: usize = 1_000;
+
 /// Maximum number of failing positions that a finding lists.
 pub const FAILING_SHOWN: usize = 100;
+
+impl RuleFinding {
+    /// Whether a causal rule applied to no event, so that the log says nothing about it.
+    pub fn never_applied(&self) -> bool {
+        self.evaluated == Some(0)
+    }
+}

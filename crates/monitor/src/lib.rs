@@ -35,7 +35,7 @@ mod worded_rules;
 
 pub use audit::{AuditError, AuditReport, Auditor};
 pub use causal_audit::CausalAuditError;
-pub use finding::{FAILING_SHOWN, RuleFinding, Verdict};
+pub use finding::{EVALUATED_SHOWN, FAILING_SHOWN, RuleFinding, Verdict};
 pub use goal_reachability::Continuation;
 pub use goal_step::{FirstStep, GoalStep, PredicateValue};
 pub use known_labels::KnownLabels;

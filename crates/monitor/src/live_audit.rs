@@ -56,7 +56,7 @@ impl LiveAudit {
     /// What each rule reads and no state has had so far: the id of the rule, and sentences.
     pub fn missing_inputs(&self) -> Vec<(&str, Vec<String>)> {
         let ids = self.auditor.rules().iter().map(|rule| rule.id.as_str());
-        ids.zip(self.auditor.missing_inputs(&self.log)).collect()
+        ids.zip(self.auditor.missing_inputs(&self.log).into_iter().map(|missing| missing.sentences)).collect()
     }
 
     /// How many states there were.

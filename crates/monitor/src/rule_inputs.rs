@@ -6,30 +6,40 @@ use super::log::{LogSummary, Mapping, Plan, fields_read_for_value};
 use super::policy::{PolicyRule, Scope};
 use tlaforge_temporal::{Atom, Formula, Formulas};
 
-/// What a rule reads and no state of the log has, in sentences.
+/// What a rule reads and no state of the log has.
+#[derive(Default)]
+pub(super) struct MissingInputs {
+    pub sentences: Vec<String>,
+    /// The names of the missing fields.
+    pub fields: Vec<String>,
+}
+
 pub(super) fn missing_inputs(
     formulas: &Formulas,
     rule: &PolicyRule,
     mapping: &Mapping,
     plan: &Plan,
     summary: &LogSummary,
-) -> Vec<String> {
+) -> MissingInputs {
     let observed: Vec<&str> = summary.observations().collect();
     let inputs = RuleInputs::new(formulas, rule);
-    let mut missing = Vec::new();
+    let mut missing = MissingInputs::default();
     for (kind, paths) in
         mapping.observation_paths().filter(|(kind, _)| inputs.kinds.contains(kind) && !observed.contains(kind))
     {
         let paths = paths.join(", ");
-        missing.push(format!("no record has a `{kind}` (looked for at {paths}), so it is false everywhere"));
+        missing.sentences.push(format!("no record has a `{kind}` (looked for at {paths}), so it is false everywhere"));
     }
     let values = fields_read_for_value(formulas, &formulas_of(rule).collect::<Vec<_>>());
     for ((name, defined), valued) in plan.names().iter().zip(&summary.defined).zip(&summary.valued) {
         if !inputs.fields.contains(name.as_str()) {
         } else if !defined {
-            missing.push(format!("no record has a field `{name}`, so this verdict rests on no value of it"));
+            missing.fields.push(name.clone());
+            missing.sentences.push(format!("no record has a field `{name}`, so this verdict rests on no value of it"));
         } else if !valued && values.contains(name) {
-            missing.push(format!("the field `{name}` is always an object or an empty list, and never a value"));
+            missing
+                .sentences
+                .push(format!("the field `{name}` is always an object or an empty list, and never a value"));
         }
     }
     missing

@@ -53,7 +53,7 @@ impl Outcome {
             Self::Equivalent => "equivalent",
             Self::FairnessOnly => "fairness only",
             Self::Invalid => "invalid",
-            Self::Inconclusive => "inconclusive",
+            Self::Inconclusive => "undecided",
             Self::Timeout => "timed out",
         }
     }

@@ -14,10 +14,22 @@ pub fn requirements_touched(module: &Module, cfg: &Cfg, definition: &str) -> Vec
     let assigned = written_variables(module, definition);
     // A guard or an operator on states writes nothing.
     let ours = if assigned.is_empty() { read_variables(module, definition) } else { assigned };
+    let own = requirements_that_read(module, cfg, &ours);
+    if !own.is_empty() {
+        return own;
+    }
+    // An operator may mention no variable, and still decide what those that use it do.
+    let users = module.users_of([definition]);
+    let ours = users.into_iter().flat_map(|user| read_variables(module, user)).collect();
+    requirements_that_read(module, cfg, &ours)
+}
+
+/// The requirements of the properties that mention one of the variables, those that share most with them first.
+fn requirements_that_read(module: &Module, cfg: &Cfg, ours: &BTreeSet<String>) -> Vec<String> {
     let mut best: BTreeMap<String, (Reverse<usize>, usize)> = BTreeMap::new();
     for (property, requirements) in module.requirements_by_property(cfg) {
         let theirs = read_variables(module, &property);
-        let shared = theirs.intersection(&ours).count();
+        let shared = theirs.intersection(ours).count();
         if shared == 0 {
             continue;
         }

@@ -172,11 +172,11 @@ impl Found {
                 self.compare(&format!("{path}[{}]", i + 1), before[i], after[j], nesting);
                 (i, j) = (i + 1, j + 1);
             }
-            for at in i..next_i {
-                self.removed(&format!("{path}[{}]", at + 1), before[at]);
+            for (at, value) in before.iter().enumerate().take(next_i).skip(i) {
+                self.removed(&format!("{path}[{}]", at + 1), value);
             }
-            for at in j..next_j {
-                self.added(&format!("{path}[{}]", at + 1), after[at]);
+            for (at, value) in after.iter().enumerate().take(next_j).skip(j) {
+                self.added(&format!("{path}[{}]", at + 1), value);
             }
             (i, j) = (next_i + 1, next_j + 1);
         }

@@ -206,9 +206,12 @@ impl Value {
                     }
                 }
                 let is_added = |index: usize| at(&path_at(index)).any(|d| matches!(d, Difference::Added { .. }));
-                let nested = new.iter().enumerate().map(|(index, value)| match is_added(index) {
-                    true => value.clone(),
-                    false => value.apply(&path_at(index), &without_removed(changes, &path_at(index)), parts),
+                let nested = new.iter().enumerate().map(|(index, value)| {
+                    if is_added(index) {
+                        value.clone()
+                    } else {
+                        value.apply(&path_at(index), &without_removed(changes, &path_at(index)), parts)
+                    }
                 });
                 Self::Sequence(nested.collect())
             }

@@ -91,7 +91,9 @@ pub use requirement_comment::requirement_id;
 pub use specification_formula::{FairAction, Fairness, SpecificationFormula};
 pub use syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 pub use trace_module::{ReplayModule, model_values};
-pub use trace_text::{DEFAULT_WIDTH, UNLIMITED_WIDTH, acting_process, lasso_line, step_lines, step_title, trace_table};
+pub use trace_text::{
+    DEFAULT_WIDTH, UNLIMITED_WIDTH, acting_process, first_process, lasso_line, step_lines, step_title, trace_table,
+};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{FoundModule, find_modules};

@@ -18,7 +18,15 @@ pub struct ReplayModule {
     pub cfg: String,
 }
 
+/// The beginning of the first comment.
+const MARK: &str = "\\* A counterexample of ";
+
 impl ReplayModule {
+    /// Whether a text is such a module.
+    pub fn is_one(text: &str) -> bool {
+        text.lines().nth(1).is_some_and(|line| line.starts_with(MARK))
+    }
+
     /// A module of this name. It extends the specification, so TLC needs both in one folder; a `PlusCal` algorithm has to be
     /// translated in the file. Constraints let TLC follow the trace, so it needs no name of the next-state relation.
     pub fn new(name: &str, specification: &Module, cfg: &Cfg, trace: &Trace) -> Self {
@@ -31,7 +39,7 @@ impl ReplayModule {
         let [states, is_state, is_step, index] = &names;
         let mut text = format!("---- MODULE {name} ----\n");
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "\\* A counterexample of {0}, with {0}.tla in the same folder:", specification.name);
+        let _ = writeln!(text, "{MARK}{0}, with {0}.tla in the same folder:", specification.name);
         let deadlock = if cfg.check_deadlock == Some(false) { "-deadlock " } else { "" };
         let _ = writeln!(text, "\\*   java -cp tla2tools.jar tlc2.TLC {deadlock}-config {name}.cfg {name}");
         // `Naturals` for `..`, and `TLC` for `:>` and `@@`.
@@ -63,7 +71,7 @@ impl ReplayModule {
         cfg.constants.extend(values.iter().map(|value| (value.clone(), value.clone())));
         cfg.constraints.push(is_state.clone());
         cfg.action_constraints.push(is_step.clone());
-        // The states of the trace may not be those that stand for their orbits.
+        // Under SYMMETRY, TLC may keep another state of the same orbit.
         cfg.symmetry.clear();
         // TLC 2.15 takes the keyword for a name.
         cfg.check_deadlock = None;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::changes::{Change, Difference, changes};
 use super::outcome::{FalseConjunct, Lasso, Step, Trace};
-use super::value_text::{ValueParts, canonical, one_line};
+use super::value_text::{ValueParts, canonical, one_line, tuple_elements};
 
 /// A width at which no value is shortened, for prompts, files and pipes.
 pub const UNLIMITED_WIDTH: usize = 1 << 20;
@@ -61,15 +61,34 @@ pub fn lasso_line(trace: &Trace) -> Option<String> {
     }
 }
 
-/// The process that took a step, if the trace shows it: the only one whose `pc` changed.
+/// The process of an algorithm that took a step: the argument of the action, or else the only one whose `pc` changed. `None`
+/// without a `pc`: then an argument can be anything.
 pub fn acting_process(previous: &Step, step: &Step) -> Option<String> {
-    let (before, after) = (entries(previous.state.get("pc")?)?, entries(step.state.get("pc")?)?);
-    let mut moved = after.iter().filter(|(place, value)| {
-        let old = before.iter().find(|(other, _)| other == place).map(|(_, old)| canonical(old));
-        old.is_some_and(|old| old != canonical(value))
-    });
-    let (Some((place, _)), None) = (moved.next(), moved.next()) else { return None };
-    Some(place.trim_matches(|c| matches!(c, '[' | ']' | '.')).to_owned())
+    if step.process.is_some() {
+        return step.process.clone();
+    }
+    let (Some(before), Some(after)) = (previous.state.get("pc"), step.state.get("pc")) else { return None };
+    let moved = || {
+        let (before, after) = (entries(before)?, entries(after)?);
+        let mut moved = after.iter().filter(|(place, value)| {
+            let old = before.iter().find(|(other, _)| other == place).map(|(_, old)| canonical(old));
+            old.is_some_and(|old| old != canonical(value))
+        });
+        let (Some((place, _)), None) = (moved.next(), moved.next()) else { return None };
+        Some(place.trim_matches(|c| matches!(c, '[' | ']' | '.')).to_owned())
+    };
+    step.arguments.clone().or_else(moved)
+}
+
+/// The first argument of an action of a module without processes, if a function of the state has it in its domain: such a
+/// value often stands for a process.
+pub fn first_process(step: &Step) -> Option<String> {
+    let arguments = format!("<<{}>>", step.arguments.as_deref()?);
+    let first = (*tuple_elements(&arguments)?.first()?).to_owned();
+    let selects = [format!("[{first}]"), format!(".{first}")];
+    let is_key =
+        |value: &String| entries(value).is_some_and(|all| all.iter().any(|(place, _)| selects.contains(place)));
+    step.state.values().any(is_key).then_some(first)
 }
 
 /// One step of a trace as text of at most `width` columns (at least 40), each line ended by a newline: the number and the
@@ -78,9 +97,6 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     let width = width.max(40);
     let mut out = String::new();
     let mut head = format!("{:>3}  {}", step.step, escape_non_ascii(&step_title(previous, step)));
-    if let Some(process) = &step.process {
-        head = format!("{head}  {}", escape_non_ascii(process));
-    }
     if let Some(source) = &step.source {
         let source = escape_non_ascii(&source.to_string());
         head = format!("{}  {source}", shorten(&head, width.saturating_sub(source.len() + 2)));
@@ -121,14 +137,16 @@ fn append_false_conjunct(
     }
 }
 
-/// The action with its arguments and its branch: `Loop(3): retry`.
+/// The action with its arguments and its branch: `Loop(3): retry`; with the process if that is no argument:
+/// `Serve [server]: grant`.
 pub fn step_title(previous: Option<&Step>, step: &Step) -> String {
     let Some(action) = &step.action else {
         return if previous.is_some() { "(action unknown)" } else { "initial state" }.to_owned();
     };
-    let process = || previous.and_then(|previous| acting_process(previous, step)).filter(|_| step.process.is_none());
-    let call = match step.arguments.clone().or_else(process) {
-        Some(arguments) if previous.is_some() => format!("{action}({arguments})"),
+    let process = || previous.and_then(|previous| acting_process(previous, step));
+    let call = match (&step.process, step.arguments.clone().or_else(process)) {
+        (Some(process), _) => format!("{action} [{process}]"),
+        (None, Some(arguments)) if previous.is_some() => format!("{action}({arguments})"),
         _ => action.clone(),
     };
     match &step.branch {

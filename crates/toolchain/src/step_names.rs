@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use tlaforge_tla::{Cfg, Module, Place, StepSource, Trace, set_elements, tuple_elements};
+use tlaforge_tla::{Cfg, Module, Place, StepSource, Trace, acting_process, set_elements, tuple_elements};
 
 use super::actions::{Actions, unfinished_reason};
 use super::branches::Branches;
@@ -29,12 +29,14 @@ pub(super) async fn name_steps(
     let steps = trace.steps.len();
     let has_names = trace.steps.iter().skip(1).all(|step| step.action.is_some());
     let branches = Branches::read(request).ok().filter(Branches::can_name_steps);
-    if steps < 2 || (has_names && (branches.is_none() || steps > MAX_TRACE)) {
+    let listed = Actions::list(request);
+    let is_complete = || branches.is_none() && !listed.as_ref().is_ok_and(|actions| actions.lacks_arguments(&trace));
+    if steps < 2 || (has_names && (steps > MAX_TRACE || is_complete())) {
         locate_steps(request, &mut trace, &[]);
         return Ok(FurtherRuns { result: trace, warnings: Vec::new(), output: String::new() });
     }
     let mut output = String::new();
-    let names = match Actions::list(request) {
+    let names = match listed {
         Ok(_) if steps > MAX_TRACE => Err(format!("the trace has more than {MAX_TRACE} states")),
         Ok(actions) => {
             let actions = Actions { branches, ..actions };
@@ -69,7 +71,8 @@ pub(super) async fn name_steps(
     Ok(FurtherRuns { result: trace, warnings, output })
 }
 
-/// Adds the process of an action without arguments, and where the action or the branch of each step is: for `PlusCal` the label. The algorithm is above its translation, so
+/// Adds the process of an action without arguments, and where the action or the branch of each step is: for `PlusCal` the
+/// label. The algorithm is above its translation, so
 /// its lines are those of the user's file.
 fn locate_steps(request: &CheckRequest, trace: &mut Trace, branches: &[Option<Place>]) {
     let Ok(module) = Module::parse(&request.spec.text) else { return };
@@ -103,6 +106,18 @@ struct StepName {
 }
 
 impl Actions {
+    /// Whether a run would show the arguments of a step that the trace does not show.
+    fn lacks_arguments(&self, trace: &Trace) -> bool {
+        let has_arguments = |name: &String| {
+            self.disjuncts.actions.iter().any(|action| action.name == *name && action.arguments.is_some())
+        };
+        trace.steps.windows(2).any(|pair| {
+            let [previous, step] = pair else { return false };
+            let is_unknown = step.arguments.is_none() && acting_process(previous, step).is_none();
+            is_unknown && step.action.as_ref().is_some_and(has_arguments)
+        })
+    }
+
     /// The name of the action of each step, and of its branch.
     async fn explain(
         &self,

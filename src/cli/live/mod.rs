@@ -3,28 +3,7 @@
 
 mod server;
 mod status;
-
-use std::path::{Path, PathBuf};
+mod watched_run;
 
 pub(super) use server::LiveServer;
-
-use super::progress::CheckProgress;
-
-/// The run that a page shows.
-pub(super) struct WatchedRun {
-    pub folder: PathBuf,
-    /// `None` if another process runs it: its checker reports to that process only.
-    pub check: Option<CheckProgress>,
-    /// Asks the run to stop; an error says why it cannot.
-    pub stop: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
-}
-
-impl WatchedRun {
-    fn journal(&self) -> PathBuf {
-        self.folder.join("journal.jsonl")
-    }
-
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
-    }
-}
+pub(super) use watched_run::WatchedRun;

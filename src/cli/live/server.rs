@@ -1,7 +1,7 @@
 //! Serves the live page on loopback: the page, its events (server-sent), the report, and a button that stops the run.
 //!
 //! The address holds a random token, so that other users and web pages of this machine cannot find it. Requests of other
-//! origins and for other hosts are refused: a name that an attacker lets point to loopback gets nothing.
+//! origins and for other hosts are refused, which prevents DNS rebinding.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -22,8 +22,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use super::WatchedRun;
 use super::status::Status;
+use super::watched_run::WatchedRun;
 use crate::cli::failure::Failure;
 use crate::cli::page::page_of_run;
 use crate::exit::Exit;
@@ -36,11 +36,11 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// Connections at once. A page needs three.
 const MAX_CONNECTIONS: usize = 32;
 /// How long a run that has ended waits for its pages to fetch the outcome.
-const FAREWELL: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// A server in a thread of its own: the runtime of a run stands still during a computation. It ends with the process.
+/// A server in a thread of its own, because computations block the run's runtime. It ends with the process.
 pub(in crate::cli) struct LiveServer {
     address: String,
     service: Arc<Service>,
@@ -104,7 +104,7 @@ impl LiveServer {
     }
 
     /// Waits until the open pages have the outcome, a few seconds at most.
-    pub(in crate::cli) async fn farewell(&self) {
+    pub(in crate::cli) async fn wait_for_pages(&self) {
         let is_waiting = || self.service.waiting.load(Ordering::Relaxed) > 0;
         if !is_waiting() {
             return;
@@ -116,7 +116,7 @@ impl LiveServer {
             // With the outcome, a page asks for the report.
             tokio::time::sleep(Duration::from_secs(1)).await;
         };
-        let _ = tokio::time::timeout(FAREWELL, sent).await;
+        let _ = tokio::time::timeout(MAX_WAIT, sent).await;
     }
 }
 
@@ -124,13 +124,13 @@ impl LiveServer {
 fn random_token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 async fn accept(listener: &TcpListener, service: &Arc<Service>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // No file descriptors, say: later there may be some.
+            // For example, out of file descriptors: retry later.
             tokio::time::sleep(INTERVAL).await;
             continue;
         };
@@ -173,7 +173,7 @@ impl Service {
             },
             (&Method::GET, "/events") => self.events(),
             (&Method::POST, "/stop") => match (self.run.stop)() {
-                Ok(()) => plain(StatusCode::OK, "the run is asked to stop"),
+                Ok(()) => plain(StatusCode::OK, "The run is stopping."),
                 Err(why) => plain(StatusCode::CONFLICT, &why),
             },
             (_, "/" | "/report" | "/events" | "/stop") => plain(StatusCode::METHOD_NOT_ALLOWED, "no such request"),
@@ -209,11 +209,11 @@ impl Service {
 
     /// The status, and again whenever it has changed. The stream ends with the run.
     fn events(self: &Arc<Self>) -> Response<Body> {
-        let follower = Follower { service: self.clone(), read: None, sent: None };
+        let events = EventStream { service: self.clone(), read: None, sent: None };
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let frames = stream::unfold(follower, |mut follower| async move {
-            let event = follower.next().await?;
-            Some((Ok::<_, Infallible>(Frame::data(Bytes::from(event))), follower))
+        let frames = stream::unfold(events, |mut events| async move {
+            let event = events.next().await?;
+            Some((Ok::<_, Infallible>(Frame::data(Bytes::from(event))), events))
         });
         let body = StreamBody::new(frames).boxed_unsync();
         response(StatusCode::OK, "text/event-stream", body)
@@ -221,14 +221,14 @@ impl Service {
 }
 
 /// One open stream of events.
-struct Follower {
+struct EventStream {
     service: Arc<Service>,
     /// The length of the journal when it was last read, and its events.
     read: Option<(u64, Vec<Entry>)>,
     sent: Option<Status>,
 }
 
-impl Follower {
+impl EventStream {
     /// The next event to send; `None` after the outcome was sent.
     async fn next(&mut self) -> Option<String> {
         if self.sent.as_ref().is_some_and(Status::is_finished) {
@@ -241,7 +241,7 @@ impl Follower {
                     self.sent = Some(status);
                     return Some(format!("data: {data}\n\n"));
                 }
-                // A journal in the middle of a write, say: what was sent stays right.
+                // The journal may be half written: keep the last status.
                 Err(_) | Ok(_) => {}
             }
             tokio::time::sleep(INTERVAL).await;
@@ -259,7 +259,7 @@ impl Follower {
     }
 }
 
-impl Drop for Follower {
+impl Drop for EventStream {
     fn drop(&mut self) {
         self.service.waiting.fetch_sub(1, Ordering::Relaxed);
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::WatchedRun;
+use super::watched_run::WatchedRun;
 use crate::pipeline::{Entry, RunEvent, RunView};
 use crate::report::{heading, progress_line};
 use crate::toolchain::Progress;
@@ -14,8 +14,6 @@ const LINES: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Status {
-    /// Number of events in the journal: it grows with each.
-    events: usize,
     /// The outcome, or where the run is.
     heading: String,
     finished: bool,
@@ -68,7 +66,6 @@ impl Status {
         let check = run.check.as_ref().and_then(|check| check.lock().ok()?.clone());
         let is_checking = work.is_some();
         Self {
-            events: entries.len(),
             heading: heading(&view),
             finished: view.finished.is_some(),
             running: is_running,

@@ -64,7 +64,7 @@ pub use mutants::{
 pub(super) use objective::ends_with_its_best;
 pub use objective_progress::ObjectiveProgress;
 pub use policy_events::{Intervened, PolicyLog, Predicted, RuleEnd, SampleResidual, Sampled, Untrusted, Violation};
-pub use product::{Facts, Feedback, FurtherClaim, FurtherReading, Product, Quotes};
+pub use product::{Facts, Feedback, FurtherClaim, FurtherReading, Product, Quotes, ReplacedClaim};
 pub(super) use published_claims::{claims_of, restorations, reviewed};
 pub use question::{Question, Reading};
 pub use rank::RevisionRank;

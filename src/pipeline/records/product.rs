@@ -127,9 +127,9 @@ pub enum Facts {
         /// Whether a claim is confirmed: the main one, or else a further one.
         agrees: bool,
         why: String,
-        /// If a further claim is confirmed instead of the main one: why the second reader refused the main one.
+        /// The main claim, if the run rests on a further one instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        main_refused: Option<String>,
+        replaced: Option<Box<ReplacedClaim>>,
         /// If a step is granted only by the reading that an open point takes: that open point.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         open_point: Option<OpenPoint>,
@@ -161,6 +161,15 @@ pub struct FurtherReading {
     /// If a step is granted only by the reading that an open point takes: that open point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_point: Option<OpenPoint>,
+}
+
+/// A main claim in whose place a further one was confirmed as a flaw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplacedClaim {
+    /// The property of the further claim.
+    pub by: String,
+    /// The second reading of the main claim.
+    pub reading: FurtherReading,
 }
 
 impl FurtherReading {

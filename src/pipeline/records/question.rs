@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::ambiguity::is_same_text;
-use super::product::{FurtherClaim, FurtherReading};
+use super::product::FurtherReading;
 use super::requirement_status::RequirementStatus;
 use super::revision::Revision;
 use super::specification::Specification;
@@ -47,19 +47,21 @@ impl RunView {
         flaw.steps.iter().filter_map(|step| step.open_point.as_deref()).find_map(|id| self.undecided_open_point(id))
     }
 
-    /// The further claim that can take the place of a refused main one: the first whose second reading confirms it as a
-    /// flaw, that the guard did not refuse, and that rests on no open point.
+    /// The further claim that can take the place of the main one: the first that the guard did not refuse, whose second
+    /// reading confirms it as a flaw, and that rests on no open point.
     pub fn confirmed_further_claim<'a>(
         &'a self,
         readings: &'a [FurtherReading],
     ) -> Option<(&'a Flaw, &'a FurtherReading)> {
-        let reading = readings.iter().find(|reading| reading.is_flaw())?;
         let review = self.reviews.last.as_ref()?;
-        let flaw = review.further_flaws.iter().find(|flaw| flaw.property == reading.property)?;
         let claims = self.reviews.claims_of(self.rev)?;
-        let is_accepted = |claim: &FurtherClaim| claim.facts.property == flaw.property && claim.refused_by.is_none();
-        let can = claims.further.iter().any(is_accepted) && self.open_point_of(flaw).is_none();
-        can.then_some((flaw, reading))
+        let is_accepted = |property: &str| {
+            claims.further.iter().any(|claim| claim.facts.property == property && claim.refused_by.is_none())
+        };
+        readings.iter().filter(|reading| reading.is_flaw() && is_accepted(&reading.property)).find_map(|reading| {
+            let flaw = review.further_flaws.iter().find(|flaw| flaw.property == reading.property)?;
+            self.open_point_of(flaw).is_none().then_some((flaw, reading))
+        })
     }
 
     /// The open point with this number, unless its reading is the decided one.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::ambiguity::Ambiguity;
 use super::event_data::BlindReading;
-use super::product::{Facts, FurtherClaim, FurtherReading, Quotes};
+use super::product::{Facts, FurtherClaim, FurtherReading, Quotes, ReplacedClaim};
 use super::rank::RevisionRank;
 use crate::journal::Sha;
-use crate::pipeline::machine::{Flaw, Review};
+use crate::pipeline::machine::Review;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReviewHistory {
@@ -64,10 +64,10 @@ impl ReviewHistory {
                 self.rank = *rank;
             }
             Facts::ReviewUnreadable { rank, .. } => self.rank = *rank,
-            Facts::SecondRead { agrees, why, main_refused, open_point, further } => {
+            Facts::SecondRead { agrees, why, replaced, open_point, further } => {
                 let mut further = further.clone();
-                if let Some(refused) = main_refused {
-                    self.exchange_main_claim(revision, refused, &mut further);
+                if let Some(replaced) = replaced {
+                    self.exchange_main_claim(revision, replaced, &mut further);
                 }
                 if let Some(flaw) = self.last.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| *agrees) {
                     let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
@@ -91,18 +91,15 @@ impl ReviewHistory {
         }
     }
 
-    /// Makes the first confirmed further claim the main one, and the main one, with the reason of its refusal, a further
-    /// claim.
-    fn exchange_main_claim(&mut self, revision: u32, refused: &str, readings: &mut [FurtherReading]) {
-        let Some(reading) = readings.iter_mut().find(|reading| reading.is_flaw()) else { return };
-        let Some(main) = self.last.as_ref().and_then(|review| review.flaw.clone()) else { return };
+    /// Makes a confirmed further claim the main one, and the main one, with its reading, a further claim.
+    fn exchange_main_claim(&mut self, revision: u32, replaced: &ReplacedClaim, readings: &mut [FurtherReading]) {
         let stored = self.by_revision.get_mut(&revision).and_then(|reviews| reviews.last_mut());
         for review in self.last.iter_mut().chain(stored.map(|(review, _)| review)) {
-            review.make_main_claim(&reading.property);
+            review.make_main_claim(&replaced.by);
         }
-        let Flaw { requirement, property, .. } = main;
-        *reading =
-            FurtherReading { requirement, property, agrees: Some(false), why: refused.to_owned(), open_point: None };
+        for reading in readings.iter_mut().filter(|reading| reading.property == replaced.by) {
+            reading.clone_from(&replaced.reading);
+        }
     }
 
     pub(super) fn add_blind_reading(&mut self, reading: &BlindReading) {

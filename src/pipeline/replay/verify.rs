@@ -262,9 +262,13 @@ fn recompute_product(before: &RunView, journaled: Product, judgement: Option<&Ju
             best_inconclusive: inconclusive(*rank),
             objective_lost: false,
         },
-        (Step::SecondRead { .. }, Facts::SecondRead { agrees, main_refused, open_point, further, .. }) => {
-            let (agrees, ambiguous) = match main_refused {
-                Some(_) => (before.confirmed_further_claim(further).is_some(), false),
+        (Step::SecondRead { .. }, Facts::SecondRead { agrees, replaced, open_point, further, .. }) => {
+            let (agrees, ambiguous) = match replaced {
+                Some(replaced) => {
+                    let confirmed = before.confirmed_further_claim(further);
+                    let is_it = confirmed.is_some_and(|(flaw, _)| flaw.property == replaced.by);
+                    (*agrees && open_point.is_none() && is_it, false)
+                }
                 None => (*agrees, open_point.is_some() || before.claimed_open_point().is_some()),
             };
             Step::SecondRead {

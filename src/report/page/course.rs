@@ -55,6 +55,7 @@ pub(super) fn course(context: &RunContext<'_>) -> Result<Option<Section>, ChartE
             ChartRow { seq: row.seq, cells, between, is_separator: row.drawn == Drawn::Separator, words: row.text() }
         })
         .collect();
+    let spent = spent_rows(context);
     let left_out = entries.len().saturating_sub(MAX_ROWS);
     Ok((!rows.is_empty()).then(|| Section {
         id: "course",
@@ -66,7 +67,8 @@ pub(super) fn course(context: &RunContext<'_>) -> Result<Option<Section>, ChartE
                 lifelines => chart.lifelines, rows, left_out, columns => chart.lifelines.len(),
                 shown => MAX_ROWS,
                 folder => context.source.folder,
-                spent => spent_rows(context), total => amounts(&context.view.spent_total(), is_replayed(context.view)),
+                columns_of_spent => columns_of_spent(&spent), spent,
+                total => amounts(&context.view.spent_total(), is_replayed(context.view)),
             },
         ),
     }))
@@ -147,6 +149,12 @@ fn spent_rows(context: &RunContext<'_>) -> Vec<SpentRow> {
         ],
     };
     spent.iter().map(row).collect()
+}
+
+/// The columns in which something is known and not nothing.
+fn columns_of_spent(rows: &[SpentRow]) -> Vec<usize> {
+    let says_nothing = |bar: &Bar| ["unknown", "0.0 s", "0.00 USD"].contains(&bar.words.as_str());
+    (0..3).filter(|at| !rows.iter().all(|row| says_nothing(&row.bars[*at]))).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the width of a bar")]

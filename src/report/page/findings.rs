@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::frame::{Html, Section, Tone, render};
 use super::listing::{Cited, Mark, cited_lines};
 use super::run_context::{RunContext, module_id};
-use super::trace::{StepCitation, TraceSource, trace_view};
+use super::trace::{StepCitation, StepQuote, TraceSource, trace_view};
 use crate::pipeline::{Flaw, JudgedViolation, Quotes, RequirementStatus, Revision, ViolationJudgement};
 use crate::tla::{CheckOutcome, Lasso, Module, probe_lines};
 
@@ -77,18 +77,14 @@ struct Subject<'a> {
 impl Subject<'_> {
     fn finding(&self, traces: &mut Map<String, Value>, marks: &mut Vec<(Cited, Mark)>) -> Finding {
         let property = &self.violation.property;
-        let claim = self.claim();
+        let claim = self.context.claim(self.revision, property);
         let (tone, judgement, why) = judgement_parts(&self.violation.judgement);
         let focused = self.check.focused_on(property);
         let trace = self.check.counterexample_to(property).map(|trace| {
             let citations = claim.map(|(flaw, quotes)| self.citations(flaw, quotes)).unwrap_or_default();
-            for citation in citations.values().flatten() {
-                marks.extend(
-                    citation
-                        .lines
-                        .iter()
-                        .map(|cited| (cited.clone(), Mark { label: "trace".to_owned(), target: self.id.clone() })),
-                );
+            for (step, citation) in citations.iter().flat_map(|(step, all)| all.iter().map(move |one| (step, one))) {
+                let mark = Mark { label: format!("{property}, step {step}"), target: self.id.clone() };
+                marks.extend(citation.lines.iter().map(|cited| (cited.clone(), mark.clone())));
             }
             let source = TraceSource {
                 id: self.id.clone(),
@@ -126,7 +122,7 @@ impl Subject<'_> {
             property: property.clone(),
             revision: self.revision.revision,
             tone,
-            judgement: judgement.to_owned(),
+            judgement,
             why,
             requirements: self.requirements(),
             formula: self.module.and_then(|module| Some(module.definition(property)?.text.clone())),
@@ -135,41 +131,38 @@ impl Subject<'_> {
         }
     }
 
-    /// The claim that this violation is a flaw, with the sentences that the review cites.
-    fn claim(&self) -> Option<(&Flaw, &Quotes)> {
-        let (review, quotes) = self.context.view.reviews.by_revision.get(&self.revision.revision)?.last()?;
-        let mut claims = review.flaw.iter().chain(&review.further_flaws);
-        Some((claims.find(|flaw| flaw.property.eq_ignore_ascii_case(&self.violation.property))?, quotes))
-    }
-
     fn citations(&self, flaw: &Flaw, quotes: &Quotes) -> BTreeMap<usize, Vec<StepCitation>> {
         let mut by_step: BTreeMap<usize, Vec<StepCitation>> = BTreeMap::new();
         for told in &flaw.steps {
             let own = (!told.file.is_empty()).then(|| format!("{}:{}", told.file, told.line));
             let lines =
                 own.iter().chain(&told.also).flat_map(|place| cited_lines(place, &self.context.documents)).collect();
-            let citation = StepCitation { why: told.why.trim().to_owned(), quotes: quotes.cite_step(told), lines };
+            let quote = |text: String| {
+                let text = text.replace("**", "");
+                // The place is before the sentence.
+                let place = text.split_once(": ").map_or(text.as_str(), |(place, _)| place).replace(", line ", ":");
+                let cited = cited_lines(&place, &self.context.documents).into_iter().next();
+                StepQuote {
+                    from: cited.as_ref().map_or(0, |cited| cited.from),
+                    listing: cited.map(|cited| cited.listing),
+                    text,
+                }
+            };
+            let quotes = quotes.cite_step(told).into_iter().map(quote).collect();
+            let citation = StepCitation { why: told.why.trim().to_owned(), quotes, lines };
             by_step.entry(told.step).or_default().push(citation);
         }
         by_step
     }
 
     fn requirements(&self) -> Vec<BrokenRequirement> {
-        let quotes = self
-            .context
-            .view
-            .reviews
-            .by_revision
-            .get(&self.revision.revision)
-            .and_then(|all| all.last())
-            .map(|(_, quotes)| quotes);
         let broken = self.context.view.results_of(self.revision).into_iter().filter(|result| {
             matches!(&result.status, RequirementStatus::Broken { by } if by.contains(&self.violation.property))
         });
         let words = |result: crate::pipeline::RequirementResult| {
             let place = result.requirement.place.as_ref();
             BrokenRequirement {
-                quote: quotes.zip(place).and_then(|(quotes, place)| quotes.0.get(place)).cloned(),
+                quote: self.context.sentence(self.revision, &result.requirement),
                 lines: place.map(|place| cited_lines(place, &self.context.documents)).unwrap_or_default(),
                 place: result.requirement.place_words(),
                 id: result.requirement.id,
@@ -181,18 +174,21 @@ impl Subject<'_> {
 }
 
 /// Colour, short words and reason of a judgement.
-fn judgement_parts(judgement: &ViolationJudgement) -> (Tone, &'static str, String) {
+fn judgement_parts(judgement: &ViolationJudgement) -> (Tone, String, String) {
     use ViolationJudgement as J;
     let (tone, words, why) = match judgement {
         J::Flaw { why } => (Tone::Bad, "a flaw of the protocol, confirmed by a second reader", why),
-        J::Ambiguity { why, .. } => (Tone::Open, "a flaw only under one reading, confirmed by a second reader", why),
+        J::Ambiguity { open_point, why } => {
+            let words = format!("a flaw only under the reading taken for {open_point}, confirmed by a second reader");
+            return (Tone::Open, words, why.clone());
+        }
         J::ClaimRefused { why } => (Tone::Open, "claimed as a flaw, and refused", why),
         J::ClaimUndecided { why } => (Tone::Open, "claimed as a flaw, and not decided", why),
         J::SpecificationWrong { why } => (Tone::Plain, "the review blames the module", why),
         J::PropertyWrong { why } => (Tone::Plain, "the review blames the property", why),
         J::RequirementWrong { why } => (Tone::Plain, "the review blames the wording of the requirement", why),
         J::SentBack { why, .. } => (Tone::Plain, "an issue of the review names it", why),
-        J::NotJudged => return (Tone::Plain, "not judged", String::new()),
+        J::NotJudged => return (Tone::Plain, "not judged".to_owned(), String::new()),
     };
-    (tone, words, why.clone())
+    (tone, words.to_owned(), why.clone())
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::prompt::{escape_invisible_json, show_invisible};
 
 pub(super) const STYLE: &str = concat!(include_str!("page.css"), include_str!("pages.css"));
-const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("graph.js"));
+const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("trace.js"), include_str!("graph.js"));
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -22,7 +22,9 @@ templates![
     "audited_rules",
     "evaluated_case",
     "evaluated_cases",
-    "timelines",
+    "audit_lead",
+    "limits",
+    "missing_fields",
     "course",
     "facts",
     "findings",
@@ -59,11 +61,20 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         _ => escape_formatter(out, state, value),
     });
     environment.add_filter("marked", |text: &str| Value::from_safe_string(mark_code(text)));
+    environment.add_filter("first_sentence", |text: &str| first_sentence(text).to_owned());
+    environment.add_filter("is_long", |text: &str| text.chars().count() > 200);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("a built-in template is well-formed");
     }
     environment
 });
+
+/// The first sentence of a text, or its first words if it is long.
+fn first_sentence(text: &str) -> &str {
+    let end = [". ", ".\n", "; ", "\n\n"].iter().filter_map(|end| text.find(end)).min().map_or(text.len(), |at| at + 1);
+    let most = text.char_indices().nth(240).map_or(text.len(), |(at, _)| at);
+    text[..end.min(most)].trim()
+}
 
 /// Control characters have no meaning in HTML, and invisible ones make a text look different from what tools read.
 fn show_controls(text: &str) -> String {
@@ -141,6 +152,9 @@ pub enum Tone {
     Open,
     Plain,
 }
+
+/// What every page has near its beginning.
+pub const PAGE_MARK: &str = "<meta name=\"generator\" content=\"tlaforge ";
 
 /// A section with a heading of the second level. Its own headings begin at the third.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,12 +1,14 @@
 //! What the outcome rests on: open points, decisions, assumptions, bounds, what reviews accepted, and what mutants show.
 
+use super::bounds::clauses;
 use super::frame::{Section, render};
 use super::listing::cited_lines;
 use super::run_context::RunContext;
+use crate::prompt::Account;
 use crate::report::accepted::accepted_lines;
 use crate::report::strengthen::{sample_line, strengthened_line};
 use crate::report::text::{normative_counts, undecided_open_points};
-use crate::tla::{bounds_sentence, larger_bounds_lines, never_taken_actions, never_taken_branches, undecided_branches};
+use crate::tla::{CheckOutcome, larger_bounds_lines, never_taken_actions, never_taken_branches, undecided_branches};
 
 /// Numbers of requirements that an open point affects are links.
 #[derive(serde::Serialize)]
@@ -18,11 +20,42 @@ struct Ground {
     parts: Vec<(&'static str, String)>,
 }
 
+/// The bounds of a check, and what they leave open.
+fn bounds_lines(check: &CheckOutcome) -> Vec<String> {
+    let larger = check.larger_bounds.iter().filter_map(|bound| bound.violated_words(&check.bounds));
+    let never = Some(never_taken_actions(check)).filter(|names| !names.is_empty());
+    let mut lines: Vec<String> = clauses(&check.bounds).into_iter().map(|clause| clause.words).collect();
+    lines.extend(
+        larger_bounds_lines(&check.larger_bounds)
+            .into_iter()
+            .chain(larger)
+            .map(|line| format!("larger bounds: {line}")),
+    );
+    lines.extend(never.map(|names| format!("actions that are never taken: {}", names.join(", "))));
+    lines.extend(never_taken_branches(check).into_iter().map(|branch| format!("branch that is never taken: {branch}")));
+    lines.extend(
+        undecided_branches(check)
+            .into_iter()
+            .map(|branch| format!("branch for which it is not known whether a step takes it: {branch}")),
+    );
+    lines.extend(check.warnings.iter().map(|warning| format!("warning: {warning}")));
+    lines
+}
+
 pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
     let revision = context.decisive?;
     let link = |place: Option<&String>| {
         let cited = cited_lines(place?, &context.documents);
         cited.first().map(|cited| format!("{}-L{}", cited.listing, cited.from))
+    };
+    let granted = context.granted_by_open_points();
+    let dependence = |id: &str| match granted.as_ref().map(|granted| granted.get(id)) {
+        None => String::new(),
+        Some(None) => "does not depend on it".to_owned(),
+        Some(Some(steps)) => {
+            let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
+            format!("depends on it, in step {}", steps.join(", "))
+        }
     };
     let points: Vec<Ground> = undecided_open_points(revision)
         .into_iter()
@@ -35,6 +68,7 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
                 ("taken", point.taken.clone()),
                 ("otherwise", point.otherwise.clone()),
                 ("affects", point.affects.join(", ")),
+                ("the finding", dependence(&point.id)),
             ]
             .into_iter()
             .filter(|(_, part)| !part.is_empty())
@@ -54,28 +88,7 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
         .collect();
     let decisions: Vec<String> = revision.decisions.iter().map(crate::pipeline::Decision::words).collect();
     let check = revision.check.as_ref();
-    let bounds = check.map(|check| {
-        let larger = check.larger_bounds.iter().filter_map(|bound| bound.violated_words(&check.bounds));
-        let never = Some(never_taken_actions(check)).filter(|names| !names.is_empty());
-        let mut lines = vec![bounds_sentence(&check.bounds)];
-        lines.extend(
-            larger_bounds_lines(&check.larger_bounds)
-                .into_iter()
-                .chain(larger)
-                .map(|line| format!("larger bounds: {line}")),
-        );
-        lines.extend(never.map(|names| format!("actions that are never taken: {}", names.join(", "))));
-        lines.extend(
-            never_taken_branches(check).into_iter().map(|branch| format!("branch that is never taken: {branch}")),
-        );
-        lines.extend(
-            undecided_branches(check)
-                .into_iter()
-                .map(|branch| format!("branch for which it is not known whether a step takes it: {branch}")),
-        );
-        lines.extend(check.warnings.iter().map(|warning| format!("warning: {warning}")));
-        lines
-    });
+    let bounds = check.map(bounds_lines);
     let lineage = context.view.lineage(revision.revision);
     let edited: Vec<String> = lineage
         .iter()
@@ -96,6 +109,15 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
         .chain(revision.mutant_sample.iter().flat_map(|s| &s.surviving));
     let survivors: Vec<(String, String)> =
         survivors.map(|m| (format!("{}: {} {}", m.name, m.definition, m.what), m.diff.clone())).collect();
+    let is_question = context.view.open_question().is_some();
+    let out_of_scope: Vec<String> = revision
+        .normative_sentences
+        .iter()
+        .filter_map(|sentence| match &sentence.account {
+            Some(Account::OutOfScope(why)) => Some(format!("{}: {why}", sentence.words())),
+            _ => None,
+        })
+        .collect();
     Some(Section {
         id: "grounds",
         title: "What it rests on".to_owned(),
@@ -103,7 +125,8 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
         body: render(
             "grounds",
             minijinja::context! {
-                points, assumptions, decisions, bounds,
+                of => is_question.then(|| context.revision_words(revision)),
+                out_of_scope, points, assumptions, decisions, bounds,
                 accepted => accepted_lines(context.view, &lineage),
                 edited, mutants, survivors,
                 normative => normative_counts(revision),

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::frame::{Html, render};
 use super::messages::{Message, find_messages};
@@ -38,12 +39,13 @@ struct Lane<'a> {
 
 #[derive(Serialize)]
 struct Node {
+    at: usize,
     step: usize,
     label: String,
-    title: String,
     x: usize,
     y: usize,
     width: usize,
+    height: usize,
 }
 
 #[derive(Serialize)]
@@ -54,30 +56,45 @@ struct Arrow {
     /// The middle of the arrow.
     x: usize,
     y: usize,
+    /// The rows where it begins and ends.
+    from: usize,
+    to: usize,
 }
 
-/// The chart, with an arrow for each message. `id` is unique in the page.
-pub(super) fn lanes(id: &str, trace: &Trace, actors: &[Option<String>], changes: &[Vec<Change>], words: &str) -> Html {
+/// The chart, with an arrow for each message. `id` is unique in the page. Of a long trace, what the script draws where it is
+/// seen comes as data.
+pub(super) fn lanes(
+    id: &str,
+    trace: &Trace,
+    actors: &[Option<String>],
+    changes: &[Vec<Change>],
+    words: &str,
+    is_long: bool,
+) -> (Html, Option<Value>) {
     let layout = Layout::new(trace, actors);
     let steps = trace.steps.iter().enumerate();
     let nodes: Vec<Node> = steps.map(|(at, step)| layout.node(at, step)).collect();
-    let arrows: Vec<Arrow> = find_messages(changes).iter().filter_map(|message| layout.arrow(message)).collect();
+    let arrows: Vec<Arrow> =
+        find_messages(trace, changes, actors).iter().filter_map(|message| layout.arrow(message)).collect();
     let lane = |(at, name)| Lane { name, label: layout.shorten(name), x: layout.center(at) };
     let lanes: Vec<Lane<'_>> = layout.names.iter().copied().enumerate().map(lane).collect();
     let bottom = HEAD + trace.steps.len() * ROW;
     let stutters = matches!(trace.lasso, Some(Lasso::Stuttering(true)));
-    render(
+    let back = layout.back(&nodes);
+    let data = is_long.then(|| json!({ "nodes": nodes, "arrows": arrows, "row": ROW, "head": HEAD }));
+    let html = render(
         "lanes",
         minijinja::context! {
-            id, lanes, nodes, arrows, words, bottom,
+            id, lanes, words, bottom, back,
+            nodes => if is_long { Vec::new() } else { nodes },
+            arrows => if is_long { Vec::new() } else { arrows },
             width => layout.width(),
             height => bottom + if stutters { ROW } else { 10 },
             head => HEAD,
-            box_height => BOX_HEIGHT,
-            back => layout.back(&nodes),
             stutters => stutters.then_some(bottom + 16),
         },
-    )
+    );
+    (html, data)
 }
 
 struct Layout<'a> {
@@ -102,7 +119,7 @@ impl<'a> Layout<'a> {
             names.truncate(MAX_LANES - 1);
             names.push(if names.is_empty() { "steps" } else { OTHERS });
         }
-        let box_width = if names.len() > 3 { 98 } else { 120 };
+        let box_width = if names.len() > 3 { 112 } else { 140 };
         Self { trace, actors, names, box_width }
     }
 
@@ -132,22 +149,26 @@ impl<'a> Layout<'a> {
 
     fn node(&self, at: usize, step: &Step) -> Node {
         let is_initial = at == 0 && step.action.is_none();
-        let action = step.action.as_deref().unwrap_or(if is_initial { "initial state" } else { "unknown action" });
+        let label = match &step.action {
+            Some(action) => self.label(action, step.branch.as_deref()),
+            None => self.shorten(if is_initial { "initial state" } else { "unknown action" }),
+        };
         // The initial state is the step of no process.
         let (x, width) = if is_initial {
             (MARGIN + GAP / 2, self.width() - 2 * MARGIN - GAP)
         } else {
             (self.center(self.lane_of(at)) - self.box_width / 2, self.box_width)
         };
-        let by = self.actors[at].as_ref().map_or_else(String::new, |name| format!(" by {name}"));
-        Node {
-            step: step.step,
-            label: self.shorten(action),
-            title: format!("Step {}: {action}{by}", step.step),
-            x,
-            y: Self::row(at) - BOX_HEIGHT / 2,
-            width,
-        }
+        Node { at, step: step.step, label, x, y: Self::row(at) - BOX_HEIGHT / 2, width, height: BOX_HEIGHT }
+    }
+
+    /// The action with its branch, or the branch alone, or the action alone, whichever is short enough.
+    fn label(&self, action: &str, branch: Option<&str>) -> String {
+        let most = self.box_width / CHARACTER;
+        let Some(branch) = branch else { return shorten(action, most) };
+        let own = branch.strip_prefix(action).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(branch);
+        let all = [format!("{action}: {own}"), own.to_owned()];
+        all.into_iter().find(|label| label.chars().count() <= most).unwrap_or_else(|| shorten(action, most))
     }
 
     /// `None` for a message of a process to itself, which crosses nothing.
@@ -164,10 +185,12 @@ impl<'a> Layout<'a> {
         let number = |at: usize| self.trace.steps[at].step;
         Some(Arrow {
             path: format!("M{leaves} {top} L{arrives} {bottom}"),
-            title: format!("{element}: sent in step {}, received in step {}", number(*sent), number(*received)),
+            title: format!("{element}: added in step {}, removed in step {}", number(*sent), number(*received)),
             label: shorten(element, MAX_ELEMENT),
             x: usize::midpoint(leaves, arrives),
             y: usize::midpoint(top, bottom),
+            from: *sent,
+            to: *received,
         })
     }
 

@@ -13,6 +13,8 @@ use crate::tla::{Field, Id, Lines, Module, NodeKind};
 const WHOLE: usize = 40_000;
 /// Number of lines that are shown around a cited one of a longer document.
 const AROUND: usize = 30;
+/// Number of lines that are shown without a scroll bar.
+const SHORT: usize = 60;
 
 /// Cited lines of a document, from 1, both included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,12 +40,12 @@ pub(super) enum Row {
         number: usize,
         text: String,
         comment: String,
+        is_cited: bool,
+        /// On the first line of what is cited.
         marks: Vec<Mark>,
     },
     /// Lines that are not shown.
-    Gap {
-        words: String,
-    },
+    Gap { words: String },
 }
 
 /// A text with an id for links to its lines: `ID-L12`.
@@ -51,6 +53,8 @@ pub(super) enum Row {
 pub(super) struct Listing {
     pub id: String,
     pub title: String,
+    /// Shown without a scroll bar of its own.
+    pub is_short: bool,
     pub rows: Vec<Row>,
 }
 
@@ -71,20 +75,21 @@ pub(super) fn document_listings(documents: &[Document], marks: &[(Cited, Mark)])
         for (cited, mark) in marks.iter().filter(|(cited, _)| cited.listing == id) {
             for line in cited.from..=cited.to {
                 let known = by_line.entry(line).or_default();
-                if !known.contains(mark) {
+                if line == cited.from && !known.contains(mark) {
                     known.push(mark.clone());
                 }
             }
         }
         let is_near = |line: usize| by_line.range(line.saturating_sub(AROUND)..=line + AROUND).next().is_some();
         let is_shown = |line: usize| document.text.len() <= WHOLE || is_near(line);
-        let rows = rows(&document.text, is_shown, |line, text| Row::Line {
+        let rows = rows(&document.text, NOT_SHOWN, is_shown, |line, text| Row::Line {
             number: line,
             text: text.to_owned(),
             comment: String::new(),
+            is_cited: by_line.contains_key(&line),
             marks: by_line.get(&line).cloned().unwrap_or_default(),
         });
-        (!by_line.is_empty()).then(|| Listing { id, title: format!("docs/{}", document.path), rows })
+        (!by_line.is_empty()).then(|| Listing::new(id, format!("docs/{}", document.path), rows))
     };
     documents.iter().enumerate().filter_map(listing).collect()
 }
@@ -96,24 +101,34 @@ pub(super) fn module_listing(id: String, title: String, text: &str) -> Listing {
     let translation =
         module.and_then(|module| module.translation).map(|range| lines.line(range.start)..=lines.line(range.end));
     let is_shown = |line: usize| translation.as_ref().is_none_or(|hidden| !hidden.contains(&line));
-    let rows = rows(text, is_shown, |line, text| {
+    let rows = rows(text, ["is the generated translation", "are the generated translation"], is_shown, |line, text| {
         let (code, comment) =
             text.split_once("\\*").map_or((text, String::new()), |(code, rest)| (code, format!("\\*{rest}")));
-        Row::Line { number: line, text: code.to_owned(), comment, marks: Vec::new() }
+        Row::Line { number: line, text: code.to_owned(), comment, is_cited: false, marks: Vec::new() }
     });
-    Listing { id, title, rows }
+    Listing::new(id, title, rows)
 }
 
-fn rows(text: &str, is_shown: impl Fn(usize) -> bool, row: impl Fn(usize, &str) -> Row) -> Vec<Row> {
+/// The words after `line 3` and after `lines 3 to 5`.
+const NOT_SHOWN: [&str; 2] = ["is not shown", "are not shown"];
+
+impl Listing {
+    fn new(id: String, title: String, rows: Vec<Row>) -> Self {
+        Self { id, title, is_short: rows.len() <= SHORT, rows }
+    }
+}
+
+fn rows(
+    text: &str,
+    [one, several]: [&str; 2],
+    is_shown: impl Fn(usize) -> bool,
+    row: impl Fn(usize, &str) -> Row,
+) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut hidden: Option<usize> = None;
     let count = text.lines().count();
     let gap = |from: usize, to: usize| Row::Gap {
-        words: if from == to {
-            format!("line {from} is not shown")
-        } else {
-            format!("lines {from} to {to} are not shown")
-        },
+        words: if from == to { format!("line {from} {one}") } else { format!("lines {from} to {to} {several}") },
     };
     for (line, text) in text.lines().enumerate().map(|(at, text)| (at + 1, text)) {
         if !is_shown(line) {
@@ -147,13 +162,14 @@ pub(super) fn action_lines(module: &Module, action: &str) -> Option<(usize, usiz
     (!module.in_translation(range.start)).then(|| (lines.line(range.start), lines.line(range.end.saturating_sub(1))))
 }
 
-/// The name of the process whose label an action is.
-pub(super) fn process_name<'a>(module: &'a Module, action: &str) -> Option<&'a str> {
-    let algorithm = module.algorithm.as_ref()?;
-    let start = label_start(module, action_name(action))?;
-    let tree = &algorithm.tree;
-    let process = tree.of_kind(NodeKind::Process).find(|id| tree.range(*id).contains(&start))?;
-    Some(tree.text(tree.field(process, Field::Name)?, &module.source))
+/// The last line of the block that begins at a line: before the first one, up to `last`, that is indented less.
+pub(super) fn block_end(text: &str, from: usize, last: usize) -> usize {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).skip(from - 1);
+    let Some((_, first)) = lines.next() else { return from };
+    let own = |(at, line): &(usize, &str)| *at <= last && (line.trim().is_empty() || indent(line) >= indent(first));
+    let block = lines.take_while(own).filter(|(_, line)| !line.trim().is_empty());
+    block.last().map_or(from, |(at, _)| at)
 }
 
 /// Without arguments and without the position of an unnamed part.
@@ -186,7 +202,9 @@ mod tests {
             .rows
             .iter()
             .filter(|row| matches!(row, Row::Line { marks, .. } if marks == std::slice::from_ref(&mark)));
-        assert_eq!(marked.count(), 2);
+        assert_eq!(marked.count(), 1);
+        let cited = listings[0].rows.iter().filter(|row| matches!(row, Row::Line { is_cited: true, .. }));
+        assert_eq!(cited.count(), 2);
     }
 
     #[test]
@@ -196,8 +214,5 @@ mod tests {
         let module = Module::parse(text).unwrap();
         assert_eq!(action_lines(&module, "First"), Some((5, 6)));
         assert_eq!(action_lines(&module, "Second(1)"), Some((7, 8)));
-        assert_eq!(process_name(&module, "Second"), Some("one"));
-        assert_eq!(process_name(&module, "Third"), Some("two"));
-        assert_eq!(process_name(&module, "Fourth"), None);
     }
 }

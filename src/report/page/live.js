@@ -3,7 +3,7 @@
 // Shows each status that the server sends, and asks for the report again when a revision has closed.
 (() => {
   /**
-   * @typedef {{events: number, heading: string, finished: boolean, running: boolean,
+   * @typedef {{heading: string, finished: boolean, running: boolean,
    *   work: {node: string, rev: number, attempt: number, since: string} | null,
    *   check: {run: string, generated: number, distinct: number, queue: number} | null,
    *   closed_revisions: number, answers: number, tokens: number, cost_usd: number, unpriced: number,
@@ -27,7 +27,7 @@
   let counted = null;
 
   /** @param {string} id @param {string} text */
-  const say = (id, text) => {
+  const setText = (id, text) => {
     const place = element(id);
     if (place.textContent !== text) place.textContent = text;
   };
@@ -46,15 +46,15 @@
     if (!status) return;
     const { work, started, finished, max_time: limit } = status;
     const of = work ? `${work.node}, revision ${work.rev}, attempt ${work.attempt}, for ${duration(secondsSince(work.since))}` : "–";
-    say("work", of);
-    if (started && !finished) say("time", duration(secondsSince(started)) + (limit ? ` of ${limit}` : ""));
+    setText("work", of);
+    if (started && !finished) setText("time", duration(secondsSince(started)) + (limit ? ` of ${limit}` : ""));
   };
 
   /** @param {Status} now */
   const showCheck = (now) => {
     if (!now.check) {
       counted = null;
-      return say("check", "–");
+      return setText("check", "–");
     }
     const { run, generated, distinct, queue } = now.check;
     const at = Date.now();
@@ -64,7 +64,7 @@
       counted = { run, generated, at, rate: (generated - counted.generated) / ((at - counted.at) / 1000) };
     }
     const rate = counted.rate ? `, ${number(Math.round(counted.rate))} states/s` : "";
-    say("check", `${run}: ${number(distinct)} distinct states, ${number(queue)} on the queue${rate}`);
+    setText("check", `${run}: ${number(distinct)} distinct states, ${number(queue)} on the queue${rate}`);
   };
 
   /** @param {Status} now */
@@ -74,18 +74,18 @@
     const heading = now.finished ? now.heading
       : !now.running ? "not finished, and no process works on it"
       : now.work ? `running: ${now.work.node}` : "running";
-    say("heading", heading.charAt(0).toUpperCase() + heading.slice(1));
+    setText("heading", heading.charAt(0).toUpperCase() + heading.slice(1));
     document.title = heading;
     const unknown = now.unpriced ? `${now.unpriced} calls of unknown price` : "";
     const cost = [now.cost_usd || !unknown ? `${now.cost_usd.toFixed(2)} USD` : "", unknown].filter(Boolean).join(" and ");
-    say("cost", cost + (now.max_cost ? ` of ${now.max_cost} USD` : ""));
-    say("answers", `${now.answers}, ${number(now.tokens)} tokens` + (now.max_tokens ? ` of ${number(now.max_tokens)}` : ""));
-    say("revisions", String(now.closed_revisions));
+    setText("cost", cost + (now.max_cost ? ` of ${now.max_cost} USD` : ""));
+    setText("answers", `${now.answers}, ${number(now.tokens)} tokens` + (now.max_tokens ? ` of ${number(now.max_tokens)}` : ""));
+    setText("revisions", String(now.closed_revisions));
     showCheck(now);
     showTimes();
     const lines = element("lines");
     const isAtEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 4;
-    say("lines", now.lines.join("\n"));
+    setText("lines", now.lines.join("\n"));
     if (isAtEnd) lines.scrollTop = lines.scrollHeight;
     stop.disabled = !now.running || now.finished;
     const isNewer = before && (before.closed_revisions !== now.closed_revisions || before.finished !== now.finished);
@@ -108,8 +108,8 @@
     show(now);
     if (now.finished) events.close();
   };
-  events.onerror = () => say("said", "The connection is lost: the run or its server has ended. Trying again …");
-  events.onopen = () => say("said", "");
+  events.onerror = () => setText("message", "The connection is lost: the run or its server has ended. Trying again …");
+  events.onopen = () => setText("message", "");
   setInterval(showTimes, 1000);
 
   renew.addEventListener("click", showReport);
@@ -117,9 +117,9 @@
     stop.disabled = true;
     try {
       const answer = await fetch("stop", { method: "POST" });
-      say("said", (await answer.text()).trim());
+      setText("message", (await answer.text()).trim());
     } catch {
-      say("said", "The server does not answer.");
+      setText("message", "The server does not answer.");
     }
   });
 })();

@@ -1,10 +1,7 @@
 //! What a trace shows of communication: which process takes a step, and which step receives what another has sent.
 
-use std::collections::BTreeSet;
-
-use super::listing::process_name;
 use crate::tla::changes::{Change, Difference, changes};
-use crate::tla::{Module, Trace, acting_process};
+use crate::tla::{Module, Step, Trace, acting_process, first_process};
 
 /// An element that one step adds to a set or a sequence and a later one removes. Both are indices of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,14 +17,17 @@ pub(super) fn changes_by_step(trace: &Trace) -> Vec<Vec<Change>> {
     trace.steps.first().map(|_| Vec::new()).into_iter().chain(pairs).collect()
 }
 
-/// The messages of a trace. What was sent first is received first if several elements are equal.
-pub(super) fn find_messages(changes: &[Vec<Change>]) -> Vec<Message> {
+/// The messages of a trace, sent first received first if several elements are equal. `actors` are the processes of its
+/// steps. A record, a tuple, an entry of a sequence or a string counts; a process, as in a set of lock holders, does not.
+pub(super) fn find_messages(trace: &Trace, changes: &[Vec<Change>], actors: &[Option<String>]) -> Vec<Message> {
     let mut under_way: Vec<(usize, &str, &str)> = Vec::new();
     let mut found = Vec::new();
     for (at, change) in changes.iter().enumerate().flat_map(|(at, all)| all.iter().map(move |change| (at, change))) {
         let place = without_index(&change.path);
         match &change.difference {
-            Difference::Added { value } => under_way.push((at, place, value)),
+            Difference::Added { value } if is_message(&trace.steps[at], &change.path, value, actors) => {
+                under_way.push((at, place, value));
+            }
             Difference::Removed { value } => {
                 let sent = under_way
                     .iter()
@@ -36,10 +36,20 @@ pub(super) fn find_messages(changes: &[Vec<Change>]) -> Vec<Message> {
                     found.push(Message { sent, received: at, element: element.to_owned() });
                 }
             }
-            Difference::Replaced { .. } => {}
+            Difference::Added { .. } | Difference::Replaced { .. } => {}
         }
     }
     found
+}
+
+fn is_message(step: &Step, path: &str, value: &str, actors: &[Option<String>]) -> bool {
+    let is_structured = value.starts_with('[') || value.starts_with("<<");
+    let variable = path.split(['[', '.']).next().unwrap_or(path);
+    let is_sequence = step.state.get(variable).is_some_and(|whole| whole.trim_start().starts_with("<<"));
+    let is_in_sequence = is_sequence && without_index(path) == variable && path != variable;
+    let name = value.trim_matches('"');
+    let is_process = actors.iter().flatten().any(|process| process == name || process == value);
+    is_structured || is_in_sequence || value.starts_with('"') && !is_process
 }
 
 /// The place of a sequence, from that of one of its entries.
@@ -51,32 +61,19 @@ fn without_index(path: &str) -> &str {
     }
 }
 
-/// The process that took each step: the only one whose `pc` changed; otherwise the single process that the action
-/// belongs to, or the one known process whose entries of functions changed; in a module without `pc`, the first argument of the action; otherwise the process in the algorithm that has
-/// the label.
-pub(super) fn actors(trace: &Trace, changes: &[Vec<Change>], module: Option<&Module>) -> Vec<Option<String>> {
-    let by_pc = trace.steps.windows(2).map(|pair| acting_process(&pair[0], &pair[1]));
-    let by_pc: Vec<Option<String>> = std::iter::once(None).chain(by_pc).collect();
-    let known: BTreeSet<&str> = by_pc.iter().flatten().map(String::as_str).collect();
-    let actor = |(at, found): (usize, &Option<String>)| {
-        let keys: BTreeSet<&str> =
-            changes[at].iter().filter_map(|change| first_key(&change.path)).filter(|key| known.contains(key)).collect();
-        let by_key = || keys.first().filter(|_| keys.len() == 1).map(|key| (*key).to_owned());
-        let by_argument = || {
-            let (_, arguments) = trace.steps[at].action.as_deref()?.split_once('(')?;
-            let first = arguments.split([',', ')']).next()?.trim();
-            (known.is_empty() && !first.is_empty() && !first.starts_with("line ")).then(|| first.to_owned())
-        };
-        let by_label = || process_name(module?, trace.steps[at].action.as_deref()?).map(str::to_owned);
-        let single = || trace.steps[at].process.clone();
-        found.clone().or_else(single).or_else(by_key).or_else(by_argument).or_else(by_label)
+/// The process that took each step; of the trace of an older run also the single process of the algorithm that has the
+/// label, and without processes a first argument that often stands for one. `None` for the first state, or if it is not known.
+pub(super) fn actors(trace: &Trace, module: Option<&Module>) -> Vec<Option<String>> {
+    let single = |step: &Step| {
+        let module = module?;
+        let process = module.algorithm.as_ref()?.single_process(step.action.as_deref()?, &module.source)?;
+        Some(process.to_owned())
     };
-    by_pc.iter().enumerate().take(trace.steps.len()).map(actor).collect()
-}
-
-/// The key of a function at the start of a path: `w1` of `ver[w1].x`.
-fn first_key(path: &str) -> Option<&str> {
-    path.split_once('[')?.1.split_once(']').map(|(key, _)| key)
+    let actor = |pair: &[Step]| {
+        let step = &pair[1];
+        acting_process(&pair[0], step).or_else(|| single(step)).or_else(|| first_process(step))
+    };
+    trace.steps.first().map(|_| None).into_iter().chain(trace.steps.windows(2).map(actor)).collect()
 }
 
 #[cfg(test)]
@@ -96,23 +93,31 @@ mod tests {
 
     #[test]
     fn an_element_that_is_added_and_later_removed_is_a_message() {
-        let sets = trace(&[&[("msgs", "{}")], &[("msgs", "{1}")], &[("msgs", "{1, 2}")], &[("msgs", "{2}")]]);
-        let expected = Message { sent: 1, received: 3, element: "1".to_owned() };
-        assert_eq!(find_messages(&changes_by_step(&sets)), [expected]);
+        let messages = |trace: &Trace| find_messages(trace, &changes_by_step(trace), &[None, Some("p".to_owned())]);
+        let sets =
+            trace(&[&[("msgs", "{}")], &[("msgs", "{<<1>>}")], &[("msgs", "{<<1>>, <<2>>}")], &[("msgs", "{<<2>>}")]]);
+        let expected = Message { sent: 1, received: 3, element: "<<1>>".to_owned() };
+        assert_eq!(messages(&sets), [expected]);
         let queue =
             trace(&[&[("q", "<<>>")], &[("q", "<<7>>")], &[("q", "<<7, 7>>")], &[("q", "<<7>>")], &[("q", "<<>>")]]);
-        let places: Vec<(usize, usize)> =
-            find_messages(&changes_by_step(&queue)).iter().map(|m| (m.sent, m.received)).collect();
+        let places: Vec<(usize, usize)> = messages(&queue).iter().map(|m| (m.sent, m.received)).collect();
         assert_eq!(places, [(1, 3), (2, 4)]);
+        // A lock that a process holds, and an entry of a function.
+        for [before, after] in [["{}", "{p}"], ["{}", "{\"p\"}"], ["{}", "{7}"], ["(1 :> 0)", "(1 :> 0 @@ 2 :> 7)"]] {
+            let held = trace(&[&[("held", before)], &[("held", after)], &[("held", before)]]);
+            assert_eq!(messages(&held), [], "{after}");
+        }
     }
 
     #[test]
-    fn a_step_that_leaves_pc_belongs_to_the_process_whose_entry_changed() {
+    fn a_step_belongs_to_the_process_that_is_its_argument_or_whose_pc_changed() {
         let start: &[(&str, &str)] = &[("n", "(a :> 0 @@ b :> 0)"), ("pc", "(a :> 1 @@ b :> 1)")];
         let moved: &[(&str, &str)] = &[("n", "(a :> 0 @@ b :> 0)"), ("pc", "(a :> 2 @@ b :> 1)")];
         let counted: &[(&str, &str)] = &[("n", "(a :> 5 @@ b :> 0)"), ("pc", "(a :> 2 @@ b :> 1)")];
-        let trace = trace(&[start, moved, counted]);
-        let actors = actors(&trace, &changes_by_step(&trace), None);
-        assert_eq!(actors, [None, Some("a".to_owned()), Some("a".to_owned())]);
+        let mut trace = trace(&[start, moved, counted]);
+        // Whose entry of a function changes says nothing: a process may write into the entry of another one.
+        assert_eq!(actors(&trace, None), [None, Some("a".to_owned()), None]);
+        trace.steps[2].arguments = Some("b".to_owned());
+        assert_eq!(actors(&trace, None)[2].as_deref(), Some("b"));
     }
 }

@@ -2,6 +2,9 @@
 //! input. Templates, style and script are files of this folder; everything that is not a template is escaped.
 
 mod audit_page;
+mod audit_rules;
+mod audit_timeline;
+mod bounds;
 mod check_page;
 mod course;
 mod diff;
@@ -14,19 +17,21 @@ mod lanes;
 mod listing;
 mod live;
 mod messages;
+mod mutation_killers;
 mod mutation_page;
 mod requirements;
 mod revisions;
 mod run_context;
 mod run_page;
 mod state_graph;
+mod survivors;
 mod trace;
 mod witnesses;
 
 pub use audit_page::{AuditSource, audit_page, cited_states};
 pub use check_page::{CheckSource, check_page};
 pub use eval_page::eval_page;
-pub use frame::{Html, Page, Section, Tone, render};
+pub use frame::{Html, PAGE_MARK, Page, Section, Tone, render};
 pub use live::{LivePage, live_page};
 pub use mutation_page::mutation_page;
 pub use run_context::RunSource;

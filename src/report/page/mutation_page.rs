@@ -6,17 +6,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::frame::{Html, Page, Section, Tone, render};
-use super::trace::{TraceSource, trace_view};
-use crate::mutation::{Judgement, Outcome, Subject, Summary, requirements_touched};
+use super::frame::{Page, Section, Tone, render};
+use super::mutation_killers::killers;
+use super::survivors::{survivor_id, survivors};
+use crate::mutation::{Judgement, Outcome, Subject, Summary};
 use crate::report::counted;
-use crate::report::mutation::{
-    deadlock_note, has_no_requirement, judges, list_requirements, outcome_meaning, score_sentence, shown_name,
-};
-use crate::tla::{CheckOutcome, Lines, Statistics, Trace, bounds_sentence, statistics_sentence};
-
-/// Width of the longest bar in pixels.
-const BAR: usize = 160;
+use crate::report::mutation::{judges, outcome_meaning, score_sentence};
+use crate::tla::{CheckOutcome, Lines, Statistics, bounds_sentence, statistics_sentence};
 
 /// A line of the summary below a heading.
 #[derive(Serialize)]
@@ -49,17 +45,25 @@ pub fn mutation_page(
     let summary = Summary::from_judgements(judgements, &subject.cfg);
     let (tone, heading) = heading(&summary, judgements.len());
     let mut facts = vec![
-        Fact::new("Score", score_sentence(&summary, made.saturating_sub(judgements.len())).replacen("Score: ", "", 1)),
+        Fact::new("Score", score_sentence(&summary, judgements, 0).replacen("Score: ", "", 1)),
         Fact::new("Checked", counts_sentence(&baseline.statistics)),
         Fact::new("Within", bounds_sentence(&baseline.bounds)),
         Fact::new("Judged by", judges(baseline, judgements)),
     ];
+    let unselected = made.saturating_sub(judgements.len());
+    if unselected > 0 {
+        facts.push(Fact {
+            term: "Not selected",
+            words: format!("{}; judge all:", counted(unselected as u64, "mutant")),
+            command: Some(format!("tlaforge mutate {spec}")),
+        });
+    }
     facts.push(next_step(&summary, spec));
     let mut sections = Vec::new();
     let mut traces = Map::new();
     sections.extend(survivors(subject, judgements, &mut traces));
     sections.push(source(subject, judgements));
-    sections.extend(killers(&summary, judgements));
+    sections.extend(killers(subject, &summary, judgements));
     sections.extend(all_mutants(judgements));
     Page {
         kind: format!("Mutation testing of {spec}"),
@@ -99,12 +103,18 @@ fn next_step(summary: &Summary, spec: &str) -> Fact {
     let words = if summary.survived > 0 {
         "Read the first survivor: is its new behaviour allowed by the documents? If not, write a property that forbids it, \
          and judge the mutants again:"
-    } else if summary.inconclusive + summary.timeout > 0 {
-        "Give the undecided mutants more time:"
+    } else if summary.inconclusive > 0 {
+        "Judge the undecided mutants with TLC, which evaluates more than the embedded checker:"
+    } else if summary.timeout > 0 {
+        "Give the mutants that timed out more time:"
     } else {
         "Judge the mutants again after each change of the specification:"
     };
-    let more_time = if summary.survived == 0 && summary.timeout > 0 { " --timeout 60" } else { "" };
+    let more_time = match summary {
+        Summary { survived: 0, inconclusive: 1.., .. } => " --checker tlc",
+        Summary { survived: 0, timeout: 1.., .. } => " --timeout 60",
+        _ => "",
+    };
     Fact { term: "Next", words: words.to_owned(), command: Some(format!("tlaforge mutate {spec}{more_time}")) }
 }
 
@@ -126,82 +136,6 @@ fn reason(judgement: &Judgement) -> Option<String> {
         return Some(format!("no longer reaches {}", judgement.lost_witnesses.join(", ")));
     }
     judgement.reason.as_deref().and_then(|reason| reason.lines().next()).map(str::to_owned)
-}
-
-#[derive(Serialize)]
-struct Survivor<'a> {
-    id: String,
-    name: String,
-    definition: &'a str,
-    what: &'a str,
-    touched: String,
-    diff: Vec<DiffLine<'a>>,
-    lost: String,
-    trace_title: String,
-    trace: Option<Html>,
-}
-
-#[derive(Serialize)]
-struct DiffLine<'a> {
-    kind: &'static str,
-    text: &'a str,
-}
-
-/// The id of the card of a survivor, by its place among all mutants.
-fn survivor_id(at: usize) -> String {
-    format!("survivor-{at}")
-}
-
-fn trace_title(trace: Option<&Trace>) -> String {
-    match trace.map_or(0, |trace| trace.steps.len()) {
-        1 => "A new initial state".to_owned(),
-        _ => "A shortest behaviour that only the mutant has: its last step is new".to_owned(),
-    }
-}
-
-/// The behaviour that only a survivor has, with its data for the script.
-fn new_behaviour(subject: &Subject, id: String, trace: &Trace, traces: &mut Map<String, Value>) -> Html {
-    let (html, data) = trace_view(&TraceSource {
-        id: id.clone(),
-        what: "the new behaviour".to_owned(),
-        trace,
-        module: Some(&subject.module),
-        listing: "source-text".to_owned(),
-        citations: BTreeMap::new(),
-    });
-    traces.insert(id, data);
-    html
-}
-
-fn survivors(subject: &Subject, judgements: &[Judgement], traces: &mut Map<String, Value>) -> Option<Section> {
-    let mut survivor = |at: usize| {
-        let judgement = &judgements[at];
-        let touched = requirements_touched(&subject.module, &subject.cfg, &judgement.definition);
-        let kind = |line: &str| if line.starts_with('-') { "old" } else { "new" };
-        Survivor {
-            id: survivor_id(at),
-            name: shown_name(judgement),
-            definition: &judgement.definition,
-            what: &judgement.what,
-            touched: match touched.is_empty() {
-                false => list_requirements(touched).replacen("touches", "It touches", 1),
-                true if has_no_requirement(subject) => String::new(),
-                true => "No covered requirement mentions its variables".to_owned(),
-            },
-            diff: judgement.diff.lines().map(|text| DiffLine { kind: kind(text), text }).collect(),
-            lost: judgement.lost_witnesses.join(", "),
-            trace_title: trace_title(judgement.trace.as_ref()),
-            trace: judgement.trace.as_ref().map(|trace| new_behaviour(subject, format!("trace-{at}"), trace, traces)),
-        }
-    };
-    let survived = (0..judgements.len()).filter(|at| judgements[*at].outcome == Outcome::Survived);
-    let survivors: Vec<Survivor<'_>> = survived.map(&mut survivor).collect();
-    (!survivors.is_empty()).then(|| Section {
-        id: "survivors",
-        title: "What no property notices".to_owned(),
-        note: Some(survivors.len().to_string()),
-        body: render("survivors", minijinja::context! { survivors }),
-    })
 }
 
 #[derive(Default, Serialize)]
@@ -283,47 +217,6 @@ fn counts(outcomes: impl Iterator<Item = Outcome>) -> Vec<Count> {
         by.entry((key, words)).or_insert((tone(outcome), 0)).1 += 1;
     }
     by.into_iter().map(|((_, words), (tone, count))| Count { tone, words: format!("{count} {words}") }).collect()
-}
-
-fn killers(summary: &Summary, judgements: &[Judgement]) -> Option<Section> {
-    #[derive(Serialize)]
-    struct Row<'a> {
-        name: &'a str,
-        killed: usize,
-        only: usize,
-        width: usize,
-    }
-    let mut by: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in judgements.iter().flat_map(|judgement| &judgement.killed_by) {
-        *by.entry(name).or_default() += 1;
-    }
-    let most = by.values().copied().max()?;
-    let mut rows: Vec<Row<'_>> = by
-        .into_iter()
-        .map(|(name, killed)| {
-            let only = summary.noticed_only_by.get(name).copied().unwrap_or(0);
-            Row { name, killed, only, width: (killed * BAR / most).max(2) }
-        })
-        .collect();
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.killed), row.name));
-    let is_incomplete = |judgement: &&Judgement| judgement.outcome == Outcome::Killed && !judgement.has_all_killers;
-    let incomplete = judgements.iter().filter(is_incomplete).count();
-    let mut notes = Vec::new();
-    if incomplete > 0 {
-        let mutants = counted(incomplete as u64, "mutant");
-        notes.push(format!(
-            "Other properties may notice {mutants}, too: the checker did not decide every property there."
-        ));
-    }
-    if summary.killed_by_deadlock > 0 {
-        notes.push(deadlock_note(summary.killed_by_deadlock));
-    }
-    Some(Section {
-        id: "killers",
-        title: "Killed by".to_owned(),
-        note: Some(rows.len().to_string()),
-        body: render("killers", minijinja::context! { rows, notes }),
-    })
 }
 
 fn all_mutants(judgements: &[Judgement]) -> Option<Section> {

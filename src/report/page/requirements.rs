@@ -20,6 +20,10 @@ struct RequirementRow {
     tone: Tone,
     words: String,
     properties: Vec<PropertyRow>,
+    /// Under each reading of a question: the reading, the colour and the status.
+    readings: Vec<(String, Tone, String)>,
+    /// The open points whose reading it depends on.
+    points: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -42,13 +46,23 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
     let revision = context.decisive?;
     let module = context.module(revision);
     let results = context.view.results_of(revision);
+    let readings = if context.view.open_question().is_some() { context.shown_revisions() } else { Vec::new() };
     let rows: Vec<RequirementRow> = results
         .into_iter()
         .map(|result| {
             let names = revision.requirements.iter().find(|known| known.requirement.id == result.requirement.id);
             let names: BTreeSet<&String> = names.into_iter().flat_map(CoveredRequirement::claims).collect();
             let (status, tone, short) = status_parts(&result.status);
+            let id = &result.requirement.id;
+            let readings = readings.iter().filter_map(|revision| {
+                let known = context.view.results_of(revision).into_iter().find(|known| known.requirement.id == *id)?;
+                let (_, tone, words) = status_parts(&known.status);
+                Some((context.revision_words(revision), tone, words.to_owned()))
+            });
+            let points = revision.open_points.iter().filter(|point| point.affects.contains(id));
             RequirementRow {
+                readings: readings.collect(),
+                points: points.map(|point| point.id.clone()).collect(),
                 place: result.requirement.place_words(),
                 lines: result
                     .requirement

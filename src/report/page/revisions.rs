@@ -9,6 +9,9 @@ use crate::pipeline::{Feedback, Outcome, Revision, file};
 use crate::report::text::review_words;
 use crate::tla::{verdict_sentence, without_translation};
 
+/// With more revisions, only each with its parent is compared.
+const MOST_COMPARED: usize = 5;
+
 #[derive(Serialize)]
 struct RevisionRow {
     revision: u32,
@@ -34,12 +37,24 @@ struct Diff {
 
 pub(super) fn revisions(context: &RunContext<'_>) -> Option<Section> {
     let rows: Vec<RevisionRow> = context.view.revisions.iter().map(|revision| row(context, revision)).collect();
+    let pairs = pairs(context);
     (!rows.is_empty()).then(|| Section {
         id: "revisions",
         title: "Revisions".to_owned(),
         note: Some(rows.len().to_string()),
-        body: render("revisions", minijinja::context! { rows }),
+        body: render("revisions", minijinja::context! { rows, pairs }),
     })
+}
+
+/// The differences of all revisions that are not parent and child.
+fn pairs(context: &RunContext<'_>) -> Vec<(u32, u32, Vec<Diff>)> {
+    let all = &context.view.revisions;
+    if all.len() > MOST_COMPARED {
+        return Vec::new();
+    }
+    let pairs = all.iter().enumerate().flat_map(|(at, old)| all[at + 1..].iter().map(move |new| (old, new)));
+    let others = pairs.filter(|(old, new)| new.parent != Some(old.revision));
+    others.map(|(old, new)| (old.revision, new.revision, diffs(context, old, new))).collect()
 }
 
 fn row(context: &RunContext<'_>, revision: &Revision) -> RevisionRow {

@@ -1,8 +1,10 @@
 //! What the sections of a run's page are made from.
 
+use std::collections::BTreeMap;
+
 use crate::journal::Sha;
-use crate::pipeline::{Entry, Revision, RunView, StoredFile, file};
-use crate::prompt::Document;
+use crate::pipeline::{Entry, Flaw, Quotes, Revision, RunView, StoredFile, file};
+use crate::prompt::{Document, Requirement};
 use crate::report::text::decisive_revision;
 use crate::tla::Module;
 
@@ -47,6 +49,40 @@ impl<'a> RunContext<'a> {
 
     pub(super) fn module(&self, revision: &Revision) -> Option<Module> {
         Module::parse(&self.text(revision, file::MODULE)?).ok()
+    }
+
+    /// The sentence of the documents that a requirement cites, if a review quoted it, without the marks of Markdown.
+    pub(super) fn sentence(&self, revision: &Revision, requirement: &Requirement) -> Option<String> {
+        let (_, quotes) = self.view.reviews.by_revision.get(&revision.revision)?.last()?;
+        Some(quotes.0.get(requirement.place.as_ref()?)?.replace("**", ""))
+    }
+
+    /// The claim that the violation of a property is a flaw, with the sentences that the review cites.
+    pub(super) fn claim(&self, revision: &Revision, property: &str) -> Option<(&'a Flaw, &'a Quotes)> {
+        let (review, quotes) = self.view.reviews.by_revision.get(&revision.revision)?.last()?;
+        let mut claims = review.flaw.iter().chain(&review.further_flaws);
+        Some((claims.find(|flaw| flaw.property.eq_ignore_ascii_case(property))?, quotes))
+    }
+
+    /// The steps of the counterexamples that rest on an open point, by its id; `None` if no flaw is claimed.
+    pub(super) fn granted_by_open_points(&self) -> Option<BTreeMap<&'a str, Vec<usize>>> {
+        let mut granted: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let reviews = self.shown_revisions().into_iter().filter_map(|r| self.view.reviews.last_of(r.revision));
+        let claims: Vec<&Flaw> = reviews.flat_map(|review| review.flaw.iter().chain(&review.further_flaws)).collect();
+        for step in claims.iter().flat_map(|flaw| &flaw.steps) {
+            if let Some(id) = &step.open_point {
+                granted.entry(id).or_default().push(step.step);
+            }
+        }
+        (!claims.is_empty()).then_some(granted)
+    }
+
+    /// `rev_1`, and of a question which reading it takes: `rev_1 (reading b)`.
+    pub(super) fn revision_words(&self, revision: &Revision) -> String {
+        let number = revision.revision;
+        let readings = self.view.open_question().map(|question| question.readings);
+        let reading = readings.into_iter().flatten().find(|reading| reading.revision == Some(number));
+        reading.map_or_else(|| format!("rev_{number}"), |reading| format!("rev_{number} (reading {})", reading.choice))
     }
 
     /// The revisions whose counterexamples are shown: the decisive one, and the one that raised its question.

@@ -105,7 +105,10 @@ fn module_section(context: &RunContext<'_>) -> Option<Section> {
     };
     let listings: Vec<_> = context.shown_revisions().iter().filter_map(listing).collect();
     let cfg = context.decisive.and_then(|revision| {
-        Some((file::visible_name(file::CFG, revision.module_name()), context.text(revision, file::CFG)?))
+        let text = context.text(revision, file::CFG)?;
+        let (witnesses, other): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("\\* WITNESS"));
+        let name = file::visible_name(file::CFG, revision.module_name());
+        Some((name, other.join("\n"), witnesses.len(), witnesses.join("\n")))
     });
     (!listings.is_empty()).then(|| Section {
         id: "model",

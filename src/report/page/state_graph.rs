@@ -11,6 +11,8 @@ use crate::toolchain::{GraphState, StateGraph};
 
 /// Width of the longest bar in pixels.
 const BAR: usize = 160;
+/// More depths are counted together.
+const MOST_DEPTHS: usize = 50;
 
 /// The section, and its data for the script.
 pub(super) fn graph_section(listed: &Result<StateGraph, String>, trace: Option<&Trace>) -> (Section, Value) {
@@ -31,7 +33,7 @@ pub(super) fn graph_section(listed: &Result<StateGraph, String>, trace: Option<&
         graph.depths.len().saturating_sub(1),
         if is_drawn { "" } else { ": too many to draw one by one" }
     );
-    let depths = bars(graph.depths.iter().enumerate().map(|(depth, count)| (depth.to_string(), *count)));
+    let depths = bars(depth_rows(&graph.depths));
     let actions = bars(graph.actions.iter().map(|(action, count)| (action.clone(), *count)));
     let body =
         render("state_graph", minijinja::context! { words, is_drawn, depths, actions, variables => graph.variables });
@@ -43,6 +45,15 @@ struct BarRow {
     name: String,
     count: usize,
     width: usize,
+}
+
+/// The number of states of each depth, or of each range of depths if there are many.
+fn depth_rows(depths: &[usize]) -> impl Iterator<Item = (String, usize)> {
+    let size = depths.len().div_ceil(MOST_DEPTHS).max(1);
+    depths.chunks(size).enumerate().map(move |(at, counts)| {
+        let (from, to) = (at * size, at * size + counts.len() - 1);
+        (if from == to { from.to_string() } else { format!("{from} to {to}") }, counts.iter().sum())
+    })
 }
 
 fn bars(rows: impl Iterator<Item = (String, usize)>) -> Vec<BarRow> {

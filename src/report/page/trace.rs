@@ -8,20 +8,28 @@ use serde_json::{Value, json};
 
 use super::frame::{Html, render};
 use super::lanes::lanes;
-use super::listing::{Cited, action_lines};
+use super::listing::{Cited, action_lines, block_end};
 use super::messages::{actors, changes_by_step};
 use crate::report::counted;
 use crate::tla::changes::{Change, Difference};
-use crate::tla::{Lasso, Module, Trace, lasso_line};
+use crate::tla::{Lasso, Module, Step, Trace, lasso_line, step_title};
 
 /// What the documents say about a step.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct StepCitation {
     pub why: String,
     /// The cited sentences, each with its place.
-    pub quotes: Vec<String>,
+    pub quotes: Vec<StepQuote>,
     /// The same as lines of documents.
     pub lines: Vec<Cited>,
+}
+
+/// A cited sentence with its place, and where that is in the page.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct StepQuote {
+    pub text: String,
+    pub listing: Option<String>,
+    pub from: usize,
 }
 
 /// What a trace is shown with.
@@ -37,6 +45,10 @@ pub(super) struct TraceSource<'a> {
     pub citations: BTreeMap<usize, Vec<StepCitation>>,
 }
 
+/// The script draws a trace with more states where it is looked at, and lists its steps when they are asked for: a browser
+/// needs seconds for tens of thousands of elements.
+const MANY_STATES: usize = 200;
+
 #[derive(Serialize)]
 struct StepRow<'a> {
     step: usize,
@@ -46,7 +58,7 @@ struct StepRow<'a> {
     /// Of the first state.
     first_values: Vec<(&'a str, &'a str)>,
     citations: &'a [StepCitation],
-    line: Option<usize>,
+    lines: Option<(usize, usize)>,
 }
 
 #[derive(Serialize)]
@@ -60,17 +72,10 @@ struct ChangeRow<'a> {
 pub(super) fn trace_view(source: &TraceSource<'_>) -> (Html, Value) {
     let TraceSource { id, what, trace, module, listing, citations } = source;
     let changes = changes_by_step(trace);
-    let actors = actors(trace, &changes, *module);
-    let lines = |action: &Option<String>| action_lines((*module)?, action.as_deref()?);
+    let actors = actors(trace, *module);
     let rows = trace.steps.iter().enumerate().map(|(at, step)| StepRow {
         step: step.step,
-        action: match (&step.action, &step.branch) {
-            (Some(action), Some(branch)) if branch.starts_with(action.as_str()) => branch.clone(),
-            (Some(action), Some(branch)) => format!("{action}: {branch}"),
-            (Some(action), None) => action.clone(),
-            (None, _) if at == 0 => "initial state".to_owned(),
-            (None, _) => "unknown action".to_owned(),
-        },
+        action: step_title(at.checked_sub(1).map(|before| &trace.steps[before]), step),
         actor: actors[at].as_deref(),
         changes: changes[at].iter().map(change_row).collect(),
         first_values: if at == 0 {
@@ -79,31 +84,35 @@ pub(super) fn trace_view(source: &TraceSource<'_>) -> (Html, Value) {
             Vec::new()
         },
         citations: citations.get(&step.step).map_or(&[], Vec::as_slice),
-        line: lines(&step.action).map(|(first, _)| first),
+        lines: step_lines(*module, step),
     });
     let rows: Vec<StepRow<'_>> = rows.collect();
     let mut names: Vec<&str> = actors.iter().flatten().map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     let by = if names.is_empty() { String::new() } else { format!(", by {}", names.join(", ")) };
+    let is_long = rows.len() > MANY_STATES;
     let words = format!("Swim lanes of {what}: {}{by}. The same steps are a list below.", counted(rows.len(), "state"));
-    let chart = lanes(id, trace, &actors, &changes, &words);
+    let (chart, lanes) = lanes(id, trace, &actors, &changes, &words, is_long);
     let lasso = lasso_line(trace);
     let html = render(
         "trace",
-        minijinja::context! { id, what, rows, chart, lasso, listing, count => rows.len(), states => counted(rows.len(), "state") },
+        minijinja::context! {
+            id, what, chart, lasso, listing, is_long,
+            rows => if is_long { &[] } else { rows.as_slice() },
+            count => rows.len(),
+            states => counted(rows.len(), "state"),
+        },
     );
     let steps = trace.steps.iter().enumerate().map(|(at, step)| {
         let state = if at == 0 { &step.state } else { &changed_values(trace, at) };
-        let is_at = |(_, row): &(usize, &StepRow<'_>)| row.step == step.step;
-        let row = rows.iter().enumerate().find(is_at).map(|(_, row)| row);
         json!({
             "step": step.step,
-            "title": row.map(|row| row.action.clone()),
+            "title": rows[at].action,
             "actor": actors[at],
             "state": state,
-            "changes": row.map(|row| &row.changes),
-            "lines": lines(&step.action),
+            "changes": rows[at].changes,
+            "lines": rows[at].lines,
             "citations": citations.get(&step.step),
         })
     });
@@ -111,7 +120,24 @@ pub(super) fn trace_view(source: &TraceSource<'_>) -> (Html, Value) {
         Some(Lasso::BackTo(step)) => trace.steps.iter().position(|known| known.step == step),
         _ => None,
     };
-    (html, json!({ "steps": steps.collect::<Vec<_>>(), "back_to": back_to, "lasso": lasso, "listing": listing }))
+    let steps: Vec<Value> = steps.collect();
+    let mut data = json!({ "steps": steps, "back_to": back_to, "lasso": lasso, "listing": listing });
+    if let Some(lanes) = lanes {
+        data["lanes"] = lanes;
+    }
+    (html, data)
+}
+
+/// The lines of the module that take a step: those of its branch, or of its action.
+fn step_lines(module: Option<&Module>, step: &Step) -> Option<(usize, usize)> {
+    let action = || action_lines(module?, step.action.as_deref()?);
+    let Some(source) = &step.source else { return action() };
+    let from = source.place.line;
+    let own = action().filter(|(first, last)| (*first..=*last).contains(&from));
+    match (module, own) {
+        (Some(module), Some((_, last))) if step.branch.is_some() => Some((from, block_end(&module.source, from, last))),
+        (_, own) => Some(own.unwrap_or((from, from))),
+    }
 }
 
 /// The new values of the variables that a step changes; the script knows the others from the steps before.

@@ -66,7 +66,7 @@ fn a_single_process_is_named_beside_its_action() {
     bench.write("Server.tla", SERVER);
     bench.write("Server.cfg", "SPECIFICATION Spec\nINVARIANT Inv\nCHECK_DEADLOCK FALSE\n");
     let check = ["check", "Server.tla", "--checker", "embedded"];
-    bench.run(&check).expect(1).prints(&["  2  Serve  server  Server.tla:7\n"]);
+    bench.run(&check).expect(1).prints(&["  2  Serve [server]  Server.tla:7\n"]);
     bench.run(&[&check[..], &["--explain"]].concat()).expect(1).prints(&["server does Serve"]);
     bench.run(&[&check[..], &["--trace-out", "T.mmd"]].concat()).expect(1);
     assert!(bench.read("T.mmd").contains("participant p0 as server\n"), "{}", bench.read("T.mmd"));

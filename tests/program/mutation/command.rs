@@ -87,8 +87,8 @@ fn every_mutant_is_judged_and_reported() {
     assert!(text.stdout.starts_with(&format!("# Mutants of Counter.tla: {}", mutants.len())), "{}", text.stdout);
     let survivor = by_class("survived");
     for one in survivor {
-        let name = one["name"].as_str().unwrap().split_once(' ').unwrap().0;
-        assert!(text.stdout.contains(&format!("{name} {}", one["operator"].as_str().unwrap())), "{}", text.stdout);
+        let (place, operator) = (one["name"].as_str().unwrap().split(' ').next(), one["operator"].as_str());
+        assert!(text.stdout.contains(&format!("- {} {}", place.unwrap(), operator.unwrap())), "{}", text.stdout);
         let sentence = format!(
             "no property notices when `{}` {}",
             one["definition"].as_str().unwrap(),

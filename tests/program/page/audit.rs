@@ -40,7 +40,7 @@ pub(super) fn page(bench: &Bench) -> String {
 fn each_rule_is_shown_over_the_states_with_its_robustness_and_the_record_that_broke_it() {
     let bench = bench();
     let page = page(&bench);
-    assert_eq!(inside(&page, "<h1>", "</h1>"), "The log violates 2 of 3 rules");
+    assert_eq!(inside(&page, "<h1>", "</h1>"), "2 rules are broken, of 3");
     for words in [
         "holds so far from 0 to 9, violated from 10 to 39",
         "holds so far from 0 to 4, pending: something is still owed from 5 to 7, holds so far from 8 to 29, pending: \

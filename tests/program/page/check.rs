@@ -111,3 +111,21 @@ fn the_same_check_gives_the_same_bytes() {
     let bench = bench();
     assert_eq!(page(&bench), page(&bench));
 }
+
+#[test]
+fn a_counterexample_of_two_thousand_states_is_a_small_page() {
+    let bench = Bench::without_tools();
+    let module = "---- MODULE Count ----\nEXTENDS Naturals\nVARIABLES x\nInit == x = 0\nNext == x' = x + 1\n\
+                  Spec == Init /\\ [][Next]_x\nSmall == x < 1999\n====\n";
+    bench.write("Count.tla", module);
+    bench.write("Count.cfg", "SPECIFICATION Spec\nINVARIANT Small\n");
+    bench.run(&["check", "Count.tla", "--checker", "embedded", "--html", "page.html"]).expect(1);
+    let page = bench.read("page.html");
+    check_page(&page);
+    let trace = &traces(&page)["counterexample"];
+    // The script draws what the page leaves out.
+    assert_eq!(trace["steps"].as_array().unwrap().len(), 2_000);
+    assert_eq!(trace["lanes"]["nodes"].as_array().unwrap().len(), 2_000);
+    let elements = page.matches('<').count();
+    assert!(elements < 3_000, "{elements} elements");
+}

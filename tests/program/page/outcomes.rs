@@ -51,7 +51,8 @@ fn the_page_of_a_flaw_shows_the_sentence_the_steps_and_the_lines_that_allow_them
     assert_eq!(steps[1]["actor"], "r1");
     // The last step acknowledges: its label is a line of the module, and its documents say so.
     let last = &steps[7];
-    assert_eq!(last["title"], "Acknowledge");
+    assert_eq!(last["title"], "Acknowledge(w1)");
+    assert!(page.contains("the embedded checker (") && !heading(&page).contains("SANY"));
     let (from, to) = (last["lines"][0].as_u64().unwrap(), last["lines"][1].as_u64().unwrap());
     assert!(from <= to);
     let line = inside(&page, &format!("id=\"module-0-L{from}\">"), "</div>");
