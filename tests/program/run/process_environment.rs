@@ -22,7 +22,9 @@ fn a_run_interrupted_while_waiting_can_be_resumed() {
         let done = done.says(&["continue with: tlaforge resume", "stopped: interrupted"]);
         let printed = &done.stdout;
         assert!(
-            printed.starts_with("Outcome: stopped, can be resumed\nWhy: ") && printed.lines().count() < 8,
+            printed.starts_with("Outcome: stopped, can be resumed")
+                && printed.contains("\nWhy: interrupted\n")
+                && printed.lines().count() < 8,
             "{printed}"
         );
         assert_eq!(outcome(&bench.journal("specs")), "stopped");
