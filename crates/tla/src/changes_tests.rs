@@ -1,3 +1,5 @@
+//! Applying changes to the old value gives the new one, and no change is superfluous.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::audit_page::{AuditSource, place, states_of};
+use super::audit_source::{AuditSource, place, states_of};
 use super::audit_timeline::{Bar, Curve, Scale, Sign, in_words, runs};
 use super::frame::{Section, Tone, render};
 use crate::monitor::{RuleFinding, Severity, Verdict};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::audit_page::place;
+use super::audit_source::place;
 use crate::monitor::{AuditReport, RobustnessCurve, RuleFinding, Timeline, Verdict};
 use crate::report::counted;
 

@@ -3,6 +3,7 @@
 
 mod audit_page;
 mod audit_rules;
+mod audit_source;
 mod audit_timeline;
 mod bounds;
 mod check_page;
@@ -28,7 +29,8 @@ mod survivors;
 mod trace;
 mod witnesses;
 
-pub use audit_page::{AuditSource, audit_page, cited_states};
+pub use audit_page::audit_page;
+pub use audit_source::{AuditSource, cited_states};
 pub use check_page::{CheckSource, check_page};
 pub use eval_page::eval_page;
 pub use frame::{Html, PAGE_MARK, Page, Section, Tone, render};
