@@ -97,7 +97,7 @@ pub(super) fn score_sentence(summary: &Summary, judgements: &[Judgement], unsele
     // The undecided ones are named with what they would change.
     let counted = |outcome: &Outcome| match outcome {
         Outcome::Killed | Outcome::Survived => false,
-        Outcome::Inconclusive | Outcome::Timeout => summary.score_at_least.is_none(),
+        Outcome::Inconclusive => summary.score_at_least.is_none(),
         _ => true,
     };
     let left_out = Outcome::ALL.into_iter().filter(counted).map(|outcome| (outcome.words(), summary.count(outcome)));

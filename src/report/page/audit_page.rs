@@ -54,7 +54,7 @@ fn heading(source: &AuditSource<'_>) -> (Tone, String) {
             };
             let missing = match warned {
                 0 => String::new(),
-                warned => format!("; {warned} of them read what no record has"),
+                warned => format!("; {warned} of those that held read what no record has"),
             };
             (tone, format!("No rule is broken: {evaluated}{missing}"))
         }

@@ -143,11 +143,13 @@ pub(super) fn rules(source: &AuditSource<'_>) -> Option<Section> {
         .map(|(standing, groups)| {
             let count: usize = groups.values().map(Vec::len).sum();
             let is_grouped = groups.len() > 1 && count > UNGROUPED;
-            let mut shown: Vec<Group<'_>> = Vec::new();
-            for (prefix, rows) in groups {
-                shown.push(Group { prefix: if is_grouped { prefix } else { "" }, count: rows.len(), rows });
-            }
-            let groups = shown;
+            let groups: Vec<Group<'_>> = groups
+                .into_iter()
+                .map(|(prefix, rows)| {
+                    let prefix = if is_grouped { prefix } else { "" };
+                    Group { prefix, count: rows.len(), rows }
+                })
+                .collect();
             minijinja::context! {
                 id => standing.id(), title => standing.title(), count, groups,
                 folded => standing == Standing::NeverApplied,

@@ -165,12 +165,16 @@ fn killers(evaluations: &[&Evaluation]) -> Option<Section> {
         .map(|(name, (killed, only))| Killer { name, killed, only, width: killed * 160 / most })
         .collect();
     rows.sort_by(|a, b| b.killed.cmp(&a.killed).then_with(|| a.name.cmp(&b.name)));
-    let notes: Vec<String> = Vec::new();
     Some(Section {
         id: "killers",
         title: "Known bugs by killer".to_owned(),
         note: Some(rows.len().to_string()),
-        body: render("killers", minijinja::context! { rows, notes }),
+        body: render(
+            "killers",
+            minijinja::context! {
+                rows, note => None::<String>, idle => 0, deadlock => None::<Killer>, has_requirements => false,
+            },
+        ),
     })
 }
 

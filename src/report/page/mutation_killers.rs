@@ -60,6 +60,6 @@ pub(super) fn killers(subject: &Subject, summary: &Summary, judgements: &[Judgem
         id: "killers",
         title: "What each property notices".to_owned(),
         note: Some(count.to_string()),
-        body: render("killers", minijinja::context! { rows, note, deadlock, idle }),
+        body: render("killers", minijinja::context! { rows, note, deadlock, idle, has_requirements => true }),
     })
 }
