@@ -44,6 +44,14 @@ impl Outcome {
         Self::Timeout,
     ];
 
+    /// The name of the class in journals and files, which older ones have as well.
+    pub fn key(self) -> String {
+        match self {
+            Self::Inconclusive => "inconclusive".to_owned(),
+            other => other.words().replace(' ', "_"),
+        }
+    }
+
     /// The class in words, for reports.
     pub fn words(self) -> &'static str {
         match self {

@@ -120,7 +120,7 @@ fn refuse_foreign_files(dir: &Path) -> Result<(), ResultsError> {
 
 /// The file that lists the names of the mutants of a class.
 fn list_name(outcome: Outcome) -> String {
-    format!("{}.txt", outcome.words().replace(' ', "_"))
+    format!("{}.txt", outcome.key())
 }
 
 /// A mutant as JSON, before it is judged.

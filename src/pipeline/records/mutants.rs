@@ -147,7 +147,7 @@ impl Judged {
 
     /// The number of mutants by class.
     pub(in crate::pipeline) fn counts(&self) -> BTreeMap<String, usize> {
-        let count = |class: Outcome| (class.words().replace(' ', "_"), self.with_outcome(class).count());
+        let count = |class: Outcome| (class.key(), self.with_outcome(class).count());
         Outcome::ALL.into_iter().map(count).collect()
     }
 

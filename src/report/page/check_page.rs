@@ -14,7 +14,7 @@ use super::trace::{TraceSource, trace_view};
 use crate::report::counted;
 use crate::tla::{
     CheckOutcome, Diagnostic, FurtherProperty, FurtherVerdict, Module, Reached, Verdict, ViolationKind,
-    bounds_sentence, verdict_sentence,
+    bounds_sentence, has_no_behaviour, verdict_sentence,
 };
 use crate::toolchain::StateGraph;
 
@@ -73,11 +73,16 @@ fn heading(outcome: &CheckOutcome) -> (Tone, String) {
     let unreached = outcome.witnesses.iter().filter(|witness| matches!(witness.reached, Reached::No)).count();
     let undecided = outcome.witnesses.iter().filter(|witness| matches!(witness.reached, Reached::Unknown(_))).count();
     match &outcome.verdict {
-        Verdict::Holds if unreached > 0 => (
-            Tone::Bad,
-            format!("Every property holds, but {} cannot be reached", counted(unreached as u64, "witness"))
-                .replace("witnesss", "witnesses"),
-        ),
+        Verdict::Holds if has_no_behaviour(outcome) => {
+            (Tone::Bad, "There is no behaviour, so every property holds trivially".to_owned())
+        }
+        Verdict::Holds if !outcome.is_complete() => {
+            (Tone::Open, "No violation was found, and the search is not complete".to_owned())
+        }
+        Verdict::Holds if unreached > 0 => {
+            let witnesses = if unreached == 1 { "1 witness".to_owned() } else { format!("{unreached} witnesses") };
+            (Tone::Bad, format!("Every property holds, but {witnesses} cannot be reached"))
+        }
         Verdict::Holds if undecided > 0 => {
             (Tone::Open, "Every property holds; some witnesses are not decided".to_owned())
         }
@@ -107,6 +112,10 @@ fn heading(outcome: &CheckOutcome) -> (Tone, String) {
 
 fn next_step(outcome: &CheckOutcome) -> &'static str {
     match outcome.verdict {
+        Verdict::Holds if has_no_behaviour(outcome) => {
+            "Correct the initial predicate or the constants, and check again:"
+        }
+        Verdict::Holds if !outcome.is_complete() => "Give the check more time, or use smaller constants:",
         Verdict::Holds => "Find out what the properties would not notice:",
         Verdict::Violated { .. } => {
             "Step through the counterexample; correct the model or the property, and check again:"
@@ -118,7 +127,9 @@ fn next_step(outcome: &CheckOutcome) -> &'static str {
 
 fn next_command(outcome: &CheckOutcome, spec: &str) -> String {
     match outcome.verdict {
-        Verdict::Holds => format!("tlaforge mutate {spec} --html mutants.html"),
+        Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
+            format!("tlaforge mutate {spec} --html mutants.html")
+        }
         Verdict::Inconclusive { timed_out: true, .. } => format!("tlaforge check {spec} --tlc-timeout 3600"),
         _ => format!("tlaforge check {spec}"),
     }

@@ -22,8 +22,9 @@ pub fn eval_page(entries: &[Entry], comparison: Option<&Comparison>, what: &str)
         .fold((0, 0), |(found, all), evaluation| (found + evaluation.tier3.detected, all + evaluation.tier3.total));
     let score = mean(&rows);
     let regressions = comparison.map_or(0, |comparison| comparison.regressions.len());
+    let failed = entries.len() - evaluations.len();
     let tone = match score {
-        _ if regressions > 0 => Tone::Bad,
+        _ if regressions > 0 || failed > 0 => Tone::Bad,
         Some(score) if score >= 0.8 => Tone::Good,
         Some(_) => Tone::Open,
         None => Tone::Plain,
@@ -33,6 +34,7 @@ pub fn eval_page(entries: &[Entry], comparison: Option<&Comparison>, what: &str)
         Some(score) => format!("Score {score:.2} over {cases}: {found} of {all} known bugs found"),
         None => format!("No score over {cases}: {found} of {all} known bugs found"),
     };
+    let heading = if failed > 0 { format!("{heading}; {failed} not evaluated") } else { heading };
     let [sound, size, bugs] = WEIGHTS.map(|weight| format!("{:.0} %", weight * 100.0));
     let mut facts = vec![Fact::new(
         "Score",

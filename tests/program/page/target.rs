@@ -21,7 +21,13 @@ fn a_page_can_be_in_the_new_run_folder_and_a_later_one_replaces_it() {
     let run = ["run", "docs", "--recording", "script.jsonl", "--out", "new", "--html", "new/report.html"];
     bench.run(&run).expect(0).says(&["the page is new/report.html"]);
     check_page(&bench.read("new/report.html"));
-    bench.write("new/report.html", "old");
+    // A page of an earlier version is replaced, and nothing else: it could be a file of the run.
+    bench.write("new/report.html", bench.read("new/report.html").replace("<main", "<p>old</p><main"));
     bench.run(&["resume", "new", "--html", "new/report.html"]).expect(0);
-    check_page(&bench.read("new/report.html"));
+    assert!(!bench.read("new/report.html").contains("<p>old</p>"));
+    let journal = bench.read("new/journal.jsonl");
+    for target in ["new/journal.jsonl", "new/Spec.tla"] {
+        bench.run(&["report", "new", "--html", target]).expect(2).says(&[target, "no page that tlaforge wrote"]);
+    }
+    assert_eq!(bench.read("new/journal.jsonl"), journal);
 }
