@@ -405,7 +405,8 @@ async fn a_refusal_is_inconclusive_with_the_checkers_message() {
     ] {
         let outcome = bench.check(&request(body, cfg)).await;
         let Verdict::Inconclusive { reason, .. } = &outcome.verdict else { panic!("{outcome:#?}") };
-        assert!(reason.contains("refuses") && reason.contains(words), "{reason}");
+        let is_refusal = reason.contains("refuses") || reason.contains("cannot evaluate");
+        assert!(is_refusal && reason.contains(words), "{reason}");
     }
 }
 
