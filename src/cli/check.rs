@@ -127,20 +127,27 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     if let Some(editor) = editor {
         open_last_step(&editor, &args.spec, &outcome)?;
     }
-    // Last: it may take a while, and the verdict is known.
+    let next = next_command(&args, &outcome, &limits);
+    // After the verdict, because it may take a while.
     if let Some(path) = &args.page.html {
         let graph = match checked_spec {
             Some(spec) => list_states(spec, cfg_text, &settings, &cx).await?,
             None => None,
         };
-        let spec = args.spec.display().to_string();
-        write_page(
-            path,
-            &check_page(&CheckSource { spec: &spec, text: &text, outcome: &outcome, graph: graph.as_ref() }),
-        )?;
+        let page = check_page(&CheckSource {
+            spec: &args.spec.display().to_string(),
+            text: &text,
+            outcome: &outcome,
+            second: second.as_deref().map(|second| second_opinion(&outcome, second)),
+            is_contradicted: contradictions.has_any(),
+            next: next.as_ref().map(|(command, _)| command.as_str()),
+            graph: graph.as_ref(),
+        });
+        write_page(path, &page)?;
     }
-    if let (Format::Text, Some(next)) = (args.format, next_command(&args, &outcome, &limits)) {
-        print_message(&format!("next: {next}"));
+    if let (Format::Text, Some((command, note))) = (args.format, next) {
+        print_message(&format!("next: {command}"));
+        note.into_iter().for_each(print_message);
     }
     if contradictions.has_any() {
         return Ok(Exit::Defect);
@@ -188,25 +195,23 @@ fn open_last_step(editor: &Editor, spec: &Path, outcome: &CheckOutcome) -> Resul
     editor.open(spec, source.map_or(1, |source| source.place.line))
 }
 
-/// The command that helps most after this outcome.
-fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Option<String> {
+/// The command that helps most after this outcome, and what else to know about it.
+fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Option<(String, Option<&'static str>)> {
     let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
     let spec = shell_word(&args.spec);
     match outcome.verdict {
         Verdict::Violated { .. } if args.explain || outcome.trace.is_none() => None,
-        Verdict::Violated { .. } => Some(format!("tlaforge check {spec}{config} --explain")),
+        Verdict::Violated { .. } => Some((format!("tlaforge check {spec}{config} --explain"), None)),
         Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
-            Some(format!("tlaforge mutate {spec}{config}"))
+            Some((format!("tlaforge mutate {spec}{config}"), None))
         }
         Verdict::Inconclusive { timed_out: true, .. } => {
             let longer = limits.check.as_secs().saturating_mul(10);
-            let flag = format!("--tlc-timeout {longer}");
-            Some(format!(
-                "tlaforge check {spec}{config} {flag}   (for each run of the checker; or use smaller constants)"
-            ))
+            let command = format!("tlaforge check {spec}{config} --tlc-timeout {longer}");
+            Some((command, Some("the limit is for each run of the checker; smaller constants help, too")))
         }
         Verdict::Inconclusive { .. } if outcome.checker == Checker::Embedded => {
-            Some(format!("tlaforge check {spec}{config} --checker tlc   (needs Java: see tlaforge doctor)"))
+            Some((format!("tlaforge check {spec}{config} --checker tlc"), Some("it needs Java: see tlaforge doctor")))
         }
         _ => None,
     }

@@ -402,15 +402,15 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
     let violations = view.judged_violations(revision);
     let claimed = view.reviews.last_of(revision.revision).and_then(|review| review.flaw.as_ref());
     let is_main = |property: &str| claimed.is_some_and(|flaw| flaw.property.eq_ignore_ascii_case(property));
-    let mut told: Option<String> = None;
+    let mut previous_reason: Option<String> = None;
     for RequirementResult { requirement, status } in results {
         let _ = writeln!(text, "  {} [{}] {}", requirement.id, requirement.place_words(), requirement.text);
         let sentences = quotes.zip(requirement.place.as_ref()).and_then(|(quotes, place)| quotes.0.get(place));
         if let Some(sentences) = sentences.filter(|_| status.is_broken()) {
             let _ = writeln!(text, "      documents: \"{sentences}\"");
         }
-        let _ = writeln!(text, "      {}", status.words_after(told.as_deref()));
-        told = status.reason().map(str::to_owned).or(told);
+        let _ = writeln!(text, "      {}", status.words_without_repeated_reason(previous_reason.as_deref()));
+        previous_reason = status.reason().map(str::to_owned).or(previous_reason);
         let RequirementStatus::Broken { by } = &status else { continue };
         for violation in violations.iter().filter(|violation| by.contains(&violation.property)) {
             let words = match &violation.judgement {

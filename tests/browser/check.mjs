@@ -120,7 +120,7 @@ const checkGraph = async (page, say) => {
   await page.keyboard.press("ArrowDown");
   const next = await pane.innerText();
   if (initial === next) say("graph: ArrowDown does not choose another state");
-  if (!next.includes("The path to it, 1 steps")) say(`graph: the path to the second row is not one step: ${next}`);
+  if (!next.includes("The path to it, 1 step")) say(`graph: the path to the second row is not one step: ${next}`);
   await page.keyboard.press("ArrowUp");
   if (!(await pane.innerText()).includes("It is initial")) say("graph: ArrowUp does not go back to the initial state");
   const view = () => graph.locator(".graph-box svg").getAttribute("viewBox");

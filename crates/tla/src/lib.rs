@@ -100,4 +100,4 @@ pub use units::{FoundModule, find_modules};
 pub use unlisted_actions::unlisted_actions;
 pub use unprobed_bounds::unprobed_bounds;
 pub use vacuity::{Question, Subject, deadlock_questions, premise_questions};
-pub use value_text::{ValueParts, set_elements, tuple_elements};
+pub use value_text::{ValueParts, canonical, set_elements, tuple_elements};

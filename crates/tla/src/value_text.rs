@@ -154,7 +154,7 @@ const MAX_DEPTH: usize = 24;
 
 /// A text that equal values share: without white space, and with the elements of sets and the entries of functions and
 /// records in order.
-pub(crate) fn canonical(value: &str) -> String {
+pub fn canonical(value: &str) -> String {
     canonical_to(value, MAX_DEPTH)
 }
 

@@ -44,13 +44,13 @@ impl RequirementStatus {
         }
     }
 
-    /// Like [`Self::words`]; the reason is left out if it is the one that was `told` before.
-    pub fn words_after(&self, told: Option<&str>) -> String {
+    /// Like [`Self::words`], without the reason if it is `previous_reason`, which a reader has just read.
+    pub fn words_without_repeated_reason(&self, previous_reason: Option<&str>) -> String {
         match self {
-            Self::Undecided { by, .. } if told.is_some() && self.reason() == told => {
+            Self::Undecided { by, .. } if previous_reason.is_some() && self.reason() == previous_reason => {
                 format!("UNDECIDED: {} (for the same reason)", by.join(", "))
             }
-            Self::NotChecked { by, .. } if told.is_some() && self.reason() == told => {
+            Self::NotChecked { by, .. } if previous_reason.is_some() && self.reason() == previous_reason => {
                 format!("NOT CHECKED: {} (for the same reason)", by.join(", "))
             }
             _ => self.words(),
@@ -226,13 +226,16 @@ mod tests {
     fn a_reason_is_said_once() {
         let undecided = |why: &str| RequirementStatus::Undecided { by: vec!["P".to_owned()], why: why.to_owned() };
         let stopped = undecided("the time is over");
-        assert_eq!(stopped.words_after(None), "UNDECIDED: P (the time is over)");
-        assert_eq!(stopped.words_after(Some("the time is over")), "UNDECIDED: P (for the same reason)");
+        assert_eq!(stopped.words_without_repeated_reason(None), "UNDECIDED: P (the time is over)");
         assert_eq!(
-            undecided("too many states").words_after(Some("the time is over")),
+            stopped.words_without_repeated_reason(Some("the time is over")),
+            "UNDECIDED: P (for the same reason)"
+        );
+        assert_eq!(
+            undecided("too many states").words_without_repeated_reason(Some("the time is over")),
             "UNDECIDED: P (too many states)"
         );
         let holds = RequirementStatus::Holds { by: vec!["P".to_owned()] };
-        assert_eq!(holds.words_after(Some("the time is over")), holds.words());
+        assert_eq!(holds.words_without_repeated_reason(Some("the time is over")), holds.words());
     }
 }

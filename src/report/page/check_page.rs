@@ -18,12 +18,17 @@ use crate::tla::{
 };
 use crate::toolchain::StateGraph;
 
-/// What a page of a check is made from.
+/// The input of a check page.
 pub struct CheckSource<'a> {
     /// The module file as the user named it, and its text.
     pub spec: &'a str,
     pub text: &'a str,
     pub outcome: &'a CheckOutcome,
+    /// The verdict of the second checker in words, if two were asked, and whether it contradicts the first.
+    pub second: Option<String>,
+    pub is_contradicted: bool,
+    /// The next command to type.
+    pub next: Option<&'a str>,
     /// The reachable states, or why they are not listed.
     pub graph: Option<&'a Result<StateGraph, String>>,
 }
@@ -31,7 +36,11 @@ pub struct CheckSource<'a> {
 /// The page of a check.
 pub fn check_page(source: &CheckSource<'_>) -> Page {
     let CheckSource { spec, outcome, .. } = source;
-    let (tone, heading) = heading(outcome);
+    let (tone, heading) = if source.is_contradicted {
+        (Tone::Bad, "The two checkers contradict each other".to_owned())
+    } else {
+        heading(outcome)
+    };
     let mut facts = vec![
         Fact::new("Verdict", verdict_sentence(outcome)),
         Fact::new("Checked", counts_sentence(&outcome.statistics)),
@@ -43,7 +52,9 @@ pub fn check_page(source: &CheckSource<'_>) -> Page {
         facts.push(Fact::new("Also violated", further.join(", ")));
     }
     facts.extend(outcome.warnings.iter().map(|warning| Fact::new("Warning", warning.as_str())));
-    facts.push(Fact { term: "Next", words: next_step(outcome).to_owned(), command: Some(next_command(outcome, spec)) });
+    facts.extend(source.second.iter().map(|second| Fact::new("Second checker", second.trim())));
+    let command = source.next.map(str::to_owned);
+    facts.push(Fact { term: "Next", words: next_step(outcome).to_owned(), command });
     let module = Module::parse(source.text).ok();
     let mut traces = Map::new();
     let mut sections = Vec::new();
@@ -52,7 +63,8 @@ pub fn check_page(source: &CheckSource<'_>) -> Page {
     sections.extend(witnesses(outcome));
     let mut data = serde_json::json!({});
     if let Some(graph) = source.graph {
-        let (section, graph_data) = graph_section(graph, outcome.trace.as_ref());
+        let (section, graph_data) =
+            graph_section(graph, outcome.trace.as_ref(), !outcome.bounds.constraints.is_empty());
         sections.push(section);
         data["graph"] = graph_data;
     }
@@ -122,16 +134,6 @@ fn next_step(outcome: &CheckOutcome) -> &'static str {
         }
         Verdict::Invalid { .. } => "Correct what is listed below, and check again:",
         Verdict::Inconclusive { .. } => "Give the check more time, or use smaller constants:",
-    }
-}
-
-fn next_command(outcome: &CheckOutcome, spec: &str) -> String {
-    match outcome.verdict {
-        Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
-            format!("tlaforge mutate {spec} --html mutants.html")
-        }
-        Verdict::Inconclusive { timed_out: true, .. } => format!("tlaforge check {spec} --tlc-timeout 3600"),
-        _ => format!("tlaforge check {spec}"),
     }
 }
 

@@ -115,7 +115,8 @@ impl Subject<'_> {
             remarks.push("no counterexample was derived in time".to_owned());
         }
         if matches!(self.check.counterexample_to(property).and_then(|trace| trace.lasso), Some(Lasso::BackTo(_))) {
-            remarks.insert(0, "the violation is a behaviour that goes round for ever, not a single state".to_owned());
+            remarks
+                .insert(0, "the property is violated by a whole behaviour, whose last steps repeat forever".to_owned());
         }
         Finding {
             id: self.id.clone(),
@@ -133,10 +134,10 @@ impl Subject<'_> {
 
     fn citations(&self, flaw: &Flaw, quotes: &Quotes) -> BTreeMap<usize, Vec<StepCitation>> {
         let mut by_step: BTreeMap<usize, Vec<StepCitation>> = BTreeMap::new();
-        for told in &flaw.steps {
-            let own = (!told.file.is_empty()).then(|| format!("{}:{}", told.file, told.line));
+        for step in &flaw.steps {
+            let own = (!step.file.is_empty()).then(|| format!("{}:{}", step.file, step.line));
             let lines =
-                own.iter().chain(&told.also).flat_map(|place| cited_lines(place, &self.context.documents)).collect();
+                own.iter().chain(&step.also).flat_map(|place| cited_lines(place, &self.context.documents)).collect();
             let quote = |text: String| {
                 let text = text.replace("**", "");
                 // The place is before the sentence.
@@ -148,9 +149,9 @@ impl Subject<'_> {
                     text,
                 }
             };
-            let quotes = quotes.cite_step(told).into_iter().map(quote).collect();
-            let citation = StepCitation { why: told.why.trim().to_owned(), quotes, lines };
-            by_step.entry(told.step).or_default().push(citation);
+            let quotes = quotes.cite_step(step).into_iter().map(quote).collect();
+            let citation = StepCitation { why: step.why.trim().to_owned(), quotes, lines };
+            by_step.entry(step.step).or_default().push(citation);
         }
         by_step
     }

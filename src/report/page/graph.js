@@ -6,7 +6,7 @@
   /**
    * @typedef {[values: string[], depth: number, violated: string[], witnesses: string[]]} State
    * @typedef {[from: number, to: number, action: string | null]} Edge
-   * @typedef {{ variables: string[], states: State[], edges: Edge[], trace: number[] }} Graph
+   * @typedef {{ constrained: boolean, variables: string[], states: State[], edges: Edge[], trace: number[] }} Graph
    * @typedef {{ states: number[], depth: number, x: number, y: number }} Place
    */
   const SVG = "http://www.w3.org/2000/svg";
@@ -124,6 +124,8 @@
     render() {
       const { states, edges } = this.graph;
       const leaves = new Set(edges.map(([from]) => from));
+      const constrained = this.graph.constrained;
+      const merged = this.variable !== null && this.variable !== undefined;
       const picture = svg("svg", { "aria-hidden": "true", focusable: "false" });
       this.links.forEach((link) => {
         const [from, to] = [/** @type {Place} */ (this.places[link.from]), /** @type {Place} */ (this.places[link.to])];
@@ -146,7 +148,7 @@
           has(([, depth]) => depth === 0) ? "initial" : "",
           has(([, , violated]) => violated.length > 0) ? "violating" : "",
           has(([, , , witnesses]) => witnesses.length > 0) ? "witness" : "",
-          has((_, number) => !leaves.has(number)) ? "final" : "",
+          !merged && !constrained && has((_, number) => !leaves.has(number)) ? "final" : "",
         ];
         const dot = svg("g", { class: `state ${kinds.join(" ")}`, transform: `translate(${place.x} ${place.y})` });
         const title = svg("title", {});
@@ -248,7 +250,10 @@
         table.append(body);
         parts.push(table);
       }
-      parts.push(html("h4", path.length > 1 ? `The path to it, ${path.length - 1} steps` : "It is initial"));
+      const steps = path.length === 2 ? "1 step" : `${path.length - 1} steps`;
+      // A group has several states: the next step may leave another one than the last step entered.
+      const chain = merged ? `A chain of ${steps} between groups, not always one behaviour` : `The path to it, ${steps}`;
+      parts.push(html("h4", path.length > 1 ? chain : "It is initial"));
       const list = html("ol");
       path.slice(1).forEach((to, index) => {
         const from = path[index] ?? 0;

@@ -56,7 +56,7 @@ struct Arrow {
     /// The middle of the arrow.
     x: usize,
     y: usize,
-    /// The rows where it begins and ends.
+    /// The rows of the step that adds the element and of the one that removes it.
     from: usize,
     to: usize,
 }

@@ -61,8 +61,8 @@ fn without_index(path: &str) -> &str {
     }
 }
 
-/// The process that took each step; of the trace of an older run also the single process of the algorithm that has the
-/// label, and without processes a first argument that often stands for one. `None` for the first state, or if it is not known.
+/// The process that took each step: see [`acting_process`] and [`first_process`]. Traces of older journals do not name a
+/// single process, so it is found by the label. `None` for the first state, and if the process is unknown.
 pub(super) fn actors(trace: &Trace, module: Option<&Module>) -> Vec<Option<String>> {
     let single = |step: &Step| {
         let module = module?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::frame::{Section, render};
 use crate::report::counted;
-use crate::tla::Trace;
+use crate::tla::{Trace, canonical};
 use crate::toolchain::{GraphState, StateGraph};
 
 /// Width of the longest bar in pixels.
@@ -15,7 +15,13 @@ const BAR: usize = 160;
 const MOST_DEPTHS: usize = 50;
 
 /// The section, and its data for the script.
-pub(super) fn graph_section(listed: &Result<StateGraph, String>, trace: Option<&Trace>) -> (Section, Value) {
+///
+/// With a constraint, a state without listed successors may have some outside of it.
+pub(super) fn graph_section(
+    listed: &Result<StateGraph, String>,
+    trace: Option<&Trace>,
+    is_constrained: bool,
+) -> (Section, Value) {
     let section = |note: Option<String>, body| Section { id: "states", title: "State graph".to_owned(), note, body };
     let graph = match listed {
         Ok(graph) => graph,
@@ -28,16 +34,22 @@ pub(super) fn graph_section(listed: &Result<StateGraph, String>, trace: Option<&
     let at_least = if graph.is_complete { "" } else { "at least " };
     let is_drawn = !graph.states.is_empty();
     let words = format!(
-        "{at_least}{}, {} deep{}",
+        "{at_least}{}{}, {} deep{}",
         counted(all as u64, "reachable state"),
+        if is_constrained { " within the constraint" } else { "" },
         graph.depths.len().saturating_sub(1),
         if is_drawn { "" } else { ": too many to draw one by one" }
     );
     let depths = bars(depth_rows(&graph.depths));
     let actions = bars(graph.actions.iter().map(|(action, count)| (action.clone(), *count)));
-    let body =
-        render("state_graph", minijinja::context! { words, is_drawn, depths, actions, variables => graph.variables });
-    (section(Some(format!("{at_least}{all}")), body), if is_drawn { data(graph, trace) } else { Value::Null })
+    let body = render(
+        "state_graph",
+        minijinja::context! { words, is_drawn, is_constrained, depths, actions, variables => graph.variables },
+    );
+    (
+        section(Some(format!("{at_least}{all}")), body),
+        if is_drawn { data(graph, trace, is_constrained) } else { Value::Null },
+    )
 }
 
 #[derive(Serialize)]
@@ -62,27 +74,22 @@ fn bars(rows: impl Iterator<Item = (String, usize)>) -> Vec<BarRow> {
     rows.into_iter().map(|(name, count)| BarRow { name, count, width: (count * BAR / most).max(1) }).collect()
 }
 
-fn data(graph: &StateGraph, trace: Option<&Trace>) -> Value {
+fn data(graph: &StateGraph, trace: Option<&Trace>, is_constrained: bool) -> Value {
     let state = |state: &GraphState| json!([state.values, state.depth, state.violated, state.witnesses]);
     let number = |step: &crate::tla::Step| {
         let same = |state: &GraphState| {
             let mut pairs = graph.variables.iter().zip(&state.values);
-            pairs.all(|(name, value)| {
-                step.state.get(name).is_some_and(|known| without_whitespace(known) == without_whitespace(value))
-            })
+            pairs.all(|(name, value)| step.state.get(name).is_some_and(|known| canonical(known) == canonical(value)))
         };
         graph.states.iter().position(same)
     };
-    let steps: Vec<usize> = trace.iter().flat_map(|trace| &trace.steps).filter_map(number).collect();
+    // Only a whole counterexample is chosen: without one of its states, it would seem to end elsewhere.
+    let steps: Option<Vec<usize>> = trace.iter().flat_map(|trace| &trace.steps).map(number).collect();
     json!({
+        "constrained": is_constrained,
         "variables": graph.variables,
         "states": graph.states.iter().map(state).collect::<Vec<_>>(),
         "edges": graph.edges.iter().map(|edge| json!([edge.from, edge.to, edge.action])).collect::<Vec<_>>(),
         "trace": steps,
     })
-}
-
-/// Checkers break long values into lines at different places.
-fn without_whitespace(value: &str) -> String {
-    value.split_whitespace().collect()
 }

@@ -45,8 +45,8 @@ pub(super) struct TraceSource<'a> {
     pub citations: BTreeMap<usize, Vec<StepCitation>>,
 }
 
-/// The script draws a trace with more states where it is looked at, and lists its steps when they are asked for: a browser
-/// needs seconds for tens of thousands of elements.
+/// Of a trace with more states, the script draws only the visible part and lists the steps when a reader opens the list,
+/// because a browser needs seconds for tens of thousands of elements.
 const MANY_STATES: usize = 200;
 
 #[derive(Serialize)]

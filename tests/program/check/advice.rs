@@ -40,7 +40,7 @@ fn a_time_limit_comes_with_the_command_that_raises_it() {
         "SPECIFICATION Long\nINVARIANT Inv\n",
     );
     let done = bench.run(&[&CHECK[..], &["--tlc-timeout", "1"]].concat()).expect(3);
-    done.says(&["next: tlaforge check M.tla --tlc-timeout 10 ", "for each run of the checker"]);
+    done.says(&["next: tlaforge check M.tla --tlc-timeout 10\n", "the limit is for each run of the checker"]);
 }
 
 const SERVER: &str = r#"---- MODULE Server ----

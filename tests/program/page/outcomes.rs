@@ -85,7 +85,7 @@ fn the_page_of_an_ambiguity_has_both_answers_side_by_side() {
     assert_eq!(traces(&page)["findings-0"]["steps"].as_array().unwrap().len(), 4);
 }
 
-/// A worker that goes round for ever, with a property that wants it to stay.
+/// A worker whose steps repeat forever, with a property that wants it to stop.
 pub(super) fn going_round() -> Script {
     let module = "---- MODULE Spec ----\nEXTENDS Naturals\nCONSTANT Max\n\n(* --fair algorithm Counter\nvariables n = 0;\nbegin\n  Turn:\n    while TRUE do\n      n := (n + 1) % Max;\n    end while;\nend algorithm; *)\n====\n";
     let cfg = "SPECIFICATION Spec\nCONSTANT Max = 3\nINVARIANTS TypeOK\nPROPERTY Stays\n\\* WITNESS WitnessTwo\n";
@@ -107,7 +107,7 @@ fn the_page_of_a_liveness_counterexample_goes_round() {
     let trace = &traces(&page)["findings-0"];
     assert!(trace["back_to"].is_number(), "{trace}");
     assert!(page.contains("class=\"message back\""));
-    assert!(page.contains("goes round for ever"));
+    assert!(page.contains("repeat forever"));
 }
 
 #[test]
