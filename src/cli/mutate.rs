@@ -22,7 +22,7 @@ use super::signals::cancel_on_signals;
 use super::snippet::Snippet;
 use super::spec_files::{read_spec, read_spec_or_stdin};
 use super::terminal::{
-    is_colored, is_interactive, print_json_line, print_message, print_result, trace_width, write_stderr,
+    is_colored, is_interactive, print_json_line, print_message, print_result, shell_word, trace_width, write_stderr,
 };
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_failure, tool_limits};
@@ -158,7 +158,9 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     print_message(&format!("results: {}", args.out.display()));
     if let Some(path) = &args.page.html {
         let spec = args.spec.display().to_string();
-        write_page(path, &mutation_page(&subject, &baseline, &judgements, made, &spec))?;
+        let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
+        let command = format!("tlaforge mutate {}{config}", shell_word(&args.spec));
+        write_page(path, &mutation_page(&subject, &baseline, &judgements, made, &spec, &command))?;
     }
     // Before the threshold: if two checkers disagree, the score itself is in doubt.
     if contradictions.has_any() {

@@ -35,7 +35,9 @@ impl PageArgs {
     /// Refuses a file that cannot be written, before any work begins. `created` is a folder that the command will create.
     pub(super) fn check(&self, created: Option<&Path>) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
-        let refused = |why: String| Err(Failure::usage(why).hint("--html takes a file in an existing folder"));
+        let refused = |why: String| {
+            Err(Failure::usage(why).hint("--html takes a new file, or an earlier page, in an existing folder"))
+        };
         let shown = path.display();
         let folder = folder_of(path);
         if path.is_dir() || path.file_name().is_none() {

@@ -85,13 +85,16 @@ fn ending(trace: &Trace, kind: ViolationKind, name: &str) -> String {
         (_, ViolationKind::Assertion) => format!("In step {last} an assertion fails."),
         (_, ViolationKind::Property) => format!("So the behaviour violates {name}."),
         (_, ViolationKind::ActionProperty) => format!("Step {last} is one that {name} forbids."),
-        _ => format!("So {name} is false in state {last}{}.", false_words(trace)),
+        _ => {
+            let words = false_words(trace).map_or_else(String::new, |words| format!(": {words}"));
+            format!("So {name} is false in state {last}{words}.")
+        }
     }
 }
 
-/// `: x < 3 does not hold, with x = 3`
-fn false_words(trace: &Trace) -> String {
-    let Some(step) = trace.steps.last().filter(|step| !step.false_conjuncts.is_empty()) else { return String::new() };
+/// The false conjuncts of the last state: `x < 3` does not hold, with x = 3. `None` if they are not known.
+pub(super) fn false_words(trace: &Trace) -> Option<String> {
+    let step = trace.steps.last().filter(|step| !step.false_conjuncts.is_empty())?;
     let words = step.false_conjuncts.iter().map(|conjunct| {
         let value = |name: &String| Some(format!("{name} = {}", short(step.state.get(name)?)));
         let values: Vec<String> = conjunct.variables.iter().filter_map(value).collect();
@@ -100,7 +103,7 @@ fn false_words(trace: &Trace) -> String {
         let with = if values.is_empty() { String::new() } else { format!(", with {}", list(&values)) };
         format!("`{}` does not hold{elements}{with}", conjunct.formula)
     });
-    format!(": {}", words.collect::<Vec<_>>().join("; "))
+    Some(words.collect::<Vec<_>>().join("; "))
 }
 
 /// Longest value in a sentence, in characters.

@@ -34,13 +34,15 @@ pub(super) fn counts_sentence(statistics: &Statistics) -> String {
     words.rsplit_once(", ").map_or(words.clone(), |(counts, _)| counts.to_owned())
 }
 
-/// The page. `made` is the number of mutants before selection, `spec` the path that the user gave.
+/// The page. `made` is the number of mutants before selection, `spec` the path that the user gave, and `command` judges all
+/// mutants.
 pub fn mutation_page(
     subject: &Subject,
     baseline: &CheckOutcome,
     judgements: &[Judgement],
     made: usize,
     spec: &str,
+    command: &str,
 ) -> Page {
     let summary = Summary::from_judgements(judgements, &subject.cfg);
     let (tone, heading) = heading(&summary, judgements.len());
@@ -55,10 +57,10 @@ pub fn mutation_page(
         facts.push(Fact {
             term: "Not selected",
             words: format!("{}; judge all:", counted(unselected as u64, "mutant")),
-            command: Some(format!("tlaforge mutate {spec}")),
+            command: Some(command.to_owned()),
         });
     }
-    facts.push(next_step(&summary, spec));
+    facts.push(next_step(&summary, command));
     let mut sections = Vec::new();
     let mut traces = Map::new();
     sections.extend(survivors(subject, judgements, &mut traces));
@@ -99,7 +101,7 @@ fn heading(summary: &Summary, all: usize) -> (Tone, String) {
     }
 }
 
-fn next_step(summary: &Summary, spec: &str) -> Fact {
+fn next_step(summary: &Summary, command: &str) -> Fact {
     let words = if summary.survived > 0 {
         "Read the first survivor: is its new behaviour allowed by the documents? If not, write a property that forbids it, \
          and judge the mutants again:"
@@ -115,7 +117,7 @@ fn next_step(summary: &Summary, spec: &str) -> Fact {
         Summary { survived: 0, timeout: 1.., .. } => " --timeout 60",
         _ => "",
     };
-    Fact { term: "Next", words: words.to_owned(), command: Some(format!("tlaforge mutate {spec}{more_time}")) }
+    Fact { term: "Next", words: words.to_owned(), command: Some(format!("{command}{more_time}")) }
 }
 
 fn tone(outcome: Outcome) -> Tone {

@@ -11,6 +11,7 @@ use super::lanes::lanes;
 use super::listing::{Cited, action_lines, block_end};
 use super::messages::{actors, changes_by_step};
 use crate::report::counted;
+use crate::report::explain::false_words;
 use crate::tla::changes::{Change, Difference};
 use crate::tla::{Lasso, Module, Step, Trace, lasso_line, step_title};
 
@@ -98,7 +99,7 @@ pub(super) fn trace_view(source: &TraceSource<'_>) -> (Html, Value) {
     let html = render(
         "trace",
         minijinja::context! {
-            id, what, chart, lasso, listing, is_long,
+            id, what, chart, lasso, listing, is_long, false_words => false_words(trace),
             rows => if is_long { &[] } else { rows.as_slice() },
             count => rows.len(),
             states => counted(rows.len(), "state"),
