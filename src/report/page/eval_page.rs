@@ -164,6 +164,7 @@ fn killers(evaluations: &[&Evaluation]) -> Option<Section> {
         }
     }
     let most = by.values().map(|(killed, _)| *killed).max()?;
+    let is_folded = evaluations.len() > 1;
     let mut rows: Vec<Killer> = by
         .into_iter()
         .map(|(name, (killed, only))| Killer { name, killed, only, width: killed * 160 / most })
@@ -176,7 +177,7 @@ fn killers(evaluations: &[&Evaluation]) -> Option<Section> {
         body: render(
             "killers",
             minijinja::context! {
-                rows, note => None::<String>, idle => 0, deadlock => None::<Killer>, has_requirements => false,
+                rows, note => None::<String>, idle => 0, deadlock => None::<Killer>, has_requirements => false, is_folded,
             },
         ),
     })

@@ -61,6 +61,9 @@ pub(super) fn killers(subject: &Subject, summary: &Summary, judgements: &[Judgem
         id: "killers",
         title: "What each property notices".to_owned(),
         note: Some(count.to_string()),
-        body: render("killers", minijinja::context! { rows, note, deadlock, only_deadlock, idle, has_requirements => true }),
+        body: render(
+            "killers",
+            minijinja::context! { rows, note, deadlock, only_deadlock, idle, has_requirements => true, is_folded => false },
+        ),
     })
 }
