@@ -9,7 +9,7 @@ use serde_json::Value;
 /// What notices a wrong start and a wrong step.
 const PROPERTIES: &str = "\\* covers R1\nFromZero == n = 0\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
 
-fn stronger() -> String {
+pub(crate) fn stronger() -> String {
     let invariants = format!("{INVARIANTS}\\* covers R1\nFullAtTheEnd == pc = \"Done\" => n = Max\n");
     let cfg = CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*").replace("NeverAbove", "NeverAbove FullAtTheEnd");
     sections(&invariants, PROPERTIES, WITNESSES, &cfg)
