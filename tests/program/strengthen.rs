@@ -37,6 +37,13 @@ fn forged(script: &Script, more: &[&str]) -> (Bench, Done) {
     (bench, done)
 }
 
+/// The journal of a run that kept stronger properties.
+pub(crate) fn kept_round() -> Vec<Value> {
+    let (bench, done) = forged(&strengthened(2, &stronger()), &[]);
+    done.expect(0).prints(&["round 1: kept"]);
+    bench.journal("specs")
+}
+
 /// What the program carries judges alone: hundreds of small runs.
 fn without_java() -> Bench {
     let bench = Bench::without_tools();
