@@ -38,9 +38,13 @@ struct PropertyRow {
     example: Option<String>,
     /// The id of the finding that shows how it is violated.
     finding: Option<&'static str>,
-    /// Mutants that it was the first to notice.
+    /// The number of mutants that it was the first to notice, and the first ones.
+    noticed_count: usize,
     noticed: Vec<String>,
 }
+
+/// Number of noticed mutants that are shown.
+const MOST_NOTICED: usize = 3;
 
 #[derive(Serialize)]
 struct Filter {
@@ -114,7 +118,7 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
         note: Some(rows.len().to_string()),
         body: render(
             "requirements",
-            minijinja::context! { rows, has_filters => filters.len() > 1, filters, all => rows.len() },
+            minijinja::context! { rows, has_filters => filters.len() > 1, filters, all => rows.len(), most_noticed => MOST_NOTICED },
         ),
     })
 }
@@ -134,13 +138,15 @@ impl Evidence<'_> {
             revision.check.as_ref().is_some_and(|check| check.violated_names().any(|known| known == name));
         let noticed = self.judged.iter().flat_map(|judged| judged.with_outcome(Outcome::Killed));
         let noticed = noticed.filter(|mutant| mutant.killed_by.first().is_some_and(|first| first == name));
+        let noticed: Vec<String> = noticed.map(|mutant| format!("`{}` {}", mutant.definition, mutant.what)).collect();
         PropertyRow {
             name: name.to_owned(),
             formula: self.formula(self.module, name),
             reading: context.view.blind_readings_of(revision).get(name).cloned(),
             example: self.example(name),
             finding: is_violated.then_some("findings"),
-            noticed: noticed.map(|mutant| format!("`{}` {}", mutant.definition, mutant.what)).collect(),
+            noticed_count: noticed.len(),
+            noticed: noticed.into_iter().take(MOST_NOTICED).collect(),
         }
     }
 
