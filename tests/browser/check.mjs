@@ -117,6 +117,9 @@ const checkStories = async (page, say) => {
 const checkFilters = async (page, say) => {
   for (const controls of await page.locator("[data-filters]").all()) {
     const table = page.locator(`#${await controls.getAttribute("data-filters")}`);
+    await table.evaluate((element) => {
+      for (let e = element.parentElement; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+    });
     const shown = () => table.locator("tbody tr[data-status]:visible").count();
     const all = await shown();
     for (const button of await controls.locator("button[data-show]").all()) {

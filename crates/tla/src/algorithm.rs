@@ -249,10 +249,33 @@ impl Algorithm {
         found
     }
 
-    /// The process that takes the steps of a label, if it is a single one: `server` of `process S = "server"`. `source` is the
-    /// module's text.
-    pub fn single_process<'a>(&self, label: &str, source: &'a str) -> Option<&'a str> {
+    /// The label whose steps have this name. If each process has only one label, the translation has no `pc`, and names the
+    /// steps after the process. `source` is the module's text.
+    pub fn step_label(&self, action: &str, source: &str) -> Option<&Label> {
+        let named = |name: &str| self.labels.iter().find(|label| label.name == name);
+        named(action).or_else(|| {
+            let tree = &self.tree;
+            let own = tree.range(self.process_named(action, source)?);
+            let is_own = |id: &Id| {
+                tree.node(*id).field == Some(Field::Label) && own.contains(&tree.range(*id).start)
+            };
+            let mut labels = tree.ids().filter(is_own);
+            let only = labels.next().filter(|_| labels.next().is_none())?;
+            named(tree.text(only, source))
+        })
+    }
+
+    fn process_named(&self, name: &str, source: &str) -> Option<Id> {
         let tree = &self.tree;
+        let has_name = |id: &Id| tree.field(*id, Field::Name).is_some_and(|own| tree.text(own, source) == name);
+        tree.of_kind(NodeKind::Process).find(has_name)
+    }
+
+    /// The process that takes the steps of this name, if it is a single one: `server` of `process S = "server"`. `source` is
+    /// the module's text.
+    pub fn single_process<'a>(&self, action: &str, source: &'a str) -> Option<&'a str> {
+        let tree = &self.tree;
+        let label = &self.step_label(action, source)?.name;
         let is_label = |id: &Id| tree.node(*id).field == Some(Field::Label) && tree.text(*id, source) == label;
         let start = tree.range(tree.ids().find(is_label)?).start;
         let process = tree.of_kind(NodeKind::Process).find(|id| tree.range(*id).contains(&start))?;

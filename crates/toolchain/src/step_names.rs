@@ -77,7 +77,7 @@ pub(super) async fn name_steps(
 fn locate_steps(request: &CheckRequest, trace: &mut Trace, branches: &[Option<Place>]) {
     let Ok(module) = Module::parse(&request.spec.text) else { return };
     let label = |name: &str| {
-        let label = module.algorithm.as_ref()?.labels.iter().find(|label| label.name == name)?;
+        let label = module.algorithm.as_ref()?.step_label(name, &module.source)?;
         Some(Place { line: label.line, column: 1 })
     };
     let definition = |name: &str| {

@@ -177,7 +177,7 @@ fn killers(evaluations: &[&Evaluation]) -> Option<Section> {
         body: render(
             "killers",
             minijinja::context! {
-                rows, note => None::<String>, idle => 0, deadlock => None::<Killer>, has_requirements => false, is_folded,
+                count => rows.len(), rows, note => None::<String>, idle => 0, deadlock => None::<Killer>, has_requirements => false, is_folded,
             },
         ),
     })

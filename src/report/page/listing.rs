@@ -144,11 +144,13 @@ fn rows(
 
 /// The first and the last line of an action in its module: of the label up to the next one, or of the definition.
 pub(super) fn action_lines(module: &Module, action: &str) -> Option<(usize, usize)> {
-    let name = action_name(action);
+    let mut name = action_name(action);
     let lines = Lines::new(&module.source);
     if let Some(algorithm) = &module.algorithm
-        && let Some(at) = algorithm.labels.iter().position(|label| label.name == name)
+        && let Some(label) = algorithm.step_label(name, &module.source)
+        && let Some(at) = algorithm.labels.iter().position(|other| other == label)
     {
+        name = &label.name;
         let first = algorithm.labels[at].line;
         let bodies = algorithm.tree.of_kind(NodeKind::Body).map(|id| algorithm.tree.range(id));
         let body = bodies

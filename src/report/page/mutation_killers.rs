@@ -63,7 +63,7 @@ pub(super) fn killers(subject: &Subject, summary: &Summary, judgements: &[Judgem
         note: Some(count.to_string()),
         body: render(
             "killers",
-            minijinja::context! { rows, note, deadlock, only_deadlock, idle, has_requirements => true, is_folded => false },
+            minijinja::context! { count => rows.len(), rows, note, deadlock, only_deadlock, idle, has_requirements => true, is_folded => false },
         ),
     })
 }
