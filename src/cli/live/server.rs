@@ -255,7 +255,7 @@ impl EventStream {
             self.read = Some((length, self.service.entries()?));
         }
         let entries = self.read.as_ref().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
-        Ok(Status::new(run, entries, RunLock::holder(run.folder()).is_some()))
+        Ok(Status::new(run, entries, RunLock::is_held(run.folder())))
     }
 }
 
