@@ -13,6 +13,7 @@ use crate::files;
 use crate::journal::Sha;
 use crate::pipeline::{Entry, RunView};
 use crate::report::{PAGE_MARK, Page, RunSource, run_page};
+use crate::shell::shell_word;
 
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct PageArgs {
@@ -90,8 +91,8 @@ pub(super) fn write_page(path: &Path, page: &Page) -> Result<(), Failure> {
 
 /// Says how to make the page of a run.
 pub(super) fn note_page_command(display: &Display, folder: &Path) {
-    let folder = folder.display();
-    display.note(&format!("see it in a browser: tlaforge report '{folder}' --html '{folder}/report.html'"));
+    let (page, folder) = (shell_word(&folder.join("report.html")), shell_word(folder));
+    display.note(&format!("see it in a browser: tlaforge report {folder} --html {page}"));
 }
 
 /// Whether a file is a page of this program. Anything else may be a file that the user needs.

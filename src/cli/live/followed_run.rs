@@ -2,19 +2,10 @@
 
 use std::sync::Arc;
 
+use super::known::Known;
 use super::status::Status;
 use super::watched_run::WatchedRun;
 use crate::journal::{Appended, Follower, RunLock};
-use crate::pipeline::{Entry, RunView};
-
-/// What is known of the run. It changes only with the journal.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Known {
-    /// Counts the changes.
-    pub version: u64,
-    pub entries: Vec<Entry>,
-    pub view: RunView,
-}
 
 pub(super) struct FollowedRun {
     follower: Follower,

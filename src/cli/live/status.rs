@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::followed_run::Known;
+use super::known::Known;
 use super::watched_run::WatchedRun;
 use crate::pipeline::{Entry, RunEvent};
 use crate::report::{heading, progress_line};
