@@ -69,7 +69,7 @@ pub fn check_page(source: &CheckSource<'_>) -> Page {
         data["graph"] = graph_data;
     }
     data["traces"] = Value::Object(traces);
-    sections.push(model(spec, source.text));
+    sections.push(specification(spec, source.text));
     Page {
         kind: format!("Check of {spec}"),
         title: format!("Check \u{2013} {spec}"),
@@ -130,7 +130,7 @@ fn next_step(outcome: &CheckOutcome) -> &'static str {
         Verdict::Holds if !outcome.is_complete() => "Give the check more time, or use smaller constants:",
         Verdict::Holds => "Find out what the properties would not notice:",
         Verdict::Violated { .. } => {
-            "Step through the counterexample; correct the model or the property, and check again:"
+            "Step through the counterexample; correct the specification or the property, and check again:"
         }
         Verdict::Invalid { .. } => "Correct what is listed below, and check again:",
         Verdict::Inconclusive { .. } => "Give the check more time, or use smaller constants:",
@@ -187,11 +187,11 @@ fn witnesses(outcome: &CheckOutcome) -> Option<Section> {
     })
 }
 
-fn model(spec: &str, text: &str) -> Section {
+fn specification(spec: &str, text: &str) -> Section {
     let file = std::path::Path::new(spec)
         .file_name()
         .map_or_else(|| spec.to_owned(), |name| name.to_string_lossy().into_owned());
     let listings = [module_listing("module".to_owned(), file, text)];
     let body = render("listings", minijinja::context! { listings, after => None::<String> });
-    Section { id: "model", title: "Model".to_owned(), note: None, body }
+    Section { id: "model", title: "Specification".to_owned(), note: None, body }
 }
