@@ -120,7 +120,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     } else {
         auditor.audit_lines(&mut log.input(), options, reset)
     };
-    let audited = match audited {
+    let mut audited = match audited {
         Ok(audited) => audited,
         Err(error) => {
             // A log of another shape can fail in many ways; the shape that fits helps more than the symptom.
@@ -136,6 +136,10 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     write_junit(args, &audited, &verification)?;
     if is_default(args) {
         print_default_audit(args, shape, &audited, &verification)?;
+        for finding in &mut audited.findings {
+            finding.warnings.clear();
+            finding.missing_fields.clear();
+        }
     } else {
         print_audit(args, shape, &audited);
     }
@@ -209,8 +213,8 @@ fn is_default(args: &AuditArgs) -> bool {
     args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT_POLICY)
 }
 
-/// Prints the audit of a run by the default policy. Missing fields are not warnings here, because some guards were never
-/// evaluated; only a run without any decision is an error.
+/// Prints the audit of a run by the default policy. Missing fields are not warnings here, because its names are known to be
+/// right and many are optional; only a run without any decision is an error.
 fn print_default_audit(
     args: &AuditArgs,
     shape: Shape,

@@ -3,24 +3,22 @@
 use clap::Args as ClapArgs;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
 use super::failure::Failure;
 use super::format::Format;
 use super::outcome_text::CheckedFiles;
-use super::page::{PageArgs, write_page};
+use super::page::{PageArgs, list_states, write_page};
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
 use super::terminal::{is_colored, print_json_line, print_message, print_result, set_trace_width, write_stdout};
 use super::tool_args::ToolArgs;
-use super::tools::{Tools, create_toolchain, embedded_tools, tool_failure, tool_limits};
+use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
-use crate::config::Settings;
 use crate::exit::Exit;
 use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::shell::shell_word;
@@ -29,8 +27,8 @@ use crate::tla::{
     verdict_sentence,
 };
 use crate::toolchain::{
-    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, StateGraph, ToolContext,
-    TranslationMode, examine, local_modules, second_opinion,
+    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, ToolContext, TranslationMode, examine,
+    local_modules, second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -70,9 +68,7 @@ pub(super) struct CheckArgs {
 }
 
 /// Up to so many states are drawn one by one, and so many are explored to count them.
-const GRAPH_LIMITS: GraphLimits = GraphLimits { shown: 300, explored: 20_000 };
-/// Longest time for the list of states, which only a page needs.
-const MAX_LISTING: Duration = Duration::from_secs(20);
+const GRAPH_LIMITS: GraphLimits = GraphLimits { shown: 300, explored: 20_000, ends_with_witnesses: false };
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     match args.width {
@@ -130,7 +126,10 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     // After the verdict, because it may take a while.
     if let Some(path) = &args.page.html {
         let graph = match checked_spec {
-            Some(spec) => list_states(spec, cfg_text, &settings, &cx).await?,
+            Some(spec) => match Cfg::parse(&cfg_text) {
+                Ok(cfg) => Some(list_states(&CheckRequest { spec, cfg_text, cfg }, GRAPH_LIMITS, &cx).await?),
+                Err(_) => None,
+            },
             None => None,
         };
         let page = check_page(&CheckSource {
@@ -213,24 +212,6 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
             Some((format!("tlaforge check {spec}{config} --checker tlc"), Some("it needs Java: see tlaforge doctor")))
         }
         _ => None,
-    }
-}
-
-/// Lists the reachable states for the page, always with the embedded checker. The inner error says why it could not; that is
-/// no verdict.
-async fn list_states(
-    spec: SpecText,
-    cfg_text: String,
-    settings: &Settings,
-    cx: &ToolContext<'_>,
-) -> Result<Option<Result<StateGraph, String>>, Failure> {
-    let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(None) };
-    let limits = Limits { check: cx.limits.check.min(MAX_LISTING), ..cx.limits.clone() };
-    let cx = ToolContext { limits: &limits, ..*cx };
-    let listed = embedded_tools(settings)?.state_graph(&CheckRequest { spec, cfg_text, cfg }, GRAPH_LIMITS, &cx).await;
-    match listed {
-        Ok(listed) => Ok(Some(listed)),
-        Err(error) => Ok(Some(Err(error.to_string()))),
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Err(missing) => Err(missing),
     };
     let java = java.map_err(|e| tool_failure(&e));
-    let embedded = match embedded_tools(&settings) {
+    let embedded = match embedded_tools() {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
     };

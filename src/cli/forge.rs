@@ -135,7 +135,7 @@ pub(super) async fn drive_and_report(
     let finished = finished?;
     update_visible_files(run, display)?;
     let view = run.view();
-    pages.page.write_run(run.root(), &view, &run.entries())?;
+    pages.page.write_run(run.root(), &view, &run.entries()).await?;
     // With `json`, each event was printed when it was written, the outcome among them.
     if format == Format::Text {
         // After Ctrl-C nobody wants 50 lines, and the outcome would scroll away.

@@ -2,18 +2,28 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
 use super::failure::{Fails, Failure};
 use super::progress::Display;
+use super::signals::cancel_on_signals;
 use super::terminal::print_message;
+use super::tools::embedded_tools;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::Sha;
 use crate::pipeline::{Entry, RunView};
-use crate::report::{PAGE_MARK, Page, RunSource, run_page};
+use crate::report::{PAGE_MARK, Page, RunSource, run_page, witness_request};
 use crate::shell::shell_word;
+use crate::toolchain::{CheckRequest, GraphLimits, Limits, StateGraph, ToolContext};
+
+/// States that are explored for the paths to the witnesses of a run. A number of states and not a time, so that the page does
+/// not depend on the speed of the machine.
+const WITNESS_LIMITS: GraphLimits = GraphLimits { shown: 0, explored: 50_000, ends_with_witnesses: true };
+/// Longest time for a list of states, which only a page needs: the limits above are reached much earlier.
+const MAX_LISTING: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct PageArgs {
@@ -63,20 +73,47 @@ impl PageArgs {
         }
     }
 
-    /// Writes the page of a run, if one is wanted.
-    pub(super) fn write_run(&self, folder: &Path, view: &RunView, entries: &[Entry]) -> Result<(), Failure> {
+    /// Writes the page of a run with the paths to its witnesses, if one is wanted.
+    pub(super) async fn write_run(&self, folder: &Path, view: &RunView, entries: &[Entry]) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
-        write_page(path, &page_of_run(folder, view, entries)?)
+        let read = |sha: &Sha| read_artifact(folder, sha);
+        let graph = match witness_request(view, &read) {
+            Some(request) => {
+                let (limits, cancel) = (Limits::default(), cancel_on_signals());
+                let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
+                Some(list_states(&request, WITNESS_LIMITS, &cx).await?)
+            }
+            None => None,
+        };
+        let folder = &folder.display().to_string();
+        let source = RunSource { view, entries, read: &read, folder, graph: graph.as_ref() };
+        write_page(path, &run_page(&source).fails(Exit::Usage)?)
     }
 }
 
-/// The page of the run in `folder`.
+/// The page of the run in `folder`, without the paths to its witnesses.
 pub(super) fn page_of_run(folder: &Path, view: &RunView, entries: &[Entry]) -> Result<Page, Failure> {
-    let read = |sha: &Sha| {
-        let bytes = files::read(&folder.join("artifacts").join(sha.as_str()), files::LARGE).ok()?;
-        (Sha::digest(&bytes) == *sha).then(|| String::from_utf8(bytes).ok())?
-    };
-    run_page(&RunSource { view, entries, read: &read, folder: &folder.display().to_string() }).fails(Exit::Usage)
+    let read = |sha: &Sha| read_artifact(folder, sha);
+    let source = RunSource { view, entries, read: &read, folder: &folder.display().to_string(), graph: None };
+    run_page(&source).fails(Exit::Usage)
+}
+
+fn read_artifact(folder: &Path, sha: &Sha) -> Option<String> {
+    let bytes = files::read(&folder.join("artifacts").join(sha.as_str()), files::LARGE).ok()?;
+    (Sha::digest(&bytes) == *sha).then(|| String::from_utf8(bytes).ok())?
+}
+
+/// Lists reachable states for a page, always with the embedded checker. The inner error says why it could not; that is no
+/// verdict.
+pub(super) async fn list_states(
+    request: &CheckRequest,
+    graph_limits: GraphLimits,
+    cx: &ToolContext<'_>,
+) -> Result<Result<StateGraph, String>, Failure> {
+    let limits = Limits { check: cx.limits.check.min(MAX_LISTING), ..cx.limits.clone() };
+    let cx = ToolContext { limits: &limits, ..*cx };
+    let listed = embedded_tools()?.state_graph(request, graph_limits, &cx).await;
+    Ok(listed.unwrap_or_else(|error| Err(error.to_string())))
 }
 
 /// Writes a page and says so.

@@ -92,7 +92,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Audit(args) => audit::audit(&args).await,
         Command::Policy(args) => policy::policy(&args).await,
         Command::Formula(args) => formula::formula(&args),
-        Command::Report(args) => report::report(&args),
+        Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,

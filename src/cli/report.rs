@@ -30,6 +30,9 @@ pub(super) struct ReportArgs {
     /// Output format; `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
+    /// Print the counterexamples in sentences instead, each ending with the sentence of the documents that it breaks.
+    #[arg(long, conflicts_with_all = ["format", "chart"])]
+    pub explain: bool,
     #[command(flatten)]
     pub page: PageArgs,
 }
@@ -43,7 +46,7 @@ pub(super) enum ChartChoice {
     Mermaid,
 }
 
-pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if !Run::exists(&args.folder) {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
     }
@@ -54,7 +57,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         print_message(&format!("warning: {}: {changed}", args.folder.display()));
     }
     let display = Display::new(args.format);
-    args.page.write_run(&args.folder, &view, &events)?;
+    args.page.write_run(&args.folder, &view, &events).await?;
     if let Some(choice) = args.chart {
         let chart = Chart::new(&events).fails(Exit::Usage)?;
         match choice {
@@ -69,6 +72,11 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 print_result(&text);
             }
         }
+        return Ok(Exit::Ok);
+    }
+    if args.explain {
+        print_result(&format!("{}\n", report::heading(&view)));
+        print_result(&report::explain_run(&view).unwrap_or_else(|| "There is no counterexample.\n".to_owned()));
         return Ok(Exit::Ok);
     }
     match args.format {

@@ -137,7 +137,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return drive_and_report(&run, prepared, &display, format, &args.pages).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
-        return show_finished(&run, finished, &args, &display);
+        return show_finished(&run, finished, &args, &display).await;
     }
     // Not before: a finished run uses none of the programs, servers and files that its journal names.
     refuse_untrusted_journal(&recorded, &flags, &settings)?;
@@ -150,10 +150,10 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
 }
 
 /// Prints the outcome of a finished run, which has nothing to continue.
-fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
+async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
     let view = run.view();
     update_visible_files(run, display)?;
-    args.pages.page.write_run(run.root(), &view, &run.entries())?;
+    args.pages.page.write_run(run.root(), &view, &run.entries()).await?;
     match args.forge.format {
         Format::Text => print_result(&summary(&view, display.width())),
         Format::Json => {

@@ -34,17 +34,17 @@ pub(super) fn create_toolchain(settings: &Settings, reports_dir: &Path) -> Resul
     let java = || discover_java_tools(settings).map_err(|e| tool_failure(&e));
     let (toolchain, choice): (Box<dyn Toolchain>, _) = match settings.checker {
         CheckerChoice::Tlc => (logged(java()?), CheckerChoice::Tlc),
-        CheckerChoice::Embedded => (logged(embedded_tools(settings)?), CheckerChoice::Embedded),
+        CheckerChoice::Embedded => (logged(embedded_tools()?), CheckerChoice::Embedded),
         CheckerChoice::Auto => match discover_java_tools(settings) {
             Ok(java) => (logged(java), CheckerChoice::Tlc),
             // Do not silently replace a jar that the user named by another checker.
             Err(missing) if is_jar_configured(settings) => return Err(tool_failure(&missing)),
-            Err(_) => (logged(embedded_tools(settings)?), CheckerChoice::Embedded),
+            Err(_) => (logged(embedded_tools()?), CheckerChoice::Embedded),
         },
         CheckerChoice::Both => {
             let reports = reports.clone();
             let report: Reporter = Box::new(move |contradiction| reports.write(contradiction));
-            let both = BothToolchains::new(logged(java()?), logged(embedded_tools(settings)?), report);
+            let both = BothToolchains::new(logged(java()?), logged(embedded_tools()?), report);
             (Box::new(both), CheckerChoice::Both)
         }
     };
@@ -61,7 +61,7 @@ pub(super) fn create_quick_toolchain(settings: &Settings, reports_dir: &Path) ->
             found => found.ok(),
         };
         if let Some(java) = java {
-            let toolchain = Box::new(FallbackToolchain::new(logged(embedded_tools(settings)?), logged(java)));
+            let toolchain = Box::new(FallbackToolchain::new(logged(embedded_tools()?), logged(java)));
             info!("tools chosen: the embedded checker, and the Java tools for what it refuses");
             return Ok(Tools {
                 toolchain,
@@ -84,14 +84,14 @@ pub(super) fn create_mutant_toolchain(
         return Ok(None);
     }
     let java = discover_java_tools(settings).map_err(|e| tool_failure(&e))?;
-    Ok(Some(Box::new(FallbackToolchain::new(logged(embedded_tools(settings)?), logged(java)))))
+    Ok(Some(Box::new(FallbackToolchain::new(logged(embedded_tools()?), logged(java)))))
 }
 
 /// How mutants are sampled before an approval: only by the embedded checker, because each JVM would take a large part of
 /// the short time.
 pub(super) fn create_mutant_sampling(settings: &Settings) -> Result<Option<MutantSampling>, Failure> {
     let size = usize::try_from(settings.mutants).unwrap_or(usize::MAX);
-    let sampling = || Ok(MutantSampling { toolchain: logged(embedded_tools(settings)?), size });
+    let sampling = || Ok(MutantSampling { toolchain: logged(embedded_tools()?), size });
     (size > 0).then(sampling).transpose()
 }
 
@@ -110,13 +110,13 @@ pub(super) fn discover_java_tools(settings: &Settings) -> Result<JavaToolchain, 
     JavaToolchain::discover(&ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env })
 }
 
-pub(super) fn embedded_tools(settings: &Settings) -> Result<EmbeddedToolchain, Failure> {
+pub(super) fn embedded_tools() -> Result<EmbeddedToolchain, Failure> {
     let env = |name: &str| std::env::var_os(name);
     // An update may have replaced the file since this process started; Linux offers the running image itself.
     let image = PathBuf::from("/proc/self/exe");
     let program = if image.exists() { Ok(image) } else { std::env::current_exe() };
     let program = program.map_err(|e| Failure::new(Exit::Tool, format!("cannot find this program: {e}")))?;
-    let paths = ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env };
+    let paths = ToolPaths { jar: None, java: None, env: &env };
     Ok(EmbeddedToolchain::new(program, &paths))
 }
 

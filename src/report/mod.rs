@@ -18,6 +18,7 @@ mod objective;
 mod page;
 mod policy;
 mod progress;
+mod run_explanation;
 mod strengthen;
 mod text;
 mod trace_itf;
@@ -36,9 +37,10 @@ pub use next_step::answer_commands;
 pub use objective::{objective_json, step_words};
 pub use page::{
     AuditSource, CheckSource, Html, LivePage, PAGE_MARK, Page, RunSource, Section, Tone, audit_page, check_page,
-    cited_states, eval_page, live_page, mutation_page, render, run_page,
+    cited_states, eval_page, live_page, mutation_page, render, run_page, witness_request,
 };
 pub use progress::progress_line;
+pub use run_explanation::explain_run;
 pub use strengthen::mutants_sentence;
 pub use text::{LONGEST_WHY, heading, interrupted_summary, report, skipped_lines, summary};
 pub use trace_itf::trace_itf;

@@ -109,14 +109,18 @@ pub(super) fn score_sentence(summary: &Summary, judgements: &[Judgement], unsele
     format!("Score: {score}{at_least}{not_counted}{not_selected}")
 }
 
-/// How many of the killed mutants only a deadlock shows, which no property states.
-fn deadlock_part(killed: usize, judgements: &[Judgement]) -> String {
+/// How many of the killed mutants reach a deadlock, which no property states, and are not known to violate a property.
+pub(super) fn killed_by_deadlock_only(judgements: &[Judgement]) -> usize {
     let is_only_deadlock = |judgement: &&Judgement| {
         judgement.outcome == Outcome::Killed && judgement.killed_by.iter().all(|name| name == DEADLOCK)
     };
-    match judgements.iter().filter(is_only_deadlock).count() {
+    judgements.iter().filter(is_only_deadlock).count()
+}
+
+fn deadlock_part(killed: usize, judgements: &[Judgement]) -> String {
+    match killed_by_deadlock_only(judgements) {
         0 => String::new(),
-        only => format!("; {} by a property, {only} only by deadlock", killed - only),
+        only => format!("; {} by a property, the other {only} by a deadlock", killed - only),
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
             let point = decisive_revision(view).and_then(|revision| undecided_open_points(revision).into_iter().next());
             let answer = point.map(|point| {
                 step(
-                    "Decide the open points. Where the reading taken is not the one that is meant, for example:",
+                    "Decide the open points. If a reading taken is not the one that you meant, for example:",
                     format!("tlaforge resume {run} --answer {}=b", point.id),
                 )
             });

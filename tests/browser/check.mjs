@@ -91,6 +91,28 @@ const checkSteppers = async (page, say) => {
   }
 };
 
+/** The behaviour that leads to a witness: opened and stepped from its heading with the keys alone. */
+const checkStories = async (page, say) => {
+  for (const story of await page.locator("details.story:has(.trace[data-trace])").all()) {
+    await story.evaluate((element) => {
+      for (let e = element.parentElement; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+      element.open = false;
+    });
+    const heading = story.locator("summary").first();
+    await heading.focus();
+    await page.keyboard.press("Enter");
+    const [slider, now] = [story.locator("input[type=range]"), story.locator(".now")];
+    const [first, last] = await Promise.all([slider.getAttribute("min"), slider.getAttribute("max")]);
+    // It is drawn when it is opened, which a browser reports a little later.
+    await now.locator("strong").waitFor();
+    await page.keyboard.press("Home");
+    if ((await slider.inputValue()) !== first) say(`story ${await heading.innerText()}: Home does not go to its first state`);
+    if (first === last) continue;
+    await page.keyboard.press("ArrowRight");
+    if (!(await now.innerText()).startsWith(`2 of ${last}: `)) say(`story ${await heading.innerText()}: ArrowRight does not step`);
+  }
+};
+
 /** The buttons above a table show the rows of one status, and the first one all. */
 const checkFilters = async (page, say) => {
   for (const controls of await page.locator("[data-filters]").all()) {
@@ -154,6 +176,7 @@ for (const file of process.argv.slice(2)) {
         // Its rules do not depend on the width, except at the smallest, where menus fold.
         if (width !== 640) await checkAccessibility(page, say);
         if (width === 1600 && colorScheme === "light") {
+          await checkStories(page, say);
           await checkSteppers(page, say);
           await checkFilters(page, say);
           await checkGraph(page, say);

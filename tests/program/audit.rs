@@ -82,7 +82,7 @@ fn a_broken_warning_is_reported_and_exits_with_0() {
 #[test]
 fn the_journal_of_the_demo_satisfies_its_documented_guarantees() {
     let bench = Bench::without_tools();
-    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    bench.finished_demo().expect(0);
     bench.write(
         "default.toml",
         r#"
@@ -421,7 +421,7 @@ fn follow_exits_with_0_after_a_warning_and_refuses_lists() {
 #[test]
 fn the_policies_in_the_documents_run_unchanged() {
     let bench = Bench::without_tools();
-    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    bench.finished_demo().expect(0);
     let read = |page: &str| std::fs::read_to_string(crate::support::project().join("docs/src").join(page)).unwrap();
     let page = read("rules.md") + &read("labels.md");
     let policies: Vec<&str> = page.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
@@ -723,7 +723,7 @@ fn follow_detects_a_replaced_truncated_or_rewritten_log() {
 #[test]
 fn detects_a_damaged_journal_from_a_pipe() {
     let bench = Bench::without_tools();
-    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    bench.finished_demo().expect(0);
     let journal = bench.read("demo-specs/journal.jsonl");
     bench.write("damaged.jsonl", journal.replacen("\"rev\":0", "\"rev\":9", 1));
     bench.write("good.jsonl", journal);
@@ -739,7 +739,7 @@ fn detects_a_damaged_journal_from_a_pipe() {
 #[test]
 fn a_missing_artifact_of_a_finished_run_is_named() {
     let bench = Bench::without_tools();
-    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    bench.finished_demo().expect(0);
     let audit = || bench.run(&["audit", "demo-specs", "--policy", "default"]);
     audit().expect(0);
     // The user may edit these files for a branch, so they are not checked.

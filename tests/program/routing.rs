@@ -9,7 +9,7 @@ use tlaforge::pipeline::{
     ReviewVerdict, RoutingSettings, Row, State, StopReason, Transition, transition,
 };
 
-fn events() -> Vec<Event> {
+fn events(refused_by: &[ApprovalClause]) -> Vec<Event> {
     let mut all = vec![
         Event::Answered,
         Event::Unreadable,
@@ -33,7 +33,7 @@ fn events() -> Vec<Event> {
     ] {
         all.push(Event::Stop(reason));
     }
-    let approvals: Vec<Option<ApprovalClause>> = ApprovalClause::ALL.into_iter().map(Some).chain([None]).collect();
+    let approvals: Vec<Option<ApprovalClause>> = refused_by.iter().copied().map(Some).chain([None]).collect();
     // Of the flaw guard a row sees only whether it failed.
     let flaws = [None, Some(FlawClause::Described), Some(FlawClause::ReviewerRead)];
     let nodes: Vec<Option<NodeName>> = [NodeName::InformalSpec, NodeName::Formalize, NodeName::GenerateInvariants]
@@ -69,6 +69,13 @@ fn events() -> Vec<Event> {
         }
     }
     all
+}
+
+/// One clause of the approval guard for each node. `a_transition_sees_only_the_node_of_the_clause_that_refused_the_approval`
+/// shows that the others add no transitions.
+fn clause_of_each_node() -> Vec<ApprovalClause> {
+    let mut nodes = HashSet::new();
+    ApprovalClause::ALL.into_iter().filter(|clause| nodes.insert(clause.node())).collect()
 }
 
 /// A state with what the history behind it has seen, so that properties of paths become properties of states.
@@ -170,7 +177,7 @@ fn is_lost(event: Event) -> bool {
 
 #[expect(clippy::too_many_lines, reason = "every assertion is about the same exploration")]
 fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
-    let events = events();
+    let events = events(&clause_of_each_node());
     let mut rows = HashSet::new();
     let mut known: HashSet<Seen> = HashSet::new();
     let mut queue: VecDeque<Seen> = starts().into();
@@ -356,6 +363,39 @@ fn every_reachable_state_has_the_invariants_of_routing() {
     }
     // Said where tests that pass say nothing else.
     writeln!(std::io::stderr(), "explored {total} states in all; all {} rows taken", Row::ALL.len()).unwrap();
+}
+
+#[test]
+fn a_transition_sees_only_the_node_of_the_clause_that_refused_the_approval() {
+    let representatives = clause_of_each_node();
+    let with_representative = |event: &Event| {
+        let of_same_node = |clause: &mut Option<ApprovalClause>| {
+            let node = clause.map(ApprovalClause::node);
+            *clause = representatives.iter().copied().find(|other| Some(other.node()) == node);
+        };
+        let mut event = *event;
+        match &mut event {
+            Event::Reviewed(review) => of_same_node(&mut review.approval_refused_by),
+            Event::ReviewUnreadable { approval_refused_by, .. } => of_same_node(approval_refused_by),
+            _ => {}
+        }
+        event
+    };
+    let settings = RoutingSettings { repair: true, strengthen: 1, ..RoutingSettings::default() };
+    let events = events(&ApprovalClause::ALL);
+    for start in starts() {
+        for (branch_index, unreadable) in [(0, false), (settings.max_revisions, true)] {
+            let state = State { branch_index, unreadable, ..start.state };
+            for event in &events {
+                let same = with_representative(event);
+                assert_eq!(
+                    transition(&settings, &state, event),
+                    transition(&settings, &state, &same),
+                    "{state:?}: {event:?} and {same:?}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

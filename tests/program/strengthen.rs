@@ -9,7 +9,7 @@ use serde_json::Value;
 /// What notices a wrong start and a wrong step.
 const PROPERTIES: &str = "\\* covers R1\nFromZero == n = 0\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
 
-fn stronger() -> String {
+pub(crate) fn stronger() -> String {
     let invariants = format!("{INVARIANTS}\\* covers R1\nFullAtTheEnd == pc = \"Done\" => n = Max\n");
     let cfg = CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*").replace("NeverAbove", "NeverAbove FullAtTheEnd");
     sections(&invariants, PROPERTIES, WITNESSES, &cfg)
@@ -35,6 +35,13 @@ fn forged(script: &Script, more: &[&str]) -> (Bench, Done) {
     let bench = bench();
     let done = bench.forge(script, &[&["--strengthen"], more].concat());
     (bench, done)
+}
+
+/// The journal of a run that kept stronger properties.
+pub(crate) fn kept_round() -> Vec<Value> {
+    let (bench, done) = forged(&strengthened(2, &stronger()), &[]);
+    done.expect(0).prints(&["round 1: kept"]);
+    bench.journal("specs")
 }
 
 /// What the program carries judges alone: hundreds of small runs.

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// The result of one execution of the program.
+#[derive(Clone)]
 pub struct Done {
     pub status: Option<i32>,
     pub stdout: String,

@@ -17,6 +17,7 @@ pub mod checking;
 pub mod claude_code;
 pub mod counter;
 pub mod documented_flags;
+pub mod finished;
 pub mod folder;
 pub mod forged;
 pub mod handoff;

@@ -239,7 +239,11 @@ pub(super) fn drop_unsound_symmetry<'a>(
 }
 
 /// The report on a request that no checker gets.
-fn refuse_before_run(explorer: &dyn Explorer, request: &CheckRequest, cx: &ToolContext<'_>) -> Option<CheckReport> {
+pub(super) fn refuse_before_run(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    cx: &ToolContext<'_>,
+) -> Option<CheckReport> {
     let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
     refused.extend(lint_cfg(&request.cfg, &request.spec));
     if !refused.is_empty() {

@@ -13,6 +13,7 @@ use super::state_graph::{GraphLimits, StateGraph, plan_graph, read_graph};
 use super::{
     BoxFuture, CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
     ToolError, ToolPaths, Toolchain, ToolchainInfo, Translation, check, probe, static_checks, static_checks_child,
+    step_names,
 };
 
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ impl EmbeddedToolchain {
         Ok(EmbeddedChecker { program: &self.program, folders })
     }
 
-    /// The reachable states with their steps; the inner error says why they cannot be listed. Whatever the checker refuses
+    /// The reachable states with their steps, and a path to each witness; the inner error says why they cannot be listed. Whatever the checker refuses
     /// to check is refused here, too.
     pub async fn state_graph(
         &self,
@@ -56,7 +57,13 @@ impl EmbeddedToolchain {
         limits: GraphLimits,
         cx: &ToolContext<'_>,
     ) -> Result<Result<StateGraph, String>, ToolError> {
-        if let Some(report) = self.find_unsupported(request, cx).await? {
+        // The text may come from a run folder, and no check came before.
+        let refused = check::refuse_before_run(&self.new_checker()?, request, cx);
+        let refused = match refused {
+            Some(report) => Some(report),
+            None => self.find_unsupported(request, cx).await?,
+        };
+        if let Some(report) = refused {
             return Ok(Err(match report.outcome.verdict {
                 Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => reason,
                 Verdict::Holds | Verdict::Violated { .. } => "it was not checked".to_owned(),
@@ -70,6 +77,11 @@ impl EmbeddedToolchain {
             listed = read_graph(run.ended.status, &run.stdout, &run.stderr);
             if listed.is_ok() || plan.label.is_none() {
                 break;
+            }
+        }
+        if let Ok(graph) = &mut listed {
+            for path in graph.paths.values_mut() {
+                *path = step_names::name_steps(&self.new_checker()?, request, std::mem::take(path), cx).await?.result;
             }
         }
         Ok(listed)

@@ -180,7 +180,9 @@ pub(crate) fn judge(
         Status::DeadlineExceeded => {
             // "At least": the count is that of the last progress report.
             let seen = parsed.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
-            let (limit, seen) = (cx.limits.check.as_secs_f64(), seen.unwrap_or_default());
+            // The limit of a mutant is a multiple of a measured time.
+            let limit = (cx.limits.check.as_secs_f64() * 10.0).round() / 10.0;
+            let seen = seen.unwrap_or_default();
             let reason = format!("{name} did not end within {limit} s{seen}");
             Ok(Verdict::Inconclusive { reason, timed_out: true })
         }

@@ -69,5 +69,5 @@ pub use installation::JavaToolchain;
 pub use lint::{lint_cfg, lint_spec};
 pub use local_modules::local_modules;
 pub use logged::LoggedToolchain;
-pub use state_graph::{GraphEdge, GraphLimits, GraphState, StateGraph};
+pub use state_graph::{GraphEdge, GraphLimits, GraphState, MAX_PATH, StateGraph};
 pub use translate_pluscal::translate_pluscal;

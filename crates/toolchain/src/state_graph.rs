@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use tlaforge_process::Status;
-use tlaforge_tla::{Cfg, Module, SpecificationFormula};
+use tlaforge_tla::{Cfg, Module, SpecificationFormula, Trace};
 
 use super::actions::Actions;
 use super::lint::is_name;
@@ -32,7 +32,14 @@ pub struct StateGraph {
     pub actions: BTreeMap<String, usize>,
     /// Whether all reachable states were found within [`GraphLimits::explored`].
     pub is_complete: bool,
+    /// For each witness that is true in one of these states, or in one that a constraint cuts off: a shortest path to the
+    /// first one. Without those that have more states than [`MAX_PATH`].
+    #[serde(default)]
+    pub paths: BTreeMap<String, Trace>,
 }
+
+/// Longest path to a witness that is listed, in states.
+pub const MAX_PATH: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphState {
@@ -61,6 +68,8 @@ pub struct GraphLimits {
     pub shown: usize,
     /// The number of states after which the exploration ends.
     pub explored: usize,
+    /// Whether it also ends once each witness was reached.
+    pub ends_with_witnesses: bool,
 }
 
 /// The child reads it from standard input.

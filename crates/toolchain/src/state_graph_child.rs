@@ -1,6 +1,6 @@
 //! The child's side of a list of states: breadth first, with the interpreter of the embedded checker.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -8,9 +8,10 @@ use tla_mc::check::Checker;
 use tla_mc::eval::{Bufs, Engine, Program};
 use tla_mc::value::Value;
 use tla_mc::{cli, store};
+use tlaforge_tla::Trace;
 
 use super::child_task::read_task;
-use super::state_graph::{GraphEdge, GraphState, StateGraph, Task};
+use super::state_graph::{GraphEdge, GraphState, MAX_PATH, StateGraph, Task};
 
 /// Reads a task from standard input, and prints the graph as one line of JSON.
 pub(super) fn serve_task() -> ExitCode {
@@ -27,6 +28,13 @@ pub(super) fn serve_task() -> ExitCode {
 
 type State = Box<[Value]>;
 
+struct FoundState {
+    state: State,
+    depth: usize,
+    /// The state before it on a shortest path.
+    parent: Option<usize>,
+}
+
 fn list_states(task: &Task) -> Result<StateGraph, String> {
     let loaded = cli::load_spec(&task.spec, &task.cfg)?;
     let program = &loaded.prog;
@@ -39,15 +47,17 @@ fn list_states(task: &Task) -> Result<StateGraph, String> {
         label,
         known: HashMap::new(),
         found: Vec::new(),
+        unreached: task.witnesses.clone(),
         graph: StateGraph::default(),
         buffers: Bufs::default(),
     };
     search.graph.variables = search.without_label(&program.vars).cloned().collect();
     for state in checker.init_states(&mut Bufs::default())? {
-        search.add(state, 0)?;
+        search.add(state, None)?;
     }
     let mut at = 0;
-    while at < search.found.len() && search.found.len() <= task.limits.explored {
+    let is_over = |search: &Search<'_>| task.limits.ends_with_witnesses && search.unreached.is_empty();
+    while at < search.found.len() && search.found.len() <= task.limits.explored && !is_over(&search) {
         search.expand(at)?;
         at += 1;
     }
@@ -67,7 +77,9 @@ struct Search<'a> {
     label: Option<usize>,
     /// The number of each known state, by the hashes of its values.
     known: HashMap<Vec<u64>, Option<usize>>,
-    found: Vec<(State, usize)>,
+    found: Vec<FoundState>,
+    /// The witnesses that were true in no state so far.
+    unreached: Vec<String>,
     graph: StateGraph,
     buffers: Bufs,
 }
@@ -79,11 +91,14 @@ impl Search<'_> {
     }
 
     /// The number of a state; `None` if a constraint cuts it off.
-    fn add(&mut self, state: State, depth: usize) -> Result<Option<usize>, String> {
+    fn add(&mut self, state: State, parent: Option<usize>) -> Result<Option<usize>, String> {
         let key: Vec<u64> = self.without_label(&state).map(store::hash_shared).collect();
         if let Some(number) = self.known.get(&key) {
             return Ok(*number);
         }
+        // Before the constraints, because a check evaluates invariants also in the states that they cut off.
+        self.reach_witnesses(&state, parent);
+        let depth = parent.map_or(0, |parent| self.found[parent].depth + 1);
         let program = self.program;
         for (index, constraint) in program.constraints.iter().enumerate() {
             let mut cx = self.buffers.cx(&state, program.vars.len(), constraint.frame);
@@ -102,8 +117,52 @@ impl Search<'_> {
         }
         self.graph.depths[depth] += 1;
         self.known.insert(key, Some(number));
-        self.found.push((state, depth));
+        self.found.push(FoundState { state, depth, parent });
         Ok(Some(number))
+    }
+
+    /// Keeps the path to a state for the witnesses that are true in it and were in none before.
+    fn reach_witnesses(&mut self, state: &[Value], parent: Option<usize>) {
+        for name in std::mem::take(&mut self.unreached) {
+            match self.is_true(&name, state) {
+                Ok(true) => {
+                    let path = self.path(state, parent);
+                    if path.steps.len() <= MAX_PATH {
+                        self.graph.paths.insert(name, path);
+                    }
+                }
+                Ok(false) => self.unreached.push(name),
+                // What cannot be evaluated has no path; the check says why it is not decided.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn is_true(&mut self, name: &str, state: &[Value]) -> Result<bool, String> {
+        let program = self.program;
+        // An invariant with several conjuncts is several parts of one name.
+        for (index, part) in program.invariants.iter().enumerate().filter(|(_, part)| part.name == name) {
+            let mut cx = self.buffers.cx(state, program.vars.len(), part.frame);
+            if !program.invariant(index, &mut cx)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The path to a state with this parent. Its steps have no names yet.
+    fn path(&self, state: &[Value], parent: Option<usize>) -> Trace {
+        let before = std::iter::successors(parent, |at| self.found[*at].parent);
+        let mut states: Vec<&[Value]> = before.map(|at| &*self.found[at].state).collect();
+        states.reverse();
+        states.push(state);
+        let mut trace = Trace::default();
+        for (at, state) in states.into_iter().enumerate() {
+            let values = self.without_label(state).map(ToString::to_string);
+            let values: BTreeMap<String, String> = self.graph.variables.iter().cloned().zip(values).collect();
+            trace.push(at + 1, None, values);
+        }
+        trace
     }
 
     fn show(&mut self, state: &[Value], depth: usize) -> Result<GraphState, String> {
@@ -128,7 +187,7 @@ impl Search<'_> {
     }
 
     fn expand(&mut self, from: usize) -> Result<(), String> {
-        let (state, depth) = self.found[from].clone();
+        let state = self.found[from].state.clone();
         let program = self.program;
         let mut successors: Vec<State> = Vec::new();
         let mut buffers = Bufs::default();
@@ -140,7 +199,7 @@ impl Search<'_> {
         })?;
         for successor in successors {
             let action = self.action_of(&successor);
-            let Some(to) = self.add(successor, depth + 1)? else { continue };
+            let Some(to) = self.add(successor, Some(from))? else { continue };
             if to != from {
                 self.add_edge(GraphEdge { from, to, action });
             }

@@ -127,7 +127,8 @@ impl Judged {
         Tally { killed, survived, score: (all > 0).then(|| killed as f64 / all as f64) }
     }
 
-    fn examples(&self) -> Vec<ForbiddenExample> {
+    /// For each property that was the first to notice a mutant: the mutant that it notices in the fewest steps.
+    pub fn examples(&self) -> Vec<ForbiddenExample> {
         let mut shortest: BTreeMap<&str, ForbiddenExample> = BTreeMap::new();
         for mutant in self.with_outcome(Outcome::Killed) {
             let (Some(property), Some(noticed_in)) = (mutant.killed_by.first(), &mutant.noticed_in) else { continue };

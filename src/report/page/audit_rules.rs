@@ -113,6 +113,8 @@ struct Row<'a> {
     because: &'a [String],
     records: Vec<Record>,
     words: String,
+    /// Of a causal rule, `seen` has said it.
+    shows_words: bool,
     bars: Vec<Bar>,
     curve: Option<Curve>,
 }
@@ -202,6 +204,7 @@ fn row<'a>(
         because: if finding.never_applied() { &[] } else { &finding.explanation },
         records: states_of(finding).into_iter().filter_map(record).collect(),
         words: in_words(&runs, finding, scale.states),
+        shows_words: finding.evaluated.is_none(),
         bars: scale.bars(&runs),
         curve: timeline.robustness.as_ref().map(|curve| scale.curve(curve, audited)),
     }

@@ -156,12 +156,14 @@ impl Scale {
             }
         }
         let state = |unit: u64| if self.states <= WIDTH { unit } else { unit * self.states / WIDTH };
+        // Several states share a unit, and only the worst of them is known to have this verdict.
+        let within = if self.states <= WIDTH { ": states" } else { " at least once within states" };
         let bar = |(x, width, sign): (u64, u64, Sign)| Bar {
             x,
             width,
             height: sign.height(),
             class: sign.class(),
-            words: format!("{}: states {} to {}", sign.words(), state(x), state(x + width) - 1),
+            words: format!("{}{within} {} to {}", sign.words(), state(x), state(x + width) - 1),
         };
         bars.into_iter().map(bar).collect()
     }

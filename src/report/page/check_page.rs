@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::frame::{Page, Section, Tone, render};
@@ -11,6 +10,7 @@ use super::listing::module_listing;
 use super::mutation_page::{Fact, counts_sentence};
 use super::state_graph::graph_section;
 use super::trace::{TraceSource, trace_view};
+use super::witnesses::{WitnessSource, witness_section};
 use crate::report::counted;
 use crate::tla::{
     CheckOutcome, Diagnostic, FurtherProperty, FurtherVerdict, Module, Reached, Verdict, ViolationKind,
@@ -60,7 +60,14 @@ pub fn check_page(source: &CheckSource<'_>) -> Page {
     let mut sections = Vec::new();
     sections.extend(diagnostics(outcome));
     sections.extend(counterexample(outcome, module.as_ref(), &mut traces));
-    sections.extend(witnesses(outcome));
+    let witnesses = WitnessSource {
+        title: "How the specification works",
+        outcome,
+        module: module.as_ref(),
+        listing: "module".to_owned(),
+        graph: source.graph,
+    };
+    sections.extend(witness_section(&witnesses, &mut traces));
     let mut data = serde_json::json!({});
     if let Some(graph) = source.graph {
         let (section, graph_data) =
@@ -161,30 +168,6 @@ fn counterexample(outcome: &CheckOutcome, module: Option<&Module>, traces: &mut 
     traces.insert("counterexample".to_owned(), data);
     let note = Some(trace.steps.len().to_string());
     Some(Section { id: "trace", title: "Counterexample".to_owned(), note, body })
-}
-
-fn witnesses(outcome: &CheckOutcome) -> Option<Section> {
-    #[derive(Serialize)]
-    struct Row<'a> {
-        name: &'a str,
-        tone: Tone,
-        words: String,
-    }
-    let mut rows = Vec::new();
-    for witness in &outcome.witnesses {
-        let (tone, words) = match &witness.reached {
-            Reached::No => (Tone::Bad, "cannot be reached".to_owned()),
-            Reached::Unknown(why) => (Tone::Open, format!("not decided: {why}")),
-            Reached::Yes { depth } => (Tone::Good, format!("is reached, in {}", counted(*depth as u64, "state"))),
-        };
-        rows.push(Row { name: &witness.name, tone, words });
-    }
-    (!rows.is_empty()).then(|| Section {
-        id: "witnesses",
-        title: "Witnesses".to_owned(),
-        note: Some(rows.len().to_string()),
-        body: render("reached", minijinja::context! { rows }),
-    })
 }
 
 fn specification(spec: &str, text: &str) -> Section {

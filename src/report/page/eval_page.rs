@@ -22,7 +22,8 @@ pub fn eval_page(entries: &[Entry], comparison: Option<&Comparison>, what: &str)
         .fold((0, 0), |(found, all), evaluation| (found + evaluation.tier3.detected, all + evaluation.tier3.total));
     let score = mean(&rows);
     let regressions = comparison.map_or(0, |comparison| comparison.regressions.len());
-    let failed = entries.len() - evaluations.len();
+    let failed = entries.iter().filter(|entry| matches!(entry.outcome, Outcome::Failed { .. })).count();
+    let skipped = entries.len() - evaluations.len() - failed;
     let tone = match score {
         _ if regressions > 0 || failed > 0 => Tone::Bad,
         Some(score) if score >= 0.8 => Tone::Good,
@@ -34,7 +35,8 @@ pub fn eval_page(entries: &[Entry], comparison: Option<&Comparison>, what: &str)
         Some(score) => format!("Score {score:.2} over {cases}: {found} of {all} known bugs found"),
         None => format!("No score over {cases}: {found} of {all} known bugs found"),
     };
-    let heading = if failed > 0 { format!("{heading}; {failed} not evaluated") } else { heading };
+    let heading = if failed > 0 { format!("{heading}; {failed} could not be evaluated") } else { heading };
+    let heading = if skipped > 0 { format!("{heading}; {skipped} skipped") } else { heading };
     let [sound, size, bugs] = WEIGHTS.map(|weight| format!("{:.0} %", weight * 100.0));
     let mut facts = vec![Fact::new(
         "Score",
@@ -162,6 +164,7 @@ fn killers(evaluations: &[&Evaluation]) -> Option<Section> {
         }
     }
     let most = by.values().map(|(killed, _)| *killed).max()?;
+    let is_folded = evaluations.len() > 1;
     let mut rows: Vec<Killer> = by
         .into_iter()
         .map(|(name, (killed, only))| Killer { name, killed, only, width: killed * 160 / most })
@@ -174,7 +177,7 @@ fn killers(evaluations: &[&Evaluation]) -> Option<Section> {
         body: render(
             "killers",
             minijinja::context! {
-                rows, note => None::<String>, idle => 0, deadlock => None::<Killer>, has_requirements => false,
+                rows, note => None::<String>, idle => 0, deadlock => None::<Killer>, has_requirements => false, is_folded,
             },
         ),
     })

@@ -9,7 +9,9 @@ use super::frame::{Html, Section, Tone, render};
 use super::listing::{Cited, Mark, cited_lines};
 use super::run_context::{RunContext, module_id};
 use super::trace::{StepCitation, StepQuote, TraceSource, trace_view};
-use crate::pipeline::{Citation, Flaw, JudgedViolation, Quotes, RequirementStatus, Revision, ViolationJudgement};
+use crate::pipeline::{Citation, Flaw, JudgedViolation, Quotes, Revision, ViolationJudgement};
+use crate::prompt::Requirement;
+use crate::report::run_explanation::{broken_requirements, explain_violation};
 use crate::report::text::granted;
 use crate::tla::{CheckOutcome, Lasso, Module, probe_lines};
 
@@ -24,6 +26,8 @@ struct Finding {
     requirements: Vec<BrokenRequirement>,
     formula: Option<String>,
     trace: Option<Html>,
+    /// The counterexample in sentences.
+    sentences: Option<String>,
     /// How the behaviour goes on, and what further runs showed.
     remarks: Vec<String>,
 }
@@ -124,6 +128,7 @@ impl Subject<'_> {
             requirements: self.requirements(),
             formula: self.module.and_then(|module| Some(module.definition(property)?.text.clone())),
             trace,
+            sentences: explain_violation(self.context.view, self.revision, property),
             remarks,
         }
     }
@@ -153,19 +158,17 @@ impl Subject<'_> {
     }
 
     fn requirements(&self) -> Vec<BrokenRequirement> {
-        let broken = self.context.view.results_of(self.revision).into_iter().filter(|result| {
-            matches!(&result.status, RequirementStatus::Broken { by } if by.contains(&self.violation.property))
-        });
-        let words = |result: crate::pipeline::RequirementResult| {
-            let place = result.requirement.place.as_ref();
+        let words = |requirement: Requirement| {
+            let place = requirement.place.as_ref();
             BrokenRequirement {
-                quote: self.context.sentence(self.revision, &result.requirement),
+                quote: self.context.sentence(self.revision, &requirement),
                 lines: place.map(|place| cited_lines(place, &self.context.documents)).unwrap_or_default(),
-                place: result.requirement.place_words(),
-                id: result.requirement.id,
-                text: result.requirement.text,
+                place: requirement.place_words(),
+                id: requirement.id,
+                text: requirement.text,
             }
         };
+        let broken = broken_requirements(self.context.view, self.revision, &self.violation.property).into_iter();
         broken.map(words).collect()
     }
 }

@@ -40,7 +40,6 @@ templates![
     "mutants",
     "mutated_source",
     "question",
-    "reached",
     "requirements",
     "state_graph",
     "revisions",

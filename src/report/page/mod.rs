@@ -38,3 +38,4 @@ pub use live::{LivePage, live_page};
 pub use mutation_page::mutation_page;
 pub use run_context::RunSource;
 pub use run_page::run_page;
+pub use witnesses::witness_request;

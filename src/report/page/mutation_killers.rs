@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::frame::{Section, render};
 use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key};
 use crate::report::counted;
-use crate::report::mutation::DEADLOCK;
+use crate::report::mutation::{DEADLOCK, killed_by_deadlock_only};
 
 /// Width of the longest bar in pixels.
 const BAR: usize = 160;
@@ -55,11 +55,15 @@ pub(super) fn killers(subject: &Subject, summary: &Summary, judgements: &[Judgem
         let mutants = counted(incomplete as u64, "killed mutant");
         format!("Of {mutants} the checker did not decide every property, so a property may notice more than is counted here, and what only it notices is counted without them.")
     });
+    let only_deadlock = killed_by_deadlock_only(judgements);
     let idle = rows.iter().filter(|row| row.killed == 0).count();
     Some(Section {
         id: "killers",
         title: "What each property notices".to_owned(),
         note: Some(count.to_string()),
-        body: render("killers", minijinja::context! { rows, note, deadlock, idle, has_requirements => true }),
+        body: render(
+            "killers",
+            minijinja::context! { rows, note, deadlock, only_deadlock, idle, has_requirements => true, is_folded => false },
+        ),
     })
 }

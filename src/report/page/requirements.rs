@@ -7,7 +7,10 @@ use serde::Serialize;
 use super::frame::{Section, Tone, render};
 use super::listing::{Cited, cited_lines};
 use super::run_context::RunContext;
-use crate::pipeline::{CoveredRequirement, ForbiddenExample, RequirementStatus, Revision};
+use crate::mutation::Outcome;
+use crate::pipeline::{CoveredRequirement, ForbiddenExample, Judged, RequirementStatus, Revision};
+use crate::report::counted;
+use crate::report::explain::false_words;
 use crate::tla::Module;
 
 #[derive(Serialize)]
@@ -33,6 +36,10 @@ struct PropertyRow {
     /// What a reader who saw only the formula says it forbids.
     reading: Option<String>,
     example: Option<String>,
+    /// The id of the finding that shows how it is violated.
+    finding: Option<&'static str>,
+    /// Mutants that it was the first to notice.
+    noticed: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -42,9 +49,21 @@ struct Filter {
     count: usize,
 }
 
+/// The judged mutants of a run that strengthens its properties, if they were judged with the properties of this revision.
+fn judged_mutants<'a>(context: &RunContext<'a>, revision: &Revision) -> Option<&'a Judged> {
+    let kept = revision.strengthened.as_ref()?;
+    // Properties on trial that were dropped were judged, too.
+    let is_kept = |judged: &&Judged| {
+        judged.tally() == kept.after && judged.with_outcome(Outcome::Survived).eq(kept.surviving.iter())
+    };
+    let events = context.source.entries.iter().rev().filter(|entry| entry.rev == revision.revision);
+    events.filter_map(|entry| Some(&entry.event.try_as_mutants_judged_ref()?.judged)).find(is_kept)
+}
+
 pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
     let revision = context.decisive?;
     let module = context.module(revision);
+    let evidence = Evidence { context, revision, module: module.as_ref(), judged: judged_mutants(context, revision) };
     let results = context.view.results_of(revision);
     let readings = if context.view.open_question().is_some() { context.shown_revisions() } else { Vec::new() };
     let rows: Vec<RequirementRow> = results
@@ -79,10 +98,7 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
                     RequirementStatus::Holds { .. } => short.to_owned(),
                     other => other.words(),
                 },
-                properties: names
-                    .into_iter()
-                    .map(|name| property_row(context, revision, module.as_ref(), name))
-                    .collect(),
+                properties: names.into_iter().map(|name| evidence.property_row(name)).collect(),
             }
         })
         .collect();
@@ -103,17 +119,56 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
     })
 }
 
-fn property_row(context: &RunContext<'_>, revision: &Revision, module: Option<&Module>, name: &str) -> PropertyRow {
-    let examples = revision.mutant_sample.iter().flat_map(|sample| &sample.examples);
-    let example = |example: &ForbiddenExample| {
-        let ForbiddenExample { definition, what, noticed_in, .. } = example;
-        format!("if {definition} {what}, then state {} has {}", noticed_in.step, noticed_in.values)
-    };
-    PropertyRow {
-        name: name.to_owned(),
-        formula: module.and_then(|module| Some(module.definition(name)?.text.clone())),
-        reading: context.view.blind_readings_of(revision).get(name).cloned(),
-        example: examples.filter(|example| example.property == name).map(example).next(),
+/// What is known of the properties of a revision.
+struct Evidence<'a> {
+    context: &'a RunContext<'a>,
+    revision: &'a Revision,
+    module: Option<&'a Module>,
+    judged: Option<&'a Judged>,
+}
+
+impl Evidence<'_> {
+    fn property_row(&self, name: &str) -> PropertyRow {
+        let Self { context, revision, .. } = self;
+        let is_violated =
+            revision.check.as_ref().is_some_and(|check| check.violated_names().any(|known| known == name));
+        let noticed = self.judged.iter().flat_map(|judged| judged.with_outcome(Outcome::Killed));
+        let noticed = noticed.filter(|mutant| mutant.killed_by.first().is_some_and(|first| first == name));
+        PropertyRow {
+            name: name.to_owned(),
+            formula: self.formula(self.module, name),
+            reading: context.view.blind_readings_of(revision).get(name).cloned(),
+            example: self.example(name),
+            finding: is_violated.then_some("findings"),
+            noticed: noticed.map(|mutant| format!("`{}` {}", mutant.definition, mutant.what)).collect(),
+        }
+    }
+
+    fn formula(&self, module: Option<&Module>, name: &str) -> Option<String> {
+        Some(module?.definition(name)?.text.clone())
+    }
+
+    /// A mutant that it notices, or an earlier revision that violated the same formula.
+    fn example(&self, name: &str) -> Option<String> {
+        let sampled = self.revision.mutant_sample.iter().flat_map(|sample| sample.examples.clone());
+        let judged = self.judged.iter().flat_map(|judged| judged.examples());
+        let words = |ForbiddenExample { definition, what, noticed_in, .. }: ForbiddenExample| {
+            format!("if `{definition}` {what}, then state {} has {}", noticed_in.step, noticed_in.values)
+        };
+        let noticed = sampled.chain(judged).find(|example| example.property == name).map(words);
+        noticed.or_else(|| {
+            self.context.view.revisions.iter().rev().find_map(|earlier| self.earlier_example(earlier, name))
+        })
+    }
+
+    fn earlier_example(&self, earlier: &Revision, name: &str) -> Option<String> {
+        let trace =
+            earlier.check.as_ref()?.counterexample_to(name).filter(|_| earlier.revision < self.revision.revision)?;
+        let formula = self.formula(self.context.module(earlier).as_ref(), name)?;
+        let is_same = self.formula(self.module, name) == Some(formula);
+        let words = false_words(trace).map_or_else(String::new, |words| format!(": {words}"));
+        let states = counted(trace.steps.len(), "state");
+        is_same.then(|| format!("the model of rev_{} violated it after {states}{words}", earlier.revision))
     }
 }
 

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use crate::journal::Sha;
 use crate::pipeline::{Entry, Flaw, Quotes, Revision, RunView, StoredFile, file};
 use crate::prompt::{Document, Requirement};
+use crate::report::run_explanation;
 use crate::report::text::decisive_revision;
 use crate::tla::Module;
+use crate::toolchain::StateGraph;
 
 /// What a page of a run is made from.
 pub struct RunSource<'a> {
@@ -16,6 +18,8 @@ pub struct RunSource<'a> {
     pub read: &'a dyn Fn(&Sha) -> Option<String>,
     /// The run folder as the user wrote it, for commands.
     pub folder: &'a str,
+    /// States of the decisive revision with a path to each witness, or why there are none. `None` if they were not explored.
+    pub graph: Option<&'a Result<StateGraph, String>>,
 }
 
 /// What all sections use.
@@ -51,10 +55,8 @@ impl<'a> RunContext<'a> {
         Module::parse(&self.text(revision, file::MODULE)?).ok()
     }
 
-    /// The sentence of the documents that a requirement cites, if a review quoted it, without the marks of Markdown.
     pub(super) fn sentence(&self, revision: &Revision, requirement: &Requirement) -> Option<String> {
-        let (_, quotes) = self.view.reviews.by_revision.get(&revision.revision)?.last()?;
-        Some(quotes.0.get(requirement.place.as_ref()?)?.replace("**", ""))
+        run_explanation::cited_sentence(self.view, revision, requirement)
     }
 
     /// The claim that the violation of a property is a flaw, with the sentences that the review cites.
@@ -85,14 +87,8 @@ impl<'a> RunContext<'a> {
         reading.map_or_else(|| format!("rev_{number}"), |reading| format!("rev_{number} (reading {})", reading.choice))
     }
 
-    /// The revisions whose counterexamples are shown: the decisive one, and the one that raised its question.
     pub(super) fn shown_revisions(&self) -> Vec<&'a Revision> {
-        let asked = self.view.open_question().map(|question| question.readings.map(|reading| reading.revision));
-        let of_question =
-            asked.into_iter().flatten().flatten().filter_map(|n| self.view.revisions.iter().find(|r| r.revision == n));
-        let mut shown: Vec<&Revision> = of_question.collect();
-        shown.extend(self.decisive.filter(|decisive| !shown.iter().any(|known| known.revision == decisive.revision)));
-        shown
+        run_explanation::shown_revisions(self.view)
     }
 }
 

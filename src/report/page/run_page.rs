@@ -28,7 +28,7 @@ pub fn run_page(source: &RunSource<'_>) -> Result<Page, crate::report::ChartErro
     sections.extend(findings(&context, &mut traces, &mut marks));
     sections.extend(requirements(&context));
     sections.extend(grounds(&context));
-    sections.extend(witnesses(&context));
+    sections.extend(witnesses(&context, &mut traces));
     sections.extend(document_section(&context, &marks));
     sections.extend(module_section(&context));
     sections.extend(revisions(&context));

@@ -28,7 +28,7 @@ struct Survivor<'a> {
     what: &'a str,
     effect: String,
     touched: String,
-    diff: Vec<DiffLine<'a>>,
+    diff: Vec<DiffLine>,
     lost: String,
     trace_title: &'static str,
     /// Of a single new state.
@@ -37,9 +37,9 @@ struct Survivor<'a> {
 }
 
 #[derive(Serialize)]
-struct DiffLine<'a> {
+struct DiffLine {
     kind: &'static str,
-    text: &'a str,
+    text: String,
 }
 
 /// The id of the card of a survivor, by its place among all mutants.
@@ -74,7 +74,7 @@ pub(super) fn survivors(
         id: "survivors",
         title: "What no property notices".to_owned(),
         note: Some(survivors.len().to_string()),
-        body: render("survivors", minijinja::context! { survivors, groups }),
+        body: render("survivors", minijinja::context! { groups }),
     })
 }
 
@@ -85,7 +85,6 @@ fn survivor<'a>(
     is_open: bool,
     traces: &mut Map<String, Value>,
 ) -> Survivor<'a> {
-    let kind = |line: &str| if line.starts_with('-') { "old" } else { "new" };
     let trace = judgement.trace.as_ref();
     let steps = trace.map_or(&[][..], |trace| trace.steps.as_slice());
     let only = if let [only] = steps { Some(only) } else { None };
@@ -96,9 +95,9 @@ fn survivor<'a>(
         name: shown_name(judgement),
         definition: &judgement.definition,
         what: &judgement.what,
-        effect: effect(steps, &judgement.lost_witnesses),
+        effect: effect(steps, judgement),
         touched: touched(subject, &judgement.definition),
-        diff: judgement.diff.lines().map(|text| DiffLine { kind: kind(text), text }).collect(),
+        diff: diff_with_context(&subject.source, judgement),
         lost: judgement.lost_witnesses.join(", "),
         trace_title: if only.is_some() {
             "A new initial state"
@@ -112,6 +111,23 @@ fn survivor<'a>(
     }
 }
 
+/// The change with the line before and the line after it.
+fn diff_with_context(source: &str, judgement: &Judgement) -> Vec<DiffLine> {
+    let number = |line: &str| line.get(2..)?.split(':').next()?.parse::<usize>().ok();
+    let first = judgement.diff.lines().next().and_then(number).unwrap_or(judgement.line);
+    let last = judgement.diff.lines().filter(|line| line.starts_with('-')).filter_map(number).last();
+    let unchanged = |number: usize| {
+        let text = source.lines().nth(number.checked_sub(1)?)?;
+        Some(DiffLine { kind: "same", text: format!("  {number}: {text}") })
+    };
+    let changed = judgement.diff.lines().map(|line| {
+        let kind = if line.starts_with('-') { "old" } else { "new" };
+        DiffLine { kind, text: line.to_owned() }
+    });
+    let after = unchanged(last.map_or(first, |last| last + 1));
+    unchanged(first.saturating_sub(1)).into_iter().chain(changed).chain(after).collect()
+}
+
 fn touched(subject: &Subject, definition: &str) -> String {
     let touched = requirements_touched(&subject.module, &subject.cfg, definition);
     let covered = subject.module.requirements_by_property(&subject.cfg);
@@ -123,19 +139,21 @@ fn touched(subject: &Subject, definition: &str) -> String {
     }
 }
 
-/// What the last step of the new behaviour does, in a sentence.
-fn effect(steps: &[Step], lost: &[String]) -> String {
+/// What is new in the last step of the new behaviour. Of a new initial state, the variables that the change mentions come first.
+fn effect(steps: &[Step], judgement: &Judgement) -> String {
     match steps {
         [.., previous, step] => change_words(&changes(previous, step), usize::MAX)
-            .map_or_else(|| "a step that changes no variable".to_owned(), |words| format!("a step can do {words}")),
+            .map_or_else(|| "New step: no variable changes".to_owned(), |words| format!("New step: {words}")),
         [only] => {
+            let mut state: Vec<(&String, &String)> = only.state.iter().collect();
+            state.sort_by_key(|(name, _)| !judgement.diff.contains(name.as_str()));
             let values: Vec<String> =
-                only.state.iter().take(NAMING).map(|(name, value)| format!("{name} = {}", shorten(value))).collect();
-            let more = if only.state.len() > NAMING { ", \u{2026}" } else { "" };
-            format!("a new initial state: {}{more}", values.join(", "))
+                state.iter().take(NAMING).map(|(name, value)| format!("{name} = {}", shorten(value))).collect();
+            let more = if state.len() > NAMING { ", \u{2026}" } else { "" };
+            format!("New initial state: {}{more}", values.join(", "))
         }
-        [] if lost.is_empty() => "new behaviours".to_owned(),
-        [] => format!("no longer reaches {}", lost.join(", ")),
+        [] if judgement.lost_witnesses.is_empty() => "New behaviours".to_owned(),
+        [] => format!("No longer reaches {}", judgement.lost_witnesses.join(", ")),
     }
 }
 

@@ -136,9 +136,11 @@
         all.open = false;
         if (all.hasAttribute("data-late")) all.addEventListener("toggle", () => this.listSteps(all), { once: true });
       }
-      this.show(trace.start ?? 0);
-      // What is folded has no size to scroll in.
-      root.closest("details.card")?.addEventListener("toggle", () => this.show(this.at));
+      this.at = trace.start ?? 0;
+      const card = root.closest("details.card");
+      // What is folded has no size to scroll in, and a page may have many traces.
+      if (!(card instanceof HTMLDetailsElement) || card.open) this.show(this.at);
+      card?.addEventListener("toggle", () => this.show(this.at));
     }
 
     /** @param {string | null} where */
@@ -322,7 +324,7 @@
     // Without a focus, the keys belong to the trace that is seen, unless what has the focus scrolls by them.
     const seen = () => target.closest(".wide, .scroll, .listing, .diff, input") ? undefined : steppers.find(({ root }) => {
       const { top, bottom } = root.getBoundingClientRect();
-      return top < innerHeight * 0.7 && bottom > innerHeight * 0.2;
+      return root.checkVisibility() && top < innerHeight * 0.7 && bottom > innerHeight * 0.2;
     });
     const stepper = inside ?? seen();
     if (!stepper) return;

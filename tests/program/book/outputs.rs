@@ -55,7 +55,7 @@ fn the_flaw_in_the_readme_is_the_output_of_its_command() {
 #[test]
 fn the_three_jobs_in_the_readme_print_these_lines() {
     let bench = Bench::without_tools();
-    let demo = bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    let demo = bench.finished_demo().expect(0);
     is_shortened(&shown("run path/to/docs"), &demo.stderr);
     let resumed = bench.run(&["resume", "demo-specs", "--from", "rev_0", "--at", "model_check"]).expect(0);
     is_shortened(&shown("resume demo-specs"), &resumed.stderr);

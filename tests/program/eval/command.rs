@@ -38,7 +38,7 @@ fn recorded_swap(bench: &Bench) -> (String, String) {
     let case = project().join("evals/uniswap_swap");
     let recording = case.join("recording/run.jsonl");
     let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap()];
-    bench.run(&[&args[..], &["--checker", "embedded", "--strict-replay", "--out", "swap"]].concat()).expect(0);
+    bench.finished(&[&args[..], &["--checker", "embedded", "--strict-replay", "--out", "swap"]].concat()).expect(0);
     (bench.read("swap/Spec.tla"), bench.read("swap/Spec.cfg"))
 }
 

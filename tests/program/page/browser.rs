@@ -50,7 +50,7 @@ fn has_sections(page: &str, ids: &[&str]) {
 #[test]
 fn a_page_of_the_demo() {
     let bench = Bench::without_tools();
-    bench.run(&["demo"]).expect(0);
+    bench.finished_demo().expect(0);
     bench.run(&["report", "demo-specs", "--html", "page.html"]).expect(0);
     has_sections(&bench.read("page.html"), &["requirements", "grounds", "documents", "model", "revisions", "course"]);
     look_at(&bench, "page.html");

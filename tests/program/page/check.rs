@@ -77,6 +77,78 @@ fn the_counterexample_is_a_path_of_the_graph_of_all_reachable_states() {
     }
 }
 
+/// The trace that leads to a witness.
+fn story(page: &str, name: &str) -> Value {
+    let card = page.split("<details class=\"card story\"").find(|card| card.contains(&format!("<code>{name}</code>")));
+    let id = inside(card.expect("a card of the witness"), "data-trace=\"", "\"");
+    traces(page)[id].clone()
+}
+
+#[test]
+fn a_witness_is_the_end_of_a_shortest_path_through_the_graph() {
+    let bench = bench();
+    let page = page(&bench);
+    let story = story(&page, "SecondHasIt");
+    let steps = story["steps"].as_array().unwrap();
+    // The check counts the states of a shortest path independently.
+    let checked = bench.run(&["check", "Lock.tla", "--checker", "embedded", "--format", "json"]).expect(1);
+    let checked: Value = serde_json::from_str(&checked.stdout).unwrap();
+    assert_eq!(checked["witnesses"][0]["reached"]["yes"]["depth"], steps.len());
+    let titles: Vec<&str> = steps.iter().map(|step| step["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["initial state", "Look(2)", "Take(2)"]);
+    assert_eq!(steps[2]["state"]["lock"], "2");
+    let from = steps[2]["lines"][0].as_u64().unwrap();
+    assert!(inside(&page, &format!("id=\"module-L{from}\">"), "</div>").contains("Take: lock := self"));
+    assert!(inside(&page, "<section id=\"witnesses\"", "</section>").contains("The embedded checker found"));
+}
+
+/// A walk on a line, with witnesses at these numbers and a constraint.
+fn walk_page(length: usize, witnesses: &[(&str, usize)]) -> String {
+    let bench = Bench::without_tools();
+    let definitions: String = witnesses.iter().map(|(name, at)| format!("{name} == x = {at}\n")).collect();
+    let module = format!(
+        "---- MODULE Walk ----\nEXTENDS Naturals\nVARIABLES x\nInit == x = 0\nNext == x' = x + 1\n\
+         Spec == Init /\\ [][Next]_x\nSmall == x < {length}\nTrue == x >= 0\n{definitions}====\n"
+    );
+    let lines: String = witnesses.iter().map(|(name, _)| format!("\\* WITNESS {name}\n")).collect();
+    bench.write("Walk.tla", module);
+    bench.write(
+        "Walk.cfg",
+        format!("SPECIFICATION Spec\nINVARIANT True\nCONSTRAINT Small\n{lines}CHECK_DEADLOCK FALSE\n"),
+    );
+    bench.run(&["check", "Walk.tla", "--checker", "embedded", "--html", "page.html"]).expect(0);
+    let page = bench.read("page.html");
+    check_page(&page);
+    page
+}
+
+#[test]
+fn a_model_that_is_too_large_to_draw_has_the_paths_to_its_witnesses() {
+    let page = walk_page(400, &[("Near", 40), ("Far", 250)]);
+    assert!(graph(&page).is_null());
+    assert_eq!(story(&page, "Near")["steps"].as_array().unwrap().len(), 41);
+    let far = page.rsplit("<code>Far</code>").next().unwrap();
+    assert!(page.contains("reached after 251 states") && inside(far, "<p>", "</p>").contains("more than 200 states"));
+}
+
+#[test]
+fn a_witness_outside_of_the_constraint_and_one_behind_the_limit_are_told_apart() {
+    // A check evaluates witnesses also in the states that a constraint cuts off.
+    let page = walk_page(5, &[("Outside", 5)]);
+    assert_eq!(story(&page, "Outside")["steps"].as_array().unwrap().len(), 6);
+    let bench = Bench::without_tools();
+    bench.write(
+        "Wide.tla",
+        "---- MODULE Wide ----\nEXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y \\in 1..21000\n\
+         Next == x < 1 /\\ y = 1 /\\ x' = 1 /\\ y' = y\nSpec == Init /\\ [][Next]_<<x, y>>\nMoved == x = 1\n====\n",
+    );
+    bench.write("Wide.cfg", "SPECIFICATION Spec\n\\* WITNESS Moved\nCHECK_DEADLOCK FALSE\n");
+    bench.run(&["check", "Wide.tla", "--checker", "embedded", "--html", "page.html"]).expect(0);
+    let page = bench.read("page.html");
+    check_page(&page);
+    assert!(page.contains("no such state is among the 21000 states that were explored for this page"), "{page}");
+}
+
 #[test]
 fn an_arrow_between_lanes_is_a_message_and_nothing_else_is_one() {
     let bench = Bench::without_tools();

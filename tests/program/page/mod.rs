@@ -8,6 +8,7 @@ mod eval;
 mod hostile;
 mod mutation;
 mod outcomes;
+mod requirements;
 mod target;
 
 use serde_json::Value;

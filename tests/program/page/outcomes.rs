@@ -63,6 +63,32 @@ fn the_page_of_a_flaw_shows_the_sentence_the_steps_and_the_lines_that_allow_them
 }
 
 #[test]
+fn each_witness_of_a_run_has_the_path_that_its_journal_counts() {
+    let case = project().join("evals/lockbox");
+    let bench = Bench::without_tools();
+    let recording = case.join("recording/run.jsonl");
+    let arguments =
+        ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--provider", "replay"];
+    bench.run(&[&arguments[..], &["--checker", "embedded", "--out", "specs", "--html", "run.html"]].concat()).expect(0);
+    let page = page(&bench);
+    assert_eq!(traces(&page), traces(&bench.read("run.html")));
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.run(&["report", "specs", "--format", "json"]).expect(0).stdout).unwrap();
+    let revision = report["revisions"].as_array().unwrap().last().unwrap();
+    let witnesses = revision["check"]["witnesses"].as_array().unwrap();
+    assert!(witnesses.len() > 10);
+    let section = inside(&page, "<section id=\"witnesses\"", "</section>");
+    let stories: Vec<&str> = section.split("<details class=\"card story\"").skip(1).collect();
+    assert_eq!(stories.len(), witnesses.len());
+    for (witness, story) in witnesses.iter().zip(stories) {
+        let steps = &traces(&page)[inside(story, "data-trace=\"", "\"")]["steps"];
+        assert_eq!(steps.as_array().unwrap().len() as u64, witness["reached"]["yes"]["depth"].as_u64().unwrap());
+        assert!(steps.as_array().unwrap().iter().skip(1).all(|step| !step["lines"].is_null()), "{witness}");
+    }
+    assert_eq!(section.matches("class=\"card story\" open").count(), 1);
+}
+
+#[test]
 fn the_page_of_an_ambiguity_has_both_answers_side_by_side() {
     let script = ambiguity::then_not(
         ambiguity::overshooting(&ambiguity::claim(Some("O1")), &ambiguity::opinion(&json!("O1"))),

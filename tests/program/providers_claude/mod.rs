@@ -460,7 +460,7 @@ fn peak_mib(pid: u32) -> Option<u64> {
 #[test]
 fn the_swap_case_ends_approved_through_claude_code() {
     let program = real_program();
-    let bench = crate::support::Bench::real();
+    let bench = crate::support::Bench::remembering();
     let case = crate::support::project().join("evals/uniswap_swap");
     let recording = case.join("recording/run.jsonl");
     let model = RecordedModel::load(&recording);
@@ -481,7 +481,7 @@ fn the_swap_case_ends_approved_through_claude_code() {
         assert!(!event["data"]["reads"].as_array().unwrap().is_empty(), "{event}");
     }
     // The same answers, replayed, make the same files.
-    let replay = crate::support::Bench::real();
+    let replay = crate::support::Bench::remembering();
     let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"];
     replay.run(&args).expect(0);
     for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md"] {

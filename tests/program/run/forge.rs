@@ -17,7 +17,7 @@ fn replay_of(bench: &Bench, case: &str, recording: &str, more: &[&str], status: 
 
 #[test]
 fn the_demo_ends_approved_with_every_file_in_place() {
-    let bench = Bench::real();
+    let bench = Bench::remembering();
     bench.run(&["demo"]).expect(0).prints(&["Outcome: approved", "within: ", "collision", "holds, checked by"]);
     for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {
         assert!(!bench.read(&format!("demo-specs/{file}")).is_empty());
@@ -41,7 +41,7 @@ fn the_demo_ends_approved_with_every_file_in_place() {
 
 #[test]
 fn a_flaw_of_the_documented_protocol_is_reported_in_the_documents_words() {
-    let bench = Bench::real();
+    let bench = Bench::remembering();
     replay(&bench, "cache_aside", 1).prints(&["Outcome: flaw found", "documents: docs/", "The second reader agrees"]);
     let journal = bench.journal("specs");
     let guards: Vec<&serde_json::Value> = journal.iter().filter(|e| name(e) == "guard_evaluated").collect();
@@ -51,7 +51,7 @@ fn a_flaw_of_the_documented_protocol_is_reported_in_the_documents_words() {
 
 #[test]
 fn with_repair_a_confirmed_flaw_leads_to_an_approval_as_repaired() {
-    let bench = Bench::real();
+    let bench = Bench::remembering();
     replay_of(&bench, "cache_aside", "repair.jsonl", &["--repair"], 0).prints(&["approved as repaired"]);
     let journal = bench.journal("specs");
     assert!(routes(&journal).contains(&"second_reading->informal_spec".to_owned()));
@@ -67,7 +67,7 @@ fn with_repair_a_confirmed_flaw_leads_to_an_approval_as_repaired() {
 /// The review finds that an assumption narrows what the documents promise, and it becomes a requirement.
 #[test]
 fn a_promise_that_was_first_left_out_becomes_a_requirement() {
-    let bench = Bench::real();
+    let bench = Bench::remembering();
     replay(&bench, "ring_election", 0).prints(&["Outcome: approved"]);
     assert!(routes(&bench.journal("specs")).contains(&"review->informal_spec".to_owned()));
     let (before, after) = (bench.read("specs/history/rev_0/informal_spec.md"), bench.read("specs/informal_spec.md"));
@@ -77,7 +77,7 @@ fn a_promise_that_was_first_left_out_becomes_a_requirement() {
 
 #[test]
 fn a_run_with_one_concern_ends_approved_on_a_large_folder_after_a_property_was_repaired_by_an_edit() {
-    let bench = Bench::real();
+    let bench = Bench::remembering();
     let concern = ["--concern", "the lease grant protocol with fencing tokens"];
     replay_of(&bench, "lockbox", "run.jsonl", &concern, 0).prints(&["Outcome: approved", "Other concerns"]);
     let journal = bench.journal("specs");
