@@ -18,6 +18,7 @@ pub use tlaforge_pluscal as pluscal;
 pub use tlaforge_process as process;
 pub use tlaforge_prompt as prompt;
 pub mod report;
+pub mod shell;
 pub use tlaforge_temporal as temporal;
 pub use tlaforge_tla as tla;
 pub use tlaforge_toolchain as toolchain;

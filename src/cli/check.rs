@@ -14,15 +14,14 @@ use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
-use super::terminal::{
-    is_colored, print_json_line, print_message, print_result, set_trace_width, shell_word, write_stdout,
-};
+use super::terminal::{is_colored, print_json_line, print_message, print_result, set_trace_width, write_stdout};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
 use crate::exit::Exit;
 use crate::report::{CheckSource, check_json, check_page, explain};
+use crate::shell::shell_word;
 use crate::tla::{
     Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
     verdict_sentence,

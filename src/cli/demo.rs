@@ -14,7 +14,7 @@ use super::provider::AnswerSource;
 use super::settings::load_settings;
 use super::snippet_text::print_failure;
 use super::swap_example::{EXAMPLE_CHECKLIST, EXAMPLE_DOCS, example_recording};
-use super::terminal::{print_message, shell_word};
+use super::terminal::print_message;
 use super::tool_args::ToolArgs;
 use super::tools::{discover_java_tools, tool_failure};
 use super::trust::make_paths_absolute;
@@ -24,6 +24,7 @@ use crate::eval::Checklist;
 use crate::exit::Exit;
 use crate::pipeline::Run;
 use crate::prompt::{Document, Documents};
+use crate::shell::shell_word;
 use crate::toolchain::ToolError;
 
 #[derive(Debug, ClapArgs)]

@@ -32,6 +32,7 @@ use crate::nodes::NodeDispatcher;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
 use crate::report::{self, Entry, Outcome};
+use crate::shell::shell_word;
 
 /// The result of a case, and the exit status for this case alone.
 type CaseResult = (Entry, Exit);
@@ -194,7 +195,7 @@ impl Suite<'_> {
             // A replay stops if the recording has no answer to a request, which counts as a failed request.
             let exit = if self.cancel.is_cancelled() { Exit::Interrupted } else { Exit::Provider };
             return Err(Failure::new(exit, format!("the replay of its recording stopped: {}", finished.why))
-                .hint(format!("record it again: tlaforge run --case {} --record FILE", case.root.display())));
+                .hint(format!("record it again: tlaforge run --case {} --record FILE", shell_word(&case.root))));
         }
         Ok(())
     }

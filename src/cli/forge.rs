@@ -28,6 +28,7 @@ use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSet
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::{answer_commands, interrupted_summary, summary};
+use crate::shell::shell_word;
 
 /// What a run needs besides its folder.
 pub(super) struct Preparation {
@@ -149,7 +150,7 @@ pub(super) async fn drive_and_report(
         display.note(&format!("answer it with: {}", answer_command(&question, run.root())));
     }
     if finished.outcome == Outcome::Stopped {
-        display.note(&format!("continue with: tlaforge resume {}", run.root().display()));
+        display.note(&format!("continue with: tlaforge resume {}", shell_word(run.root())));
     }
     if let Some(server) = server {
         server.wait_for_pages().await;

@@ -22,7 +22,7 @@ use super::signals::cancel_on_signals;
 use super::snippet::Snippet;
 use super::spec_files::{read_spec, read_spec_or_stdin};
 use super::terminal::{
-    is_colored, is_interactive, print_json_line, print_message, print_result, shell_word, trace_width, write_stderr,
+    is_colored, is_interactive, print_json_line, print_message, print_result, trace_width, write_stderr,
 };
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_failure, tool_limits};
@@ -37,6 +37,7 @@ use crate::mutation::{
 use crate::report::{
     check_json, counted, judged_by, mutant_line, mutation_json, mutation_page, mutation_text, stryker,
 };
+use crate::shell::shell_word;
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
@@ -310,14 +311,15 @@ fn baseline_failure(error: &BaselineError, files: &CheckedFiles, args: &MutateAr
                     ),
                 };
             }
-            let config = args.config.as_ref().map_or_else(String::new, |path| format!(" --config {}", path.display()));
+            let config =
+                args.config.as_ref().map_or_else(String::new, |path| format!(" --config {}", shell_word(path)));
             let failure = match diagnostic.as_ref().and_then(|d| Some((d, files.snippet(d)?))) {
                 Some((diagnostic, snippet)) => Failure::new(Exit::Baseline, diagnostic.without_position()).at(snippet),
                 None => Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display())),
             };
             failure.hint(format!(
                 "mutation testing needs a specification that holds: correct it first (tlaforge check {}{config})",
-                spec.display()
+                shell_word(spec)
             ))
         }
     }

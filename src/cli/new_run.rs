@@ -26,6 +26,7 @@ use crate::pipeline::{self, Interface, Outcome, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{DEFAULT_NORMATIVE_WORDS, Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
+use crate::shell::shell_word;
 use crate::tla::is_module_name;
 
 // Compiled in, so that an installed program needs no file of the repository.
@@ -250,18 +251,18 @@ fn refuse_foreign_files(out: &Path) -> Result<(), Failure> {
 }
 
 fn occupied_failure(out: &Path, view: &RunView) -> Failure {
-    let shown = out.display();
+    let (shown, word) = (out.display(), shell_word(out));
     match view.finished.as_ref().map(|f| f.outcome) {
         Some(outcome) if outcome != Outcome::Stopped => {
             Failure::usage(format!("{shown} contains a finished run ({})", outcome.name()))
                 .hint("choose another folder: --out DIR")
                 .hint(format!(
-                    "start a branch from one of its revisions: tlaforge resume {shown} --from rev_0 --at formalize"
+                    "start a branch from one of its revisions: tlaforge resume {word} --from rev_0 --at formalize"
                 ))
-                .hint(format!("read it: tlaforge report {shown}"))
+                .hint(format!("read it: tlaforge report {word}"))
         }
         _ => Failure::usage(format!("{shown} contains an unfinished run"))
-            .hint(format!("continue it: tlaforge resume {shown}"))
+            .hint(format!("continue it: tlaforge resume {word}"))
             .hint("or choose another folder: --out DIR"),
     }
 }

@@ -16,6 +16,7 @@ use crate::files;
 use crate::journal::Sha;
 use crate::pipeline::{Entry, RunView};
 use crate::report::{PAGE_MARK, Page, RunSource, run_page, witness_request};
+use crate::shell::shell_word;
 use crate::toolchain::{CheckRequest, GraphLimits, Limits, StateGraph, ToolContext};
 
 /// States that are explored for the paths to the witnesses of a run. A number of states and not a time, so that the page does
@@ -127,8 +128,8 @@ pub(super) fn write_page(path: &Path, page: &Page) -> Result<(), Failure> {
 
 /// Says how to make the page of a run.
 pub(super) fn note_page_command(display: &Display, folder: &Path) {
-    let folder = folder.display();
-    display.note(&format!("see it in a browser: tlaforge report '{folder}' --html '{folder}/report.html'"));
+    let (page, folder) = (shell_word(&folder.join("report.html")), shell_word(folder));
+    display.note(&format!("see it in a browser: tlaforge report {folder} --html {page}"));
 }
 
 /// Whether a file is a page of this program. Anything else may be a file that the user needs.

@@ -33,6 +33,7 @@ use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Decision, Finished, Outcome, PromptInUse, Run, RunError, RunView};
 use crate::report::summary;
+use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ResumeArgs {
@@ -160,7 +161,7 @@ async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, displa
         }
     }
     if let Some(policy) = &args.forge.policy {
-        let (folder, policy) = (args.folder.display(), policy.display());
+        let (folder, policy) = (shell_word(&args.folder), shell_word(policy));
         display.note(&format!("the run is finished, so the policy is not applied; check the run with: tlaforge audit {folder} --policy {policy}"));
     }
     if args.forge.objective.is_some() {
@@ -168,7 +169,7 @@ async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, displa
     }
     display.note(&format!(
         "the run is finished; start a branch with: tlaforge resume {} --from rev_N --at NODE",
-        args.folder.display()
+        shell_word(&args.folder)
     ));
     Ok(exit_status(finished.outcome, finished.reason))
 }

@@ -2,7 +2,6 @@
 //! keys and control characters never reach the terminal.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
@@ -114,13 +113,6 @@ pub(super) fn write_stderr(text: &str) {
 pub fn print_message(line: &str) {
     let mut err = std::io::stderr().lock();
     let _ = writeln!(err, "{}", escape_control_characters(&hide_secrets(line)));
-}
-
-/// The path as a word of a shell.
-pub(super) fn shell_word(path: &Path) -> String {
-    let path = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@".contains(c);
-    if !path.is_empty() && path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

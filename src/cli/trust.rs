@@ -9,6 +9,7 @@ use super::failure::Failure;
 use crate::config::{FILE_NAME, Layer, Settings};
 use crate::files;
 use crate::llm::{Recording, remote_host};
+use crate::shell::shell_word;
 
 /// Refuses the settings file of the working folder if it sets what only the command line may set.
 pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
@@ -71,7 +72,7 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
     let (mut named, mut flags_to_add) = (Vec::new(), String::new());
     let mut refuse = |what: String, flag: &str, value: &str| {
         named.push(what);
-        let _ = write!(flags_to_add, " {flag} {}", shell_quoted(value));
+        let _ = write!(flags_to_add, " {flag} {}", shell_word(value));
     };
     let is_provider = |names: &[&str]| names.contains(&settings.provider.as_str());
     if let (Some(path), None, true) = (&recorded.claude_path, &flags.claude_path, is_provider(&["claude", "auto"]))
@@ -147,18 +148,6 @@ pub(super) fn default_folder(name: &str) -> Result<Option<PathBuf>, Failure> {
             .hint(format!("name the target folder if its files may be sent to the model: --{name} DIR")));
     }
     Ok(path.is_dir().then(|| path.to_owned()))
-}
-
-/// Quotes a value for a shell.
-fn shell_quoted(value: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=@%,".contains(c);
-    if !value.is_empty() && value.chars().all(plain) {
-        value.to_owned()
-    } else {
-        // POSIX: a string in single quotes ends at the next one, so it is closed, an escaped quote follows, and it is
-        // opened again.
-        format!("'{}'", value.replace('\'', "'\\''"))
-    }
 }
 
 /// Checks that a recording can be written here: the file must be new, empty, or a recording, since it is overwritten.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::pipeline::{Interface, Name};
+use crate::shell::shell_word;
 use crate::tla::{Cfg, DEADLOCK, Diagnostic, Module, check_cfg_names};
 use crate::toolchain::{SpecText, local_modules};
 
@@ -240,7 +241,7 @@ impl Case {
             "no property could be carried over to any known bug, so there is no detection rate: evaluate the \
              specification against a case of its own protocol, or use the names of the case's interface: {names} \
              (tlaforge run --case {} requires them)",
-            self.root.display()
+            shell_word(&self.root)
         )
     }
 

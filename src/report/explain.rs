@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::cut::{cut, on_one_line};
 use crate::tla::changes::{Change, Difference, changes};
 use crate::tla::{CheckOutcome, Lasso, Step, Trace, ValueParts, Verdict, ViolationKind, acting_process};
 
@@ -110,16 +111,11 @@ pub(super) fn false_words(trace: &Trace) -> Option<String> {
 const MAX_VALUE: usize = 120;
 
 fn short(value: &str) -> String {
-    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    let value = match value.as_str() {
+    match on_one_line(value).as_str() {
         "{}" => "empty".to_owned(),
         "<<>>" => "the empty sequence".to_owned(),
-        _ => value,
-    };
-    if value.chars().count() <= MAX_VALUE {
-        return value;
+        value => cut(value, MAX_VALUE),
     }
-    value.chars().take(MAX_VALUE - 1).chain(['\u{2026}']).collect()
 }
 
 /// `a, b and c`

@@ -7,6 +7,7 @@ mod candidates;
 mod chart;
 mod check;
 mod count;
+mod cut;
 mod eval;
 mod explain;
 mod junit;

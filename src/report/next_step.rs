@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::pipeline::{Outcome, Question, RunView};
 use crate::report::text::{decisive_revision, undecided_open_points};
+use crate::shell::shell_word;
 use crate::tla::Checker;
 
 /// A command with the reason to type it.
@@ -15,15 +16,15 @@ pub(super) struct NextStep {
 
 /// The commands that answer a question, for the first and for the other reading.
 pub fn answer_commands(question: &Question, folder: &str) -> [String; 2] {
-    let id = &question.open_point.id;
-    ["a", "b"].map(|choice| format!("tlaforge resume '{folder}' --answer {id}={choice}"))
+    let (folder, id) = (shell_word(folder), &question.open_point.id);
+    ["a", "b"].map(|choice| format!("tlaforge resume {folder} --answer {id}={choice}"))
 }
 
 /// The commands that lead on from the end of a run, the most likely one first.
 pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
     let step = |why: &str, command: String| NextStep { why: why.to_owned(), command };
-    let module =
-        format!("'{folder}/{}.tla'", decisive_revision(view).map_or("Spec", |revision| revision.module_name()));
+    let module = format!("{folder}/{}.tla", decisive_revision(view).map_or("Spec", |revision| revision.module_name()));
+    let (module, run) = (shell_word(&module), shell_word(folder));
     let from = decisive_revision(view).map(|revision| revision.revision).unwrap_or_default();
     match view.finished.as_ref().map(|finished| finished.outcome) {
         Some(Outcome::Approved | Outcome::ApprovedRepaired) => {
@@ -31,7 +32,7 @@ pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
             let answer = point.map(|point| {
                 step(
                     "Decide the open points. If a reading taken is not the one that you meant, for example:",
-                    format!("tlaforge resume '{folder}' --answer {}=b", point.id),
+                    format!("tlaforge resume {run} --answer {}=b", point.id),
                 )
             });
             let check = decisive_revision(view).and_then(|revision| revision.check.as_ref());
@@ -43,7 +44,7 @@ pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
         }
         Some(Outcome::FlawFound) => vec![step(
             "Change the documents and run again, or let a language model propose the smallest repair of the protocol:",
-            format!("tlaforge resume '{folder}' --from rev_{from} --repair"),
+            format!("tlaforge resume {run} --from rev_{from} --repair"),
         )],
         Some(Outcome::AmbiguityFound) => {
             let Some(question) = view.open_question() else { return Vec::new() };
@@ -52,8 +53,8 @@ pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
         }
         Some(Outcome::NotApproved | Outcome::Undecided) => vec![step(
             "Edit the files of the revision in its folder, then continue from it:",
-            format!("tlaforge resume '{folder}' --from rev_{from} --at model_check"),
+            format!("tlaforge resume {run} --from rev_{from} --at model_check"),
         )],
-        Some(Outcome::Stopped) | None => vec![step("Continue the run:", format!("tlaforge resume '{folder}'"))],
+        Some(Outcome::Stopped) | None => vec![step("Continue the run:", format!("tlaforge resume {run}"))],
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::candidates::chosen_words;
 use super::count::counted;
+use super::cut::{cut, on_one_line};
 use super::labelling::labels_words;
 use super::objective::step_words;
 use super::policy::intervened_words;
@@ -48,51 +49,51 @@ pub fn progress_line(entry: &Entry, elapsed: f64, folder: &Path) -> Option<Strin
         RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", describe_failed_call(failure)),
         RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("{node}asking {} instead", models.to),
         RunEvent::RequestPartOmitted(RequestPartOmitted { left_out, .. }) => {
-            format!("{node}asking without {}: {}", left_out.part, cut(&left_out.said, LINE))
+            format!("{node}asking without {}: {}", left_out.part, start(&left_out.said, LINE))
         }
-        RunEvent::ReadRefused(refused) => format!("{node}read refused: {}", cut(&refused.path, LINE)),
+        RunEvent::ReadRefused(refused) => format!("{node}read refused: {}", start(&refused.path, LINE)),
         RunEvent::ToolFinished(finished) => {
             let what = match (finished.accepted, finished.diagnostics.first()) {
                 (true, _) => "accepted".to_owned(),
-                (false, Some(first)) => format!("rejected: line {}: {}", first.line, cut(&first.message, LINE)),
+                (false, Some(first)) => format!("rejected: line {}: {}", first.line, start(&first.message, LINE)),
                 (false, None) => "rejected".to_owned(),
             };
             format!("{node}{}: {what} ({elapsed:.1} s)", finished.tool)
         }
         RunEvent::CheckFinished(check) => {
-            let verdict = cut(&verdict_sentence(&check.outcome), LINE);
+            let verdict = start(&verdict_sentence(&check.outcome), LINE);
             format!("{node}{verdict}\n{:<20}{}", "", statistics_sentence(&check.outcome.statistics))
         }
-        RunEvent::CandidateFinished(finished) => format!("{node}{}", cut(&finished.candidate.words(), LINE)),
+        RunEvent::CandidateFinished(finished) => format!("{node}{}", start(&finished.candidate.words(), LINE)),
         RunEvent::CandidateAbandoned(one) => {
-            format!("{node}{}", cut(&format!("candidate {} is abandoned: {}", one.candidate, one.why), LINE))
+            format!("{node}{}", start(&format!("candidate {} is abandoned: {}", one.candidate, one.why), LINE))
         }
         RunEvent::LeadersSelected(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
             format!("{node}properties for candidates {}", leaders.join(", "))
         }
-        RunEvent::CandidateChosen(chosen) => format!("{node}{}", cut(&chosen_words(chosen), LINE)),
+        RunEvent::CandidateChosen(chosen) => format!("{node}{}", start(&chosen_words(chosen), LINE)),
         RunEvent::MutantsJudged(mutants) => match &mutants.judged.skipped_reason {
-            Some(why) => format!("{node}not judged: {}", cut(why, LINE)),
+            Some(why) => format!("{node}not judged: {}", start(why, LINE)),
             None => format!("{node}{}", mutants_sentence(&mutants.judged)),
         },
-        RunEvent::PropertiesRead(reading) => format!("{node}{}", cut(&reading.words(), LINE)),
-        RunEvent::MutantsSampled(sample) => format!("{node}mutants: {}", cut(&sample_line(sample), LINE)),
+        RunEvent::PropertiesRead(reading) => format!("{node}{}", start(&reading.words(), LINE)),
+        RunEvent::MutantsSampled(sample) => format!("{node}mutants: {}", start(&sample_line(sample), LINE)),
         RunEvent::Routed(routed) => {
             if is_plain_progress(routed.row) {
                 return None;
             }
             let why = &routed.why;
-            let why = if why.is_empty() { String::new() } else { format!(": {}", cut(why, LONGEST_WHY)) };
+            let why = if why.is_empty() { String::new() } else { format!(": {}", start(why, LONGEST_WHY)) };
             format!("{node}-> {}{why}", routed.to)
         }
         RunEvent::Labelled(labelled) => format!("{node}{}", labels_words(&labelled.given)),
         RunEvent::Predicted(predicted) => {
             let estimate = |(rule, estimate): (&String, &f64)| format!("{rule} {estimate:.2}");
             let estimates: Vec<String> = predicted.estimates.iter().map(estimate).collect();
-            format!("{node}predicted to be violated: {}", cut(&estimates.join(", "), LINE))
+            format!("{node}predicted to be violated: {}", start(&estimates.join(", "), LINE))
         }
-        RunEvent::Intervened(intervened) => format!("{node}{}", cut(&intervened_words(intervened), LINE)),
+        RunEvent::Intervened(intervened) => format!("{node}{}", start(&intervened_words(intervened), LINE)),
         RunEvent::RuleViolated(violation) => {
             let means = violation.description.as_ref().unwrap_or(&violation.meaning);
             format!(
@@ -101,7 +102,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64, folder: &Path) -> Option<Strin
                 violation.rule,
                 violation.decided_at,
                 violation.severity,
-                cut(means, LINE)
+                start(means, LINE)
             )
         }
         RunEvent::RevisionClosed(revision) => {
@@ -145,12 +146,10 @@ fn describe_failed_call(failure: &FailedCall) -> String {
         Some(wait) => format!("retry in {wait:.0} s"),
         None => "no retry".to_owned(),
     };
-    format!("call {} failed: {}; {then}", failure.tries, cut(&failure.message, LINE))
+    format!("call {} failed: {}; {then}", failure.tries, start(&failure.message, LINE))
 }
 
 /// The first characters of a text on one line.
-fn cut(text: &str, longest: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(longest).collect();
-    if short.len() < line.len() { format!("{short}…") } else { line }
+fn start(text: &str, most: usize) -> String {
+    cut(&on_one_line(text), most)
 }

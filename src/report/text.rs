@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use super::accepted::accepted_without_tools;
 use super::candidates::candidates_text;
 use super::count::counted;
+use super::cut::cut;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{
-    Decision, Feedback, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus, Review,
-    ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
+    Citation, Decision, Feedback, Flaw, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus,
+    Review, ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
@@ -415,9 +416,7 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
         for violation in violations.iter().filter(|violation| by.contains(&violation.property)) {
             let words = match &violation.judgement {
                 // What the second reader says is below the counterexample.
-                ViolationJudgement::Flaw { .. } if is_main(&violation.property) => {
-                    "a flaw of the protocol, as a second reader confirms".to_owned()
-                }
+                ViolationJudgement::Flaw { .. } if is_main(&violation.property) => violation.judgement.short_words(),
                 judgement => judgement.words(),
             };
             let _ = writeln!(text, "        {}: {words}", violation.property);
@@ -439,17 +438,26 @@ fn open_points(text: &mut String, revision: &Revision) {
     text.push_str("\nQuestions that the documents leave open:\n");
     for point in open {
         let _ = writeln!(text, "  {} [{}] {}", point.id, point.place_words(), point.question);
-        let affects = Some(point.affects.join(", ")).filter(|names| !names.is_empty());
-        for (label, part) in [
-            ("taken", Some(point.taken.clone()).filter(|part| !part.is_empty())),
-            ("otherwise", Some(point.otherwise.clone()).filter(|part| !part.is_empty())),
-            ("affects", affects),
-        ] {
-            if let Some(part) = part {
-                let _ = writeln!(text, "      {label}: {part}");
-            }
+        for (label, part) in open_point_parts(point) {
+            let _ = writeln!(text, "      {label}: {part}");
         }
     }
+}
+
+/// What an open point says besides its question, with labels.
+pub(super) fn open_point_parts(point: &OpenPoint) -> Vec<(&'static str, String)> {
+    let parts =
+        [("taken", point.taken.clone()), ("otherwise", point.otherwise.clone()), ("affects", point.affects.join(", "))];
+    parts.into_iter().filter(|(_, part)| !part.is_empty()).collect()
+}
+
+/// The lines of the documents by which a counterexample is one although it assumes no fairness, or exceeds a bound.
+pub(super) fn granted(flaw: &Flaw) -> impl Iterator<Item = (&'static str, &Citation)> {
+    let all = [
+        ("the documents allow this behaviour to continue", &flaw.unfair),
+        ("the documents grant the bound", &flaw.bound),
+    ];
+    all.into_iter().filter_map(|(what, cited)| Some((what, cited.as_ref()?)))
 }
 
 /// The counterexample; for a flaw, with quotes from the documents.
@@ -491,14 +499,9 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
         }
     }
     text.push_str(&probes);
-    for (what, cited) in [
-        ("the documents allow this behaviour to continue", &flaw.unfair),
-        ("the documents grant the bound", &flaw.bound),
-    ] {
-        if let Some(cited) = cited {
-            let said = quotes.cite(&cited.file, cited.line);
-            let _ = writeln!(text, "  - {what}: {said}\n    {}", cited.why.trim());
-        }
+    for (what, cited) in granted(flaw) {
+        let said = quotes.cite(&cited.file, cited.line);
+        let _ = writeln!(text, "  - {what}: {said}\n    {}", cited.why.trim());
     }
     let claims = view.reviews.claims_of(revision.revision);
     if let Some((agrees, why)) = claims.and_then(|claims| claims.second_reading.as_ref()) {
@@ -550,6 +553,6 @@ fn tokens(n: u64) -> String {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or("");
-    let short: String = line.chars().take(LONGEST_WHY).collect();
-    if short.len() < text.trim_end().len() { format!("{short}…") } else { short }
+    let more = if line.len() < text.trim_end().len() { "…" } else { "" };
+    cut(&format!("{line}{more}"), LONGEST_WHY)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::cut::cut;
 use crate::tla::changes::{Change, Difference, changes};
 use crate::tla::{Step, Trace, ValueParts, acting_process, first_process, lasso_line, step_title};
 
@@ -69,10 +70,7 @@ fn change_words(Change { path, difference }: &Change) -> String {
         Difference::Added { value } => format!("{path}: + {value}"),
         Difference::Removed { value } => format!("{path}: - {value}"),
     };
-    if words.chars().count() <= MAX_CHANGE {
-        return words;
-    }
-    words.chars().take(MAX_CHANGE - 1).chain(['\u{2026}']).collect()
+    cut(&words, MAX_CHANGE)
 }
 
 /// A Mermaid sequence diagram.

@@ -81,6 +81,24 @@ fn status(events: &mut impl std::io::BufRead) -> Value {
     }
 }
 
+/// The first event of the run.
+fn first_event(bench: &Bench) -> Value {
+    serde_json::from_str(bench.read("specs/journal.jsonl").lines().next().unwrap()).unwrap()
+}
+
+/// Opens the page of a running run in a browser. `tests/browser/live_end.mjs` has the arguments.
+fn see_the_end(address: &str, arguments: &[&str]) -> Child {
+    let script = crate::support::project().join("tests/browser/live_end.mjs");
+    let mut node = Command::new("node");
+    node.arg(script).arg(address).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[track_caller]
+fn finds_nothing(browser: Child) {
+    let done = Done::of(&browser.wait_with_output().unwrap());
+    assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
+}
+
 const RUN: [&str; 6] = ["run", "docs", "--provider", "handoff", "--out", "specs"];
 
 #[test]
@@ -91,7 +109,7 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     let watch = Watch::start(&bench);
     let (code, page) = watch.ask("GET", "/", &[]);
     assert_eq!(code, 200);
-    assert!(page.contains("EventSource") && page.contains("src=\"report\""), "{page}");
+    assert!(page.contains("EventSource") && page.contains("<iframe id=\"report\""), "{page}");
     let (code, report) = watch.ask("GET", "/report", &[]);
     assert_eq!(code, 200, "{report}");
     assert!(report.starts_with("<!doctype html>"), "{report}");
@@ -99,6 +117,7 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     let first = status(&mut events);
     assert_eq!((&first["work"]["node"], &first["answers"]), (&"informal_spec".into(), &0.into()), "{first}");
     assert_eq!((&first["running"], &first["finished"]), (&true.into(), &false.into()));
+    assert_eq!((&first["started"], &first["ended"]), (&first_event(&bench)["at"], &Value::Null), "{first}");
     // The page alone changes nothing.
     assert_eq!(bench.read("specs/journal.jsonl"), before);
     run.answer(INFORMAL);
@@ -115,6 +134,9 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     while later["running"] == true {
         later = status(&mut events);
     }
+    let journal = bench.read("specs/journal.jsonl");
+    let last: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
+    assert_eq!(later["ended"], last["at"], "{later}");
     let (code, said) = watch.ask("POST", "/stop", &[]);
     assert_eq!((code, said.trim()), (409, "no process works on the run"));
 }
@@ -168,7 +190,12 @@ fn a_run_serves_its_own_page_and_its_last_status_is_the_outcome() {
         line.clear();
         assert!(messages.read_line(&mut line).unwrap() > 0, "no address");
     }
-    let (host, token) = parts(&line[line.find("http://").unwrap()..]);
+    let address = line[line.find("http://").unwrap()..].trim();
+    let (host, token) = parts(address);
+    let mut browser = see_the_end(address, &["Approved"]);
+    let mut seen = String::new();
+    BufReader::new(browser.stdout.as_mut().unwrap()).read_line(&mut seen).unwrap();
+    assert_eq!(seen, "open\n");
     let mut events = connect(&host, "GET", &format!("/{token}/events"), &[("Host", &host)]);
     let drain = std::thread::spawn(move || std::io::copy(&mut messages, &mut std::io::sink()));
     status(&mut events);
@@ -184,6 +211,7 @@ fn a_run_serves_its_own_page_and_its_last_status_is_the_outcome() {
     let (code, report) = answer(connect(&host, "GET", &format!("/{token}/report"), &[("Host", &host)]));
     assert_eq!(code, 200);
     assert!(report.contains("Approved"), "{report}");
+    finds_nothing(browser);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     drain.join().unwrap().unwrap();
 }
@@ -198,6 +226,40 @@ fn the_page_works_in_a_browser_and_its_button_stops_the_run() {
     let done = Done::of(&Command::new("node").arg(script).arg(&address).output().unwrap());
     assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
     run.end().expect(130);
+}
+
+#[test]
+fn the_clock_stops_with_the_process_and_with_the_connection() {
+    let bench = counter::bench();
+    let mut run = Waiting::start(&bench, &RUN);
+    let mut watch = Watch::start(&bench);
+    let address = |watch: &Watch| format!("http://{}/{}/", watch.host, watch.token);
+    let pid = watch.child.id().to_string();
+    finds_nothing(see_the_end(&address(&watch), &["The connection is lost", &pid]));
+    watch = Watch::start(&bench);
+    let pid = run.pid().to_string();
+    finds_nothing(see_the_end(&address(&watch), &["Not finished, and no process works on it", &pid]));
+    run.end();
+}
+
+#[test]
+fn a_report_is_made_once_and_another_journal_is_read_from_its_start() {
+    let bench = Bench::without_tools();
+    bench.finished_demo().expect(0);
+    std::fs::rename(bench.path("demo-specs"), bench.path("specs")).unwrap();
+    let watch = Watch::start(&bench);
+    let events = || status(&mut watch.connect("GET", &format!("/{}/events", watch.token), &[("Host", &watch.host)]));
+    let (code, report) = watch.ask("GET", "/report", &[]);
+    assert_eq!((code, &events()["finished"]), (200, &true.into()));
+    // A report that is made again would lack the listings.
+    std::fs::rename(bench.path("specs/artifacts"), bench.path("specs/elsewhere")).unwrap();
+    assert!(watch.ask("GET", "/report", &[]).1 == report, "it was made again");
+    let journal = bench.read("specs/journal.jsonl");
+    let start: Vec<&str> = journal.split_inclusive('\n').take(6).collect();
+    bench.write("specs/journal.jsonl", &start.concat());
+    let now = events();
+    assert_eq!((&now["finished"], &now["closed_revisions"]), (&false.into(), &0.into()), "{now}");
+    assert!(watch.ask("GET", "/report", &[]).1 != report, "it shows the earlier journal");
 }
 
 #[test]

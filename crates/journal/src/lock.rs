@@ -22,6 +22,8 @@ pub enum LockError {
         host: String,
         /// The time at which it took the lock.
         started: String,
+        /// When the system started the holder, so that its pid can be told from the same pid of a later process.
+        process_start: Option<u64>,
     },
     #[error("lock {path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
@@ -32,10 +34,12 @@ struct Owner {
     pid: u32,
     host: String,
     started: String,
+    #[serde(default)]
+    process_start: Option<u64>,
 }
 
-/// Pauses before the lock of a process that has ended is given up, and the time of each. Their number counts, not the time:
-/// on a busy machine, both processes are slower.
+/// Pauses before a lock without a known, living holder is reported as held, and the time of each. Their number counts, not
+/// the time: on a busy machine, both processes are slower.
 const PAUSES: u32 = 400;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -64,19 +68,18 @@ impl RunLock {
                 Ok(()) => file = files::open_own(&path).map_err(io)?,
                 Err(TryLockError::WouldBlock) => {
                     let held = held(folder, &mut file);
-                    // A process that is killed between fork and exec of a child leaves the lock to the child until its exec,
-                    // which takes milliseconds.
-                    if pauses == PAUSES || !held.is_by_ended_process() {
+                    if pauses == PAUSES || !held.may_change_soon() {
                         return Err(held);
                     }
-                    debug!(%held, pauses, "waiting for the lock of a process that has ended");
+                    debug!(%held, pauses, "waiting for a lock without a known, living holder");
                     pause();
                     pauses += 1;
                 }
                 Err(TryLockError::Error(source)) => return Err(io(source)),
             }
         }
-        let owner = Owner { pid: std::process::id(), host: this_host(), started: started.to_owned() };
+        let pid = std::process::id();
+        let owner = Owner { pid, host: this_host(), started: started.to_owned(), process_start: process_start(pid) };
         let text = serde_json::to_string(&owner).expect("plain strings and numbers");
         // The content is only for messages: the lock itself is held by the open file.
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(&io)?;
@@ -92,10 +95,32 @@ impl RunLock {
 
     /// The holder of the lock of `folder`, if there is one. Does not take the lock and writes nothing.
     pub fn holder(folder: &Path) -> Option<LockError> {
-        let mut file = files::open(&folder.join("run.lock")).ok()?;
-        // Shared, so that two callers who only ask do not see each other as holders. It ends with the file.
-        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| held(folder, &mut file))
+        Self::holder_with(folder, &mut || std::thread::sleep(PAUSE))
     }
+
+    fn holder_with(folder: &Path, pause: &mut dyn FnMut()) -> Option<LockError> {
+        let mut pauses = 0;
+        loop {
+            let held = held(folder, &mut open_held(folder)?);
+            if pauses == PAUSES || !held.may_change_soon() {
+                return Some(held);
+            }
+            pause();
+            pauses += 1;
+        }
+    }
+
+    /// Whether a process holds the lock of `folder`. Never waits.
+    pub fn is_held(folder: &Path) -> bool {
+        open_held(folder).is_some()
+    }
+}
+
+/// The lock file of `folder`, if a process holds the lock.
+fn open_held(folder: &Path) -> Option<File> {
+    let file = files::open(&folder.join("run.lock")).ok()?;
+    // Shared, so that two callers who only ask do not see each other as holders. It ends with the file.
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then_some(file)
 }
 
 impl Drop for RunLock {
@@ -108,23 +133,56 @@ impl Drop for RunLock {
 }
 
 impl LockError {
-    /// Sends SIGINT to the process that holds the lock, if it runs on this machine.
+    /// Sends SIGINT to the process that holds the lock, if it runs on this machine and still holds it.
     pub fn interrupt(&self) -> std::io::Result<()> {
-        let Self::Held { pid, host, .. } = self else { return Err(std::io::ErrorKind::NotFound.into()) };
-        let pid = i32::try_from(*pid).ok().and_then(rustix::process::Pid::from_raw);
-        match pid.filter(|_| *host == this_host()) {
-            Some(pid) => Ok(rustix::process::kill_process(pid, rustix::process::Signal::INT)?),
-            None => Err(std::io::Error::other(format!("it runs on {host}"))),
+        let Self::Held { folder, host, .. } = self else { return Err(std::io::ErrorKind::NotFound.into()) };
+        let refused = |why: &str| Err(std::io::Error::other(why));
+        if *host != this_host() {
+            return refused(&format!("it runs on {host}"));
+        }
+        // Another process can have the pid of one that has ended.
+        let is_same = open_held(folder).is_some_and(|mut file| held(folder, &mut file).owner() == self.owner());
+        match self.process().filter(|_| is_same) {
+            Some(pid) if self.is_running() => Ok(rustix::process::kill_process(pid, rustix::process::Signal::INT)?),
+            _ => refused("it has ended"),
         }
     }
 
-    /// Whether the process that took the lock ran on this machine and has ended.
-    fn is_by_ended_process(&self) -> bool {
-        let LockError::Held { pid, host, .. } = self else { return false };
-        let pid = i32::try_from(*pid).ok().and_then(rustix::process::Pid::from_raw);
-        *host == this_host()
-            && pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+    /// Whether the lock file may soon name another holder.
+    ///
+    /// A process that has just taken the lock still has to write who it is; until then, the file is empty or names the last
+    /// holder. A process that is killed between fork and exec of a child leaves the lock to the child until its exec, which
+    /// takes milliseconds.
+    fn may_change_soon(&self) -> bool {
+        let Self::Held { pid, host, .. } = self else { return false };
+        *pid == 0 || *host == this_host() && !self.is_running()
     }
+
+    /// Whether the process that took the lock still runs on this machine.
+    fn is_running(&self) -> bool {
+        let Self::Held { pid, process_start: then, .. } = self else { return false };
+        let is_there =
+            self.process().is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH));
+        is_there && then.is_none_or(|then| process_start(*pid).is_none_or(|now| now == then))
+    }
+
+    fn process(&self) -> Option<rustix::process::Pid> {
+        let Self::Held { pid, .. } = self else { return None };
+        i32::try_from(*pid).ok().and_then(rustix::process::Pid::from_raw)
+    }
+
+    /// What the lock file says of its holder.
+    fn owner(&self) -> Option<(u32, &str, &str, Option<u64>)> {
+        let Self::Held { pid, host, started, process_start, .. } = self else { return None };
+        Some((*pid, host, started, *process_start))
+    }
+}
+
+/// When the system started a process, in clock ticks since its boot; `None` if the system does not say.
+fn process_start(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Field 22 in proc_pid_stat(5). The second field, the name of the program, can contain spaces and parentheses.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(22 - 3)?.parse().ok()
 }
 
 fn this_host() -> String {
@@ -135,8 +193,13 @@ fn held(folder: &Path, file: &mut File) -> LockError {
     let mut text = String::new();
     let _ = file.rewind().and_then(|()| file.take(4096).read_to_string(&mut text));
     let unknown = || "unknown".to_owned();
-    let owner = serde_json::from_str(&text).unwrap_or(Owner { pid: 0, host: unknown(), started: unknown() });
-    LockError::Held { folder: folder.to_owned(), pid: owner.pid, host: owner.host, started: owner.started }
+    let Owner { pid, host, started, process_start } = serde_json::from_str(&text).unwrap_or(Owner {
+        pid: 0,
+        host: unknown(),
+        started: unknown(),
+        process_start: None,
+    });
+    LockError::Held { folder: folder.to_owned(), pid, host, started, process_start }
 }
 
 #[cfg(test)]
@@ -160,9 +223,14 @@ mod tests {
         let lock = RunLock::take(dir.path(), "now").unwrap();
         let mut child = std::process::Command::new("/bin/true").spawn().unwrap();
         child.wait().unwrap();
-        let owner = Owner { pid: child.id(), host: this_host(), started: "before".to_owned() };
-        std::fs::write(dir.path().join("run.lock"), serde_json::to_string(&owner).unwrap()).unwrap();
+        write_owner(dir.path(), child.id(), None);
         (dir, lock)
+    }
+
+    /// Writes another holder into the lock file.
+    fn write_owner(folder: &Path, pid: u32, process_start: Option<u64>) {
+        let owner = Owner { pid, host: this_host(), started: "before".to_owned(), process_start };
+        std::fs::write(folder.join("run.lock"), serde_json::to_string(&owner).unwrap()).unwrap();
     }
 
     #[test]
@@ -190,6 +258,65 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let _first = RunLock::take(dir.path(), "now").unwrap();
         RunLock::take_with(dir.path(), "later", &mut || panic!("it waits")).unwrap_err();
+    }
+
+    #[test]
+    fn a_lock_file_without_content_is_read_again_until_it_names_its_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let _lock = RunLock::take(dir.path(), "now").unwrap();
+        let ask = |asks: &dyn Fn(&mut dyn FnMut()) -> Option<LockError>| {
+            std::fs::write(dir.path().join("run.lock"), "").unwrap();
+            let mut pauses = 0;
+            let held = asks(&mut || {
+                pauses += 1;
+                if pauses == 3 {
+                    write_owner(dir.path(), std::process::id(), None);
+                }
+            });
+            assert!(matches!(held, Some(LockError::Held { pid, .. }) if pid == std::process::id()), "{held:?}");
+        };
+        ask(&|pause| RunLock::take_with(dir.path(), "later", pause).err());
+        ask(&|pause| RunLock::holder_with(dir.path(), pause));
+
+        // A file that stays empty is held all the same.
+        std::fs::write(dir.path().join("run.lock"), "").unwrap();
+        let held = RunLock::take_with(dir.path(), "later", &mut || {}).unwrap_err();
+        assert!(matches!(held, LockError::Held { pid: 0, .. }), "{held}");
+        held.interrupt().unwrap_err();
+    }
+
+    #[test]
+    fn only_the_process_that_took_the_lock_is_interrupted() {
+        use std::os::unix::process::ExitStatusExt as _;
+        use std::process::{Command, Stdio};
+
+        let dir = tempfile::tempdir().unwrap();
+        let lock = RunLock::take(dir.path(), "now").unwrap();
+        let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let start = process_start(other.id());
+        let start = start.expect("this system has /proc");
+        let read = || held(dir.path(), &mut open_held(dir.path()).unwrap());
+        let refused = |held: &LockError| held.interrupt().unwrap_err().to_string();
+
+        // The process has the pid of one that took the lock and ended.
+        write_owner(dir.path(), other.id(), Some(start - 1));
+        assert_eq!(refused(&read()), "it has ended");
+        assert!(read().may_change_soon(), "the pid of another process is no sign of life");
+        // Another process took the lock after it was asked for.
+        write_owner(dir.path(), other.id(), Some(start));
+        let before = read();
+        write_owner(dir.path(), std::process::id(), None);
+        assert_eq!(refused(&before), "it has ended");
+        write_owner(dir.path(), other.id(), Some(start));
+        let last = read();
+        drop(lock);
+        assert_eq!(refused(&last), "it has ended");
+        assert!(other.try_wait().unwrap().is_none(), "it was signalled");
+
+        let _lock = RunLock::take(dir.path(), "now").unwrap();
+        write_owner(dir.path(), other.id(), Some(start));
+        read().interrupt().unwrap();
+        assert_eq!(other.wait().unwrap().signal(), Some(2));
     }
 
     #[test]

@@ -273,10 +273,23 @@ pub fn read_with_incomplete<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usi
 
 /// Returns the events of complete groups, their length in bytes, and the digest of their lines.
 fn parse<E: Event>(path: &Path, bytes: &[u8]) -> Result<(Vec<Entry<E>>, usize, ChecksumChain), JournalError> {
+    parse_after(path, bytes, 0, &ChecksumChain::default())
+}
+
+/// Like [`parse`], for the rest of a journal after `before` lines with the digest `chain`.
+pub(super) fn parse_after<E: Event>(
+    path: &Path,
+    bytes: &[u8],
+    before: usize,
+    chain: &ChecksumChain,
+) -> Result<(Vec<Entry<E>>, usize, ChecksumChain), JournalError> {
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let lines: Vec<&[u8]> = bytes[..whole].split_inclusive(|&b| b == b'\n').collect();
-    let mut entries: Vec<Entry<E>> =
-        if whole < PARALLEL_BYTES { parse_lines(path, &lines, 0)? } else { parse_in_parallel(path, &lines)? };
+    let mut entries: Vec<Entry<E>> = if whole < PARALLEL_BYTES {
+        parse_lines(path, &lines, before)?
+    } else {
+        parse_in_parallel(path, &lines, before)?
+    };
     let mut following = 0;
     for entry in &entries {
         // Inside a group every line counts one less than the line before it.
@@ -295,35 +308,43 @@ fn parse<E: Event>(path: &Path, bytes: &[u8]) -> Result<(Vec<Entry<E>>, usize, C
     }
     let group_ends = lines[..entries.len()].iter().map(|line| line.len()).sum();
     // Over all lines, also those of the incomplete group: they can be altered as well.
-    let chain = check_all(path, &lines, entries.len(), &bytes[whole..])?;
+    let chain = check_all(path, &lines, entries.len(), &bytes[whole..], before, chain)?;
     Ok((entries, group_ends, chain))
 }
 
-/// Checks the checksums of all lines. Returns the digest of the first `kept` lines.
-fn check_all(path: &Path, lines: &[&[u8]], kept: usize, tail: &[u8]) -> Result<ChecksumChain, JournalError> {
+/// Checks the checksums of all lines, which follow `before` lines with the digest `chain`. Returns the digest of those and
+/// of the first `kept` lines.
+fn check_all(
+    path: &Path,
+    lines: &[&[u8]],
+    kept: usize,
+    tail: &[u8],
+    before: usize,
+    chain: &ChecksumChain,
+) -> Result<ChecksumChain, JournalError> {
     let damaged = |line, what: &str| JournalError::Damaged { path: path.to_owned(), line, what: what.to_owned() };
-    let (mut chain, mut kept_chain) = (ChecksumChain::default(), ChecksumChain::default());
+    let (mut chain, mut kept_chain) = (chain.clone(), chain.clone());
     for (number, line) in (1..).zip(lines) {
-        chain.check(line).map_err(|what| damaged(number, what))?;
+        chain.check(line).map_err(|what| damaged(before + number, what))?;
         if number == kept {
             kept_chain = chain.clone();
         }
     }
     if has_altered_line_end(&chain, tail) {
-        return Err(damaged(lines.len() + 1, "its end of line was altered"));
+        return Err(damaged(before + lines.len() + 1, "its end of line was altered"));
     }
     Ok(kept_chain)
 }
 
 /// Parses the lines of a long journal on all cores. Parsing dominates the time to resume a run, and lines are independent.
-fn parse_in_parallel<E: Event>(path: &Path, lines: &[&[u8]]) -> Result<Vec<Entry<E>>, JournalError> {
+fn parse_in_parallel<E: Event>(path: &Path, lines: &[&[u8]], before: usize) -> Result<Vec<Entry<E>>, JournalError> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let share = lines.len().div_ceil(cores).max(1);
     std::thread::scope(|scope| {
         let shares: Vec<_> = lines
             .chunks(share)
             .enumerate()
-            .map(|(i, lines)| scope.spawn(move || parse_lines(path, lines, i * share)))
+            .map(|(i, lines)| scope.spawn(move || parse_lines(path, lines, before + i * share)))
             .collect();
         let mut entries = Vec::with_capacity(lines.len());
         for share in shares {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use futures_util::stream;
@@ -22,21 +22,22 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
+use super::followed_run::FollowedRun;
 use super::status::Status;
 use super::watched_run::WatchedRun;
 use crate::cli::failure::Failure;
 use crate::cli::page::page_of_run;
 use crate::exit::Exit;
-use crate::journal::{self, RunLock};
-use crate::pipeline::{Entry, RunView};
+use crate::process::Cancel;
 use crate::report::live_page;
 
 /// How often the journal is looked at.
 const INTERVAL: Duration = Duration::from_millis(500);
 /// Connections at once. A page needs three.
 const MAX_CONNECTIONS: usize = 32;
-/// How long a run that has ended waits for its pages to fetch the outcome.
+/// How long a run that has ended waits until its pages know it, and then until they have fetched the last report.
 const MAX_WAIT: Duration = Duration::from_secs(5);
+const MAX_REPORT_WAIT: Duration = Duration::from_secs(60);
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -48,12 +49,17 @@ pub(in crate::cli) struct LiveServer {
 
 struct Service {
     run: WatchedRun,
+    followed: Mutex<FollowedRun>,
+    /// The last report, with the version of the run that it shows. Locked while a report is made: one at a time.
+    report: Mutex<Option<(u64, Bytes)>>,
     /// `127.0.0.1:PORT` and `localhost:PORT`.
     hosts: [String; 2],
     token: String,
     connections: AtomicUsize,
     /// Event streams that have not sent the outcome yet.
     waiting: AtomicUsize,
+    /// Cancelled when connections end with the answer that they are sending.
+    closing: Cancel,
 }
 
 impl LiveServer {
@@ -81,11 +87,14 @@ impl LiveServer {
                 };
                 let port = listener.local_addr().map_or(port, |address| address.port());
                 let service = Arc::new(Service {
+                    followed: Mutex::new(FollowedRun::new(&run)),
+                    report: Mutex::new(None),
                     run,
                     hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
                     token,
                     connections: AtomicUsize::new(0),
                     waiting: AtomicUsize::new(0),
+                    closing: Cancel::new(),
                 });
                 let _ = started.send(Ok(service.clone()));
                 accept(&listener, &service).await;
@@ -103,20 +112,22 @@ impl LiveServer {
         &self.address
     }
 
-    /// Waits until the open pages have the outcome, a few seconds at most.
+    /// Waits until the open pages show the outcome. The time is limited.
     pub(in crate::cli) async fn wait_for_pages(&self) {
-        let is_waiting = || self.service.waiting.load(Ordering::Relaxed) > 0;
-        if !is_waiting() {
+        if self.service.waiting.load(Ordering::Relaxed) == 0 {
             return;
         }
-        let sent = async {
-            while is_waiting() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-            // With the outcome, a page asks for the report.
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        };
-        let _ = tokio::time::timeout(MAX_WAIT, sent).await;
+        let _ = tokio::time::timeout(MAX_WAIT, wait_for_zero(&self.service.waiting)).await;
+        // With the outcome, a page asks for the report.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        self.service.closing.cancel();
+        let _ = tokio::time::timeout(MAX_REPORT_WAIT, wait_for_zero(&self.service.connections)).await;
+    }
+}
+
+async fn wait_for_zero(count: &AtomicUsize) {
+    while count.load(Ordering::Relaxed) > 0 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -140,20 +151,24 @@ async fn accept(listener: &TcpListener, service: &Arc<Service>) {
         }
         let service = service.clone();
         tokio::spawn(async move {
-            let answer = service_fn(|request| {
-                let response = service.answer(&request);
-                async move { Ok::<_, Infallible>(response) }
-            });
+            let answer = service_fn(async |request| Ok::<_, Infallible>(service.answer(&request).await));
             let mut connection = http1::Builder::new();
             connection.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10)).max_buf_size(16 * 1024);
-            let _ = connection.serve_connection(TokioIo::new(stream), answer).await;
+            let mut connection = std::pin::pin!(connection.serve_connection(TokioIo::new(stream), answer));
+            tokio::select! {
+                _ = connection.as_mut() => {}
+                () = service.closing.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    let _ = connection.await;
+                }
+            }
             service.connections.fetch_sub(1, Ordering::Relaxed);
         });
     }
 }
 
 impl Service {
-    fn answer(self: &Arc<Self>, request: &Request<Incoming>) -> Response<Body> {
+    async fn answer(self: &Arc<Self>, request: &Request<Incoming>) -> Response<Body> {
         if let Err(why) = self.check_origin(request) {
             return plain(StatusCode::FORBIDDEN, why);
         }
@@ -166,11 +181,16 @@ impl Service {
                 let page = live_page(&self.run.folder().display().to_string());
                 html(page.text, &page.policy)
             }
-            (&Method::GET, "/report") => match self.report() {
-                // Its own policy is part of the page.
-                Ok(text) => html(text, "frame-ancestors 'self'"),
-                Err(why) => plain(StatusCode::INTERNAL_SERVER_ERROR, &why),
-            },
+            (&Method::GET, "/report") => {
+                let service = self.clone();
+                // In another thread, because a report can take seconds.
+                match tokio::task::spawn_blocking(move || service.report()).await {
+                    // Its own policy is part of the page.
+                    Ok(Ok(text)) => html(text, "frame-ancestors 'self'"),
+                    Ok(Err(why)) => plain(StatusCode::INTERNAL_SERVER_ERROR, &why),
+                    Err(why) => plain(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string()),
+                }
+            }
             (&Method::GET, "/events") => self.events(),
             (&Method::POST, "/stop") => match (self.run.stop)() {
                 Ok(()) => plain(StatusCode::OK, "The run is stopping."),
@@ -197,19 +217,27 @@ impl Service {
         }
     }
 
-    fn entries(&self) -> Result<Vec<Entry>, String> {
-        journal::read(&self.run.journal()).map_err(|error| error.to_string())
+    fn followed(&self) -> MutexGuard<'_, FollowedRun> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn report(&self) -> Result<String, String> {
-        let entries = self.entries()?;
-        let page = page_of_run(self.run.folder(), &RunView::from_entries(&entries), &entries);
-        page.map(|page| page.html()).map_err(|failure| failure.message)
+    fn report(&self) -> Result<Bytes, String> {
+        let mut last = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.followed().known(&self.run)?;
+        if let Some((version, text)) = last.as_ref()
+            && *version == known.version
+        {
+            return Ok(text.clone());
+        }
+        let page = page_of_run(self.run.folder(), &known.view, &known.entries).map_err(|failure| failure.message)?;
+        let text = Bytes::from(page.html());
+        *last = Some((known.version, text.clone()));
+        Ok(text)
     }
 
     /// The status, and again whenever it has changed. The stream ends with the run.
     fn events(self: &Arc<Self>) -> Response<Body> {
-        let events = EventStream { service: self.clone(), read: None, sent: None };
+        let events = EventStream { service: self.clone(), sent: None };
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let frames = stream::unfold(events, |mut events| async move {
             let event = events.next().await?;
@@ -223,8 +251,6 @@ impl Service {
 /// One open stream of events.
 struct EventStream {
     service: Arc<Service>,
-    /// The length of the journal when it was last read, and its events.
-    read: Option<(u64, Vec<Entry>)>,
     sent: Option<Status>,
 }
 
@@ -235,7 +261,7 @@ impl EventStream {
             return None;
         }
         loop {
-            match self.status() {
+            match self.service.followed().status(&self.service.run) {
                 Ok(status) if self.sent.as_ref() != Some(&status) => {
                     let data = serde_json::to_string(&status).unwrap_or_default();
                     self.sent = Some(status);
@@ -247,16 +273,6 @@ impl EventStream {
             tokio::time::sleep(INTERVAL).await;
         }
     }
-
-    fn status(&mut self) -> Result<Status, String> {
-        let run = &self.service.run;
-        let length = run.journal().metadata().map_err(|error| error.to_string())?.len();
-        if self.read.as_ref().is_none_or(|(known, _)| *known != length) {
-            self.read = Some((length, self.service.entries()?));
-        }
-        let entries = self.read.as_ref().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
-        Ok(Status::new(run, entries, RunLock::holder(run.folder()).is_some()))
-    }
 }
 
 impl Drop for EventStream {
@@ -265,7 +281,7 @@ impl Drop for EventStream {
     }
 }
 
-fn html(text: String, policy: &str) -> Response<Body> {
+fn html(text: impl Into<Bytes>, policy: &str) -> Response<Body> {
     let mut response = response(StatusCode::OK, "text/html; charset=utf-8", full(text));
     if let Ok(policy) = HeaderValue::from_str(policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -277,8 +293,8 @@ fn plain(status: StatusCode, text: &str) -> Response<Body> {
     response(status, "text/plain; charset=utf-8", full(text.to_owned() + "\n"))
 }
 
-fn full(text: String) -> Body {
-    Full::new(Bytes::from(text)).boxed_unsync()
+fn full(text: impl Into<Bytes>) -> Body {
+    Full::new(text.into()).boxed_unsync()
 }
 
 fn response(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {

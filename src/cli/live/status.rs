@@ -4,15 +4,16 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::known::Known;
 use super::watched_run::WatchedRun;
-use crate::pipeline::{Entry, RunEvent, RunView};
+use crate::pipeline::{Entry, RunEvent};
 use crate::report::{heading, progress_line};
 use crate::toolchain::Progress;
 
 /// The last lines of progress that are shown.
 const LINES: usize = 200;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(super) struct Status {
     /// The outcome, or where the run is.
     heading: String,
@@ -32,8 +33,10 @@ pub(super) struct Status {
     max_tokens: serde_json::Value,
     max_cost: serde_json::Value,
     max_time: serde_json::Value,
-    /// When the run began, RFC 3339.
+    /// When the run was started or resumed last, RFC 3339.
     started: Option<String>,
+    /// When the last event was journaled, if no process works on the run, RFC 3339.
+    ended: Option<String>,
     /// The latest lines of progress, oldest first.
     lines: Vec<String>,
 }
@@ -58,24 +61,20 @@ struct Check {
 }
 
 impl Status {
-    pub(super) fn new(run: &WatchedRun, entries: &[Entry], is_running: bool) -> Self {
-        let view = RunView::from_entries(entries);
+    /// What the journal says.
+    pub(super) fn new(run: &WatchedRun, known: &Known) -> Self {
+        let Known { view, entries, .. } = known;
         let spent = view.spent_total();
         let limit = |name: &str| view.settings.command_line[name].clone();
-        let work = work(entries).filter(|_| is_running && view.finished.is_none());
-        let check = run.check.as_ref().and_then(|check| check.lock().ok()?.clone());
-        let is_checking = work.is_some();
+        let begins = |entry: &&Entry| {
+            matches!(entry.event, RunEvent::RunStarted(_) | RunEvent::RunResumed(_) | RunEvent::BranchStarted(_))
+        };
         Self {
-            heading: heading(&view),
+            heading: heading(view),
             finished: view.finished.is_some(),
-            running: is_running,
-            work,
-            check: check.filter(|_| is_checking).map(|Progress { run, generated, distinct, queue }| Check {
-                run,
-                generated,
-                distinct,
-                queue,
-            }),
+            running: false,
+            work: work(entries),
+            check: None,
             closed_revisions: view.revisions.len(),
             answers: spent.answers,
             tokens: spent.tokens,
@@ -84,8 +83,23 @@ impl Status {
             max_tokens: limit("max_tokens"),
             max_cost: limit("max_cost"),
             max_time: limit("max_time"),
-            started: entries.first().map(|entry| entry.at.clone()),
+            started: entries.iter().rev().find(begins).map(|entry| entry.at.clone()),
+            ended: entries.last().map(|entry| entry.at.clone()),
             lines: lines(entries, run.folder()),
+        }
+    }
+
+    /// With what is known of the process that works on the run, if one does.
+    pub(super) fn with_process(&self, is_running: bool, check: Option<Progress>) -> Self {
+        let is_at_work = is_running && !self.finished;
+        let work = self.work.clone().filter(|_| is_at_work);
+        let check = check.filter(|_| work.is_some());
+        Self {
+            running: is_running,
+            ended: self.ended.clone().filter(|_| !is_at_work),
+            check: check.map(|Progress { run, generated, distinct, queue }| Check { run, generated, distinct, queue }),
+            work,
+            ..self.clone()
         }
     }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::progress::CheckProgress;
+use crate::toolchain::Progress;
 
 pub(in crate::cli) struct WatchedRun {
     pub folder: PathBuf,
@@ -15,6 +16,10 @@ pub(in crate::cli) struct WatchedRun {
 impl WatchedRun {
     pub(super) fn journal(&self) -> PathBuf {
         self.folder.join("journal.jsonl")
+    }
+
+    pub(super) fn checker_progress(&self) -> Option<Progress> {
+        self.check.as_ref()?.lock().ok()?.clone()
     }
 
     pub(super) fn folder(&self) -> &Path {

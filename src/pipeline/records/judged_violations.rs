@@ -43,18 +43,41 @@ pub enum ViolationJudgement {
 impl ViolationJudgement {
     /// For readers, in one line.
     pub fn words(&self) -> String {
+        match self.why() {
+            "" => self.short_words(),
+            why => format!("{}: {why}", self.short_words()),
+        }
+    }
+
+    /// For readers, without the reason.
+    pub fn short_words(&self) -> String {
         match self {
-            Self::Flaw { why } => format!("a flaw of the protocol, as a second reader confirms: {why}"),
-            Self::Ambiguity { open_point, why } => {
-                format!("a flaw only under the reading of {open_point}, as a second reader confirms: {why}")
+            Self::Flaw { .. } => "a flaw of the protocol, as a second reader confirms".to_owned(),
+            Self::Ambiguity { open_point, .. } => {
+                format!("a flaw only under the reading of {open_point}, as a second reader confirms")
             }
-            Self::ClaimRefused { why } => format!("claimed as a flaw, and refused: {why}"),
-            Self::ClaimUndecided { why } => format!("claimed as a flaw, and not decided: {why}"),
-            Self::SpecificationWrong { why } => format!("the review blames the module: {why}"),
-            Self::PropertyWrong { why } => format!("the review blames the property: {why}"),
-            Self::RequirementWrong { why } => format!("the review blames the wording of the requirement: {why}"),
-            Self::SentBack { node, why } => format!("an issue of the review, for {node}, names it: {why}"),
+            Self::ClaimRefused { .. } => "claimed as a flaw, and refused".to_owned(),
+            Self::ClaimUndecided { .. } => "claimed as a flaw, and not decided".to_owned(),
+            Self::SpecificationWrong { .. } => "the review blames the module".to_owned(),
+            Self::PropertyWrong { .. } => "the review blames the property".to_owned(),
+            Self::RequirementWrong { .. } => "the review blames the wording of the requirement".to_owned(),
+            Self::SentBack { node, .. } => format!("an issue of the review, for {node}, names it"),
             Self::NotJudged => "not judged".to_owned(),
+        }
+    }
+
+    /// The reason in the words of the reviewer or reader; empty if there is none.
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Flaw { why }
+            | Self::Ambiguity { why, .. }
+            | Self::ClaimRefused { why }
+            | Self::ClaimUndecided { why }
+            | Self::SpecificationWrong { why }
+            | Self::PropertyWrong { why }
+            | Self::RequirementWrong { why }
+            | Self::SentBack { why, .. } => why,
+            Self::NotJudged => "",
         }
     }
 }

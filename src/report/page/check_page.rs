@@ -61,7 +61,7 @@ pub fn check_page(source: &CheckSource<'_>) -> Page {
     sections.extend(diagnostics(outcome));
     sections.extend(counterexample(outcome, module.as_ref(), &mut traces));
     let witnesses = WitnessSource {
-        title: "How the model works",
+        title: "How the specification works",
         outcome,
         module: module.as_ref(),
         listing: "module".to_owned(),
@@ -76,7 +76,7 @@ pub fn check_page(source: &CheckSource<'_>) -> Page {
         data["graph"] = graph_data;
     }
     data["traces"] = Value::Object(traces);
-    sections.push(model(spec, source.text));
+    sections.push(specification(spec, source.text));
     Page {
         kind: format!("Check of {spec}"),
         title: format!("Check \u{2013} {spec}"),
@@ -137,7 +137,7 @@ fn next_step(outcome: &CheckOutcome) -> &'static str {
         Verdict::Holds if !outcome.is_complete() => "Give the check more time, or use smaller constants:",
         Verdict::Holds => "Find out what the properties would not notice:",
         Verdict::Violated { .. } => {
-            "Step through the counterexample; correct the model or the property, and check again:"
+            "Step through the counterexample; correct the specification or the property, and check again:"
         }
         Verdict::Invalid { .. } => "Correct what is listed below, and check again:",
         Verdict::Inconclusive { .. } => "Give the check more time, or use smaller constants:",
@@ -170,11 +170,11 @@ fn counterexample(outcome: &CheckOutcome, module: Option<&Module>, traces: &mut 
     Some(Section { id: "trace", title: "Counterexample".to_owned(), note, body })
 }
 
-fn model(spec: &str, text: &str) -> Section {
+fn specification(spec: &str, text: &str) -> Section {
     let file = std::path::Path::new(spec)
         .file_name()
         .map_or_else(|| spec.to_owned(), |name| name.to_string_lossy().into_owned());
     let listings = [module_listing("module".to_owned(), file, text)];
     let body = render("listings", minijinja::context! { listings, after => None::<String> });
-    Section { id: "model", title: "Model".to_owned(), note: None, body }
+    Section { id: "model", title: "Specification".to_owned(), note: None, body }
 }

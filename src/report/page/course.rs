@@ -7,6 +7,7 @@ use super::run_context::RunContext;
 use crate::pipeline::Spent;
 use crate::report::chart::{Chart, ChartError, Drawn, Line};
 use crate::report::text::{amounts, is_replayed};
+use crate::shell::shell_word;
 
 /// Maximum number of rows of the chart: a browser needs seconds for much more.
 const MAX_ROWS: usize = 1_500;
@@ -66,7 +67,7 @@ pub(super) fn course(context: &RunContext<'_>) -> Result<Option<Section>, ChartE
             minijinja::context! {
                 lifelines => chart.lifelines, rows, left_out, columns => chart.lifelines.len(),
                 shown => MAX_ROWS,
-                folder => context.source.folder,
+                folder => shell_word(context.source.folder),
                 columns_of_spent => columns_of_spent(&spent), spent,
                 total => amounts(&context.view.spent_total(), is_replayed(context.view)),
             },

@@ -9,9 +9,10 @@ use super::frame::{Html, Section, Tone, render};
 use super::listing::{Cited, Mark, cited_lines};
 use super::run_context::{RunContext, module_id};
 use super::trace::{StepCitation, StepQuote, TraceSource, trace_view};
-use crate::pipeline::{Flaw, JudgedViolation, Quotes, Revision, ViolationJudgement};
+use crate::pipeline::{Citation, Flaw, JudgedViolation, Quotes, Revision, ViolationJudgement};
 use crate::prompt::Requirement;
 use crate::report::run_explanation::{broken_requirements, explain_violation};
+use crate::report::text::granted;
 use crate::tla::{CheckOutcome, Lasso, Module, probe_lines};
 
 #[derive(Serialize)]
@@ -82,7 +83,7 @@ impl Subject<'_> {
     fn finding(&self, traces: &mut Map<String, Value>, marks: &mut Vec<(Cited, Mark)>) -> Finding {
         let property = &self.violation.property;
         let claim = self.context.claim(self.revision, property);
-        let (tone, judgement, why) = judgement_parts(&self.violation.judgement);
+        let judgement = &self.violation.judgement;
         let focused = self.check.focused_on(property);
         let trace = self.check.counterexample_to(property).map(|trace| {
             let citations = claim.map(|(flaw, quotes)| self.citations(flaw, quotes)).unwrap_or_default();
@@ -104,15 +105,10 @@ impl Subject<'_> {
         });
         let mut remarks = focused.as_ref().map(probe_lines).unwrap_or_default();
         let cited = claim.into_iter().flat_map(|(flaw, quotes)| {
-            [
-                ("the documents allow this behaviour to continue", &flaw.unfair),
-                ("the documents grant the bound", &flaw.bound),
-            ]
-            .into_iter()
-            .filter_map(move |(what, cited)| {
-                let cited = cited.as_ref()?;
-                Some(format!("{what}: {} {}", quotes.cite(&cited.file, cited.line), cited.why.trim()))
-            })
+            let line = |(what, cited): (&str, &Citation)| {
+                format!("{what}: {} {}", quotes.cite(&cited.file, cited.line), cited.why.trim())
+            };
+            granted(flaw).map(line)
         });
         remarks.extend(cited);
         if trace.is_none() {
@@ -126,9 +122,9 @@ impl Subject<'_> {
             id: self.id.clone(),
             property: property.clone(),
             revision: self.revision.revision,
-            tone,
-            judgement,
-            why,
+            tone: tone_of(judgement),
+            judgement: judgement.short_words(),
+            why: judgement.why().to_owned(),
             requirements: self.requirements(),
             formula: self.module.and_then(|module| Some(module.definition(property)?.text.clone())),
             trace,
@@ -177,22 +173,15 @@ impl Subject<'_> {
     }
 }
 
-/// Colour, short words and reason of a judgement.
-fn judgement_parts(judgement: &ViolationJudgement) -> (Tone, String, String) {
+fn tone_of(judgement: &ViolationJudgement) -> Tone {
     use ViolationJudgement as J;
-    let (tone, words, why) = match judgement {
-        J::Flaw { why } => (Tone::Bad, "a flaw of the protocol, confirmed by a second reader", why),
-        J::Ambiguity { open_point, why } => {
-            let words = format!("a flaw only under the reading taken for {open_point}, confirmed by a second reader");
-            return (Tone::Open, words, why.clone());
-        }
-        J::ClaimRefused { why } => (Tone::Open, "claimed as a flaw, and refused", why),
-        J::ClaimUndecided { why } => (Tone::Open, "claimed as a flaw, and not decided", why),
-        J::SpecificationWrong { why } => (Tone::Plain, "the review blames the module", why),
-        J::PropertyWrong { why } => (Tone::Plain, "the review blames the property", why),
-        J::RequirementWrong { why } => (Tone::Plain, "the review blames the wording of the requirement", why),
-        J::SentBack { why, .. } => (Tone::Plain, "an issue of the review names it", why),
-        J::NotJudged => return (Tone::Plain, "not judged".to_owned(), String::new()),
-    };
-    (tone, words.to_owned(), why.clone())
+    match judgement {
+        J::Flaw { .. } => Tone::Bad,
+        J::Ambiguity { .. } | J::ClaimRefused { .. } | J::ClaimUndecided { .. } => Tone::Open,
+        J::SpecificationWrong { .. }
+        | J::PropertyWrong { .. }
+        | J::RequirementWrong { .. }
+        | J::SentBack { .. }
+        | J::NotJudged => Tone::Plain,
+    }
 }

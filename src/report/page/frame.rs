@@ -61,12 +61,24 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     });
     environment.add_filter("marked", |text: &str| Value::from_safe_string(mark_code(text)));
     environment.add_filter("first_sentence", |text: &str| first_sentence(text).to_owned());
+    environment.add_filter("bar", |width: Value| Value::from_safe_string(bar(&width)));
     environment.add_filter("is_long", |text: &str| text.chars().count() > 200);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("a built-in template is well-formed");
     }
     environment
 });
+
+/// A bar of this width in pixels, before the number that it shows; nothing if the width is 0 or none.
+fn bar(width: &Value) -> String {
+    if !width.is_true() {
+        return String::new();
+    }
+    format!(
+        "<svg class=\"bar\" width=\"{width}\" height=\"10\" aria-hidden=\"true\" focusable=\"false\">\
+         <rect width=\"{width}\" height=\"10\" rx=\"2\"/></svg> "
+    )
+}
 
 /// The first sentence of a text, or its first words if it is long.
 fn first_sentence(text: &str) -> &str {

@@ -47,6 +47,12 @@
       const merge = /** @type {HTMLSelectElement} */ (root.querySelector("[data-merge]"));
       merge.addEventListener("change", () => this.draw(merge.value === "" ? null : Number(merge.value)));
       root.querySelectorAll("[data-zoom]").forEach((button) => button.addEventListener("click", () => this.zoom(button.getAttribute("data-zoom"))));
+      /** @type {number[]} */
+      this.placeOf = [];
+      /** @type {Place[]} */
+      this.places = [];
+      /** @type {Map<string, { from: number, to: number, actions: Set<string>, line: Element | null }>} */
+      this.links = new Map();
       this.connectBox();
       this.draw(null);
     }
@@ -56,9 +62,7 @@
       const { states, edges } = this.graph;
       /** @type {Map<string, Place>} */
       const byKey = new Map();
-      /** @type {number[]} */
       this.placeOf = [];
-      /** @type {Place[]} */
       this.places = [];
       states.forEach(([values, depth], number) => {
         const key = variable === null ? String(number) : values[variable] ?? "";
@@ -72,7 +76,6 @@
         this.placeOf[number] = this.places.indexOf(place);
       });
       this.variable = variable;
-      /** @type {Map<string, { from: number, to: number, actions: Set<string>, line: Element | null }>} */
       this.links = new Map();
       edges.forEach(([from, to, action]) => {
         const [source, target] = [this.placeOf[from] ?? 0, this.placeOf[to] ?? 0];

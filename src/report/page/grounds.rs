@@ -7,12 +7,13 @@ use super::run_context::RunContext;
 use crate::prompt::Account;
 use crate::report::accepted::accepted_lines;
 use crate::report::strengthen::{sample_line, strengthened_line};
-use crate::report::text::{normative_counts, undecided_open_points};
+use crate::report::text::{normative_counts, open_point_parts, undecided_open_points};
 use crate::tla::{CheckOutcome, larger_bounds_lines, never_taken_actions, never_taken_branches, undecided_branches};
 
-/// Numbers of requirements that an open point affects are links.
+/// An open point with the reading that was taken, or an assumption. Numbers of requirements that an open point affects are
+/// links.
 #[derive(serde::Serialize)]
-struct Ground {
+struct Premise {
     id: String,
     link: Option<String>,
     place: String,
@@ -49,36 +50,30 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
         cited.first().map(|cited| format!("{}-L{}", cited.listing, cited.from))
     };
     let granted = context.granted_by_open_points();
-    let dependence = |id: &str| match granted.as_ref().map(|granted| granted.get(id)) {
-        None => String::new(),
-        Some(None) => "does not depend on it".to_owned(),
-        Some(Some(steps)) => {
-            let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
-            format!("depends on it, in step {}", steps.join(", "))
-        }
+    let dependence = |id: &str| {
+        let words = match granted.as_ref()?.get(id) {
+            None => "does not depend on it".to_owned(),
+            Some(steps) => {
+                let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
+                format!("depends on it, in step {}", steps.join(", "))
+            }
+        };
+        Some(("the finding", words))
     };
-    let points: Vec<Ground> = undecided_open_points(revision)
+    let points: Vec<Premise> = undecided_open_points(revision)
         .into_iter()
-        .map(|point| Ground {
+        .map(|point| Premise {
             id: point.id.clone(),
             link: link(point.place.as_ref()),
             place: point.place_words(),
             text: point.question.clone(),
-            parts: [
-                ("taken", point.taken.clone()),
-                ("otherwise", point.otherwise.clone()),
-                ("affects", point.affects.join(", ")),
-                ("the finding", dependence(&point.id)),
-            ]
-            .into_iter()
-            .filter(|(_, part)| !part.is_empty())
-            .collect(),
+            parts: open_point_parts(point).into_iter().chain(dependence(&point.id)).collect(),
         })
         .collect();
-    let assumptions: Vec<Ground> = revision
+    let assumptions: Vec<Premise> = revision
         .assumptions
         .iter()
-        .map(|assumption| Ground {
+        .map(|assumption| Premise {
             id: assumption.id.clone(),
             link: link(assumption.place.as_ref()),
             place: assumption.place.clone().unwrap_or_else(|| "no line of the documents".to_owned()),

@@ -29,7 +29,7 @@ pub(super) fn heading_sentence(context: &RunContext<'_>) -> String {
 }
 
 #[derive(Serialize)]
-struct Ground {
+struct Link {
     target: String,
     words: String,
 }
@@ -47,8 +47,8 @@ pub(super) fn lead(context: &RunContext<'_>) -> Html {
         return render(
             "lead",
             minijinja::context! {
-                sentences => Vec::<Ground>::new(), found => "No revision was closed, so nothing is known yet.",
-                why => None::<String>, facts => Vec::<Fact>::new(), grounds => Vec::<Ground>::new(), of => "",
+                sentences => Vec::<Link>::new(), found => "No revision was closed, so nothing is known yet.",
+                why => None::<String>, facts => Vec::<Fact>::new(), grounds => Vec::<Link>::new(), of => "",
                 grounds_words => None::<String>, is_question => false, next => next_steps(context.view, context.source.folder),
             },
         );
@@ -61,7 +61,7 @@ pub(super) fn lead(context: &RunContext<'_>) -> Html {
     let broken = subject(context).map(|subject| (subject, broken(context, subject)));
     let sentence = |(subject, broken): (&Revision, Vec<(Requirement, String)>)| {
         let quoted = broken.into_iter().filter_map(|(requirement, _)| {
-            Some(Ground { words: context.sentence(subject, &requirement)?, target: requirement.id })
+            Some(Link { words: context.sentence(subject, &requirement)?, target: requirement.id })
         });
         quoted.collect::<Vec<_>>()
     };
@@ -115,7 +115,7 @@ fn facts(context: &RunContext<'_>, revision: &Revision) -> Vec<Fact> {
     facts
 }
 
-/// What changes of the model on purpose showed, if they were tried or were to be tried.
+/// What changes of the specification on purpose showed, if they were tried or were to be tried.
 fn mutants_words(revision: &Revision) -> Option<String> {
     let skipped = |why: &str| format!("none measured, because {why}");
     if let Some(sample) = &revision.mutant_sample {
@@ -183,7 +183,7 @@ fn broken(context: &RunContext<'_>, revision: &Revision) -> Vec<(Requirement, St
     broken.collect()
 }
 
-/// What is known of the requirements: the broken ones in the words of the model, otherwise how many hold.
+/// What is known of the requirements: the broken ones in the words of the informal specification, otherwise how many hold.
 fn found(context: &RunContext<'_>, revision: &Revision) -> String {
     let subject = subject(context).unwrap_or(revision);
     let results = context.view.results_of(subject);
@@ -222,13 +222,13 @@ fn found(context: &RunContext<'_>, revision: &Revision) -> String {
     }
 }
 
-fn ground_links(context: &RunContext<'_>, revision: &Revision) -> Vec<Ground> {
+fn ground_links(context: &RunContext<'_>, revision: &Revision) -> Vec<Link> {
     let lineage = context.view.lineage(revision.revision);
     let edited = lineage.iter().flat_map(|r| &r.edited).count();
     let count = |target: &str, n: usize, noun: &str| {
-        (n > 0).then(|| Ground { target: target.to_owned(), words: counted(n, noun) })
+        (n > 0).then(|| Link { target: target.to_owned(), words: counted(n, noun) })
     };
-    let left_open = Ground {
+    let left_open = Link {
         target: format!("revision-{}", revision.revision),
         words: format!("{} left open by the review", counted(revision.open_feedback.len(), "remark")),
     };
@@ -238,7 +238,7 @@ fn ground_links(context: &RunContext<'_>, revision: &Revision) -> Vec<Ground> {
         count("assumptions", revision.assumptions.len(), "assumption"),
         count("accepted", crate::report::accepted::accepted_lines(context.view, &lineage).len(), "acceptance"),
         (!revision.open_feedback.is_empty()).then_some(left_open),
-        (edited > 0).then(|| Ground {
+        (edited > 0).then(|| Link {
             target: "accepted".to_owned(),
             words: format!("{} edited by hand", counted(edited, "file")),
         }),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::frame::{Html, render};
 use super::messages::{Message, find_messages};
+use crate::report::cut::cut;
 use crate::tla::changes::Change;
 use crate::tla::{Lasso, Step, Trace};
 
@@ -76,7 +77,7 @@ pub(super) fn lanes(
     let nodes: Vec<Node> = steps.map(|(at, step)| layout.node(at, step)).collect();
     let arrows: Vec<Arrow> =
         find_messages(trace, changes, actors).iter().filter_map(|message| layout.arrow(message)).collect();
-    let lane = |(at, name)| Lane { name, label: layout.shorten(name), x: layout.center(at) };
+    let lane = |(at, name)| Lane { name, label: layout.cut(name), x: layout.center(at) };
     let lanes: Vec<Lane<'_>> = layout.names.iter().copied().enumerate().map(lane).collect();
     let bottom = HEAD + trace.steps.len() * ROW;
     let stutters = matches!(trace.lasso, Some(Lasso::Stuttering(true)));
@@ -143,15 +144,15 @@ impl<'a> Layout<'a> {
         HEAD + at * ROW + ROW / 2
     }
 
-    fn shorten(&self, text: &str) -> String {
-        shorten(text, self.box_width / CHARACTER)
+    fn cut(&self, text: &str) -> String {
+        cut(text, self.box_width / CHARACTER)
     }
 
     fn node(&self, at: usize, step: &Step) -> Node {
         let is_initial = at == 0 && step.action.is_none();
         let label = match &step.action {
             Some(action) => self.label(action, step.branch.as_deref()),
-            None => self.shorten(if is_initial { "initial state" } else { "unknown action" }),
+            None => self.cut(if is_initial { "initial state" } else { "unknown action" }),
         };
         // The initial state is the step of no process.
         let (x, width) = if is_initial {
@@ -165,10 +166,10 @@ impl<'a> Layout<'a> {
     /// The action with its branch, or the branch alone, or the action alone, whichever is short enough.
     fn label(&self, action: &str, branch: Option<&str>) -> String {
         let most = self.box_width / CHARACTER;
-        let Some(branch) = branch else { return shorten(action, most) };
+        let Some(branch) = branch else { return cut(action, most) };
         let own = branch.strip_prefix(action).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(branch);
         let all = [format!("{action}: {own}"), own.to_owned()];
-        all.into_iter().find(|label| label.chars().count() <= most).unwrap_or_else(|| shorten(action, most))
+        all.into_iter().find(|label| label.chars().count() <= most).unwrap_or_else(|| cut(action, most))
     }
 
     /// `None` for a message of a process to itself, which crosses nothing.
@@ -186,7 +187,7 @@ impl<'a> Layout<'a> {
         Some(Arrow {
             path: format!("M{leaves} {top} L{arrives} {bottom}"),
             title: format!("{element}: added in step {}, removed in step {}", number(*sent), number(*received)),
-            label: shorten(element, MAX_ELEMENT),
+            label: cut(element, MAX_ELEMENT),
             x: usize::midpoint(leaves, arrives),
             y: usize::midpoint(top, bottom),
             from: *sent,
@@ -204,11 +205,4 @@ impl<'a> Layout<'a> {
         let (leaves, arrives) = (Self::row(last) + 5, Self::row(to) - if to == last { 5 } else { 0 });
         Some(format!("M{} {leaves} H{} V{arrives} H{}", right(last) + 2, self.width() - MARGIN + 18, right(to) + 7))
     }
-}
-
-fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['\u{2026}']).collect()
 }

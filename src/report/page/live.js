@@ -8,7 +8,7 @@
    *   check: {run: string, generated: number, distinct: number, queue: number} | null,
    *   closed_revisions: number, answers: number, tokens: number, cost_usd: number, unpriced: number,
    *   max_tokens: number | null, max_cost: number | null, max_time: string | number | null,
-   *   started: string | null, lines: string[]}} Status
+   *   started: string | null, ended: string | null, lines: string[]}} Status
    */
 
   /** @param {string} id @returns {HTMLElement} */
@@ -25,6 +25,11 @@
   let status = null;
   /** The checker's last count of states with its time, for the rate. @type {{run: string, generated: number, at: number, rate: number} | null} */
   let counted = null;
+  /** When the connection was lost. @type {number | null} */
+  let lost = null;
+  /** Whether the frame is loading a report, and whether a newer one is to follow it. */
+  let isLoading = false;
+  let isOutdated = false;
 
   /** @param {string} id @param {string} text */
   const setText = (id, text) => {
@@ -39,15 +44,16 @@
     const [h, m] = [Math.floor(s / 3600), Math.floor(s / 60) % 60];
     return [h ? `${h} h` : "", h || m ? `${m} min` : "", `${s % 60} s`].filter(Boolean).join(" ");
   };
-  /** @param {string} at */
-  const secondsSince = (at) => (Date.now() - Date.parse(at)) / 1000;
 
   const showTimes = () => {
     if (!status) return;
-    const { work, started, finished, max_time: limit } = status;
+    const { work, started, ended, max_time: limit } = status;
+    const now = ended ? Date.parse(ended) : lost ?? Date.now();
+    /** @param {string} at */
+    const secondsSince = (at) => (now - Date.parse(at)) / 1000;
     const of = work ? `${work.node}, revision ${work.rev}, attempt ${work.attempt}, for ${duration(secondsSince(work.since))}` : "–";
     setText("work", of);
-    if (started && !finished) setText("time", duration(secondsSince(started)) + (limit ? ` of ${limit}` : ""));
+    if (started) setText("time", duration(secondsSince(started)) + (limit ? ` of ${limit}` : ""));
   };
 
   /** @param {Status} now */
@@ -71,6 +77,7 @@
   const show = (now) => {
     const before = status;
     status = now;
+    lost = null;
     const heading = now.finished ? now.heading
       : !now.running ? "not finished, and no process works on it"
       : now.work ? `running: ${now.work.node}` : "running";
@@ -88,18 +95,26 @@
     setText("lines", now.lines.join("\n"));
     if (isAtEnd) lines.scrollTop = lines.scrollHeight;
     stop.disabled = !now.running || now.finished;
-    const isNewer = before && (before.closed_revisions !== now.closed_revisions || before.finished !== now.finished);
-    if (isNewer) {
+    // The outcome is shown at once, because the server may end soon after the run.
+    if (!before || now.finished && !before.finished) showReport();
+    else if (before.closed_revisions !== now.closed_revisions) {
       // A person who reads in the report decides when it changes.
       if (document.activeElement === report) renew.hidden = false;
+      else if (isLoading) isOutdated = true;
       else showReport();
     }
   };
 
   const showReport = () => {
     renew.hidden = true;
+    isLoading = true;
+    isOutdated = false;
     report.src = "report";
   };
+  report.addEventListener("load", () => {
+    isLoading = false;
+    if (isOutdated) showReport();
+  });
 
   const events = new EventSource("events");
   events.onmessage = (message) => {
@@ -108,7 +123,12 @@
     show(now);
     if (now.finished) events.close();
   };
-  events.onerror = () => setText("message", "The connection is lost: the run or its server has ended. Trying again …");
+  events.onerror = () => {
+    setText("message", "The connection is lost: the run or its server has ended. Trying again …");
+    lost ??= Date.now();
+    stop.disabled = true;
+    showTimes();
+  };
   events.onopen = () => setText("message", "");
   setInterval(showTimes, 1000);
 

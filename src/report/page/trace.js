@@ -154,7 +154,7 @@
     /** @param {number} at */
     show(at) {
       const { steps, back_to: backTo, lasso } = this.trace;
-      const [step, previous] = [steps[at], at > 0 ? this.states[at - 1] : null];
+      const [step, previous] = [steps[at], at > 0 ? /** @type {Record<string, string>} */ (this.states[at - 1]) : null];
       if (!step) return;
       this.at = at;
       this.slider.value = String(at + 1);

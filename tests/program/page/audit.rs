@@ -60,6 +60,21 @@ fn each_rule_is_shown_over_the_states_with_its_robustness_and_the_record_that_br
 }
 
 #[test]
+fn the_heading_counts_the_rules_that_never_applied() {
+    let bench = Bench::without_tools();
+    bench.finished_demo().expect(0);
+    // An approved run has no second reading.
+    let rule = |owner: &str| format!("[[rule]]\nid = \"{owner}\"\nowner = \"{owner}\"\nformula = 'true'\n");
+    bench.write("rules.toml", rule("review") + &rule("validate") + &rule("second_reading"));
+    bench.run(&["audit", "demo-specs", "--policy", "rules.toml", "--html", "page.html"]).expect(0);
+    let page = bench.read("page.html");
+    check_page(&page);
+    assert_eq!(inside(&page, "<h1>", "</h1>"), "No rule is broken: 2 of 3 rules were evaluated, 1 never");
+    // Not green, because the log does not test each rule.
+    assert!(page.contains("<header class=\"top plain\""), "{}", inside(&page, "<body", "<h1>"));
+}
+
+#[test]
 fn a_page_needs_the_whole_log() {
     let bench = bench();
     let done = bench.run(&["audit", "log.jsonl", "--policy", "rules.toml", "--follow", "--html", "page.html"]);

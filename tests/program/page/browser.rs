@@ -17,6 +17,27 @@ fn look_at(bench: &Bench, page: &str) {
     assert!(done.status.success() && findings.is_empty(), "{findings}{errors}");
 }
 
+/// The scripts of a page are one program, as in the page: what one declares outside of a function, the others see.
+#[test]
+fn the_types_of_the_scripts_fit() {
+    let folder = project().join("src/report/page");
+    let names = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let scripts = names.filter(|name| name.ends_with(".js"));
+    let (live, pages): (Vec<String>, Vec<String>) = scripts.partition(|name| name == "live.js");
+    assert!(!live.is_empty() && !pages.is_empty());
+    for together in [live, pages] {
+        let done = std::process::Command::new("node")
+            .arg(project().join("target/browser/node_modules/typescript/bin/tsc"))
+            .args(["--noEmit", "--allowJs", "--checkJs", "--strict", "--noUncheckedIndexedAccess"])
+            .args(["--noImplicitReturns", "--noUnusedLocals", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"])
+            .args(&together)
+            .current_dir(&folder)
+            .output()
+            .expect("node is installed");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    }
+}
+
 /// Each of these sections has a heading.
 #[track_caller]
 fn has_sections(page: &str, ids: &[&str]) {

@@ -150,6 +150,32 @@ fn a_witness_outside_of_the_constraint_and_one_behind_the_limit_are_told_apart()
 }
 
 #[test]
+fn an_arrow_between_lanes_is_a_message_and_nothing_else_is_one() {
+    let bench = Bench::without_tools();
+    // `b` takes out the letter that `a` has posted. It also clears the name of `a` and a flag, which are no messages.
+    let module = "---- MODULE Mail ----
+EXTENDS Integers
+(* --algorithm Mail {
+variables post = {}, busy = {}, flags = {}, read = 0;
+process (a = \"a\") { Send: post := {[text |-> \"x\"]}; busy := {\"a\"}; flags := {7}; }
+process (b = \"b\") { Read: await post # {}; post := {}; busy := {}; flags := {}; read := 1; }
+} *)
+Unread == read = 0
+====
+";
+    bench.write("Mail.tla", module);
+    bench.write("Mail.cfg", "SPECIFICATION Spec\nINVARIANT Unread\nCHECK_DEADLOCK FALSE\n");
+    bench.run(&["check", "Mail.tla", "--checker", "embedded", "--html", "page.html"]).expect(1);
+    let page = bench.read("page.html");
+    check_page(&page);
+    let lanes = inside(&page, "<svg class=\"lanes\"", "</svg>");
+    assert_eq!(lanes.matches("<g class=\"lane\">").count(), 2, "{lanes}");
+    assert_eq!(lanes.matches("<path class=\"message\"").count(), 1, "{lanes}");
+    let title = inside(inside(lanes, "<path class=\"message\"", "</path>"), "<title>", "</title>");
+    assert_eq!(title, "[text |-&gt; &quot;x&quot;]: added in step 2, removed in step 3");
+}
+
+#[test]
 fn a_graph_of_more_states_is_summed_up() {
     let bench = Bench::without_tools();
     bench.write(

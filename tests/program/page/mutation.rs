@@ -78,6 +78,21 @@ fn each_line_says_what_happened_to_its_mutants() {
 }
 
 #[test]
+fn a_property_that_notices_no_mutant_is_named() {
+    let bench = bench();
+    bench.write("Up.tla", MODULE.replace("====", "Idle == parity = parity\n===="));
+    bench.write("Up.cfg", "SPECIFICATION Spec\nINVARIANTS TypeOK Idle\n");
+    let page = page(&bench, "mutants.out");
+    let lines = bench.read("mutants.out/outcomes.jsonl");
+    assert!(lines.contains("\"TypeOK\"") && !lines.contains("\"Idle\""), "only TypeOK kills");
+    let killers = inside(&page, "<section id=\"killers\"", "</section>");
+    assert!(killers.contains("One property notices no mutant"), "{killers}");
+    let row = inside(killers, "<code>Idle</code>", "</tr>");
+    assert!(row.contains("<td>0</td><td>0</td>") && !row.contains("<svg"), "{row}");
+    assert!(inside(killers, "<code>TypeOK</code>", "</tr>").contains("<svg class=\"bar\""), "{killers}");
+}
+
+#[test]
 fn the_same_mutants_give_the_same_bytes() {
     let bench = bench();
     assert_eq!(page(&bench, "first"), page(&bench, "second"));

@@ -1,7 +1,8 @@
 //! Where a page is written, and what is refused.
 
-use super::check_page;
+use super::{check_page, inside};
 use crate::support::counter::{bench, good};
+use crate::support::{Bench, PROGRAM};
 
 #[test]
 fn a_folder_is_refused_before_a_run_begins() {
@@ -30,4 +31,26 @@ fn a_page_can_be_in_the_new_run_folder_and_a_later_one_replaces_it() {
         bench.run(&["report", "new", "--html", target]).expect(2).says(&[target, "no page that tlaforge wrote"]);
     }
     assert_eq!(bench.read("new/journal.jsonl"), journal);
+}
+
+#[test]
+fn a_shell_reads_the_folder_of_each_printed_command_as_it_is() {
+    let bench = Bench::without_tools();
+    let folder = "it's \"mine\" & $HOME";
+    let done = bench.run(&["demo", "--checker", "embedded", "--out", folder]).expect(0);
+    let shell = |script: &str| {
+        let mut shell = std::process::Command::new("/bin/sh");
+        shell.args(["-c", script]).current_dir(bench.path(".")).output().unwrap()
+    };
+    for before in ["next: tlaforge ", "see it in a browser: tlaforge "] {
+        let (_, words) = done.stderr.lines().find_map(|line| line.split_once(before)).unwrap();
+        let done = shell(&format!("{PROGRAM} {words}"));
+        assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let page = bench.read(&format!("{folder}/report.html"));
+    let mut command = inside(&page, "tlaforge mutate ", "<").to_owned();
+    for (escaped, character) in [("&#x27;", "'"), ("&#x2f;", "/"), ("&quot;", "\""), ("&amp;", "&")] {
+        command = command.replace(escaped, character);
+    }
+    assert!(shell(&format!("set -- {command}; test -f \"$1\"")).status.success(), "{command}");
 }

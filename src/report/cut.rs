@@ -1,0 +1,27 @@
+//! Long texts.
+
+/// A text with at most this many characters, of which the last is `…` if it was cut.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['\u{2026}']).collect()
+}
+
+/// The words of a text on one line.
+pub(super) fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_characters_and_only_if_it_is_too_long() {
+        assert_eq!(cut("über", 4), "über");
+        assert_eq!(cut("übers", 4), "übe…");
+        assert_eq!(cut("", 0), "");
+        assert_eq!(on_one_line(" a\n  b "), "a b");
+    }
+}
