@@ -256,9 +256,7 @@ impl Algorithm {
         named(action).or_else(|| {
             let tree = &self.tree;
             let own = tree.range(self.process_named(action, source)?);
-            let is_own = |id: &Id| {
-                tree.node(*id).field == Some(Field::Label) && own.contains(&tree.range(*id).start)
-            };
+            let is_own = |id: &Id| tree.node(*id).field == Some(Field::Label) && own.contains(&tree.range(*id).start);
             let mut labels = tree.ids().filter(is_own);
             let only = labels.next().filter(|_| labels.next().is_none())?;
             named(tree.text(only, source))

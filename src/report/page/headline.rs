@@ -65,11 +65,12 @@ pub(super) fn lead(context: &RunContext<'_>) -> Html {
         });
         quoted.collect::<Vec<_>>()
     };
+    let sentences = broken.map(sentence).unwrap_or_default();
     render(
         "lead",
         minijinja::context! {
-            sentences => broken.map(sentence).unwrap_or_default(),
-            found => found(context, revision),
+            found => found(context, revision, !sentences.is_empty()),
+            sentences,
             why => why.map(|finished| finished.why.clone()),
             facts => facts(context, revision),
             of => if is_question { format!(", as taken in {}", context.revision_words(revision)) } else { String::new() },
@@ -184,7 +185,7 @@ fn broken(context: &RunContext<'_>, revision: &Revision) -> Vec<(Requirement, St
 }
 
 /// What is known of the requirements: the broken ones in the words of the informal specification, otherwise how many hold.
-fn found(context: &RunContext<'_>, revision: &Revision) -> String {
+fn found(context: &RunContext<'_>, revision: &Revision, is_quoted: bool) -> String {
     let subject = subject(context).unwrap_or(revision);
     let results = context.view.results_of(subject);
     let broken = broken(context, subject);
@@ -198,7 +199,9 @@ fn found(context: &RunContext<'_>, revision: &Revision) -> String {
         let texts: Vec<String> =
             broken.iter().map(|(requirement, _)| format!("\u{201c}{}\u{201d}", requirement.text.trim())).collect();
         let verb = if broken.len() == 1 { "is" } else { "are" };
-        return format!("{} {verb} violated{reading}{length}: {}", join_names(&names), texts.join("; "));
+        // The documents' own words are above, and the requirement has its section.
+        let texts = if is_quoted { ".".to_owned() } else { format!(": {}", texts.join("; ")) };
+        return format!("{} {verb} violated{reading}{length}{texts}", join_names(&names));
     }
     let count =
         |is_meant: fn(&RequirementStatus) -> bool| results.iter().filter(|result| is_meant(&result.status)).count();
@@ -250,10 +253,20 @@ fn ground_links(context: &RunContext<'_>, revision: &Revision) -> Vec<Link> {
 struct Answer {
     choice: char,
     reading: String,
+    /// How the revision that takes this reading words it, if otherwise.
+    taken: Option<String>,
     known: String,
     tone: Tone,
     command: String,
     finding: Option<String>,
+}
+
+/// What a revision takes for granted at an open point. A reading can name several possibilities, of which the revision takes
+/// one.
+fn taken_words(context: &RunContext<'_>, revision: u32, id: &str, reading: &str) -> Option<String> {
+    let revision = context.view.revisions.iter().find(|other| other.revision == revision)?;
+    let point = revision.open_points.iter().find(|point| point.id == id)?;
+    (point.taken.trim() != reading.trim()).then(|| format!("rev_{} takes: {}", revision.revision, point.taken.trim()))
 }
 
 /// Number of cited lines that are quoted beside a question.
@@ -274,6 +287,7 @@ pub(super) fn question(context: &RunContext<'_>) -> Option<Section> {
         Answer {
             choice: *choice,
             reading: reading.clone(),
+            taken: revision.and_then(|number| taken_words(context, number, &question.open_point.id, reading)),
             known: known_words(requirement, reading_of_question),
             tone,
             command,

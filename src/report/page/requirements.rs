@@ -141,17 +141,13 @@ impl Evidence<'_> {
         let noticed: Vec<String> = noticed.map(|mutant| format!("`{}` {}", mutant.definition, mutant.what)).collect();
         PropertyRow {
             name: name.to_owned(),
-            formula: self.formula(self.module, name),
+            formula: formula(self.module, name),
             reading: context.view.blind_readings_of(revision).get(name).cloned(),
             example: self.example(name),
             finding: is_violated.then_some("findings"),
             noticed_count: noticed.len(),
             noticed: noticed.into_iter().take(MOST_NOTICED).collect(),
         }
-    }
-
-    fn formula(&self, module: Option<&Module>, name: &str) -> Option<String> {
-        Some(module?.definition(name)?.text.clone())
     }
 
     /// A mutant that it notices, or an earlier revision that violated the same formula.
@@ -170,8 +166,8 @@ impl Evidence<'_> {
     fn earlier_example(&self, earlier: &Revision, name: &str) -> Option<String> {
         let trace =
             earlier.check.as_ref()?.counterexample_to(name).filter(|_| earlier.revision < self.revision.revision)?;
-        let formula = self.formula(self.context.module(earlier).as_ref(), name)?;
-        let is_same = self.formula(self.module, name) == Some(formula);
+        let formula = formula(self.context.module(earlier).as_ref(), name)?;
+        let is_same = formula(self.module, name) == Some(formula);
         let words = false_words(trace).map_or_else(String::new, |words| format!(": {words}"));
         let states = counted(trace.steps.len(), "state");
         is_same.then(|| format!("the model of rev_{} violated it after {states}{words}", earlier.revision))
@@ -200,4 +196,8 @@ fn every_status() -> [RequirementStatus; 6] {
         RequirementStatus::AcceptedUncovered { reason: why() },
         RequirementStatus::Holds { by: by() },
     ]
+}
+
+fn formula(module: Option<&Module>, name: &str) -> Option<String> {
+    Some(module?.definition(name)?.text.clone())
 }

@@ -148,19 +148,23 @@
       const last = this.trace.steps.length - 1;
       const after = this.at < last ? this.at + 1 : this.trace.back_to ?? last;
       const to = { first: 0, back: Math.max(0, this.at - 1), next: after, last }[where ?? ""];
-      if (to !== undefined) this.show(to);
+      if (to !== undefined) this.show(to, where === "next" && this.at === last && to < last);
     }
 
-    /** @param {number} at */
-    show(at) {
+    /**
+     * @param {number} at
+     * @param {boolean} [isAgain] whether the last step of a loop leads here
+     */
+    show(at, isAgain = false) {
       const { steps, back_to: backTo, lasso } = this.trace;
-      const [step, previous] = [steps[at], at > 0 ? /** @type {Record<string, string>} */ (this.states[at - 1]) : null];
+      const before = isAgain ? steps.length - 1 : at - 1;
+      const [step, state, previous] = [steps[at], this.states[at] ?? {}, before >= 0 ? this.states[before] ?? null : null];
       if (!step) return;
       this.at = at;
       this.slider.value = String(at + 1);
       const last = steps.length - 1;
       const by = step.actor && !step.title.includes("(") ? ` by ${step.actor}` : "";
-      const then = at === last && lasso ? ` \u2013 ${lasso}` : "";
+      const then = isAgain ? ` \u2013 again, after step ${steps[last]?.step}` : at === last && lasso ? ` \u2013 ${lasso}` : "";
       this.slider.setAttribute("aria-valuetext", `${step.step} of ${steps.length}: ${step.title}${by}`);
       this.root.querySelector(".now")?.replaceChildren(element("strong", `${step.step} of ${steps.length}: `), element("code", step.title), `${by}${then}`);
       this.root.querySelectorAll("button[data-go]").forEach((button) => {
@@ -171,7 +175,10 @@
       });
       this.showWords(step);
       this.lightNode(at);
-      this.showState(this.states[at] ?? {}, previous, step.changes);
+      // The changes of a step are those since the state before it, which after the loop is another one.
+      const isNew = (/** @type {string} */ name) => previous !== null && previous[name] !== state[name];
+      const sinceLast = () => Object.keys(state).filter(isNew).map((name) => ({ path: name, before: previous?.[name] ?? null, after: state[name] ?? null }));
+      this.showState(state, previous, isAgain ? sinceLast() : step.changes);
       this.showModel(step);
       this.showDocuments(step);
     }
