@@ -255,7 +255,8 @@ impl EventStream {
             self.read = Some((length, self.service.entries()?));
         }
         let entries = self.read.as_ref().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
-        Ok(Status::new(run, entries, RunLock::holder(run.folder()).is_some()))
+        let check = run.check.as_ref().and_then(|check| check.lock().ok()?.clone());
+        Ok(Status::new(run.folder(), check, entries, RunLock::holder(run.folder()).is_some()))
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::watched_run::WatchedRun;
 use crate::pipeline::{Entry, RunEvent, RunView};
 use crate::report::{heading, progress_line};
 use crate::toolchain::Progress;
@@ -13,7 +12,7 @@ use crate::toolchain::Progress;
 const LINES: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Status {
+pub(in crate::cli) struct Status {
     /// The outcome, or where the run is.
     heading: String,
     finished: bool,
@@ -58,12 +57,12 @@ struct Check {
 }
 
 impl Status {
-    pub(super) fn new(run: &WatchedRun, entries: &[Entry], is_running: bool) -> Self {
+    /// `check` is the progress of a check in this process.
+    pub(in crate::cli) fn new(folder: &Path, check: Option<Progress>, entries: &[Entry], is_running: bool) -> Self {
         let view = RunView::from_entries(entries);
         let spent = view.spent_total();
         let limit = |name: &str| view.settings.command_line[name].clone();
         let work = work(entries).filter(|_| is_running && view.finished.is_none());
-        let check = run.check.as_ref().and_then(|check| check.lock().ok()?.clone());
         let is_checking = work.is_some();
         Self {
             heading: heading(&view),
@@ -85,8 +84,13 @@ impl Status {
             max_cost: limit("max_cost"),
             max_time: limit("max_time"),
             started: entries.first().map(|entry| entry.at.clone()),
-            lines: lines(entries, run.folder()),
+            lines: lines(entries, folder),
         }
+    }
+
+    /// The outcome, or where the run is.
+    pub(in crate::cli) fn heading(&self) -> &str {
+        &self.heading
     }
 
     /// Whether the run has an outcome.
