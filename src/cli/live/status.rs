@@ -93,6 +93,11 @@ impl Status {
         &self.heading
     }
 
+    /// The node at work, and its revision.
+    pub(in crate::cli) fn work(&self) -> Option<(&str, u32)> {
+        self.work.as_ref().map(|work| (work.node.as_str(), work.rev))
+    }
+
     /// Whether the run has an outcome.
     pub(super) fn is_finished(&self) -> bool {
         self.finished

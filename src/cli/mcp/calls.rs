@@ -1,7 +1,5 @@
 //! From a call to its result: the name of the tool, its arguments, the folders, and the work.
 
-use std::time::Duration;
-
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CreateTaskResult, JsonObject};
 use rmcp::service::RequestContext;
@@ -16,18 +14,14 @@ use super::question::{self, Asked};
 use super::run_state::RunState;
 use super::server::{Roots, Shared};
 use super::tool_arguments::{
-    AuditArguments, ForgeArguments, FormulaArguments, NextRequestArguments, ProviderName, QuestionArguments,
-    RunArguments, RunFolderArguments, TranslateArguments, checked_text, parse,
+    AnswerArguments, ForgeArguments, NextRequestArguments, ProviderName, QuestionArguments, RequestFileArguments,
+    RunArguments, RunFolderArguments, parse,
 };
-use super::tool_result::{complete, of_command};
+use super::tool_result::{complete, failed};
 use super::waiting::{Waited, poll_until, requested_wait, wait_with_progress};
 use super::{forging, handoff_requests};
 use crate::cli::failure::Failure;
-use crate::exit::Exit;
-use crate::process::{Cancel, Status};
-
-/// Longest time of a command that is no job.
-const QUICK_LIMIT: Duration = Duration::from_secs(40);
+use crate::process::Cancel;
 
 pub(super) async fn call(
     shared: &Shared,
@@ -42,20 +36,31 @@ pub(super) async fn call(
     let (tool, arguments) = (request.name.as_ref(), request.arguments);
     match tool {
         "check" => {
-            job_calls::run(shared, context, Work::Check, job_calls::check(&folders, &parse(tool, arguments)?)?).await
+            let command = job_calls::check(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Check, command).await
         }
         "mutate" => {
-            job_calls::run(shared, context, Work::Mutate, job_calls::mutate(&folders, &parse(tool, arguments)?)?).await
+            let command = job_calls::mutate(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Mutate, command).await
         }
         "explain_trace" => {
             let command = job_calls::explain(&folders, &parse(tool, arguments)?)?;
             job_calls::run(shared, context, Work::Explain, command).await
         }
+        "translate" => {
+            let command = job_calls::translate(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Translate, command).await
+        }
+        "audit" => {
+            let command = job_calls::audit(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Audit, command).await
+        }
+        "formula" => {
+            let command = job_calls::formula(&parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Formula, command).await
+        }
         "job_status" => job_calls::status(shared, context, &parse(tool, arguments)?).await,
         "job_cancel" => job_calls::cancel(shared, &parse(tool, arguments)?).await,
-        "translate" => quick(shared, context, translate(&folders, &parse(tool, arguments)?)?).await,
-        "audit" => quick(shared, context, audit(&folders, &parse(tool, arguments)?)?).await,
-        "formula" => quick(shared, context, formula(&parse(tool, arguments)?)?).await,
         "answer_question" => {
             let given: QuestionArguments = parse(tool, arguments)?;
             let (run, state) = run_of(&folders, &given.job)?;
@@ -111,12 +116,12 @@ async fn run_call(
         }
         "next_request" => next_request(folders, &parse(tool, arguments)?, context).await,
         "read_request_file" => {
-            let given: super::tool_arguments::RequestFileArguments = parse(tool, arguments)?;
+            let given: RequestFileArguments = parse(tool, arguments)?;
             let (run, state) = run_of(folders, &given.job)?;
             Ok(handoff_requests::read_file(&run, &state, &given)?.into())
         }
         "submit_answer" => {
-            let given: super::tool_arguments::AnswerArguments = parse(tool, arguments)?;
+            let given: AnswerArguments = parse(tool, arguments)?;
             let (run, state) = run_of(folders, &given.job)?;
             Ok(handoff_requests::submit(&run, &state, &given)?.into())
         }
@@ -163,7 +168,7 @@ async fn start(
             tokio::select! {
                 () = at_rest => {
                     let result = forging::result(&run, &Cancel::new()).await;
-                    Ok(result.unwrap_or_else(|failure| super::tool_result::failed(&failure)))
+                    Ok(result.unwrap_or_else(|failure| failed(&failure)))
                 }
                 () = task.cancelled() => {
                     let _ = forging::stop(&run).await;
@@ -228,56 +233,6 @@ async fn next_request(
             Ok(complete(text, data, Vec::new()).into())
         }
     }
-}
-
-fn translate(folders: &AllowedFolders, given: &TranslateArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.existing("spec", &given.spec)?;
-    let command = OwnCommand::new("translate", &spec.root).value("--format", Some("json"));
-    Ok(command.switch("--in-place", given.write).operand(spec.path))
-}
-
-fn audit(folders: &AllowedFolders, given: &AuditArguments) -> Result<OwnCommand, Failure> {
-    let log = folders.existing("log", &given.log)?;
-    let mut command = OwnCommand::new("audit", &log.root).value("--format", Some("json"));
-    command = match given.policy.as_deref() {
-        Some("default") => command.value("--policy", Some("default")),
-        Some(policy) => command.value("--policy", Some(folders.existing("policy", policy)?.path)),
-        None => command,
-    };
-    if given.formulas.len() > 100 {
-        return Err(Failure::usage("at most 100 formulas in one call"));
-    }
-    for formula in &given.formulas {
-        command = command.value("--formula", Some(checked_text("a formula", formula)?));
-    }
-    Ok(command.operand(log.path))
-}
-
-fn formula(given: &FormulaArguments) -> Result<OwnCommand, Failure> {
-    let trace = given.trace.as_deref().map(|trace| checked_text("the trace", trace)).transpose()?;
-    // It reads no file, so it needs no folder.
-    Ok(OwnCommand::new("formula", std::path::Path::new("/"))
-        .value("--format", Some("json"))
-        .value("--trace", trace)
-        .value("--dfa", (given.automaton == Some(true)).then_some("table"))
-        .operand(checked_text("the formula", &given.formula)?))
-}
-
-/// Runs a command that is quick.
-async fn quick(
-    shared: &Shared,
-    context: &RequestContext<RoleServer>,
-    command: OwnCommand,
-) -> Result<CallToolResponse, Failure> {
-    let closed = |_| Failure::new(Exit::Defect, "the server ends");
-    let _permit = shared.quick.acquire().await.map_err(closed)?;
-    let ended = command.run(QUICK_LIMIT, &cancel_of(context)).await?;
-    if ended.status == Status::Cancelled {
-        return Err(Failure::usage("the call was cancelled"));
-    }
-    let (text, data, is_shortened) = of_command(Work::Check, &ended)?;
-    let text = if is_shortened { format!("{text} (shortened)") } else { text };
-    Ok(complete(text, data, Vec::new()).into())
 }
 
 /// Cancelled with the call.

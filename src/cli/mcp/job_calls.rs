@@ -1,4 +1,4 @@
-//! The tools that can take long: each runs as a job. A short one is answered at once. A long one goes on as a task if the
+//! The tools that run one command: each as a job. A short one is answered at once. A long one goes on as a task if the
 //! client knows tasks, otherwise as a job that the client asks for.
 
 use std::sync::Arc;
@@ -13,7 +13,10 @@ use super::allowed_folders::AllowedFolders;
 use super::jobs::{Job, Work};
 use super::own_program::OwnCommand;
 use super::server::Shared;
-use super::tool_arguments::{CheckArguments, Checker, ExplainArguments, JobArguments, MutateArguments};
+use super::tool_arguments::{
+    AuditArguments, CheckArguments, Checker, ExplainArguments, FormulaArguments, JobArguments, MutateArguments,
+    TranslateArguments, checked_text,
+};
 use super::tool_result::{ended, running};
 use super::waiting::{Waited, requested_wait, wait_with_progress};
 use crate::cli::failure::Failure;
@@ -65,6 +68,39 @@ pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Resul
         .value("--sample", given.sample.map(|sample| sample.to_string()))
         .value("--checker", given.checker.map(Checker::name))
         .operand(spec.path))
+}
+
+pub(super) fn translate(folders: &AllowedFolders, given: &TranslateArguments) -> Result<OwnCommand, Failure> {
+    let spec = folders.existing("spec", &given.spec)?;
+    let command = OwnCommand::new("translate", &spec.root).value("--format", Some("json"));
+    Ok(command.switch("--in-place", given.write).operand(spec.path))
+}
+
+pub(super) fn audit(folders: &AllowedFolders, given: &AuditArguments) -> Result<OwnCommand, Failure> {
+    let log = folders.existing("log", &given.log)?;
+    let mut command = OwnCommand::new("audit", &log.root).value("--format", Some("json"));
+    command = match given.policy.as_deref() {
+        Some("default") => command.value("--policy", Some("default")),
+        Some(policy) => command.value("--policy", Some(folders.existing("policy", policy)?.path)),
+        None => command,
+    };
+    if given.formulas.len() > 100 {
+        return Err(Failure::usage("at most 100 formulas in one call"));
+    }
+    for formula in &given.formulas {
+        command = command.value("--formula", Some(checked_text("a formula", formula)?));
+    }
+    Ok(command.operand(log.path))
+}
+
+pub(super) fn formula(given: &FormulaArguments) -> Result<OwnCommand, Failure> {
+    let trace = given.trace.as_deref().map(|trace| checked_text("the trace", trace)).transpose()?;
+    // It reads no file, so it needs no folder.
+    Ok(OwnCommand::new("formula", std::path::Path::new("/"))
+        .value("--format", Some("json"))
+        .value("--trace", trace)
+        .value("--dfa", (given.automaton == Some(true)).then_some("table"))
+        .operand(checked_text("the formula", &given.formula)?))
 }
 
 /// Runs a command as a job, and answers the call.

@@ -1,5 +1,5 @@
-//! Checks and mutation runs in the background of one server. They end with the server; a forging is no such job, it is a run
-//! folder.
+//! The commands of one server that it waits for: checks, mutation runs and what is quick. They end with the server; a forging
+//! is no such job, it is a run folder.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::process::{Cancel, Ended};
 /// Most jobs that run at the same time.
 pub(super) const MAX_RUNNING: usize = 8;
 /// Finished jobs whose results are kept.
-const MAX_FINISHED: usize = 32;
+const MAX_FINISHED: usize = 16;
 /// Longest time of one job.
 const TIME_LIMIT: Duration = Duration::from_secs(2 * 60 * 60);
 
@@ -23,16 +23,22 @@ const TIME_LIMIT: Duration = Duration::from_secs(2 * 60 * 60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     Check,
+    Translate,
     Explain,
     Mutate,
+    Audit,
+    Formula,
 }
 
 impl Work {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Check => "check",
+            Self::Translate => "translate",
             Self::Explain => "explain",
             Self::Mutate => "mutate",
+            Self::Audit => "audit",
+            Self::Formula => "formula",
         }
     }
 }
@@ -100,7 +106,7 @@ impl Jobs {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         jobs.values().find(|job| job.id == id).cloned().ok_or_else(|| {
             Failure::new(Exit::Usage, format!("there is no job {id:?} in this server"))
-                .hint("checks and mutation runs end with their server, and only the last results are kept: call the tool again")
+                .hint("jobs end with their server, and only the last results are kept: call the tool again")
                 .hint("a run is asked for with forge_status")
         })
     }

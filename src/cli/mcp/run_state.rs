@@ -82,6 +82,10 @@ impl RunState {
     /// One line for a person.
     pub(super) fn line(&self, run: &AllowedPath) -> String {
         let status = Status::new(&run.path, None, &self.entries, self.is_running);
+        let heading = match status.work() {
+            Some((node, rev)) => format!("at work on {node} of rev_{rev}"),
+            None => status.heading().to_owned(),
+        };
         let next = match self.name(&run.path) {
             "waiting_for_answer" => "; a request waits: next_request",
             "stopped" | "interrupted" => "; forge_resume continues it",
@@ -89,7 +93,7 @@ impl RunState {
             "running" => "",
             _ => "; see forge_result",
         };
-        format!("{}: {}{next}", run.relative(), status.heading())
+        format!("{}: {heading}{next}", run.relative())
     }
 }
 

@@ -17,7 +17,6 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::task_manager::TaskManager;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
 use super::allowed_folders::{AllowedFolders, folder_of_uri};
 use super::jobs::Jobs;
@@ -25,8 +24,6 @@ use super::tool_list::tools;
 use super::tool_result::failed;
 use super::{calls, resources};
 
-/// Commands that run at the same time without being jobs; more wait.
-const QUICK_COMMANDS: usize = 4;
 /// Longest time for the client's list of roots.
 const ROOTS_LIMIT: Duration = Duration::from_secs(10);
 /// The key of the roots in the answers of a client of the protocol of 2026.
@@ -44,7 +41,6 @@ pub(super) struct Shared {
     pub named: Mutex<Option<Vec<PathBuf>>>,
     pub jobs: Jobs,
     pub tasks: TaskManager,
-    pub quick: Semaphore,
     /// Held while a run starts.
     pub starting: tokio::sync::Mutex<()>,
     /// Time after which a check or mutation run becomes a job.
@@ -69,7 +65,6 @@ impl Shared {
             named: Mutex::default(),
             jobs: Jobs::default(),
             tasks: TaskManager::new(),
-            quick: Semaphore::new(QUICK_COMMANDS),
             starting: tokio::sync::Mutex::default(),
             answer_within,
         }

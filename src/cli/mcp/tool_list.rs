@@ -129,8 +129,32 @@ fn schema<T: JsonSchema>() -> JsonObject {
     match serde_json::to_value(schema) {
         Ok(Value::Object(mut object)) => {
             object.remove("title");
+            if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.values_mut().for_each(remove_null);
+            }
             object
         }
         _ => JsonObject::new(),
+    }
+}
+
+/// An optional argument is left out; `null` in its types confuses some clients.
+fn remove_null(property: &mut Value) {
+    if let Some(choices) = property["anyOf"].as_array_mut() {
+        choices.retain(|choice| choice["type"] != "null");
+        if let [Value::Object(only)] = choices.as_slice() {
+            let only = only.clone();
+            if let Some(property) = property.as_object_mut() {
+                property.remove("anyOf");
+                property.extend(only.into_iter().filter(|(key, _)| key != "description"));
+            }
+        }
+    }
+    if let Some(types) = property["type"].as_array() {
+        let kept: Vec<Value> = types.iter().filter(|name| *name != "null").cloned().collect();
+        property["type"] = if let [only] = kept.as_slice() { only.clone() } else { Value::Array(kept) };
+    }
+    if let Some(values) = property["enum"].as_array_mut() {
+        values.retain(|value| !value.is_null());
     }
 }
