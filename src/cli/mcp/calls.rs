@@ -12,7 +12,7 @@ use super::jobs::Work;
 use super::own_program::OwnCommand;
 use super::question::{self, Asked};
 use super::run_state::RunState;
-use super::server::{Roots, Shared};
+use super::session::{Roots, Shared};
 use super::tool_arguments::{
     AnswerArguments, ForgeArguments, NextRequestArguments, ProviderName, QuestionArguments, RequestFileArguments,
     RunArguments, RunFolderArguments, parse,

@@ -7,7 +7,8 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use rmcp::ServiceExt as _;
 
-use super::server::{McpServer, Shared};
+use super::server::McpServer;
+use super::session::Shared;
 use super::transport::StdioTransport;
 use crate::cli::failure::{Fails, Failure};
 use crate::cli::signals::cancel_on_signals;

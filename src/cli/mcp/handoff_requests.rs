@@ -3,63 +3,24 @@
 
 use std::fmt::Write as _;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rmcp::model::CallToolResult;
 use serde_json::json;
 
 use super::allowed_folders::AllowedPath;
+use super::pending_requests::Pending;
 use super::run_state::RunState;
 use super::tool_arguments::{AnswerArguments, RequestFileArguments};
-use super::tool_result::complete;
+use super::tool_result::{complete, page};
 use crate::cli::failure::{Fails, Failure};
 use crate::exit::Exit;
 use crate::files;
-use crate::llm::{MAX_ANSWER_BYTES, Offered};
+use crate::llm::MAX_ANSWER_BYTES;
 use crate::pipeline::{Entry, RunEvent};
 
 /// Bytes of a request's text or of a file in one answer: about 10,000 tokens, which clients accept.
 const PAGE: usize = 40_000;
-
-/// A request that waits for its answer.
-#[derive(Debug, Clone)]
-pub(super) struct Pending {
-    /// The number of its `request_sent`.
-    pub seq: u64,
-    pub node: String,
-    pub purpose: String,
-    pub offered: Vec<Offered>,
-    /// The folder of `request.md`.
-    pub folder: PathBuf,
-}
-
-/// The requests of the attempts in work, oldest first.
-pub(super) fn pending_requests(entries: &[Entry], run: &Path) -> Vec<Pending> {
-    let mut open: Vec<(&Entry, Pending)> = Vec::new();
-    for entry in entries {
-        match &entry.event {
-            RunEvent::RequestSent(sent) if sent.provider == "handoff" => {
-                let key = sent.key.to_string();
-                // The wording has changed since the run was stopped, so the earlier request is not answered any more.
-                open.retain(|(other, request)| {
-                    let RunEvent::RequestSent(before) = &other.event else { return false };
-                    other.lifeline != entry.lifeline || before.key.to_string() != key || request.seq == entry.seq
-                });
-                let folder = run.join("handoff").join(format!("{:04}-{}", entry.seq, sent.key.node));
-                let (node, purpose, offered) = (sent.key.node.clone(), sent.purpose.clone(), sent.offered.clone());
-                open.push((entry, Pending { seq: entry.seq, node, purpose, offered, folder }));
-            }
-            RunEvent::AnswerReceived(answer) => open.retain(|(_, request)| request.seq != answer.request),
-            RunEvent::AttemptFinished(_) => open.retain(|(sent, _)| sent.lifeline != entry.lifeline),
-            _ => {}
-        }
-    }
-    let waits = |request: &Pending| {
-        let has = |name| request.folder.join(name).symlink_metadata().is_ok();
-        has("request.md") && !has("answer.md")
-    };
-    open.into_iter().map(|(_, request)| request).filter(waits).collect()
-}
 
 /// A page of a request, with what its answerer needs to know.
 pub(super) fn request_page(run: &AllowedPath, request: &Pending, offset: usize) -> Result<CallToolResult, Failure> {
@@ -67,7 +28,7 @@ pub(super) fn request_page(run: &AllowedPath, request: &Pending, offset: usize) 
         .map_err(|e| Failure::usage(format!("cannot read request {}: {e}", request.seq)))?;
     // The provider's own words about answer files are for a person.
     let text = whole.find("## Your role").map_or(whole.as_str(), |start| &whole[start..]);
-    let (page, next) = page_of(text, offset);
+    let (part, next) = page_of(text, offset);
     let job = run.relative();
     let mut shown = String::new();
     if offset == 0 {
@@ -80,7 +41,7 @@ pub(super) fn request_page(run: &AllowedPath, request: &Pending, offset: usize) 
             seq = request.seq,
         );
     }
-    shown.push_str(page);
+    shown.push_str(part);
     if let Some(next) = next {
         let _ = write!(shown, "\n\n[The request goes on: next_request with offset {next}]");
     }
@@ -89,7 +50,7 @@ pub(super) fn request_page(run: &AllowedPath, request: &Pending, offset: usize) 
         "job": job, "state": "waiting_for_answer", "request": request.seq, "node": request.node,
         "purpose": request.purpose, "text": shown, "next_offset": next, "files": listed,
     });
-    Ok(complete(shown.clone(), data, Vec::new()))
+    Ok(page(&shown, data))
 }
 
 /// A page from this byte on, and where the next one begins.
@@ -141,7 +102,7 @@ pub(super) fn read_file(
     let data = json!({
         "path": file.path, "from_line": from, "to_line": last, "lines": total, "next_line": next, "text": shown,
     });
-    Ok(complete(shown.clone(), data, Vec::new()))
+    Ok(page(&shown, data))
 }
 
 /// Stores an answer, once.
@@ -176,8 +137,8 @@ fn find_pending(run: &AllowedPath, state: &RunState, seq: u64) -> Result<Pending
     let pending = state.pending(&run.path);
     let found = pending.iter().find(|request| request.seq == seq).cloned();
     let request = found.ok_or_else(|| {
-        let was_sent = |entry: &&Entry| entry.seq == seq && matches!(entry.event, RunEvent::RequestSent(_));
-        if state.entries.iter().find(was_sent).is_some() {
+        let was_sent = |entry: &Entry| entry.seq == seq && matches!(entry.event, RunEvent::RequestSent(_));
+        if state.entries.iter().any(was_sent) {
             return has_answer(seq);
         }
         let open: Vec<String> = pending.iter().map(|request| request.seq.to_string()).collect();

@@ -12,7 +12,7 @@ use rmcp::task_manager::{TaskExit, TaskOptions};
 use super::allowed_folders::AllowedFolders;
 use super::jobs::{Job, Work};
 use super::own_program::OwnCommand;
-use super::server::Shared;
+use super::session::Shared;
 use super::tool_arguments::{
     AuditArguments, CheckArguments, Checker, ExplainArguments, FormulaArguments, JobArguments, MutateArguments,
     TranslateArguments, checked_text,

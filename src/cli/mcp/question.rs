@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::allowed_folders::{AllowedFolders, AllowedPath};
 use super::forging;
 use super::run_state::RunState;
-use super::server::forbids_server_requests;
+use super::session::forbids_server_requests;
 use super::tool_arguments::checked_text;
 use crate::cli::failure::{Fails, Failure};
 use crate::exit::Exit;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use walkdir::WalkDir;
 
 use super::allowed_folders::{AllowedFolders, AllowedPath};
-use super::handoff_requests::{Pending, pending_requests};
+use super::pending_requests::{Pending, pending_requests};
 use crate::cli::failure::{Fails, Failure};
 use crate::cli::live::Status;
 use crate::cli::run_folder::run_failure;

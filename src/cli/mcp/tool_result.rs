@@ -9,11 +9,19 @@ use super::shortened::{MAX_RESULT, shortened_text, shortened_value};
 use crate::cli::failure::Failure;
 use crate::process::{Ended, Status};
 
-/// A result with its links.
+/// A result with its links. The data is in the content as well, because some clients show only that, at least if there are
+/// links in it.
 pub(super) fn complete(text: impl Into<String>, data: Value, links: Vec<Resource>) -> CallToolResult {
     let mut result = CallToolResult::structured(data);
-    result.content = vec![ContentBlock::text(text)];
+    result.content.insert(0, ContentBlock::text(text));
     result.content.extend(links.into_iter().map(ContentBlock::resource_link));
+    result
+}
+
+/// A result whose data has the whole text.
+pub(super) fn page(text: &str, data: Value) -> CallToolResult {
+    let mut result = CallToolResult::structured(data);
+    result.content = vec![ContentBlock::text(text)];
     result
 }
 
@@ -129,10 +137,11 @@ fn verdict(check: &Value) -> String {
     let mut line = text(&check["verdict"]);
     if !check["violated"].is_null() {
         let violated = &check["violated"];
-        line.push_str(&format!(": {}", text(if violated["name"].is_string() { &violated["name"] } else { violated })));
+        line.push_str(": ");
+        line.push_str(&text(if violated["name"].is_string() { &violated["name"] } else { violated }));
     }
     if let Some(reason) = check["reason"].as_str() {
-        line.push_str(&format!(" ({reason})"));
+        line = format!("{line} ({reason})");
     }
     let constants = check["bounds"]["constants"].as_object();
     let bounds: Vec<String> =

@@ -141,6 +141,11 @@ impl Client {
         self.child.wait().unwrap().code()
     }
 
+    /// Waits for its end, and returns its status.
+    pub(super) fn wait(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }

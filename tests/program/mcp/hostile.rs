@@ -111,7 +111,7 @@ fn no_argument_is_taken_for_a_flag_or_grows_without_limit() {
         ("forge_start", json!({ "docs": "docs", "out": "run", "claude_path": "/bin/sh" }), "unknown field"),
         ("forge_start", json!({ "out": "run" }), "either docs or case"),
         ("forge_start", json!({ "docs": "docs", "out": "run" }), "no provider"),
-        ("forge_status", json!({ "job": "docs" }), "no run"),
+        ("forge_status", json!({ "job": "docs" }), "holds no run"),
     ] {
         let why = client.refused(tool, &arguments);
         assert!(why.contains(words), "{tool}: {why}");
@@ -124,7 +124,7 @@ fn no_argument_is_taken_for_a_flag_or_grows_without_limit() {
 fn many_calls_at_once_are_all_answered() {
     let bench = counter::bench();
     let mut client = Client::start(&bench);
-    let calls: Vec<u64> = (0..2000)
+    let calls: Vec<u64> = (0..1000)
         .map(|_| client.begin("tools/call", &json!({ "name": "job_status", "arguments": { "job": "check-1" } })))
         .collect();
     let mut answered: Vec<u64> = calls.iter().map(|_| client.receive()["id"].as_u64().unwrap()).collect();

@@ -122,7 +122,7 @@ fn a_run_is_stopped_and_resumed_and_outlives_its_server() {
     assert_eq!(next(&mut client)["node"], "formalize");
     // SIGTERM to the server and the end of its input do not reach the run.
     shell(&format!("kill -TERM {}", client.pid()));
-    assert_eq!(client.end(), Some(130));
+    assert_eq!(client.wait(), Some(130));
     let mut client = Client::start(&bench);
     assert_eq!(client.call("forge_status", &json!({ "job": "run" }))["state"], "waiting_for_answer");
     client.call("forge_cancel", &json!({ "job": "run" }));
