@@ -174,5 +174,5 @@ fn a_question_is_answered_by_the_user_or_by_an_argument() {
     let asked = client.received.iter().rfind(|m| m["method"] == "elicitation/create").unwrap();
     assert!(asked["params"]["message"].as_str().unwrap().contains("a: yes"), "{asked}");
     let branch = bench.events("specs")[before..].iter().find(|e| name(e) == "branch_started").cloned();
-    assert!(branch.as_ref().is_some_and(|b| b.to_string().contains("\"reading\":\"no\"")), "{branch:?}");
+    assert!(branch.as_ref().is_some_and(|b| b.to_string().contains("\"reading\":\"no.\"")), "{branch:?}");
 }
