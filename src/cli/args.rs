@@ -11,6 +11,7 @@ use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::eval_args::EvalArgs;
 use super::formula::FormulaArgs;
+use super::mcp::McpArgs;
 use super::mutate::MutateArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
@@ -66,6 +67,8 @@ pub(super) enum Command {
     Report(ReportArgs),
     /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far.
     Watch(WatchArgs),
+    /// Serve these commands to an agent over the Model Context Protocol, on standard input and output.
+    Mcp(McpArgs),
     /// Print the JSON Schema of a journal event.
     Schema(SchemaArgs),
     /// Show which tools and providers were found, and how to get the missing ones.

@@ -36,6 +36,7 @@ mod formula;
 mod formulate;
 mod growing_log;
 mod live;
+mod mcp;
 mod model_client;
 mod mutate;
 mod new_run;

@@ -12,7 +12,9 @@ use super::failure::Failure;
 use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
-use super::{audit, check, demo, doctor, eval, formula, mutate, policy, report, resume, run, schema, translate, watch};
+use super::{
+    audit, check, demo, doctor, eval, formula, mcp, mutate, policy, report, resume, run, schema, translate, watch,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
 
@@ -94,6 +96,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Formula(args) => formula::formula(&args),
         Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
+        Command::Mcp(args) => mcp::mcp(args).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,
     }

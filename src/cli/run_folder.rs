@@ -7,7 +7,7 @@ use super::environment::{clock, crash_point_from_env};
 use super::failure::Failure;
 use super::progress::Display;
 use crate::exit::Exit;
-use crate::journal::{JournalError, LockError, StoreError};
+use crate::journal::{JournalError, LockError, RunLock, StoreError};
 use crate::pipeline::{self, Outcome, RuleMonitorError, Run, RunEnvironment, RunError};
 
 /// Opens the run folder; `display` shows every event that is written.
@@ -78,4 +78,14 @@ pub(super) fn update_visible_files(run: &Run, display: &Display) -> Result<(), F
         display.note(&format!("{} was edited by hand and is left unchanged{not_approved}", path.display()));
     }
     Ok(())
+}
+
+/// Asks the process that works on the run to stop, as Ctrl-C does.
+pub(super) fn stop_holder(folder: &Path) -> Result<(), String> {
+    match RunLock::holder(folder) {
+        Some(held @ LockError::Held { .. }) => {
+            held.interrupt().map_err(|error| format!("cannot stop the run: {error}"))
+        }
+        _ => Err("no process works on the run".to_owned()),
+    }
 }

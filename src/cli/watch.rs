@@ -1,16 +1,15 @@
 //! `tlaforge watch`: a page on loopback that shows a run while it goes on. Writes nothing to the run folder.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
 use super::failure::Failure;
 use super::live::{LiveServer, WatchedRun};
-use super::run_folder::run_failure;
+use super::run_folder::{run_failure, stop_holder};
 use super::signals::cancel_on_signals;
 use super::terminal::print_result;
 use crate::exit::Exit;
-use crate::journal::{LockError, RunLock};
 use crate::pipeline::{Run, RunError};
 
 #[derive(Debug, ClapArgs)]
@@ -33,14 +32,4 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
     print_result(&format!("{}\n", server.address()));
     cancel_on_signals().cancelled().await;
     Ok(Exit::Ok)
-}
-
-/// Asks the process that works on the run to stop, as Ctrl-C does.
-fn stop_holder(folder: &Path) -> Result<(), String> {
-    match RunLock::holder(folder) {
-        Some(held @ LockError::Held { .. }) => {
-            held.interrupt().map_err(|error| format!("cannot stop the run: {error}"))
-        }
-        _ => Err("no process works on the run".to_owned()),
-    }
 }

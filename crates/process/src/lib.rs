@@ -1,14 +1,17 @@
 //! Starts child processes, each in its own process group and with a clean environment, under a deadline and a cancel
-//! signal. Nothing is left behind even if our own process is killed. It knows nothing of Java, models or specifications.
+//! signal. Nothing is left behind even if our own process is killed, except by [`start_detached`]. It knows nothing of Java,
+//! models or specifications.
 
 mod cancel;
 mod command;
+mod detached;
 mod lifeline;
 mod terminal_child;
 mod watch;
 
 pub use cancel::Cancel;
 pub use command::{Command, Ended, ProcessError, Status};
+pub use detached::start_detached;
 pub use lifeline::run_while_parent_lives;
 pub use terminal_child::run_in_terminal;
 pub use watch::{Scratch, remove_folder};

@@ -31,7 +31,7 @@ impl FollowedRun {
             known.version += 1;
             entries.iter().for_each(|entry| known.view.apply(entry));
             known.entries.extend(entries);
-            self.status = Status::new(run, known);
+            self.status = Status::new(run.folder(), known);
         }
         Ok(self.known.clone())
     }

@@ -8,4 +8,5 @@ mod status;
 mod watched_run;
 
 pub(super) use server::LiveServer;
+pub(super) use status::Status;
 pub(super) use watched_run::WatchedRun;

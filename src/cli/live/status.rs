@@ -5,8 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::known::Known;
-use super::watched_run::WatchedRun;
-use crate::pipeline::{Entry, RunEvent};
+use crate::pipeline::{Entry, RunEvent, RunView};
 use crate::report::{heading, progress_line};
 use crate::toolchain::Progress;
 
@@ -14,7 +13,7 @@ use crate::toolchain::Progress;
 const LINES: usize = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(super) struct Status {
+pub(in crate::cli) struct Status {
     /// The outcome, or where the run is.
     heading: String,
     finished: bool,
@@ -61,9 +60,12 @@ struct Check {
 }
 
 impl Status {
-    /// What the journal says.
-    pub(super) fn new(run: &WatchedRun, known: &Known) -> Self {
-        let Known { view, entries, .. } = known;
+    /// What the journal says of the run in `folder`.
+    pub(super) fn new(folder: &Path, known: &Known) -> Self {
+        Self::from_view(folder, &known.view, &known.entries)
+    }
+
+    pub(in crate::cli) fn from_view(folder: &Path, view: &RunView, entries: &[Entry]) -> Self {
         let spent = view.spent_total();
         let limit = |name: &str| view.settings.command_line[name].clone();
         let begins = |entry: &&Entry| {
@@ -85,12 +87,12 @@ impl Status {
             max_time: limit("max_time"),
             started: entries.iter().rev().find(begins).map(|entry| entry.at.clone()),
             ended: entries.last().map(|entry| entry.at.clone()),
-            lines: lines(entries, run.folder()),
+            lines: lines(entries, folder),
         }
     }
 
     /// With what is known of the process that works on the run, if one does.
-    pub(super) fn with_process(&self, is_running: bool, check: Option<Progress>) -> Self {
+    pub(in crate::cli) fn with_process(&self, is_running: bool, check: Option<Progress>) -> Self {
         let is_at_work = is_running && !self.finished;
         let work = self.work.clone().filter(|_| is_at_work);
         let check = check.filter(|_| work.is_some());
@@ -101,6 +103,16 @@ impl Status {
             work,
             ..self.clone()
         }
+    }
+
+    /// The outcome, or where the run is.
+    pub(in crate::cli) fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    /// The node at work, and its revision.
+    pub(in crate::cli) fn work(&self) -> Option<(&str, u32)> {
+        self.work.as_ref().map(|work| (work.node.as_str(), work.rev))
     }
 
     /// Whether the run has an outcome.

@@ -166,8 +166,8 @@ impl Evidence<'_> {
     fn earlier_example(&self, earlier: &Revision, name: &str) -> Option<String> {
         let trace =
             earlier.check.as_ref()?.counterexample_to(name).filter(|_| earlier.revision < self.revision.revision)?;
-        let formula = formula(self.context.module(earlier).as_ref(), name)?;
-        let is_same = formula(self.module, name) == Some(formula);
+        let earlier_formula = formula(self.context.module(earlier).as_ref(), name)?;
+        let is_same = formula(self.module, name) == Some(earlier_formula);
         let words = false_words(trace).map_or_else(String::new, |words| format!(": {words}"));
         let states = counted(trace.steps.len(), "state");
         is_same.then(|| format!("the model of rev_{} violated it after {states}{words}", earlier.revision))

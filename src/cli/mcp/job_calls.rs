@@ -1,0 +1,168 @@
+//! The tools that run one command: each as a job. A short one is answered at once. A long one goes on as a task if the
+//! client knows tasks, otherwise as a job that the client asks for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResponse, CreateTaskResult};
+use rmcp::service::RequestContext;
+use rmcp::task_manager::{TaskExit, TaskOptions};
+
+use super::allowed_folders::AllowedFolders;
+use super::jobs::{Job, Work};
+use super::own_program::OwnCommand;
+use super::session::Shared;
+use super::tool_arguments::{
+    AuditArguments, CheckArguments, Checker, ExplainArguments, FormulaArguments, JobArguments, MutateArguments,
+    TranslateArguments, checked_text,
+};
+use super::tool_result::{ended, running};
+use super::waiting::{Waited, requested_wait, wait_with_progress};
+use crate::cli::failure::Failure;
+
+/// Time after which the call of a client with tasks becomes a task.
+const TASK_AFTER: Duration = Duration::from_secs(3);
+/// Time for which a task is kept.
+pub(super) const TASK_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
+
+pub(super) fn check(folders: &AllowedFolders, given: &CheckArguments) -> Result<OwnCommand, Failure> {
+    let spec = folders.existing("spec", &given.spec)?;
+    let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
+    Ok(OwnCommand::new("check", &spec.root)
+        .value("--format", Some("json"))
+        .value("--config", config.map(|config| config.path))
+        .value("--checker", given.checker.map(Checker::name))
+        .value("--tlc-timeout", given.timeout_seconds.map(|seconds| seconds.to_string()))
+        .switch("--keep-translation", given.keep_translation)
+        .operand(spec.path))
+}
+
+pub(super) fn explain(folders: &AllowedFolders, given: &ExplainArguments) -> Result<OwnCommand, Failure> {
+    let (spec, subcommand) = match (&given.spec, &given.job) {
+        (Some(spec), None) => (folders.existing("spec", spec)?, "check"),
+        (None, Some(job)) => (folders.existing("job", job)?, "report"),
+        _ => return Err(Failure::usage("give either spec or job")),
+    };
+    let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
+    let command = OwnCommand::new(subcommand, &spec.root);
+    if subcommand == "report" {
+        return Ok(command.operand(spec.path));
+    }
+    Ok(command
+        .switch("--explain", Some(true))
+        .value("--config", config.map(|config| config.path))
+        .value("--checker", given.checker.map(Checker::name))
+        .operand(spec.path))
+}
+
+pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Result<OwnCommand, Failure> {
+    let spec = folders.existing("spec", &given.spec)?;
+    let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
+    let beside = spec.path.with_file_name("mutants.out");
+    let out = folders.existing_or_new("out", given.out.as_deref().unwrap_or(&beside.to_string_lossy()))?;
+    Ok(OwnCommand::new("mutate", &spec.root)
+        .value("--format", Some("json"))
+        .value("--out", Some(out.path))
+        .value("--config", config.map(|config| config.path))
+        .value("--sample", given.sample.map(|sample| sample.to_string()))
+        .value("--checker", given.checker.map(Checker::name))
+        .operand(spec.path))
+}
+
+pub(super) fn translate(folders: &AllowedFolders, given: &TranslateArguments) -> Result<OwnCommand, Failure> {
+    let spec = folders.existing("spec", &given.spec)?;
+    let command = OwnCommand::new("translate", &spec.root).value("--format", Some("json"));
+    Ok(command.switch("--in-place", given.write).operand(spec.path))
+}
+
+pub(super) fn audit(folders: &AllowedFolders, given: &AuditArguments) -> Result<OwnCommand, Failure> {
+    let log = folders.existing("log", &given.log)?;
+    let mut command = OwnCommand::new("audit", &log.root).value("--format", Some("json"));
+    command = match given.policy.as_deref() {
+        Some("default") => command.value("--policy", Some("default")),
+        Some(policy) => command.value("--policy", Some(folders.existing("policy", policy)?.path)),
+        None => command,
+    };
+    if given.formulas.len() > 100 {
+        return Err(Failure::usage("at most 100 formulas in one call"));
+    }
+    for formula in &given.formulas {
+        command = command.value("--formula", Some(checked_text("a formula", formula)?));
+    }
+    Ok(command.operand(log.path))
+}
+
+pub(super) fn formula(given: &FormulaArguments) -> Result<OwnCommand, Failure> {
+    let trace = given.trace.as_deref().map(|trace| checked_text("the trace", trace)).transpose()?;
+    // It reads no file, so it needs no folder.
+    Ok(OwnCommand::new("formula", std::path::Path::new("/"))
+        .value("--format", Some("json"))
+        .value("--trace", trace)
+        .value("--dfa", (given.automaton == Some(true)).then_some("table"))
+        .operand(checked_text("the formula", &given.formula)?))
+}
+
+/// Runs a command as a job, and answers the call.
+pub(super) async fn run(
+    shared: &Shared,
+    context: &RequestContext<RoleServer>,
+    work: Work,
+    command: OwnCommand,
+) -> Result<CallToolResponse, Failure> {
+    let job = shared.jobs.start(work, command)?;
+    let knows_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
+    let limit = if knows_tasks { TASK_AFTER } else { shared.answer_within };
+    match wait_for(context, &job, limit).await {
+        Waited::Done(end) => Ok(ended(&job, &end).into()),
+        Waited::TimeUp if knows_tasks => Ok(CallToolResponse::Task(as_task(shared, job))),
+        Waited::TimeUp => Ok(running(&job).into()),
+        Waited::Cancelled => {
+            job.cancel.cancel();
+            Err(Failure::usage("the call was cancelled"))
+        }
+    }
+}
+
+/// A task that ends with the job.
+fn as_task(shared: &Shared, job: Arc<Job>) -> CreateTaskResult {
+    let options = TaskOptions::new().with_ttl_ms(TASK_LIFETIME_MS).with_status_message(format!("job {}", job.id));
+    let task = shared.tasks.spawn(options, |task| {
+        Box::pin(async move {
+            tokio::select! {
+                end = job.wait() => Ok(ended(&job, &end)),
+                () = task.cancelled() => {
+                    job.cancel.cancel();
+                    Err(TaskExit::Cancelled)
+                }
+            }
+        })
+    });
+    CreateTaskResult::new(task)
+}
+
+/// The result of a job, or that it still runs.
+pub(super) async fn status(
+    shared: &Shared,
+    context: &RequestContext<RoleServer>,
+    given: &JobArguments,
+) -> Result<CallToolResponse, Failure> {
+    let job = shared.jobs.find(&given.job)?;
+    match wait_for(context, &job, requested_wait(given.wait_seconds, 0)).await {
+        Waited::Done(end) => Ok(ended(&job, &end).into()),
+        Waited::TimeUp | Waited::Cancelled => Ok(running(&job).into()),
+    }
+}
+
+/// Ends a job. One that has ended keeps its result.
+pub(super) async fn cancel(shared: &Shared, given: &JobArguments) -> Result<CallToolResponse, Failure> {
+    let job = shared.jobs.find(&given.job)?;
+    job.cancel.cancel();
+    let end = job.wait().await;
+    Ok(ended(&job, &end).into())
+}
+
+async fn wait_for(context: &RequestContext<RoleServer>, job: &Job, limit: Duration) -> Waited<super::jobs::JobEnd> {
+    let describe = || format!("{}: {} s", job.id, job.started.elapsed().as_secs());
+    wait_with_progress(context, limit, &describe, job.wait()).await
+}

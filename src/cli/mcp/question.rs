@@ -1,0 +1,117 @@
+//! The question that an ambiguity leaves to the owner of the protocol. If the client can ask its user, the user answers;
+//! otherwise the answer is an argument.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolResponse, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, InputRequest, InputRequiredResult, InputResponses, ServerRequest,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+use super::allowed_folders::{AllowedFolders, AllowedPath};
+use super::forging;
+use super::run_state::RunState;
+use super::session::forbids_server_requests;
+use super::tool_arguments::checked_text;
+use crate::cli::failure::{Fails, Failure};
+use crate::exit::Exit;
+use crate::pipeline::Question;
+
+/// The key of the question in the answers of a client of the protocol of 2026.
+const KEY: &str = "answer";
+/// Longest time for the user's answer.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// An answer, or the result that asks the client for one.
+pub(super) enum Asked {
+    Answer(String),
+    Ask(CallToolResponse),
+}
+
+pub(super) fn open_question(run: &AllowedPath, state: &RunState) -> Result<Question, Failure> {
+    let question = state.view.open_question().filter(|_| state.view.finished.is_some());
+    question.ok_or_else(|| {
+        Failure::usage(format!("{} has no open question", run.relative())).hint("forge_status shows where it is")
+    })
+}
+
+/// Gets the answer from the user.
+pub(super) async fn ask_user(
+    question: &Question,
+    context: &RequestContext<RoleServer>,
+    responses: Option<&InputResponses>,
+) -> Result<Asked, Failure> {
+    let can_ask = context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
+    if !can_ask {
+        return Err(Failure::usage(words(question))
+            .hint("ask the user, and call answer_question again with `answer`: a, b, or the reading in words"));
+    }
+    let request = request(question)?;
+    let given: ElicitResult = if forbids_server_requests(context) {
+        let Some(response) = responses.and_then(|responses| responses.get(KEY)) else {
+            let requests = BTreeMap::from([(KEY.to_owned(), InputRequest::Elicitation(request))]);
+            return Ok(Asked::Ask(InputRequiredResult::from_input_requests(requests).into()));
+        };
+        serde_json::from_value(response.clone()).fails(Exit::Usage)?
+    } else {
+        let sent = context.peer.send_request(ServerRequest::ElicitRequest(request));
+        match tokio::time::timeout(LIMIT, sent).await {
+            Ok(Ok(ClientResult::ElicitResult(result))) => result,
+            Ok(Ok(_)) => return Err(Failure::usage("the client answered the question with something else")),
+            Ok(Err(e)) => return Err(Failure::usage(format!("the client could not ask its user: {e}"))),
+            Err(_) => return Err(Failure::usage("the user did not answer within 30 minutes")),
+        }
+    };
+    let answer = given.content.as_ref().and_then(|content| content[KEY].as_str()).unwrap_or_default();
+    match given.action {
+        ElicitationAction::Accept => Ok(Asked::Answer(checked_text("the answer", answer.trim())?.to_owned())),
+        _ => Err(Failure::usage("the user did not answer the question; the run stays as it is")),
+    }
+}
+
+fn request(question: &Question) -> Result<ElicitRequest, Failure> {
+    let schema: Value = json!({
+        "type": "object",
+        "properties": { KEY: {
+            "type": "string",
+            "title": "Reading",
+            "description": "a, b, or the reading in your own words",
+        } },
+        "required": [KEY],
+    });
+    let schema: ElicitationSchema = serde_json::from_value(schema).fails(Exit::Defect)?;
+    Ok(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: words(question),
+        requested_schema: schema,
+    }))
+}
+
+/// The question for a person.
+fn words(question: &Question) -> String {
+    let mut text = format!(
+        "The documents can be read in two ways, and {} depends on it: {}",
+        question.requirement, question.open_point.question
+    );
+    for reading in &question.readings {
+        let _ = write!(text, "\n{}: {}", reading.choice, reading.reading);
+    }
+    text
+}
+
+/// Continues the run with the answer.
+pub(super) async fn resume_with(
+    folders: &AllowedFolders,
+    run: &AllowedPath,
+    question: &Question,
+    answer: &str,
+) -> Result<RunState, Failure> {
+    let answer = format!("{}={}", question.open_point.id, checked_text("the answer", answer)?);
+    let command = forging::resumed_run(run).value("--answer", Some(answer)).operand(&run.path);
+    forging::start(folders, &command, run).await
+}

@@ -1,0 +1,121 @@
+//! What the journal and the lock of a run folder say. Nothing else is remembered, so a new server finds the runs of earlier
+//! ones.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use walkdir::WalkDir;
+
+use super::allowed_folders::{AllowedFolders, AllowedPath};
+use super::pending_requests::{Pending, pending_requests};
+use crate::cli::failure::{Fails, Failure};
+use crate::cli::live::Status;
+use crate::cli::run_folder::run_failure;
+use crate::exit::Exit;
+use crate::journal::RunLock;
+use crate::pipeline::{Entry, Outcome, Run, RunError, RunView};
+
+/// Depth below an allowed folder at which runs are looked for, and entries that are looked at.
+const MAX_DEPTH: usize = 4;
+const MAX_ENTRIES: usize = 20_000;
+/// Lines of progress in a status.
+const LINES: usize = 6;
+
+pub(super) struct RunState {
+    pub entries: Vec<Entry>,
+    pub view: RunView,
+    pub is_running: bool,
+}
+
+impl RunState {
+    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+        if !Run::exists(folder) {
+            return Err(run_failure(&RunError::NoRun { folder: folder.to_owned() }));
+        }
+        // The lock first: a run that ends in between is then shown as running, and the next look shows its end.
+        let is_running = RunLock::holder(folder).is_some();
+        let entries: Vec<Entry> = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
+        let view = RunView::from_entries(&entries);
+        Ok(Self { entries, view, is_running })
+    }
+
+    pub(super) fn pending(&self, folder: &Path) -> Vec<Pending> {
+        pending_requests(&self.entries, folder)
+    }
+
+    /// `running`, `waiting_for_answer`, `stopped`, `interrupted`, or the outcome.
+    pub(super) fn name(&self, folder: &Path) -> &'static str {
+        match (&self.view.finished, self.is_running) {
+            (Some(finished), _) if finished.outcome != Outcome::Stopped => finished.outcome.name(),
+            (_, true) if !self.pending(folder).is_empty() => "waiting_for_answer",
+            (_, true) => "running",
+            (Some(_), false) => "stopped",
+            (None, false) => "interrupted",
+        }
+    }
+
+    /// Whether nothing more happens by itself.
+    pub(super) fn is_at_rest(&self, folder: &Path) -> bool {
+        !matches!(self.name(folder), "running" | "waiting_for_answer")
+    }
+
+    fn status(&self, run: &AllowedPath) -> Status {
+        Status::from_view(&run.path, &self.view, &self.entries).with_process(self.is_running, None)
+    }
+
+    /// The status as data.
+    pub(super) fn json(&self, run: &AllowedPath) -> Value {
+        let status = self.status(run);
+        let mut data = serde_json::to_value(status).unwrap_or_default();
+        if let Some(lines) = data["lines"].as_array_mut() {
+            let surplus = lines.len().saturating_sub(LINES);
+            lines.drain(..surplus);
+        }
+        data["job"] = json!(run.relative());
+        data["folder"] = json!(run.path);
+        data["state"] = json!(self.name(&run.path));
+        if let Some(first) = self.pending(&run.path).first() {
+            data["pending_request"] = json!({ "request": first.seq, "node": first.node });
+        }
+        if self.view.finished.is_some() {
+            data["question"] = json!(self.view.open_question());
+        }
+        data
+    }
+
+    /// One line for a person.
+    pub(super) fn line(&self, run: &AllowedPath) -> String {
+        let status = self.status(run);
+        let heading = match status.work() {
+            Some((node, rev)) => format!("at work on {node} of rev_{rev}"),
+            None => status.heading().to_owned(),
+        };
+        let next = match self.name(&run.path) {
+            "waiting_for_answer" => "; a request waits: next_request",
+            "stopped" | "interrupted" => "; forge_resume continues it",
+            "ambiguity_found" => "; answer_question continues it",
+            "running" => "",
+            _ => "; see forge_result",
+        };
+        format!("{}: {heading}{next}", run.relative())
+    }
+}
+
+/// The run folders below the allowed folders, in alphabetical order.
+pub(super) fn find_runs(folders: &AllowedFolders) -> Vec<AllowedPath> {
+    let mut runs = Vec::new();
+    for root in folders.iter() {
+        let is_of_interest = |entry: &walkdir::DirEntry| {
+            let name = entry.file_name().to_string_lossy();
+            entry.depth() == 0 || !(name.starts_with('.') || ["node_modules", "target"].contains(&name.as_ref()))
+        };
+        let entries = WalkDir::new(root).max_depth(MAX_DEPTH).sort_by_file_name().into_iter();
+        let found = entries.filter_entry(is_of_interest).take(MAX_ENTRIES).flatten();
+        runs.extend(
+            found
+                .filter(|entry| entry.file_type().is_dir() && Run::exists(entry.path()))
+                .map(|entry| AllowedPath { path: entry.into_path(), root: root.to_owned() }),
+        );
+    }
+    runs
+}

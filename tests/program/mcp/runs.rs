@@ -1,0 +1,178 @@
+//! Runs that a client starts, follows, answers, stops and finds again.
+
+use super::client::{Client, text};
+use crate::support::counter::{self, INFORMAL, MODULE, fenced, good, good_sections, review};
+use crate::support::handoff::shell;
+use crate::support::waiting::wait_until;
+use crate::support::{Bench, name, outcome};
+use serde_json::{Value, json};
+
+/// Starts a run in `run` that the client answers, in nodes and without mutants.
+fn start_by_client(client: &mut Client) -> Value {
+    client.call("forge_start", &json!({ "docs": "docs", "out": "run", "provider": "mcp", "mutants": 0 }))
+}
+
+/// A settings file for runs that need only few answers.
+fn few_answers(bench: &Bench) {
+    bench.write("tlaforge.toml", "draft = \"nodes\"\nblind_reading = false\nbounds_budget = 0\n");
+}
+
+fn next(client: &mut Client) -> Value {
+    loop {
+        let data = client.call("next_request", &json!({ "job": "run", "wait_seconds": 45 }));
+        if data["state"] != "running" {
+            return data;
+        }
+    }
+}
+
+fn submit(client: &mut Client, request: &Value, answer: &str) -> Value {
+    client.call("submit_answer", &json!({ "job": "run", "request": request["request"], "text": answer }))
+}
+
+#[test]
+fn a_run_from_a_recording_ends_approved_and_its_results_are_resources() {
+    let bench = counter::bench();
+    bench.forge(&good(), &[]).expect(0);
+    let mut client = Client::start(&bench);
+    let arguments = json!({ "docs": "docs", "out": "new/run", "recording": "script.jsonl", "mutants": 0 });
+    let started = client.call("forge_start", &arguments);
+    assert_eq!(started["job"], "new/run", "{started}");
+    wait_until("the run ends", || client.call("forge_status", &json!({ "job": "new/run" }))["finished"] == true);
+    let answer = client.call_raw("forge_result", &json!({ "job": "new/run" }));
+    let data = &answer["result"]["structuredContent"];
+    assert_eq!((&data["outcome"], &data["state"]), (&json!("approved"), &json!("approved")), "{answer}");
+    assert_eq!(data["revision"]["requirements"][0]["status"], "holds", "{data}");
+    let links: Vec<&str> =
+        answer["result"]["content"].as_array().unwrap().iter().filter_map(|c| c["uri"].as_str()).collect();
+    assert_eq!(links.len(), 5, "{answer}");
+    let expected = ["Outcome: approved", "MODULE Spec", "SPECIFICATION Spec", "R1 [docs/counter.md:4]", "run_finished"];
+    for (link, words) in links.iter().zip(expected) {
+        assert!(client.read(link).contains(words), "{link}");
+    }
+    let listed = client.request("resources/list", &json!({}));
+    let listed = listed["result"]["resources"].to_string();
+    assert!(links.iter().all(|link| listed.contains(link)), "{listed}");
+    assert!(client.call("explain_trace", &json!({ "job": "new/run" }))["text"].as_str().unwrap().contains("approved"));
+    // A folder with a run is not used again.
+    assert!(client.refused("forge_start", &arguments).contains("finished run"));
+    assert!(client.refused("forge_cancel", &json!({ "job": "new/run" })).contains("no process works"));
+    assert!(client.refused("answer_question", &json!({ "job": "new/run" })).contains("no open question"));
+}
+
+#[test]
+fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
+    let bench = counter::bench();
+    few_answers(&bench);
+    let mut client = Client::start(&bench);
+    start_by_client(&mut client);
+    let request = next(&mut client);
+    let told = request["text"].as_str().unwrap();
+    assert!(told.contains("## Your role") && told.contains("submit_answer") && !told.contains("answer.md"), "{told}");
+    let job = json!({ "job": "run", "request": request["request"], "path": "docs/counter.md" });
+    let file = client.call("read_request_file", &job);
+    assert_eq!((&file["text"], &file["lines"]), (&json!(counter::DOC), &json!(4)));
+    let other = json!({ "job": "run", "request": request["request"], "path": "../run.lock" });
+    assert!(client.refused("read_request_file", &other).contains("does not list"));
+    client.kill();
+
+    let mut client = Client::start(&bench);
+    let status = client.call("forge_status", &json!({ "job": "run" }));
+    assert_eq!((&status["state"], &status["running"]), (&json!("waiting_for_answer"), &json!(true)), "{status}");
+    assert_eq!(status["pending_request"]["request"], request["request"]);
+    submit(&mut client, &request, INFORMAL);
+    let again = json!({ "job": "run", "request": request["request"], "text": "another" });
+    assert!(client.refused("submit_answer", &again).contains("an answer is final"));
+    assert!(
+        client
+            .refused("submit_answer", &json!({ "job": "run", "request": 999, "text": "x" }))
+            .contains("no request 999")
+    );
+    for answer in [fenced(MODULE), good_sections()] {
+        let request = next(&mut client);
+        submit(&mut client, &request, &answer);
+    }
+    let request = next(&mut client);
+    let read = json!({ "job": "run", "request": request["request"], "text": review("approved"), "files_read": ["docs/counter.md"] });
+    client.call("submit_answer", &read);
+    assert_eq!(next(&mut client)["state"], "approved");
+    let journal = bench.journal("run");
+    assert_eq!(outcome(&journal), "approved");
+    let answers: Vec<&Value> = journal.iter().filter(|e| name(e) == "answer_received").collect();
+    let reads = |answer: &Value| answer["data"]["reads"].to_string();
+    assert!(reads(answers[0]).contains("docs/counter.md") && reads(answers[3]).contains("docs/counter.md"));
+    assert!(!reads(answers[1]).contains("docs/counter.md"));
+    bench.run(&["audit", "run", "--policy", "default"]).expect(0);
+}
+
+#[test]
+fn a_run_is_stopped_and_resumed_and_outlives_its_server() {
+    let bench = counter::bench();
+    few_answers(&bench);
+    let mut client = Client::start(&bench);
+    start_by_client(&mut client);
+    let request = next(&mut client);
+    let stopped = client.call("forge_cancel", &json!({ "job": "run" }));
+    assert_eq!((&stopped["state"], &stopped["running"]), (&json!("stopped"), &json!(false)), "{stopped}");
+    // An answer to a stopped run is kept for its continuation.
+    submit(&mut client, &request, INFORMAL);
+    let resumed = client.call("forge_resume", &json!({ "job": "run" }));
+    assert_eq!(resumed["running"], true, "{resumed}");
+    assert!(client.refused("forge_resume", &json!({ "job": "run" })).contains("goes on already"));
+    assert_eq!(next(&mut client)["node"], "formalize");
+    // SIGTERM to the server and the end of its input do not reach the run.
+    shell(&format!("kill -TERM {}", client.pid()));
+    assert_eq!(client.wait(), Some(130));
+    let mut client = Client::start(&bench);
+    assert_eq!(client.call("forge_status", &json!({ "job": "run" }))["state"], "waiting_for_answer");
+    client.call("forge_cancel", &json!({ "job": "run" }));
+}
+
+#[test]
+fn the_number_of_runs_is_limited_across_servers() {
+    let bench = counter::bench();
+    few_answers(&bench);
+    let mut client = Client::start(&bench);
+    let run = |n: usize| json!({ "docs": "docs", "out": format!("runs/{n}"), "provider": "mcp" });
+    for n in 0..8 {
+        client.call("forge_start", &run(n));
+    }
+    client.kill();
+    let mut client = Client::start(&bench);
+    let why = client.refused("forge_start", &run(8));
+    assert!(why.contains("8 runs go on already: runs/0") && why.contains("forge_cancel"), "{why}");
+    assert!(!bench.path("runs/8").exists());
+    for n in 0..8 {
+        client.call("forge_cancel", &json!({ "job": format!("runs/{n}") }));
+    }
+}
+
+#[test]
+fn a_question_is_answered_by_the_user_or_by_an_argument() {
+    use crate::run::ambiguity::{accepting, claim, found, opinion, overshooting, then_not};
+    let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &accepting());
+    let (bench, _) = found(&script, &[]);
+    let job = json!({ "job": "specs" });
+    let mut client = Client::start(&bench);
+    let status = client.call("forge_status", &job);
+    assert_eq!(status["question"]["readings"][1]["choice"], "b", "{status}");
+    // A client that cannot ask its user gets the question.
+    let why = client.refused("answer_question", &job);
+    assert!(
+        why.contains("May the worker add at the limit?") && why.contains("b: no") && why.contains("ask the user"),
+        "{why}"
+    );
+
+    let mut client = Client::with(&bench, &["--allow", "."], &json!({ "elicitation": {} }));
+    client.elicited = json!({ "action": "decline" });
+    assert!(client.refused("answer_question", &job).contains("the run stays as it is"));
+    let before = bench.events("specs").len();
+    client.elicited = json!({ "action": "accept", "content": { "answer": "b" } });
+    let answer = client.call_raw("answer_question", &job);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert!(text(&answer).starts_with("specs: "), "{answer}");
+    let asked = client.received.iter().rfind(|m| m["method"] == "elicitation/create").unwrap();
+    assert!(asked["params"]["message"].as_str().unwrap().contains("a: yes"), "{asked}");
+    let branch = bench.events("specs")[before..].iter().find(|e| name(e) == "branch_started").cloned();
+    assert!(branch.as_ref().is_some_and(|b| b.to_string().contains("\"reading\":\"no.\"")), "{branch:?}");
+}
