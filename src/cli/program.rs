@@ -96,7 +96,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Formula(args) => formula::formula(&args),
         Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
-        Command::Mcp(args) => mcp::mcp(args).await,
+        Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,
     }

@@ -256,7 +256,7 @@ fn a_report_is_made_once_and_another_journal_is_read_from_its_start() {
     assert!(watch.ask("GET", "/report", &[]).1 == report, "it was made again");
     let journal = bench.read("specs/journal.jsonl");
     let start: Vec<&str> = journal.split_inclusive('\n').take(6).collect();
-    bench.write("specs/journal.jsonl", &start.concat());
+    bench.write("specs/journal.jsonl", start.concat());
     let now = events();
     assert_eq!((&now["finished"], &now["closed_revisions"]), (&false.into(), &0.into()), "{now}");
     assert!(watch.ask("GET", "/report", &[]).1 != report, "it shows the earlier journal");

@@ -56,13 +56,13 @@ impl Follower {
                 return Ok(Appended { is_anew: false, entries: Vec::new() });
             }
             // An error here may mean that the file was written anew, in the same place.
-            if let Ok((entries, read)) = read_after(&path, &mut file, before) {
+            if let Ok((entries, read)) = read_after(&path, &mut file, &before) {
                 self.read = Some(read);
                 return Ok(Appended { is_anew: false, entries });
             }
         }
         let start = ReadSoFar { file: identity, length: 0, complete: 0, lines: 0, chain: ChecksumChain::default() };
-        let (entries, read) = read_after(&path, &mut file, start)?;
+        let (entries, read) = read_after(&path, &mut file, &start)?;
         self.read = Some(read);
         Ok(Appended { is_anew: true, entries })
     }
@@ -72,7 +72,7 @@ impl Follower {
 fn read_after<E: Event>(
     path: &Path,
     file: &mut File,
-    before: ReadSoFar,
+    before: &ReadSoFar,
 ) -> Result<(Vec<Entry<E>>, ReadSoFar), JournalError> {
     let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
     let mut bytes = Vec::new();

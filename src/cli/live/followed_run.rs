@@ -29,7 +29,9 @@ impl FollowedRun {
                 *known = Known { version: known.version, ..Known::default() };
             }
             known.version += 1;
-            entries.iter().for_each(|entry| known.view.apply(entry));
+            for entry in &entries {
+                known.view.apply(entry);
+            }
             known.entries.extend(entries);
             self.status = Status::new(run.folder(), known);
         }

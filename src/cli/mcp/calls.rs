@@ -69,7 +69,7 @@ pub(super) async fn call(
                 Some(answer) => answer,
                 None => match question::ask_user(&question, context, responses).await? {
                     Asked::Answer(answer) => answer,
-                    Asked::Ask(result) => return Ok(result),
+                    Asked::Ask(result) => return Ok(*result),
                 },
             };
             let _one_at_a_time = shared.starting.lock().await;

@@ -37,7 +37,7 @@ pub(in crate::cli) async fn mcp(args: McpArgs) -> Result<Exit, Failure> {
     let transport = StdioTransport::start().fails(Exit::Tool)?;
     let serve = async {
         // It fails only if the client goes before it has begun.
-        if let Ok(service) = McpServer(shared.clone()).serve(transport).await {
+        if let Ok(service) = Box::pin(McpServer(shared.clone()).serve(transport)).await {
             let _ = service.waiting().await;
         }
     };

@@ -30,7 +30,7 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// An answer, or the result that asks the client for one.
 pub(super) enum Asked {
     Answer(String),
-    Ask(CallToolResponse),
+    Ask(Box<CallToolResponse>),
 }
 
 pub(super) fn open_question(run: &AllowedPath, state: &RunState) -> Result<Question, Failure> {
@@ -55,7 +55,7 @@ pub(super) async fn ask_user(
     let given: ElicitResult = if forbids_server_requests(context) {
         let Some(response) = responses.and_then(|responses| responses.get(KEY)) else {
             let requests = BTreeMap::from([(KEY.to_owned(), InputRequest::Elicitation(request))]);
-            return Ok(Asked::Ask(InputRequiredResult::from_input_requests(requests).into()));
+            return Ok(Asked::Ask(Box::new(InputRequiredResult::from_input_requests(requests).into())));
         };
         serde_json::from_value(response.clone()).fails(Exit::Usage)?
     } else {

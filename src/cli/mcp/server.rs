@@ -26,7 +26,7 @@ const INSTRUCTIONS: &str = "Checks TLA+ specifications, tests their properties b
 #[derive(Clone)]
 pub(super) struct McpServer(pub Arc<Shared>);
 
-fn task_error(error: ErrorData) -> ErrorData {
+fn task_error(error: &ErrorData) -> ErrorData {
     let hint = "tasks end with their server; a run is found again with forge_status";
     ErrorData::invalid_params(format!("{}; {hint}", error.message), None)
 }
@@ -110,7 +110,7 @@ impl ServerHandler for McpServer {
         request: GetTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.0.tasks.get_task(&request.task_id).map(GetTaskResult::new).map_err(task_error)
+        self.0.tasks.get_task(&request.task_id).map(GetTaskResult::new).map_err(|error| task_error(&error))
     }
 
     async fn update_task(
@@ -118,7 +118,7 @@ impl ServerHandler for McpServer {
         request: UpdateTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.0.tasks.update_task(&request.task_id, request.input_responses).map_err(task_error)
+        self.0.tasks.update_task(&request.task_id, request.input_responses).map_err(|error| task_error(&error))
     }
 
     async fn cancel_task(
@@ -126,6 +126,6 @@ impl ServerHandler for McpServer {
         request: CancelTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.0.tasks.cancel_task(&request.task_id).map_err(task_error)
+        self.0.tasks.cancel_task(&request.task_id).map_err(|error| task_error(&error))
     }
 }

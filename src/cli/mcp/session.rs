@@ -86,7 +86,7 @@ impl Shared {
         context: &RequestContext<RoleServer>,
         responses: Option<&InputResponses>,
     ) -> Result<Vec<PathBuf>, InputRequiredResult> {
-        if !context.client_capabilities().is_some_and(|client| client.roots.is_some()) {
+        if context.client_capabilities().is_none_or(|client| client.roots.is_none()) {
             return Ok(Vec::new());
         }
         let request = ListRootsRequest::default;

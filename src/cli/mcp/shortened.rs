@@ -60,7 +60,7 @@ mod tests {
         assert!(is_cut && short.to_string().len() <= MAX_RESULT, "{}", short.to_string().len());
         assert_eq!((&short["verdict"], &short["bounds"]), (&large["verdict"], &large["bounds"]));
         let left_out = short["trace"].as_array().unwrap().last().unwrap()["left_out"].as_u64().unwrap();
-        assert_eq!(left_out as usize + short["trace"].as_array().unwrap().len() - 1, 5000);
+        assert_eq!(left_out + short["trace"].as_array().unwrap().len() as u64 - 1, 5000);
         let small = json!({ "verdict": "holds" });
         assert_eq!(shortened_value(&small), (small, false));
         assert_eq!(shortened_text("äöü", 2), "äö… (2 more bytes)");

@@ -140,7 +140,7 @@ fn schema<T: JsonSchema>() -> JsonObject {
 
 /// An optional argument is left out; `null` in its types confuses some clients.
 fn remove_null(property: &mut Value) {
-    if let Some(choices) = property["anyOf"].as_array_mut() {
+    if let Some(choices) = property.get_mut("anyOf").and_then(Value::as_array_mut) {
         choices.retain(|choice| choice["type"] != "null");
         if let [Value::Object(only)] = choices.as_slice() {
             let only = only.clone();
@@ -150,11 +150,11 @@ fn remove_null(property: &mut Value) {
             }
         }
     }
-    if let Some(types) = property["type"].as_array() {
+    if let Some(types) = property.get("type").and_then(Value::as_array) {
         let kept: Vec<Value> = types.iter().filter(|name| *name != "null").cloned().collect();
         property["type"] = if let [only] = kept.as_slice() { only.clone() } else { Value::Array(kept) };
     }
-    if let Some(values) = property["enum"].as_array_mut() {
+    if let Some(values) = property.get_mut("enum").and_then(Value::as_array_mut) {
         values.retain(|value| !value.is_null());
     }
 }

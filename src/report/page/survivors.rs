@@ -115,7 +115,7 @@ fn survivor<'a>(
 fn diff_with_context(source: &str, judgement: &Judgement) -> Vec<DiffLine> {
     let number = |line: &str| line.get(2..)?.split(':').next()?.parse::<usize>().ok();
     let first = judgement.diff.lines().next().and_then(number).unwrap_or(judgement.line);
-    let last = judgement.diff.lines().filter(|line| line.starts_with('-')).filter_map(number).last();
+    let last = judgement.diff.lines().filter(|line| line.starts_with('-')).filter_map(number).next_back();
     let unchanged = |number: usize| {
         let text = source.lines().nth(number.checked_sub(1)?)?;
         Some(DiffLine { kind: "same", text: format!("  {number}: {text}") })

@@ -1,5 +1,7 @@
 //! Every page in a real browser, as a person meets it: `tests/browser/check.mjs` has the rules.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::outcomes::going_round;
@@ -22,7 +24,7 @@ fn look_at(bench: &Bench, page: &str) {
 fn the_types_of_the_scripts_fit() {
     let folder = project().join("src/report/page");
     let names = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-    let scripts = names.filter(|name| name.ends_with(".js"));
+    let scripts = names.filter(|name| Path::new(name).extension().is_some_and(|end| end == "js"));
     let (live, pages): (Vec<String>, Vec<String>) = scripts.partition(|name| name == "live.js");
     assert!(!live.is_empty() && !pages.is_empty());
     for together in [live, pages] {

@@ -105,12 +105,12 @@ fn a_witness_is_the_end_of_a_shortest_path_through_the_graph() {
 /// A walk on a line, with witnesses at these numbers and a constraint.
 fn walk_page(length: usize, witnesses: &[(&str, usize)]) -> String {
     let bench = Bench::without_tools();
-    let definitions: String = witnesses.iter().map(|(name, at)| format!("{name} == x = {at}\n")).collect();
+    let definitions = witnesses.iter().map(|(name, at)| format!("{name} == x = {at}\n")).collect::<Vec<_>>().concat();
     let module = format!(
         "---- MODULE Walk ----\nEXTENDS Naturals\nVARIABLES x\nInit == x = 0\nNext == x' = x + 1\n\
          Spec == Init /\\ [][Next]_x\nSmall == x < {length}\nTrue == x >= 0\n{definitions}====\n"
     );
-    let lines: String = witnesses.iter().map(|(name, _)| format!("\\* WITNESS {name}\n")).collect();
+    let lines = witnesses.iter().map(|(name, _)| format!("\\* WITNESS {name}\n")).collect::<Vec<_>>().concat();
     bench.write("Walk.tla", module);
     bench.write(
         "Walk.cfg",
