@@ -12,6 +12,7 @@ mod embedded;
 mod eval;
 mod forged;
 mod labels;
+mod model_tests;
 mod mutant_sample;
 mod mutation;
 mod page;
