@@ -13,7 +13,7 @@ use super::audit_fit::ReadLog;
 use super::audit_labels::{WholeLog, label_log};
 use super::audit_page::write_audit_page;
 use super::failure::{Fails, Failure};
-use super::format::Format;
+use super::format::{FindingsFormat, Format};
 use super::formula::formula_failure;
 use super::growing_log::{GrowingLog, open_log};
 use super::policy_file::{policy_failure, read_policy_text};
@@ -34,7 +34,7 @@ use crate::monitor::{
 use crate::pipeline::{
     EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, objections_text};
+use crate::report::{audit_findings, audit_json, audit_junit, audit_text, default_audit_text, objections_text};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
@@ -54,6 +54,9 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     }
     if args.follow && args.page.html.is_some() {
         return Err(Failure::usage("--follow cannot write a page, which needs the whole log").hint("remove --follow"));
+    }
+    if args.follow && ![FindingsFormat::Text, FindingsFormat::Json].contains(&args.format) {
+        return Err(Failure::usage("--follow prints text or JSON").hint("remove --follow, or use --format json"));
     }
     if args.follow {
         return follow(args, formulas, rules, mapping).await;
@@ -235,7 +238,9 @@ fn print_default_audit(
     for what in &verification.unverified {
         print_message(&format!("warning: {log}: not verified: {what}"));
     }
-    match args.format {
+    let printed = args.format.print(|| audit_findings(&log, audited, verification));
+    match args.format.plain() {
+        _ if printed => {}
         Format::Text => {
             print_result(&(objections_text(verification) + &default_audit_text(&log, audited)));
         }
@@ -283,7 +288,9 @@ fn print_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }
-    match args.format {
+    let printed = args.format.print(|| audit_findings(&log, audited, &Verification::default()));
+    match args.format.plain() {
+        _ if printed => {}
         Format::Text => print_result(&audit_text(&log, audited)),
         Format::Json => print_json_line(&audit_json(&log, shape.name(), audited)),
     }
@@ -331,7 +338,7 @@ async fn follow(
         }
         records += 1;
         match follower.add_record(&text, lines.line) {
-            Ok(decided) => decided.iter().for_each(|verdict| print_verdict(args.format, verdict)),
+            Ok(decided) => decided.iter().for_each(|verdict| print_verdict(args.format.plain(), verdict)),
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
                 print_message(&format!("warning: {why}; skipped"));
             }
@@ -364,7 +371,7 @@ async fn follow(
     for (rule, warning) in
         follower.missing_inputs().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one)))
     {
-        match args.format {
+        match args.format.plain() {
             Format::Text => print_result(&format!("{rule}: warning: {warning}\n")),
             Format::Json => print_json_line(&json!({"rule": rule, "warning": warning})),
         }
@@ -374,7 +381,7 @@ async fn follow(
     for (rule, ending, residual) in follower.endings() {
         broken |= !ending.holds() && severe(&rule);
         if let Some(residual) = residual.filter(|_| ending == FinalVerdict::PresumablyViolated) {
-            match args.format {
+            match args.format.plain() {
                 Format::Text => {
                     print_result(&format!("{rule}: not satisfied at the end of the log; residual: {residual}\n"));
                 }

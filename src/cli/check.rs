@@ -8,7 +8,7 @@ use super::checking::{LoadedSpec, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
 use super::failure::Failure;
-use super::format::Format;
+use super::format::{FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, list_states, write_page};
 use super::progress::Display;
@@ -59,9 +59,10 @@ pub(super) struct CheckArgs {
     pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
+    /// or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
 }
 
 /// Up to so many states are drawn one by one, and so many are explored to count them.
@@ -82,7 +83,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
     let limits = tool_limits(&settings);
     let cancel = cancel_on_signals();
-    let display = Display::new(args.format);
+    let display = Display::new(args.format.plain());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
@@ -93,7 +94,9 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
-    print_outcome(&args, &files, &outcome, second.as_deref());
+    if !args.format.print(|| loaded.findings(&outcome)) {
+        print_outcome(&args, &files, &outcome, second.as_deref());
+    }
     if let Some(file) = &args.trace_out {
         let written = file.write(&outcome, &loaded.module, &loaded.cfg_text)?;
         for path in &written {
@@ -130,7 +133,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         });
         write_page(path, &page)?;
     }
-    if let (Format::Text, Some((command, note))) = (args.format, next) {
+    if let (Format::Text, Some((command, note))) = (args.format.plain(), next) {
         print_message(&format!("next: {command}"));
         note.into_iter().for_each(print_message);
     }
@@ -141,7 +144,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
 }
 
 fn print_outcome(args: &CheckArgs, files: &CheckedFiles, outcome: &CheckOutcome, second: Option<&CheckOutcome>) {
-    match args.format {
+    match args.format.plain() {
         Format::Text if args.explain && outcome.trace.is_some() => {
             print_result(&format!("{}\n\n{}", verdict_sentence(outcome), explain(outcome).unwrap_or_default()));
         }

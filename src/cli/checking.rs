@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::outcome_text::CheckedFiles;
 use super::spec_files::read_spec;
 use crate::exit::Exit;
+use crate::report::{CheckedSource, FileLine, Findings, check_findings};
 use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
 use crate::toolchain::{
     CheckReport, Detail, Examination, LastStage, SpecText, ToolContext, ToolError, Toolchain, TranslationMode, examine,
@@ -35,6 +36,19 @@ impl LoadedSpec {
 
     pub(super) fn files(&self) -> CheckedFiles {
         CheckedFiles::new(&self.path, &self.spec, &self.cfg_path, &self.cfg_text)
+    }
+
+    pub(super) fn findings(&self, outcome: &CheckOutcome) -> Findings {
+        let files = self.files();
+        let place = |d: &Diagnostic| files.snippet(d).map(|found| FileLine::new(found.path, found.line));
+        let source = CheckedSource {
+            spec: &self.path.display().to_string(),
+            text: &self.spec.text,
+            cfg: &self.cfg_path.display().to_string(),
+            cfg_text: &self.cfg_text,
+            place: &place,
+        };
+        check_findings(&source, outcome)
     }
 
     /// Translates, parses and checks it.

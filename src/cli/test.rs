@@ -13,7 +13,7 @@ use super::checking::{LoadedSpec, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::evaluator::write_file;
 use super::failure::Failure;
-use super::format::Format;
+use super::format::{FindingsFormat, Format};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
@@ -22,7 +22,7 @@ use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_quick_toolchain, tool_failure, tool_limits};
 use super::value_parsers::parse_positive;
 use crate::exit::Exit;
-use crate::report::{ModelTest, TestResult, counted, test_json, test_junit, test_line, test_summary};
+use crate::report::{ModelTest, TestResult, counted, test_findings, test_json, test_junit, test_line, test_summary};
 use crate::tla::{CheckOutcome, ExpectedVerdict, PropertyStatus, Verdict, describe_unreached, verdict_sentence};
 use crate::toolchain::{Limits, ToolContext, Toolchain, TranslationMode, memory_per_run_mib};
 
@@ -44,9 +44,10 @@ pub(super) struct TestArgs {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
+    /// or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
 }
 
 pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
@@ -81,7 +82,7 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
         if cancel.is_cancelled() {
             return Err(Failure::new(Exit::Interrupted, "interrupted"));
         }
-        if args.format == Format::Text {
+        if args.format == FindingsFormat::Text {
             print_result(&format!("{}\n", test_line(&test)));
             write_stdout(details.as_bytes());
         }
@@ -89,7 +90,9 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
     }
     tests.sort_by(|a, b| a.name.cmp(&b.name));
     let skipped = found - tests.len();
-    match args.format {
+    let printed = args.format.print(|| test_findings(&tests, skipped, began.elapsed()));
+    match args.format.plain() {
+        _ if printed => {}
         Format::Text => print_result(&test_summary(&tests, skipped, began.elapsed())),
         Format::Json => print_json_line(&test_json(&tests, skipped, began.elapsed())),
     }
@@ -152,6 +155,7 @@ async fn run_test(folder: &Path, name: String, tools: &dyn Toolchain, cx: &ToolC
         module: module_of(&config),
         config,
         expected: ExpectedVerdict::Holds,
+        line: 1,
         result: TestResult::Passed,
         reason: None,
         time: Duration::ZERO,
@@ -174,6 +178,7 @@ async fn check_model(test: &mut ModelTest, tools: &dyn Toolchain, cx: &ToolConte
     let cfg = read_spec(&test.config)?;
     test.expected = ExpectedVerdict::parse(&cfg)
         .map_err(|(line, what)| Failure::usage(format!("{}:{line}: {what}", test.config.display())))?;
+    test.line = cfg.lines().position(|line| line.contains("EXPECT")).map_or(1, |line| line + 1);
     let loaded = LoadedSpec::read(&test.module, Some(&test.config))?;
     let examined = loaded.examine(tools, TranslationMode::Translate, cx).await.map_err(|e| tool_failure(&e))?;
     let outcome = examined.checked.outcome;

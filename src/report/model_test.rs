@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::check::check_json;
 use super::count::counted;
+use super::findings::{FileLine, Finding, Findings, Level};
 use super::junit::escaped;
 use crate::exit::Exit;
 use crate::tla::{CheckOutcome, ExpectedVerdict};
@@ -20,6 +21,8 @@ pub struct ModelTest {
     pub module: PathBuf,
     pub config: PathBuf,
     pub expected: ExpectedVerdict,
+    /// The line of the expectation in the configuration; 1 if it has none.
+    pub line: usize,
     pub result: TestResult,
     /// Why it did not pass.
     pub reason: Option<String>,
@@ -129,4 +132,22 @@ pub fn test_junit(folder: &str, tests: &[ModelTest]) -> String {
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
     out
+}
+
+/// Each test that did not pass, at its expectation.
+pub fn test_findings(tests: &[ModelTest], skipped: usize, time: Duration) -> Findings {
+    let finding = |test: &ModelTest| {
+        let (rule, level) = match test.result {
+            TestResult::Passed => return None,
+            TestResult::Failed => ("test-failed", Level::Error),
+            TestResult::Error(_) => ("test-error", Level::Error),
+            TestResult::Undecided | TestResult::TimedOut => ("undecided", Level::Warning),
+        };
+        let reason = test.reason.as_deref().unwrap_or_default();
+        let message = format!("{}: expected {}; {reason}", test.name, test.expected.words());
+        Some(Finding::new(rule, level, message).at(FileLine::new(test.config.display().to_string(), test.line)))
+    };
+    let summary = test_summary(tests, skipped, time);
+    let summary = summary.trim().trim_start_matches("Summary").trim().to_owned();
+    Findings { command: "tlaforge test".to_owned(), summary, list: tests.iter().filter_map(finding).collect() }
 }

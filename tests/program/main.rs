@@ -10,6 +10,7 @@ mod diagnostics;
 mod doctor;
 mod embedded;
 mod eval;
+mod findings;
 mod forged;
 mod labels;
 mod model_tests;
