@@ -11,7 +11,7 @@ use serde_json::json;
 use super::audit_args::{AuditArgs, ShapeChoice};
 use super::audit_fit::ReadLog;
 use super::audit_labels::{WholeLog, label_log};
-use super::audit_page::write_audit_page;
+use super::audit_page::{write_audit_page, write_junit};
 use super::failure::{Fails, Failure};
 use super::format::{FindingsFormat, Format};
 use super::formula::formula_failure;
@@ -22,9 +22,7 @@ use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::{
-    ArtifactStore, ChecksumChain, check_lines, check_lines_from, write_atomically, wrong_version_of_line,
-};
+use crate::journal::{ArtifactStore, ChecksumChain, check_lines, check_lines_from, wrong_version_of_line};
 use crate::monitor::log::{LogError, Mapping, ScanOptions, Shape, detect_shape};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
@@ -34,7 +32,7 @@ use crate::monitor::{
 use crate::pipeline::{
     EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{audit_findings, audit_json, audit_junit, audit_text, default_audit_text, objections_text};
+use crate::report::{audit_findings, audit_json, audit_text, default_audit_text, objections_text};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
@@ -160,21 +158,6 @@ fn refuse_unused_labels(args: &AuditArgs, labels: &Propositions) -> Result<(), F
     }
     if args.follow && !labels.is_empty() {
         return Err(Failure::usage("--follow cannot label a log with a model").hint("remove --follow"));
-    }
-    Ok(())
-}
-
-fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
-    if let Some(path) = &args.junit {
-        // Compares the files and not the paths, because a link can lead to the log.
-        if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
-            return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
-        }
-        write_atomically(
-            &std::path::absolute(path).fails(Exit::Usage)?,
-            audit_junit(&args.log.display().to_string(), audited, verification).as_bytes(),
-        )
-        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub enum Format {
 
 /// How a command prints what it found, if that can also be shown beside lines of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FindingsFormat {
+pub(super) enum FindingsFormat {
     /// Text for reading.
     Text,
     /// JSON for programs.
@@ -30,7 +30,7 @@ pub enum FindingsFormat {
 
 impl FindingsFormat {
     /// The format of everything that is no finding, such as progress.
-    pub fn plain(self) -> Format {
+    pub(super) fn plain(self) -> Format {
         if self == Self::Json { Format::Json } else { Format::Text }
     }
 

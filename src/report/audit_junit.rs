@@ -75,7 +75,7 @@ pub fn audit_findings(log: &str, audited: &AuditReport, verification: &Verificat
             Severity::Warning => Level::Warning,
             Severity::Info => Level::Note,
         };
-        let state = finding.failing.first().copied().or(finding.decided_at);
+        let state = finding.decided_at.or(finding.failing.first().copied());
         let line = state.and_then(|state| audited.log.places.line(state)).and_then(|line| usize::try_from(line).ok());
         let why = finding.explanation.join(" ");
         let message = format!("{}: {} {why}", finding.rule.id, verdict_words(finding.verdict));

@@ -48,7 +48,7 @@ fn another_verdict_than_the_expected_one_fails() {
         run(&bench, &[], 1).prints(words).prints(&["        FAIL [", "1 test run: 0 passed, 1 failed\n"]);
     };
     // The counterexample follows.
-    fails(VIOLATED, &["M.cfg: expected holds; violated: Few", "# Verdict", "x = 2"]);
+    fails(VIOLATED, &["M.cfg: expected holds; violated: invariant Few", "# Verdict", "x = 2"]);
     fails(
         "\\* EXPECT violated TypeOK\nSPECIFICATION Spec\nINVARIANTS TypeOK Few\n",
         &["expected violated TypeOK; Few is violated, too or instead"],
@@ -113,7 +113,7 @@ fn results_are_written_for_programs() {
     for words in [
         "tests=\"2\" failures=\"1\" errors=\"0\"",
         "name=\"M.ok.cfg\"",
-        "<failure message=\"FAIL: expected holds; violated: Few",
+        "<failure message=\"FAIL: expected holds; violated: invariant Few",
     ] {
         assert!(xml.contains(words), "{words}: {xml}");
     }
