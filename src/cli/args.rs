@@ -18,6 +18,7 @@ use super::report::ReportArgs;
 use super::resume::ResumeArgs;
 use super::run::RunArgs;
 use super::schema::SchemaArgs;
+use super::test::TestArgs;
 use super::translate::TranslateArgs;
 use super::watch::WatchArgs;
 use crate::exit::Exit;
@@ -51,6 +52,8 @@ pub(super) enum Command {
     Resume(ResumeArgs),
     /// Translate, parse and check one specification.
     Check(CheckArgs),
+    /// Check a folder of models as a test suite: each configuration is a test with an expected verdict.
+    Test(TestArgs),
     /// Translate the `PlusCal` algorithm of a module to TLA+.
     Translate(TranslateArgs),
     /// Test the properties of a specification by mutation: which deliberate changes do they notice?

@@ -11,9 +11,9 @@ use serde_json::json;
 use super::audit_args::{AuditArgs, ShapeChoice};
 use super::audit_fit::ReadLog;
 use super::audit_labels::{WholeLog, label_log};
-use super::audit_page::write_audit_page;
+use super::audit_page::{write_audit_page, write_junit};
 use super::failure::{Fails, Failure};
-use super::format::Format;
+use super::format::{FindingsFormat, Format};
 use super::formula::formula_failure;
 use super::growing_log::{GrowingLog, open_log};
 use super::policy_file::{policy_failure, read_policy_text};
@@ -22,9 +22,7 @@ use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::{
-    ArtifactStore, ChecksumChain, check_lines, check_lines_from, write_atomically, wrong_version_of_line,
-};
+use crate::journal::{ArtifactStore, ChecksumChain, check_lines, check_lines_from, wrong_version_of_line};
 use crate::monitor::log::{LogError, Mapping, ScanOptions, Shape, detect_shape};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
@@ -34,7 +32,7 @@ use crate::monitor::{
 use crate::pipeline::{
     EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{audit_json, audit_junit, audit_text, default_audit_text, objections_text};
+use crate::report::{audit_findings, audit_json, audit_text, default_audit_text, objections_text};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
@@ -54,6 +52,9 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     }
     if args.follow && args.page.html.is_some() {
         return Err(Failure::usage("--follow cannot write a page, which needs the whole log").hint("remove --follow"));
+    }
+    if args.follow && ![FindingsFormat::Text, FindingsFormat::Json].contains(&args.format) {
+        return Err(Failure::usage("--follow prints text or JSON").hint("remove --follow, or use --format json"));
     }
     if args.follow {
         return follow(args, formulas, rules, mapping).await;
@@ -161,21 +162,6 @@ fn refuse_unused_labels(args: &AuditArgs, labels: &Propositions) -> Result<(), F
     Ok(())
 }
 
-fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
-    if let Some(path) = &args.junit {
-        // Compares the files and not the paths, because a link can lead to the log.
-        if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
-            return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
-        }
-        write_atomically(
-            &std::path::absolute(path).fails(Exit::Usage)?,
-            audit_junit(&args.log.display().to_string(), audited, verification).as_bytes(),
-        )
-        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
-    }
-    Ok(())
-}
-
 /// Creates the auditor for a log of this shape. The texts that a journal refers to are in `artifacts/` next to it.
 fn create_auditor(
     log: &Path,
@@ -235,7 +221,9 @@ fn print_default_audit(
     for what in &verification.unverified {
         print_message(&format!("warning: {log}: not verified: {what}"));
     }
-    match args.format {
+    let printed = args.format.print(|| audit_findings(&log, audited, verification));
+    match args.format.plain() {
+        _ if printed => {}
         Format::Text => {
             print_result(&(objections_text(verification) + &default_audit_text(&log, audited)));
         }
@@ -283,7 +271,9 @@ fn print_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }
-    match args.format {
+    let printed = args.format.print(|| audit_findings(&log, audited, &Verification::default()));
+    match args.format.plain() {
+        _ if printed => {}
         Format::Text => print_result(&audit_text(&log, audited)),
         Format::Json => print_json_line(&audit_json(&log, shape.name(), audited)),
     }
@@ -331,7 +321,7 @@ async fn follow(
         }
         records += 1;
         match follower.add_record(&text, lines.line) {
-            Ok(decided) => decided.iter().for_each(|verdict| print_verdict(args.format, verdict)),
+            Ok(decided) => decided.iter().for_each(|verdict| print_verdict(args.format.plain(), verdict)),
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
                 print_message(&format!("warning: {why}; skipped"));
             }
@@ -364,7 +354,7 @@ async fn follow(
     for (rule, warning) in
         follower.missing_inputs().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one)))
     {
-        match args.format {
+        match args.format.plain() {
             Format::Text => print_result(&format!("{rule}: warning: {warning}\n")),
             Format::Json => print_json_line(&json!({"rule": rule, "warning": warning})),
         }
@@ -374,7 +364,7 @@ async fn follow(
     for (rule, ending, residual) in follower.endings() {
         broken |= !ending.holds() && severe(&rule);
         if let Some(residual) = residual.filter(|_| ending == FinalVerdict::PresumablyViolated) {
-            match args.format {
+            match args.format.plain() {
                 Format::Text => {
                     print_result(&format!("{rule}: not satisfied at the end of the log; residual: {residual}\n"));
                 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs, ValueEnum};
 
 use super::audit_labels::LabelArgs;
-use super::format::Format;
+use super::format::FindingsFormat;
 use super::page::PageArgs;
 
 #[derive(Debug, ClapArgs)]
@@ -42,9 +42,10 @@ pub(super) struct AuditArgs {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub page: PageArgs,
-    /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
+    /// or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
     #[command(flatten)]
     pub labels: LabelArgs,
 }

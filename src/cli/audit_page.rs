@@ -1,15 +1,18 @@
-//! `tlaforge audit --html`: the page of an audit, with the records of the log that it cites.
+//! The files that `tlaforge audit` writes: with `--html` a page, with the records of the log that it cites, and with
+//! `--junit` a report for a CI server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
 use super::audit_args::AuditArgs;
-use super::failure::Failure;
+use super::failure::{Fails, Failure};
 use super::page::write_page;
+use crate::exit::Exit;
+use crate::journal::write_atomically;
 use crate::monitor::{AuditReport, log::Shape};
 use crate::pipeline::{RunView, Verification};
-use crate::report::{AuditSource, audit_page, cited_states};
+use crate::report::{AuditSource, audit_junit, audit_page, cited_states};
 
 pub(super) fn write_audit_page(
     args: &AuditArgs,
@@ -22,6 +25,21 @@ pub(super) fn write_audit_page(
     let log = args.log.display().to_string();
     let outcome = (shape == Shape::Journal.name()).then(|| run_outcome(&args.log)).flatten();
     write_page(path, &audit_page(&AuditSource { log: &log, shape, outcome, audited, verification, records }))
+}
+
+pub(super) fn write_junit(args: &AuditArgs, audited: &AuditReport, verification: &Verification) -> Result<(), Failure> {
+    if let Some(path) = &args.junit {
+        // Compares the files and not the paths, because a link can lead to the log.
+        if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
+            return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
+        }
+        write_atomically(
+            &std::path::absolute(path).fails(Exit::Usage)?,
+            audit_junit(&args.log.display().to_string(), audited, verification).as_bytes(),
+        )
+        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// How the run of a journal ended.

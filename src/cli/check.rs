@@ -4,16 +4,16 @@ use clap::Args as ClapArgs;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
+use super::checking::{LoadedSpec, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
 use super::failure::Failure;
-use super::format::Format;
+use super::format::{FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, list_states, write_page};
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
-use super::spec_files::read_spec;
 use super::terminal::{is_colored, print_json_line, print_message, print_result, set_trace_width, write_stdout};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
@@ -22,13 +22,9 @@ use super::value_parsers::parse_positive;
 use crate::exit::Exit;
 use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::shell::shell_word;
-use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
-    verdict_sentence,
-};
+use crate::tla::{Cfg, CheckOutcome, Checker, UNLIMITED_WIDTH, Verdict, has_no_behaviour, verdict_sentence};
 use crate::toolchain::{
-    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, ToolContext, TranslationMode, examine,
-    local_modules, second_opinion,
+    CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ToolContext, TranslationMode, second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -62,9 +58,10 @@ pub(super) struct CheckArgs {
     pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
+    /// or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
 }
 
 /// Up to so many states are drawn one by one, and so many are explored to count them.
@@ -79,39 +76,28 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     args.page.check(None)?;
     args.trace_out.as_ref().map_or(Ok(()), TraceFile::check)?;
     let editor = args.open.then(Editor::from_environment).transpose()?;
-    let text = read_spec(&args.spec)?;
-    let module = Module::parse(&text)
-        .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
-    let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
-    let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
-    let spec = SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text };
-    let for_trace = (module, cfg_text.clone());
-    let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text);
+    let loaded = LoadedSpec::read(&args.spec, args.config.as_deref())?;
+    let files = loaded.files();
     let settings = load_settings(args.tools.layer())?;
     let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
     let limits = tool_limits(&settings);
     let cancel = cancel_on_signals();
-    let display = Display::new(args.format);
+    let display = Display::new(args.format.plain());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
-    display.announce(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
-    let text = spec.text.clone();
-    let (checked, checked_spec) = match check_module_name(&args.spec, &spec) {
-        Some(diagnostic) => {
-            let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
-            (Ok(CheckReport { outcome, output: String::new(), second_outcome: None }), None)
-        }
-        None => match examine(&*toolchain, spec, cfg_text.clone(), algorithm, Detail::Explained, &cx).await {
-            Ok(examined) => (Ok(examined.checked), (examined.last_stage == LastStage::Check).then_some(examined.spec)),
-            Err(error) => (Err(error), None),
-        },
+    display.announce(&format!("checking {} with {}", args.spec.display(), loaded.cfg_path.display()));
+    let (checked, checked_spec) = match loaded.examine(&*toolchain, algorithm, &cx).await {
+        Ok(examined) => (Ok(examined.checked), (examined.last_stage == LastStage::Check).then_some(examined.spec)),
+        Err(error) => (Err(error), None),
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
-    print_outcome(&args, &files, &outcome, second.as_deref());
+    if !args.format.print(|| loaded.findings(&outcome)) {
+        print_outcome(&args, &files, &outcome, second.as_deref());
+    }
     if let Some(file) = &args.trace_out {
-        let written = file.write(&outcome, &for_trace.0, &for_trace.1)?;
+        let written = file.write(&outcome, &loaded.module, &loaded.cfg_text)?;
         for path in &written {
             print_message(&format!("wrote {}", path.display()));
         }
@@ -126,15 +112,18 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     // After the verdict, because it may take a while.
     if let Some(path) = &args.page.html {
         let graph = match checked_spec {
-            Some(spec) => match Cfg::parse(&cfg_text) {
-                Ok(cfg) => Some(list_states(&CheckRequest { spec, cfg_text, cfg }, GRAPH_LIMITS, &cx).await?),
+            Some(spec) => match Cfg::parse(&loaded.cfg_text) {
+                Ok(cfg) => {
+                    let request = CheckRequest { spec, cfg_text: loaded.cfg_text.clone(), cfg };
+                    Some(list_states(&request, GRAPH_LIMITS, &cx).await?)
+                }
                 Err(_) => None,
             },
             None => None,
         };
         let page = check_page(&CheckSource {
             spec: &args.spec.display().to_string(),
-            text: &text,
+            text: &loaded.spec.text,
             outcome: &outcome,
             second: second.as_deref().map(|second| second_opinion(&outcome, second)),
             is_contradicted: contradictions.has_any(),
@@ -143,27 +132,18 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         });
         write_page(path, &page)?;
     }
-    if let (Format::Text, Some((command, note))) = (args.format, next) {
+    if let (Format::Text, Some((command, note))) = (args.format.plain(), next) {
         print_message(&format!("next: {command}"));
         note.into_iter().for_each(print_message);
     }
     if contradictions.has_any() {
         return Ok(Exit::Defect);
     }
-    let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));
-    Ok(match outcome.verdict {
-        // The properties hold, but a witness is unreachable (negative) or undecided.
-        Verdict::Holds if reached(|r| matches!(r, Reached::No)) => Exit::Negative,
-        Verdict::Holds if has_no_behaviour(&outcome) => Exit::Negative,
-        Verdict::Holds if reached(|r| matches!(r, Reached::Unknown(_))) => Exit::Undecided,
-        Verdict::Holds => Exit::Ok,
-        Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
-        Verdict::Inconclusive { .. } => Exit::Undecided,
-    })
+    Ok(exit_status(&outcome))
 }
 
 fn print_outcome(args: &CheckArgs, files: &CheckedFiles, outcome: &CheckOutcome, second: Option<&CheckOutcome>) {
-    match args.format {
+    match args.format.plain() {
         Format::Text if args.explain && outcome.trace.is_some() => {
             print_result(&format!("{}\n\n{}", verdict_sentence(outcome), explain(outcome).unwrap_or_default()));
         }
@@ -213,19 +193,4 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
         }
         _ => None,
     }
-}
-
-/// Reports a module whose file has another name: no module could extend it, and SANY does not accept it.
-fn check_module_name(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
-    let stem = path.file_stem().filter(|_| path.extension().is_some_and(|extension| extension == "tla"))?;
-    let stem = stem.to_string_lossy();
-    let line = spec.text.lines().position(|line| line.contains("MODULE"))?;
-    let (before, rest) = spec.text.lines().nth(line)?.split_once("MODULE")?;
-    let column = before.chars().count() + "MODULE".len() + rest.len() - rest.trim_start().len() + 1;
-    (stem != spec.name).then(|| Diagnostic {
-        stage: Stage::Lint,
-        line: line + 1,
-        column,
-        message: format!("the module is named {} and its file {stem}.tla: they must be the same", spec.name),
-    })
 }

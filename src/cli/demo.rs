@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::failure::{Fails, Failure};
 use super::fetch_tools::fetch_jar;
-use super::format::Format;
+use super::format::FindingsFormat;
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
 use super::page::{RunPageArgs, note_page_command};
@@ -43,9 +43,9 @@ pub(super) struct DemoArgs {
     pub mutants: Option<u32>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format; `json` prints one event a line.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one event a line), `sarif`, `github` or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
     #[command(flatten)]
     pub pages: RunPageArgs,
 }
@@ -89,11 +89,11 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         policy: args.policy,
     };
     let exit = start_and_drive(job, settings, args.format, &args.pages).await?;
-    if args.format == Format::Text {
+    if args.format == FindingsFormat::Text {
         print_message(&format!("next: tlaforge report {}", shell_word(&out)));
     }
     if args.pages.page.html.is_none() {
-        note_page_command(&Display::new(args.format), &out);
+        note_page_command(&Display::new(args.format.plain()), &out);
     }
     Ok(exit)
 }

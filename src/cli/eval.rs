@@ -41,18 +41,21 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let settings = load_settings(args.tools.layer())?;
     let evaluator = Evaluator::new(&args, &settings)?;
     let cancel = cancel_on_signals();
-    let display = Display::new(args.format);
+    let display = Display::new(args.format.plain());
     display.announce(&format!("evaluating {} against {}", specs.root.display(), case.name));
     let evaluated = evaluator.evaluate(&specs, &case, &settings, &cancel, &display).await;
     display.finish();
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
-    match args.format {
-        Format::Text => print_result(&report::evaluation(&evaluation)),
-        Format::Json => print_json_line(&evaluation),
-    }
     let exit = exit_status(&evaluation, args.fail_under);
     let entries = [Entry { case: case.name, outcome: Outcome::Evaluated(Box::new(evaluation)) }];
+    let printed = args.format.print(|| report::eval_findings(&entries));
+    if let (false, Outcome::Evaluated(evaluation)) = (printed, &entries[0].outcome) {
+        match args.format.plain() {
+            Format::Text => print_result(&report::evaluation(evaluation)),
+            Format::Json => print_json_line(evaluation),
+        }
+    }
     if let Some(path) = &args.junit {
         write_file(path, &report::junit(&entries))?;
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args as ClapArgs};
 
-use super::format::Format;
+use super::format::FindingsFormat;
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_positive, parse_share};
@@ -50,7 +50,8 @@ pub(super) struct EvalArgs {
     pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
+    /// or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
 }

@@ -56,7 +56,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     }
     let evaluator = Evaluator::new(&args, &load_settings(args.tools.layer())?)?;
     let cancel = cancel_on_signals();
-    let display = Display::new(args.format);
+    let display = Display::new(args.format.plain());
     let count = report::counted(cases.len(), "case");
     display.announce(&format!("evaluating {count} of {}", dir.display()));
     let (began, all, finished) = (Instant::now(), cases.len(), AtomicUsize::new(0));
@@ -232,7 +232,10 @@ fn read_results_file(path: &Path) -> Result<Vec<Row>, Failure> {
 }
 
 fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) {
-    if args.format == Format::Json {
+    if args.format.print(|| report::eval_findings(entries)) {
+        return;
+    }
+    if args.format.plain() == Format::Json {
         return print_json_line(&suite_json(entries, rows, comparison));
     }
     if args.show_one.is_some() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::BoolishValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::format::Format;
+use super::format::FindingsFormat;
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_candidates, parse_mutants, parse_positive, parse_rounds};
 use crate::config::{Draft, Layer, seconds, seconds_or_off};
@@ -120,9 +120,10 @@ pub(super) struct ForgeArgs {
     pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format; `json` prints one event a line.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one event a line), or what was found beside its lines, as `sarif`, `github`
+    /// (annotations) or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

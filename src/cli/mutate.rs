@@ -13,7 +13,7 @@ use serde_json::json;
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
-use super::format::Format;
+use super::format::{FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, write_page};
 use super::progress::format_progress;
@@ -35,7 +35,8 @@ use crate::mutation::{
     changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::report::{
-    check_json, counted, judged_by, mutant_line, mutation_json, mutation_page, mutation_text, stryker,
+    check_json, counted, judged_by, mutant_line, mutation_findings, mutation_json, mutation_page, mutation_text,
+    stryker,
 };
 use crate::shell::shell_word;
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
@@ -86,9 +87,10 @@ pub(super) struct MutateArgs {
     pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
-    pub format: Format,
+    /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
+    /// or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
 }
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
@@ -152,7 +154,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         write_atomically(&file, text.as_bytes())
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
-    match args.format {
+    let findings = || mutation_findings(&args.spec.display().to_string(), &subject, &judgements);
+    let printed = args.format.print(findings);
+    match args.format.plain() {
+        _ if printed => {}
         Format::Text => print_result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
         Format::Json => print_json_line(&report),
     }
@@ -259,7 +264,7 @@ fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
 }
 
 fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
-    match args.format {
+    match args.format.plain() {
         Format::Json => {
             let all: Vec<_> = chosen.iter().map(|mutant| mutant_json(mutant, file, source)).collect();
             print_json_line(&json!({"schema": 1, "mutants": all}));
@@ -278,7 +283,7 @@ fn baseline_failure(error: &BaselineError, files: &CheckedFiles, args: &MutateAr
     match error {
         BaselineError::Tool(error) => tool_failure(error),
         BaselineError::Bad { reason, outcome, diagnostic } => {
-            match (outcome, args.format) {
+            match (outcome, args.format.plain()) {
                 // Its positions refer to the translation.
                 (Some(outcome), Format::Text) if files.has_algorithm() => {
                     print_message(&outcome_text(outcome, trace_width()));

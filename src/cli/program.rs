@@ -13,7 +13,7 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, demo, doctor, eval, formula, mcp, mutate, policy, report, resume, run, schema, translate, watch,
+    audit, check, demo, doctor, eval, formula, mcp, mutate, policy, report, resume, run, schema, test, translate, watch,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -88,6 +88,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
 
         Command::Resume(args) => resume::resume(args).await,
         Command::Check(args) => check::check(args).await,
+        Command::Test(args) => test::test(args).await,
         Command::Translate(args) => translate::translate(args).await,
         Command::Mutate(args) => mutate::mutate(args).await,
         Command::Eval(args) => eval::eval(args).await,

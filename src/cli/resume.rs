@@ -26,13 +26,14 @@ use super::provider::{AnswerSource, check_provider_name};
 use super::run_folder::{open_run, run_failure, update_visible_files};
 use super::settings::environment_layer;
 use super::signals::cancel_on_signals;
+use super::spec_files::read_spec;
 use super::swap_example::example_recording;
 use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Decision, Finished, Outcome, PromptInUse, Run, RunError, RunView};
-use crate::report::summary;
+use crate::report::{run_findings, summary};
 use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
@@ -65,7 +66,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     }
     args.pages.page.check(None)?;
     let format = args.forge.format;
-    let display = Arc::new(Display::new(format));
+    let display = Arc::new(Display::new(format.plain()));
     let run = open_run(&args.folder, &display)?;
     let view = run.view();
     // The process was killed before `run_started` was complete; a run that started has at least one document.
@@ -154,7 +155,9 @@ async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, displa
     let view = run.view();
     update_visible_files(run, display)?;
     args.pages.page.write_run(run.root(), &view, &run.entries()).await?;
-    match args.forge.format {
+    let printed = args.forge.format.print(|| run_findings(&view, run.root(), &|path| read_spec(path).ok()));
+    match args.forge.format.plain() {
+        _ if printed => {}
         Format::Text => print_result(&summary(&view, display.width())),
         Format::Json => {
             run.entries().iter().rfind(|entry| entry.event.is_run_finished()).into_iter().for_each(print_json_line);

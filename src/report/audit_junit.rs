@@ -3,6 +3,9 @@
 
 use std::fmt::Write as _;
 
+use super::audit::verdict_words;
+use super::count::counted;
+use super::findings::{FileLine, Finding, Findings, Level};
 use super::junit::escaped;
 use super::labelling::untrusted_text;
 use crate::monitor::{AuditReport, RuleFinding, Severity};
@@ -58,4 +61,28 @@ pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
     out
+}
+
+/// Each violated rule at the record that decided it, and each objection at its event.
+pub fn audit_findings(log: &str, audited: &AuditReport, verification: &Verification) -> Findings {
+    let objections = verification.objections.iter().map(|Objection { about, event, text }| {
+        let line = usize::try_from(*event).unwrap_or_default();
+        Finding::new("objection", Level::Error, format!("{about}: {text}")).at(FileLine::new(log, line))
+    });
+    let broken = audited.findings.iter().filter(|finding| !finding.verdict.holds()).map(|finding| {
+        let level = match finding.rule.severity {
+            Severity::Error => Level::Error,
+            Severity::Warning => Level::Warning,
+            Severity::Info => Level::Note,
+        };
+        let state = finding.decided_at.or(finding.failing.first().copied());
+        let line = state.and_then(|state| audited.log.places.line(state)).and_then(|line| usize::try_from(line).ok());
+        let why = finding.explanation.join(" ");
+        let message = format!("{}: {} {why}", finding.rule.id, verdict_words(finding.verdict));
+        Finding::new("rule", level, message).at(FileLine::new(log, line.unwrap_or_default()))
+    });
+    let list: Vec<Finding> = objections.chain(broken).collect();
+    let rules = counted(audited.findings.len() as u64, "rule");
+    let summary = format!("{rules}, {}", counted(list.len(), "finding"));
+    Findings { command: "tlaforge audit".to_owned(), summary, list }
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::count::counted;
 use super::eval::{Entry, Outcome, judges, tools};
+use super::findings::{Finding, Findings, Level};
 use crate::eval::{BugOutcome, Evaluation, Status};
 use crate::prompt::show_invisible;
 
@@ -62,6 +64,28 @@ pub fn junit(entries: &[Entry]) -> String {
     }
     out.push_str("</testsuites>\n");
     out
+}
+
+/// Each failed criterion and each known bug that survives.
+pub fn eval_findings(entries: &[Entry]) -> Findings {
+    let mut list = Vec::new();
+    for entry in entries {
+        let tests = match &entry.outcome {
+            Outcome::Evaluated(evaluation) => tests(evaluation),
+            Outcome::Skipped(_) => continue,
+            Outcome::Failed { what, .. } => vec![("evaluation".to_owned(), TestResult::Error(what.clone()))],
+        };
+        list.extend(tests.into_iter().filter_map(|(name, result)| {
+            let (rule, level, why) = match result {
+                TestResult::Failed(why) => ("eval-failed", Level::Error, why),
+                TestResult::Error(why) => ("undecided", Level::Warning, why),
+                TestResult::Passed | TestResult::Skipped(_) => return None,
+            };
+            Some(Finding::new(rule, level, format!("{}: {name}: {why}", entry.case)))
+        }));
+    }
+    let summary = format!("{}, {}", counted(entries.len(), "case"), counted(list.len(), "finding"));
+    Findings { command: "tlaforge eval".to_owned(), summary, list }
 }
 
 fn tests(evaluation: &Evaluation) -> Vec<(String, TestResult)> {

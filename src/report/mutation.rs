@@ -10,6 +10,7 @@ use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key
 use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
 
 use super::count::counted;
+use super::findings::{FileLine, Finding, Findings, Level};
 
 /// The killer of a mutant that reaches a deadlock.
 pub(super) const DEADLOCK: &str = "Deadlock";
@@ -347,4 +348,19 @@ fn stryker_status(judgement: &Judgement) -> (&'static str, String) {
         // Not `Timeout`, because viewers count that as detected.
         Outcome::Timeout => ("Pending", "timed out".to_owned()),
     }
+}
+/// Each mutant that no property notices, at its line.
+pub fn mutation_findings(spec: &str, subject: &Subject, judgements: &[Judgement]) -> Findings {
+    let finding = |judgement: &Judgement| {
+        let (rule, level) = match judgement.outcome {
+            Outcome::Survived => ("survived", Level::Warning),
+            Outcome::Inconclusive | Outcome::Timeout => ("undecided", Level::Note),
+            _ => return None,
+        };
+        Some(Finding::new(rule, level, mutant_line(judgement)).at(FileLine::new(spec, judgement.line)))
+    };
+    let summary = Summary::from_judgements(judgements, &subject.cfg);
+    let score = summary.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.4}"));
+    let summary = format!("{score}: {} killed, {} survived", counted(summary.killed, "mutant"), summary.survived);
+    Findings { command: "tlaforge mutate".to_owned(), summary, list: judgements.iter().filter_map(finding).collect() }
 }

@@ -19,6 +19,7 @@ mod definition;
 mod describe;
 mod diagnostic;
 mod disjuncts;
+mod expected_verdict;
 mod fairness;
 mod forbidden_blocks;
 mod larger_bounds;
@@ -69,6 +70,7 @@ pub use describe::{
 };
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};
+pub use expected_verdict::ExpectedVerdict;
 pub use fairness::WeakFairness;
 pub use forbidden_blocks::forbidden_blocks;
 pub use larger_bounds::larger_bounds_lines;

@@ -107,6 +107,24 @@ fn the_second_reader_alone_can_name_the_open_point_and_knows_which_ones_exist() 
 }
 
 #[test]
+fn a_flaw_is_annotated_at_its_property_and_at_the_cited_line() {
+    let script = overshooting(&claim(None), &opinion(&json!("O7")));
+    let script = script.answer("review", 0, 2, "second_reading", &opinion(&Value::Null));
+    let bench = crate::support::counter::bench();
+    bench.forge(&script, &["--max-revisions", "0"]).expect(1);
+    let done = bench.run(&["resume", "specs", "--format", "github"]).expect(1);
+    let lines: Vec<&str> =
+        done.stdout.lines().filter(|line| line.contains("title=tlaforge%3A flaw::NeverAbove")).collect();
+    let [property, document] = lines.as_slice() else { panic!("{}", done.stdout) };
+    let place = property.split_once("file=").unwrap().1.split_once(",title").unwrap().0;
+    let (file, line) = place.split_once(",line=").unwrap();
+    let module = bench.read(file);
+    let definition = module.lines().nth(line.parse::<usize>().unwrap() - 1).unwrap();
+    assert!(definition.trim_start().starts_with("NeverAbove =="), "{definition}");
+    assert!(document.contains("file=docs/counter.md,line=") && document.contains("breaks R1"), "{document}");
+}
+
+#[test]
 fn a_step_cannot_rest_on_an_open_point_that_does_not_exist() {
     let bench = bench();
     bench.forge(&overshooting(&claim(Some("O2")), &opinion(&Value::Null)), &["--max-revisions", "0"]).expect(1);

@@ -1,0 +1,98 @@
+//! A specification that is to be checked, and the exit status of what a check found: for `check` and `test`.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::outcome_text::CheckedFiles;
+use super::spec_files::read_spec;
+use crate::exit::Exit;
+use crate::report::{CheckedSource, FileLine, Findings, check_findings};
+use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
+use crate::toolchain::{
+    CheckReport, Detail, Examination, LastStage, SpecText, ToolContext, ToolError, Toolchain, TranslationMode, examine,
+    local_modules,
+};
+
+/// A module and its configuration, as read from their files.
+pub(super) struct LoadedSpec {
+    pub path: PathBuf,
+    pub module: Module,
+    pub spec: SpecText,
+    pub cfg_path: PathBuf,
+    pub cfg_text: String,
+}
+
+impl LoadedSpec {
+    /// Without `config`, the configuration is the .cfg file with the name of the module, in the same folder.
+    pub(super) fn read(path: &Path, config: Option<&Path>) -> Result<Self, Failure> {
+        let text = read_spec(path)?;
+        let module = Module::parse(&text)
+            .map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint("give a file with a TLA+ module"))?;
+        let cfg_path = config.map_or_else(|| path.with_extension("cfg"), Path::to_owned);
+        let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
+        let spec = SpecText { name: module.name.clone(), local_modules: local_modules(path, &module), text };
+        Ok(Self { path: path.to_owned(), module, spec, cfg_path, cfg_text })
+    }
+
+    pub(super) fn files(&self) -> CheckedFiles {
+        CheckedFiles::new(&self.path, &self.spec, &self.cfg_path, &self.cfg_text)
+    }
+
+    pub(super) fn findings(&self, outcome: &CheckOutcome) -> Findings {
+        let files = self.files();
+        let place = |d: &Diagnostic| files.snippet(d).map(|found| FileLine::new(found.path, found.line));
+        let source = CheckedSource {
+            spec: &self.path.display().to_string(),
+            text: &self.spec.text,
+            cfg: &self.cfg_path.display().to_string(),
+            cfg_text: &self.cfg_text,
+            place: &place,
+        };
+        check_findings(&source, outcome)
+    }
+
+    /// Translates, parses and checks it.
+    pub(super) async fn examine(
+        &self,
+        tools: &dyn Toolchain,
+        mode: TranslationMode,
+        cx: &ToolContext<'_>,
+    ) -> Result<Examination, ToolError> {
+        let Some(diagnostic) = check_module_name(&self.path, &self.spec) else {
+            return examine(tools, self.spec.clone(), self.cfg_text.clone(), mode, Detail::Explained, cx).await;
+        };
+        let outcome = CheckOutcome::rejected(tools.checker(), Bounds::default(), vec![diagnostic]);
+        let checked = CheckReport { outcome, output: String::new(), second_outcome: None };
+        let last_stage = LastStage::Configuration;
+        Ok(Examination { checked, last_stage, algorithm: false, spec: self.spec.clone() })
+    }
+}
+
+/// The exit status of a check that found this.
+pub(super) fn exit_status(outcome: &CheckOutcome) -> Exit {
+    let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));
+    match outcome.verdict {
+        // The properties hold, but a witness is unreachable (negative) or undecided.
+        Verdict::Holds if reached(|r| matches!(r, Reached::No)) => Exit::Negative,
+        Verdict::Holds if has_no_behaviour(outcome) => Exit::Negative,
+        Verdict::Holds if reached(|r| matches!(r, Reached::Unknown(_))) => Exit::Undecided,
+        Verdict::Holds => Exit::Ok,
+        Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
+        Verdict::Inconclusive { .. } => Exit::Undecided,
+    }
+}
+
+/// Reports a module whose file has another name: no module could extend it, and SANY does not accept it.
+fn check_module_name(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
+    let stem = path.file_stem().filter(|_| path.extension().is_some_and(|extension| extension == "tla"))?;
+    let stem = stem.to_string_lossy();
+    let line = spec.text.lines().position(|line| line.contains("MODULE"))?;
+    let (before, rest) = spec.text.lines().nth(line)?.split_once("MODULE")?;
+    let column = before.chars().count() + "MODULE".len() + rest.len() - rest.trim_start().len() + 1;
+    (stem != spec.name).then(|| Diagnostic {
+        stage: Stage::Lint,
+        line: line + 1,
+        column,
+        message: format!("the module is named {} and its file {stem}.tla: they must be the same", spec.name),
+    })
+}
