@@ -137,10 +137,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     write_junit(args, &audited, &verification)?;
     if is_default(args) {
         print_default_audit(args, shape, &audited, &verification)?;
-        for finding in &mut audited.findings {
-            finding.warnings.clear();
-            finding.missing_fields.clear();
-        }
+        forget_missing_fields(&mut audited);
     } else {
         print_audit(args, shape, &audited);
     }
@@ -148,6 +145,13 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let broken = !verification.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
+}
+
+fn forget_missing_fields(audited: &mut AuditReport) {
+    for finding in &mut audited.findings {
+        finding.warnings.clear();
+        finding.missing_fields.clear();
+    }
 }
 
 /// Refuses flags about labels that fit neither the rules nor `--follow`.

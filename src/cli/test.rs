@@ -167,7 +167,7 @@ async fn run_test(folder: &Path, name: String, tools: &dyn Toolchain, cx: &ToolC
         Ok(details) => (test, details),
         Err(failure) => {
             test.result = TestResult::Error(failure.exit);
-            let hints: String = failure.hints.iter().map(|hint| format!("; {hint}")).collect();
+            let hints = failure.hints.iter().map(|hint| format!("; {hint}")).collect::<Vec<_>>().concat();
             test.reason = Some(failure.one_line() + &hints);
             (test, String::new())
         }

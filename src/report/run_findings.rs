@@ -26,12 +26,12 @@ pub fn run_findings(view: &RunView, root: &Path, read: &dyn Fn(&Path) -> Option<
             };
             let broken = broken_requirements(view, revision, &violation.property);
             let ids: Vec<&str> = broken.iter().map(|requirement| requirement.id.as_str()).collect();
-            finding.rule = match violation.judgement {
+            let rule = match violation.judgement {
                 ViolationJudgement::Flaw { .. } => "flaw",
                 ViolationJudgement::Ambiguity { .. } => "ambiguity",
                 _ => "violated",
-            }
-            .to_owned();
+            };
+            rule.clone_into(&mut finding.rule);
             let breaks = if ids.is_empty() { String::new() } else { format!(" (breaks {})", ids.join(", ")) };
             finding.message = format!("{}{breaks}: {}", finding.message, violation.judgement.words());
             finding.places.extend(broken.iter().filter_map(|r| r.place.as_deref()).flat_map(cited_lines));
