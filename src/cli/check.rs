@@ -93,7 +93,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
-    if !args.format.print(|| loaded.findings(&outcome)) {
+    if !args.format.print(|| loaded.findings(&outcome).with_contradiction(contradictions.has_any())) {
         print_outcome(&args, &files, &outcome, second.as_deref());
     }
     if let Some(file) = &args.trace_out {

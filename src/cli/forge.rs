@@ -136,15 +136,18 @@ pub(super) async fn drive_and_report(
     let finished = finished?;
     update_visible_files(run, display)?;
     let view = run.view();
-    pages.page.write_run(run.root(), &view, &run.entries()).await?;
     // With `json`, each event was printed when it was written, the outcome among them.
-    if !format.print(|| run_findings(&view, run.root(), &|path| read_spec(path).ok())) && format == FindingsFormat::Text
+    if !format.print(|| {
+        run_findings(&view, run.root(), &|path| read_spec(path).ok())
+            .with_contradiction(prepared.contradictions.has_any())
+    }) && format == FindingsFormat::Text
     {
         // After Ctrl-C nobody wants 50 lines, and the outcome would scroll away.
         let is_interrupted = finished.reason == Some(StopReason::Interrupted);
         print_result(&if is_interrupted { interrupted_summary(&view) } else { summary(&view, display.width()) });
         print_result(&format!("Files: {}\n", run.root().display()));
     }
+    pages.page.write_run(run.root(), &view, &run.entries()).await?;
     // The outcome is that of the reference checker, so only the exit status shows the contradiction.
     let exit =
         if prepared.contradictions.has_any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };

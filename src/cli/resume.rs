@@ -154,7 +154,6 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
 async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
     let view = run.view();
     update_visible_files(run, display)?;
-    args.pages.page.write_run(run.root(), &view, &run.entries()).await?;
     let printed = args.forge.format.print(|| run_findings(&view, run.root(), &|path| read_spec(path).ok()));
     match args.forge.format.plain() {
         _ if printed => {}
@@ -163,6 +162,7 @@ async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, displa
             run.entries().iter().rfind(|entry| entry.event.is_run_finished()).into_iter().for_each(print_json_line);
         }
     }
+    args.pages.page.write_run(run.root(), &view, &run.entries()).await?;
     if let Some(policy) = &args.forge.policy {
         let (folder, policy) = (shell_word(&args.folder), shell_word(policy));
         display.note(&format!("the run is finished, so the policy is not applied; check the run with: tlaforge audit {folder} --policy {policy}"));

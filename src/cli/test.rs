@@ -90,7 +90,9 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
     }
     tests.sort_by(|a, b| a.name.cmp(&b.name));
     let skipped = found - tests.len();
-    let printed = args.format.print(|| test_findings(&tests, skipped, began.elapsed()));
+    let printed = args
+        .format
+        .print(|| test_findings(&tests, skipped, began.elapsed()).with_contradiction(contradictions.has_any()));
     match args.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&test_summary(&tests, skipped, began.elapsed())),
@@ -176,9 +178,8 @@ async fn run_test(folder: &Path, name: String, tools: &dyn Toolchain, cx: &ToolC
 
 async fn check_model(test: &mut ModelTest, tools: &dyn Toolchain, cx: &ToolContext<'_>) -> Result<String, Failure> {
     let cfg = read_spec(&test.config)?;
-    test.expected = ExpectedVerdict::parse(&cfg)
+    (test.line, test.expected) = ExpectedVerdict::parse(&cfg)
         .map_err(|(line, what)| Failure::usage(format!("{}:{line}: {what}", test.config.display())))?;
-    test.line = cfg.lines().position(|line| line.contains("EXPECT")).map_or(1, |line| line + 1);
     let loaded = LoadedSpec::read(&test.module, Some(&test.config))?;
     let examined = loaded.examine(tools, TranslationMode::Translate, cx).await.map_err(|e| tool_failure(&e))?;
     let outcome = examined.checked.outcome;
@@ -201,7 +202,8 @@ fn compare(expected: &ExpectedVerdict, outcome: &CheckOutcome) -> (TestResult, O
             Exit::Undecided => (TestResult::Undecided, describe_unreached(outcome)),
             _ => (TestResult::Failed, found()),
         },
-        ExpectedVerdict::Error if matches!(outcome.verdict, Verdict::Invalid { .. }) => (TestResult::Passed, None),
+        // The reason is shown: it could be another error than the one that is meant.
+        ExpectedVerdict::Error if matches!(outcome.verdict, Verdict::Invalid { .. }) => (TestResult::Passed, found()),
         ExpectedVerdict::Violated(names) if matches!(outcome.verdict, Verdict::Violated { .. }) => {
             compare_violated(names, outcome)
         }

@@ -35,8 +35,8 @@ impl From<CheckerArg> for CheckerChoice {
 #[derive(Debug, Clone, Default, ClapArgs)]
 #[command(next_help_heading = "Tools")]
 pub(super) struct ToolArgs {
-    /// Tools that translate, parse and check. With `both`, the verdict is that of the Java tools. With `auto`, `mutate`
-    /// and `eval` use the embedded checker first, and the Java tools for what it refuses [default: auto].
+    /// Tools that translate, parse and check. With `both`, the verdict is that of the Java tools. With `auto`, `mutate`,
+    /// `eval` and `test` use the embedded checker first, and the Java tools for what it refuses [default: auto].
     #[arg(long, value_enum, value_name = "WHICH")]
     pub checker: Option<CheckerArg>,
     /// Path of tla2tools.jar [env: `TLA_TOOLS_JAR`, `TLA_JAR`] [default: found on the `CLASSPATH` or in the usual places].

@@ -2,7 +2,8 @@
 
 use super::findings::{FileLine, Finding, Findings, Level};
 use crate::tla::{
-    CheckOutcome, Diagnostic, Module, Reached, Verdict, describe_unreached, has_no_behaviour, verdict_sentence,
+    CheckOutcome, Diagnostic, Module, Reached, Verdict, bounds_sentence, describe_unreached, has_no_behaviour,
+    verdict_sentence,
 };
 
 /// The files of a check.
@@ -16,7 +17,7 @@ pub struct CheckedSource<'a> {
 }
 
 pub fn check_findings(source: &CheckedSource<'_>, outcome: &CheckOutcome) -> Findings {
-    let summary = verdict_sentence(outcome);
+    let summary = format!("{}; within {}", verdict_sentence(outcome), bounds_sentence(&outcome.bounds));
     let in_cfg = |word: &str| FileLine::new(source.cfg, line_with_word(source.cfg_text, word).unwrap_or(1));
     let mut list = match &outcome.verdict {
         Verdict::Violated { .. } => violations(outcome, source.spec, source.text),

@@ -12,6 +12,18 @@ pub struct Findings {
     pub list: Vec<Finding>,
 }
 
+impl Findings {
+    /// Adds that two checkers contradict each other, if they do: the results may be wrong.
+    #[must_use]
+    pub fn with_contradiction(mut self, is_contradicted: bool) -> Self {
+        if is_contradicted {
+            let words = "two checkers contradict each other, so this result may be wrong";
+            self.list.insert(0, Finding::new("contradiction", Level::Error, words));
+        }
+        self
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The kind of finding, the same in every run: `violated`.

@@ -38,7 +38,10 @@ pub fn run_findings(view: &RunView, root: &Path, read: &dyn Fn(&Path) -> Option<
             list.push(finding);
         }
     }
-    let approved = view.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Approved);
+    let approved = view
+        .finished
+        .as_ref()
+        .is_some_and(|finished| matches!(finished.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
     if list.is_empty() && !approved {
         let why = view.finished.as_ref().map_or("it is not finished", |finished| finished.why.as_str());
         list.push(Finding::new("not-approved", Level::Error, format!("{}: {why}", heading(view))));

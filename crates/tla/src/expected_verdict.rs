@@ -17,19 +17,29 @@ impl ExpectedVerdict {
     ///
     /// # Errors
     /// The line, and what is wrong with it: an unknown verdict, or a second expectation.
-    pub fn parse(cfg: &str) -> Result<Self, (usize, String)> {
+    pub fn parse(cfg: &str) -> Result<(usize, Self), (usize, String)> {
         let mut expected = None;
         for (line, text) in (1..).zip(cfg.lines()) {
-            let Some(words) = expectation(text) else { continue };
+            let comment = text.find("\\*").unwrap_or(text.len());
+            let Some(words) = expectation(&text[comment..]) else {
+                if seems_expectation(text) {
+                    return Err((line, "write an expectation as `\\* EXPECT …`".to_owned()));
+                }
+                continue;
+            };
+            if !text[..comment].trim().is_empty() {
+                return Err((line, "EXPECT needs a line of its own".to_owned()));
+            }
             if expected.is_some() {
                 return Err((line, "a second EXPECT: a configuration has one".to_owned()));
             }
-            expected = Some(Self::from_words(words).ok_or_else(|| {
+            let verdict = Self::from_words(words).ok_or_else(|| {
                 let known = "EXPECT holds, EXPECT violated NAME (several: A, B), EXPECT deadlock or EXPECT error";
                 (line, format!("unknown expectation `{words}`: write {known}"))
-            })?);
+            })?;
+            expected = Some((line, verdict));
         }
-        Ok(expected.unwrap_or(Self::Holds))
+        Ok(expected.unwrap_or((1, Self::Holds)))
     }
 
     fn from_words(words: &str) -> Option<Self> {
@@ -63,6 +73,15 @@ fn expectation(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with([' ', '\t', ':'])).then(|| rest.trim_start_matches(':').trim())
 }
 
+/// Whether a line says what is expected, in another form than the one that is read: such a test would only seem to pass.
+fn seems_expectation(line: &str) -> bool {
+    let mut words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.any(|word| word.eq_ignore_ascii_case("EXPECT"))
+        && words.next().is_some_and(|word| {
+            ["holds", "violated", "deadlock", "error"].iter().any(|known| word.eq_ignore_ascii_case(known))
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,7 +98,7 @@ mod tests {
             ("\\* EXPECT deadlock", violated(&["Deadlock"])),
             ("no configuration\n\\*EXPECT error", Ok(ExpectedVerdict::Error)),
         ] {
-            assert_eq!(ExpectedVerdict::parse(cfg), expected, "{cfg}");
+            assert_eq!(ExpectedVerdict::parse(cfg).map(|(_, verdict)| verdict), expected, "{cfg}");
         }
         for (cfg, line) in [
             ("\\* EXPECT\n", 1),
@@ -87,6 +106,9 @@ mod tests {
             ("\n\\* EXPECT Holds\n", 2),
             ("\\* EXPECT violated a-b\n", 1),
             ("\\* EXPECT holds\n\n\\* EXPECT holds\n", 3),
+            ("\nINVARIANT Inv \\* EXPECT violated Inv\n", 2),
+            ("(* EXPECT violated Inv *)\n", 1),
+            ("\\*** Expect: deadlock\n", 1),
         ] {
             assert_eq!(ExpectedVerdict::parse(cfg).map_err(|(line, _)| line), Err(line), "{cfg}");
         }

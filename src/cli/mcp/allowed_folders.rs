@@ -19,12 +19,14 @@ pub(super) struct AllowedPath {
     pub path: PathBuf,
     /// The allowed folder.
     pub root: PathBuf,
+    /// Whether a relative path is looked up in that folder first.
+    pub is_in_first: bool,
 }
 
 impl AllowedPath {
-    /// The path from its folder on, which names a run in answers to the client.
+    /// The path that names a run in answers to the client: from the first allowed folder on, or absolute.
     pub(super) fn relative(&self) -> String {
-        let relative = self.path.strip_prefix(&self.root).unwrap_or(&self.path);
+        let relative = self.path.strip_prefix(&self.root).ok().filter(|_| self.is_in_first).unwrap_or(&self.path);
         if relative.as_os_str().is_empty() { ".".to_owned() } else { relative.display().to_string() }
     }
 }
@@ -38,13 +40,20 @@ enum Target {
 
 impl AllowedFolders {
     pub(super) fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        let mut canonical: Vec<PathBuf> = folders
+        let canonical: Vec<PathBuf> = folders
             .into_iter()
             .filter_map(|folder| folder.canonicalize().ok())
             .filter(|folder| folder.is_dir())
             .collect();
-        canonical.dedup();
-        Self(canonical)
+        // A folder below another one, or named twice, would list its runs twice.
+        let is_below = |folder: &Path, other: &Path| folder != other && folder.starts_with(other);
+        let mut kept: Vec<PathBuf> = Vec::new();
+        for folder in &canonical {
+            if !kept.contains(folder) && !canonical.iter().any(|other| is_below(folder, other)) {
+                kept.push(folder.clone());
+            }
+        }
+        Self(kept)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Path> {
@@ -54,7 +63,7 @@ impl AllowedFolders {
     /// A file or folder that exists.
     pub(super) fn existing(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         match self.locate(what, given)? {
-            (Target::Exists(path), root) => Ok(AllowedPath { path, root }),
+            (Target::Exists(path), root) => Ok(self.allowed(path, root)),
             (Target::Missing(_), _) => Err(Failure::usage(format!("{what}: {given} does not exist"))),
         }
     }
@@ -62,7 +71,11 @@ impl AllowedFolders {
     /// A file or folder that may be created.
     pub(super) fn existing_or_new(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         let (Target::Exists(path) | Target::Missing(path), root) = self.locate(what, given)?;
-        Ok(AllowedPath { path, root })
+        Ok(self.allowed(path, root))
+    }
+
+    pub(super) fn allowed(&self, path: PathBuf, root: PathBuf) -> AllowedPath {
+        AllowedPath { path, is_in_first: self.0.first() == Some(&root), root }
     }
 
     /// The target in the first folder that has it; otherwise where it would be in the first folder that may hold it.

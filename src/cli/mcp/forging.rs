@@ -21,7 +21,7 @@ use crate::cli::failure::{Fails, Failure};
 use crate::cli::run_folder::stop_holder;
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::RunLock;
+use crate::journal::{LockError, RunLock};
 use crate::pipeline::Run;
 use crate::process::Cancel;
 
@@ -70,7 +70,8 @@ pub(super) fn new_run(folders: &AllowedFolders, given: &ForgeArguments) -> Resul
     Ok((command, out))
 }
 
-/// Starts the process of a run, and waits until it has written an event: until then, everything that can be wrong is.
+/// Starts the process of a run, and waits until it has written an event: wrong arguments and settings are reported before
+/// the first one.
 pub(super) async fn start(
     folders: &AllowedFolders,
     command: &OwnCommand,
@@ -91,9 +92,12 @@ pub(super) async fn start(
     let (messages, begin) = open_messages(&run.path)?;
     let mut child = command.start(messages)?;
     let started = poll_until(|| {
-        let has_ended = child.try_wait().is_ok_and(|status| status.is_some());
-        let state = RunState::read(&run.path).ok().filter(|state| state.entries.len() > before);
-        (state.is_some() || has_ended).then_some(state)
+        let exit = child.try_wait().ok().flatten();
+        let is_holder = || matches!(RunLock::holder(&run.path), Some(LockError::Held { pid, .. }) if pid == child.id());
+        // Another process may be at work on this run: its events are no sign that this one began.
+        let has_begun = exit.map_or_else(is_holder, |exit| exit.code() != Some(i32::from(Exit::Usage.code())));
+        let state = RunState::read(&run.path).ok().filter(|state| has_begun && state.entries.len() > before);
+        (state.is_some() || exit.is_some()).then_some(state)
     });
     let started = tokio::time::timeout(START_LIMIT, started).await;
     if let Ok(None) = started {

@@ -1,6 +1,7 @@
 //! The requests of a run that its client answers (provider `mcp`): the folders of the handoff provider, with its guarantees.
 //! An answer is durable before the run reads it, and there is one answer for each request.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,6 +20,8 @@ use crate::files;
 use crate::llm::MAX_ANSWER_BYTES;
 use crate::pipeline::{Entry, RunEvent};
 
+/// Largest number of files that an answer can claim to have read.
+const MAX_FILES_READ: usize = 1_000;
 /// Bytes of a request's text or of a file in one answer: about 10,000 tokens, which clients accept.
 const PAGE: usize = 40_000;
 
@@ -113,6 +116,9 @@ pub(super) fn submit(run: &AllowedPath, state: &RunState, given: &AnswerArgument
     if given.text.len() as u64 > MAX_ANSWER_BYTES {
         return Err(Failure::usage(format!("the answer is longer than {} MiB", MAX_ANSWER_BYTES >> 20)));
     }
+    if given.files_read.len() > MAX_FILES_READ {
+        return Err(Failure::usage(format!("files_read has more than {MAX_FILES_READ} entries")));
+    }
     if let Some(bad) = given.files_read.iter().find(|path| path.len() > 4096 || path.chars().any(char::is_control)) {
         return Err(Failure::usage(format!("files_read contains {bad:.80?}, which is no path")));
     }
@@ -159,9 +165,14 @@ fn record_reads(folder: &Path, lines: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     let path = folder.join("files_read.txt");
-    let mut text = if path.exists() { files::read_text(&path, files::SMALL).fails(Exit::Tool)? } else { String::new() };
+    let mut text = if path.exists() {
+        files::read_text_within(folder, &path, files::SMALL).fails(Exit::Tool)?
+    } else {
+        String::new()
+    };
+    let mut known: HashSet<String> = text.lines().map(str::to_owned).collect();
     for line in lines {
-        if !text.lines().any(|known| known == line) {
+        if known.insert(line.clone()) {
             text.push_str(line);
             text.push('\n');
         }

@@ -62,7 +62,11 @@ impl OwnCommand {
 
     /// Starts it so that it outlives this server. Its messages go to `messages`.
     pub(super) fn start(&self, messages: std::fs::File) -> Result<std::process::Child, Failure> {
-        start_detached(&own_path()?, &self.args, std::env::vars_os(), &self.folder, messages)
+        // The agent or a recording answers: no model needs a key.
+        let needs_no_key = self.args.iter().any(|arg| arg == "--provider=handoff" || arg == "--provider=replay");
+        let environment: Vec<_> =
+            if needs_no_key { environment_without_keys().collect() } else { std::env::vars_os().collect() };
+        start_detached(&own_path()?, &self.args, environment, &self.folder, messages)
             .map_err(|e| Failure::new(Exit::Tool, format!("cannot start a run: {e}")))
     }
 }

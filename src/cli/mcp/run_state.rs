@@ -114,7 +114,7 @@ pub(super) fn find_runs(folders: &AllowedFolders) -> Vec<AllowedPath> {
         runs.extend(
             found
                 .filter(|entry| entry.file_type().is_dir() && Run::exists(entry.path()))
-                .map(|entry| AllowedPath { path: entry.into_path(), root: root.to_owned() }),
+                .map(|entry| folders.allowed(entry.into_path(), root.to_owned())),
         );
     }
     runs

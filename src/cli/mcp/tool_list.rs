@@ -16,12 +16,14 @@ use super::tool_arguments::{
 enum Effect {
     Reads,
     Writes,
+    /// Replaces the user's text, or ends work that goes on.
+    Replaces,
     /// Writes, and asks a model.
     AsksModel,
 }
 
 pub(super) fn tools() -> Vec<Tool> {
-    use Effect::{AsksModel, Reads, Writes};
+    use Effect::{AsksModel, Reads, Replaces, Writes};
     vec![
         tool::<CheckArguments>(
             "check",
@@ -32,7 +34,7 @@ pub(super) fn tools() -> Vec<Tool> {
         ),
         tool::<TranslateArguments>(
             "translate",
-            Writes,
+            Replaces,
             "Translate the PlusCal algorithm of a module to TLA+, without Java.",
         ),
         tool::<ExplainArguments>(
@@ -60,7 +62,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "The result of a check or mutation run that returned a job id, or that it \
             still runs.",
         ),
-        tool::<JobArguments>("job_cancel", Writes, "End a check or mutation run that returned a job id."),
+        tool::<JobArguments>("job_cancel", Replaces, "End a check or mutation run that returned a job id."),
         tool::<ForgeArguments>(
             "forge_start",
             AsksModel,
@@ -85,7 +87,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "The outcome of a run with its requirements, findings and links to \
             report, specification and journal.",
         ),
-        tool::<RunFolderArguments>("forge_cancel", Writes, "Stop a run. forge_resume continues it."),
+        tool::<RunFolderArguments>("forge_cancel", Replaces, "Stop a run. forge_resume continues it."),
         tool::<QuestionArguments>(
             "answer_question",
             AsksModel,
@@ -116,7 +118,7 @@ pub(super) fn tools() -> Vec<Tool> {
 fn tool<T: JsonSchema>(name: &'static str, effect: Effect, description: &'static str) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(matches!(effect, Effect::Reads))
-        .destructive(false)
+        .destructive(matches!(effect, Effect::Replaces))
         .open_world(matches!(effect, Effect::AsksModel));
     Tool::new(name, description, schema::<T>()).with_annotations(annotations)
 }

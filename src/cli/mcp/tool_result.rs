@@ -8,6 +8,7 @@ use super::own_program::MAX_OUTPUT;
 use super::shortened::{MAX_RESULT, shortened_text, shortened_value};
 use crate::cli::failure::Failure;
 use crate::process::{Ended, Status};
+use crate::tla::{Bounds, bounds_sentence};
 
 /// A result with its links. The data is in the content as well, because some clients show only that, at least if there are
 /// links in it.
@@ -58,7 +59,7 @@ pub(super) fn ended(job: &Job, end: &JobEnd) -> CallToolResult {
 
 fn output_link(job: &str) -> Resource {
     Resource::new(format!("tlaforge:output?job={job}"), format!("output of {job}"))
-        .with_description("The whole output; the result above is shortened")
+        .with_description("The output, up to 1 MiB; the result above is shortened")
         .with_mime_type("application/json")
 }
 
@@ -102,7 +103,10 @@ pub(super) fn of_command(work: Work, ended: &Ended) -> Result<(String, Value, bo
 /// One or two lines that a person can read.
 fn summary(object: &Value) -> String {
     if object["summary"].is_object() {
-        return format!("{}\nbaseline: {}", counts(&object["summary"]), verdict(&object["baseline"]));
+        return format!("{}\nunchanged specification: {}", counts(&object["summary"]), verdict(&object["baseline"]));
+    }
+    if object["baseline"]["verdict"].is_string() {
+        return format!("no mutant was judged; unchanged specification: {}", verdict(&object["baseline"]));
     }
     if object["verdict"].is_string() {
         return verdict(object);
@@ -124,7 +128,7 @@ fn counts(summary: &Value) -> String {
     let score = summary["score"].as_f64().map_or("none".to_owned(), |score| format!("{score:.2}"));
     format!(
         "score {score}: {} killed, {} survived, {} equivalent, {} undecided",
-        count("killed") + count("killed_by_deadlock"),
+        count("killed"),
         count("survived"),
         count("equivalent"),
         count("inconclusive") + count("timeout"),
@@ -138,17 +142,15 @@ fn verdict(check: &Value) -> String {
     if !check["violated"].is_null() {
         let violated = &check["violated"];
         line.push_str(": ");
-        line.push_str(&text(if violated["name"].is_string() { &violated["name"] } else { violated }));
+        line.push_str(&text(if violated["name"].is_string() { &violated["name"] } else { &violated["kind"] }));
     }
     if let Some(reason) = check["reason"].as_str() {
         line = format!("{line} ({reason})");
     }
-    let constants = check["bounds"]["constants"].as_object();
-    let bounds: Vec<String> =
-        constants.into_iter().flatten().map(|(name, value)| format!("{name} = {}", text(value))).collect();
-    let bounds = if bounds.is_empty() { "without constants".to_owned() } else { format!("for {}", bounds.join(", ")) };
+    let bounds = serde_json::from_value::<Bounds>(check["bounds"].clone())
+        .map_or_else(|_| format!("bounds: {}", check["bounds"]), |bounds| bounds_sentence(&bounds));
     let states = check["statistics"]["distinct"].as_u64().map_or(String::new(), |n| format!(", {n} distinct states"));
-    format!("{line}; {bounds}; checked by {} ({}){states}", text(&check["checker"]), text(&check["version"]))
+    format!("{line}; within {bounds}; checked by {} ({}){states}", text(&check["checker"]), text(&check["version"]))
 }
 
 #[cfg(test)]
@@ -159,8 +161,12 @@ mod tests {
     fn a_verdict_names_its_bounds_and_its_checker() {
         let check = json!({
             "verdict": "violated", "violated": { "kind": "invariant", "name": "Inv" }, "reason": null,
-            "bounds": { "constants": { "N": "3" } }, "statistics": { "distinct": 7 }, "checker": "tlc", "version": "2.15",
+            "bounds": { "constants": { "N": "3" }, "constraints": ["Cut"], "view": null, "symmetry": [], "deadlock_checked": false },
+            "statistics": { "distinct": 7 }, "checker": "tlc", "version": "2.15",
         });
-        assert_eq!(summary(&check), "violated: Inv; for N = 3; checked by tlc (2.15), 7 distinct states");
+        assert_eq!(
+            summary(&check),
+            "violated: Inv; within N = 3; constraint Cut; no symmetry; deadlock not checked; checked by tlc (2.15), 7 distinct states"
+        );
     }
 }

@@ -128,6 +128,10 @@ fn read_lines(input: &mut impl BufRead, lines: &mpsc::Sender<Line>) {
     let mut is_skipping = false;
     while let Ok(available) = input.fill_buf() {
         if available.is_empty() {
+            // The last line may have no end.
+            if !line.is_empty() && !is_skipping {
+                let _ = lines.blocking_send(Line::Whole(line));
+            }
             return;
         }
         let end = memchr::memchr(b'\n', available);

@@ -46,7 +46,6 @@ pub(super) fn killers(subject: &Subject, summary: &Summary, judgements: &[Judgem
         .collect();
     // A deadlock is no property.
     rows.sort_by_key(|row| (row.name == DEADLOCK, std::cmp::Reverse(row.killed), row.name));
-    let count = rows.len();
     let has_deadlock = rows.last().is_some_and(|row| row.name == DEADLOCK);
     let deadlock = if has_deadlock { rows.pop() } else { None };
     let is_incomplete = |judgement: &&Judgement| judgement.outcome == Outcome::Killed && !judgement.has_all_killers;
@@ -60,7 +59,7 @@ pub(super) fn killers(subject: &Subject, summary: &Summary, judgements: &[Judgem
     Some(Section {
         id: "killers",
         title: "What each property notices".to_owned(),
-        note: Some(count.to_string()),
+        note: Some(rows.len().to_string()),
         body: render(
             "killers",
             minijinja::context! { count => rows.len(), rows, note, deadlock, only_deadlock, idle, has_requirements => true, is_folded => false },

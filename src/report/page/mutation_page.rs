@@ -48,7 +48,7 @@ pub fn mutation_page(
     let (tone, heading) = heading(&summary, judgements.len());
     let mut facts = vec![
         Fact::new("Score", score_sentence(&summary, judgements, 0).replacen("Score: ", "", 1)),
-        Fact::new("Checked", counts_sentence(&baseline.statistics)),
+        Fact::new("Unchanged", format!("the specification as it is holds: {}", counts_sentence(&baseline.statistics))),
         Fact::new("Within", bounds_sentence(&baseline.bounds)),
         Fact::new("Judged by", judges(baseline, judgements)),
     ];
@@ -103,8 +103,8 @@ fn heading(summary: &Summary, all: usize) -> (Tone, String) {
 
 fn next_step(summary: &Summary, command: &str) -> Fact {
     let words = if summary.survived > 0 {
-        "Read the first survivor: is its new behaviour allowed by the documents? If not, write a property that forbids it, \
-         and judge the mutants again:"
+        "Is the new behaviour of each survivor allowed by the documents? If not, write a property that forbids it, and judge the \
+         mutants again:"
     } else if summary.inconclusive > 0 {
         "Judge the undecided mutants with TLC, which evaluates more than the embedded checker:"
     } else if summary.timeout > 0 {

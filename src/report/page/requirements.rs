@@ -170,7 +170,7 @@ impl Evidence<'_> {
         let is_same = formula(self.module, name) == Some(earlier_formula);
         let words = false_words(trace).map_or_else(String::new, |words| format!(": {words}"));
         let states = counted(trace.steps.len(), "state");
-        is_same.then(|| format!("the model of rev_{} violated it after {states}{words}", earlier.revision))
+        is_same.then(|| format!("the specification of rev_{} violated it after {states}{words}", earlier.revision))
     }
 }
 

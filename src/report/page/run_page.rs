@@ -112,7 +112,7 @@ fn module_section(context: &RunContext<'_>) -> Option<Section> {
     });
     (!listings.is_empty()).then(|| Section {
         id: "model",
-        title: "Model".to_owned(),
+        title: "Specification".to_owned(),
         note: None,
         body: render("model", minijinja::context! { listings => render("listings", minijinja::context! { listings, after => None::<String> }), cfg }),
     })
