@@ -62,6 +62,8 @@ fn with_repair_a_confirmed_flaw_leads_to_an_approval_as_repaired() {
     assert_eq!(meta(0)["check"]["verdict"], "violated");
     assert_eq!((&meta(1)["check"]["verdict"], &meta(1)["repaired"]), (&"holds".into(), &true.into()));
     assert!(bench.read("specs/informal_spec.md").contains("CHANGED:"));
+    let findings = bench.run(&["resume", "specs", "--format", "github"]).expect(0).stdout;
+    assert!(!findings.contains("::error"), "{findings}");
 }
 
 /// The review finds that an assumption narrows what the documents promise, and it becomes a requirement.
