@@ -235,21 +235,25 @@ fn a_kill_at_any_instant_ends_the_static_checks_of_a_long_module() {
     bench.write("M.tla", bench.read("M.tla").replace("====\n", &long));
     let here = bench.path(".").canonicalize().unwrap();
     let mut with_child = 0;
-    for round in 0..20 {
+    // On a busy machine, more kills come after the static checks.
+    for round in 0..200 {
         let child = checking(&bench);
         let begun = Instant::now();
         while working_in(&here).len() < 2 && begun.elapsed() < Duration::from_secs(20) {
             std::hint::spin_loop();
         }
         let there = Instant::now();
-        while there.elapsed() < Duration::from_micros(round * 500) {
+        while there.elapsed() < Duration::from_micros(round % 20 * 500) {
             std::hint::spin_loop();
         }
         with_child += usize::from(working_in(&here).len() > 1);
         kill(child);
         wait_until(&format!("no process of round {round} is left"), || working_in(&here).is_empty());
+        if round >= 19 && with_child > 10 {
+            return;
+        }
     }
-    assert!(with_child > 10, "{with_child} of 20 kills were during static checks");
+    panic!("only {with_child} of 200 kills were during static checks");
 }
 
 #[test]
