@@ -22,7 +22,7 @@ pub enum LockError {
         host: String,
         /// The time at which it took the lock.
         started: String,
-        /// When the system started the holder, so that its pid can be told from the same pid of a later process.
+        /// The start time of the holder, which distinguishes it from a later process with the same pid.
         process_start: Option<u64>,
     },
     #[error("lock {path}: {source}")]

@@ -10,7 +10,7 @@ use crate::files;
 use crate::pipeline::file::{CFG, DEFAULT_MODULE, INFORMAL, MODULE, visible_name};
 use crate::report::report;
 
-/// Most bytes of a resource. The rest is in the file that it names.
+/// Maximum size of a resource, in bytes. The rest is in the file that it names.
 const MAX_BYTES: usize = 1 << 20;
 /// Runs that are listed.
 const MAX_RUNS: usize = 50;

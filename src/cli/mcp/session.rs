@@ -59,7 +59,7 @@ impl Shared {
         }
     }
 
-    /// Forgets the roots, so that the client is asked again.
+    /// Drops the known roots; the next call requests them again.
     pub(super) fn forget_roots(&self) {
         *self.named.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

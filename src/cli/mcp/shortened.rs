@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Most bytes of a result in one answer. The rest is behind a link.
+/// Maximum size of a result in one answer, in bytes. A link leads to the rest.
 pub(super) const MAX_RESULT: usize = 8 << 10;
 
 /// The value in at most `MAX_RESULT` bytes if possible, and whether anything was left out. Lists and texts lose their ends,

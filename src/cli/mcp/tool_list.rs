@@ -92,7 +92,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "answer_question",
             AsksModel,
             "Decide the ambiguity that a run ended with, and continue it. \
-            The owner of the protocol decides: without `answer` the user is asked.",
+            Without `answer`, it asks the user, who decides.",
         ),
         tool::<NextRequestArguments>(
             "next_request",

@@ -261,8 +261,8 @@ struct Answer {
     finding: Option<String>,
 }
 
-/// What a revision takes for granted at an open point. A reading can name several possibilities, of which the revision takes
-/// one.
+/// The reading of an open point in the words of a revision. The question's text can name several possibilities; the revision
+/// takes one of them.
 fn taken_words(context: &RunContext<'_>, revision: u32, id: &str, reading: &str) -> Option<String> {
     let revision = context.view.revisions.iter().find(|other| other.revision == revision)?;
     let point = revision.open_points.iter().find(|point| point.id == id)?;

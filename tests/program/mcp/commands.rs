@@ -137,7 +137,7 @@ fn only_the_roots_of_the_client_and_the_allowed_folders_are_used() {
     assert_eq!(client.call("check", &model)["verdict"], "holds");
     let why = client.refused("audit", &json!({ "log": "../docs/counter.md", "policy": "default" }));
     assert!(why.contains("outside of the allowed folders"), "{why}");
-    // The client is asked again only after it says that its roots have changed.
+    // The server requests the roots again only after the client says that they have changed.
     let asked = |client: &Client| client.received.iter().filter(|m| m["method"] == "roots/list").count();
     assert_eq!(asked(&client), 1);
     client.roots = vec![format!("file://{}", bench.path("docs").display())];
