@@ -68,6 +68,27 @@ impl AllowedFolders {
         }
     }
 
+    /// A module. Other modules and configurations in its folder can be read with it, so links among them must not lead
+    /// elsewhere.
+    pub(super) fn module(&self, given: &str) -> Result<AllowedPath, Failure> {
+        let spec = self.existing("spec", given)?;
+        let folder = spec.path.parent().unwrap_or(&spec.root);
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_read = path.extension().is_some_and(|end| end == "tla" || end == "cfg");
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let is_allowed = || path.canonicalize().is_ok_and(|to| self.0.iter().any(|root| to.starts_with(root)));
+            if is_read && is_link && !is_allowed() {
+                return Err(Failure::usage(format!(
+                    "{}: this link leads outside of the allowed folders",
+                    path.display()
+                ))
+                .hint("remove it, or replace it by the file"));
+            }
+        }
+        Ok(spec)
+    }
+
     /// A file or folder that may be created.
     pub(super) fn existing_or_new(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         let (Target::Exists(path) | Target::Missing(path), root) = self.locate(what, given)?;

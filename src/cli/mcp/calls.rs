@@ -73,6 +73,12 @@ pub(super) async fn call(
                 },
             };
             let _one_at_a_time = shared.starting.lock().await;
+            // The user may have taken half an hour: the run may have gone on with another answer.
+            let (run, state) = run_of(&folders, &given.job)?;
+            if state.is_running || question::open_question(&run, &state)? != question {
+                return Err(Failure::usage(format!("{} goes on, or has another question now", run.relative()))
+                    .hint("forge_status shows where it is"));
+            }
             let state = question::resume_with(&folders, &run, &question, &answer).await?;
             Ok(forging::status(&run, &state).into())
         }

@@ -1,5 +1,5 @@
-//! Starts, continues and stops runs. A run is a process of its own that outlives this server; its folder is all that anyone
-//! needs to find it again.
+//! Starts, continues and stops runs. A run is a process of its own that outlives this server; a later server finds it by its
+//! folder.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
@@ -22,14 +22,13 @@ use crate::cli::run_folder::stop_holder;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{LockError, RunLock};
-use crate::pipeline::Run;
 use crate::process::Cancel;
 
 /// Most runs that go on at the same time below the allowed folders.
 const MAX_RUNNING: usize = 8;
 /// Longest time until a run has written its first event.
 const START_LIMIT: Duration = Duration::from_secs(40);
-/// Longest time until a run that was asked to stop has stopped.
+/// Maximum time to wait until a run has stopped.
 const STOP_LIMIT: Duration = Duration::from_secs(15);
 /// Messages of the process of a run.
 const MESSAGES: &str = "mcp.log";
@@ -89,6 +88,7 @@ pub(super) async fn start(
     let is_new = !run.path.exists();
     std::fs::create_dir_all(&run.path).fails(Exit::Tool)?;
     let before = RunState::read(&run.path).map_or(0, |state| state.entries.len());
+    let had_messages = run.path.join(MESSAGES).exists();
     let (messages, begin) = open_messages(&run.path)?;
     let mut child = command.start(messages)?;
     let started = poll_until(|| {
@@ -102,8 +102,10 @@ pub(super) async fn start(
     let started = tokio::time::timeout(START_LIMIT, started).await;
     if let Ok(None) = started {
         let messages = read_messages(&run.path, begin);
-        if is_new && !Run::exists(&run.path) {
+        if !had_messages {
             let _ = std::fs::remove_file(run.path.join(MESSAGES));
+        }
+        if is_new {
             // Only if the run has left nothing else.
             let _ = std::fs::remove_dir(&run.path);
         }

@@ -27,7 +27,7 @@ const TASK_AFTER: Duration = Duration::from_secs(3);
 pub(super) const TASK_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 
 pub(super) fn check(folders: &AllowedFolders, given: &CheckArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.existing("spec", &given.spec)?;
+    let spec = folders.module(&given.spec)?;
     let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
     Ok(OwnCommand::new("check", &spec.root)
         .value("--format", Some("json"))
@@ -40,7 +40,7 @@ pub(super) fn check(folders: &AllowedFolders, given: &CheckArguments) -> Result<
 
 pub(super) fn explain(folders: &AllowedFolders, given: &ExplainArguments) -> Result<OwnCommand, Failure> {
     let (spec, subcommand) = match (&given.spec, &given.job) {
-        (Some(spec), None) => (folders.existing("spec", spec)?, "check"),
+        (Some(spec), None) => (folders.module(spec)?, "check"),
         (None, Some(job)) => (folders.existing("job", job)?, "report"),
         _ => return Err(Failure::usage("give either spec or job")),
     };
@@ -57,7 +57,7 @@ pub(super) fn explain(folders: &AllowedFolders, given: &ExplainArguments) -> Res
 }
 
 pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.existing("spec", &given.spec)?;
+    let spec = folders.module(&given.spec)?;
     let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
     let beside = spec.path.with_file_name("mutants.out");
     let out = folders.existing_or_new("out", given.out.as_deref().unwrap_or(&beside.to_string_lossy()))?;
@@ -71,7 +71,7 @@ pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Resul
 }
 
 pub(super) fn translate(folders: &AllowedFolders, given: &TranslateArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.existing("spec", &given.spec)?;
+    let spec = folders.module(&given.spec)?;
     let command = OwnCommand::new("translate", &spec.root).value("--format", Some("json"));
     Ok(command.switch("--in-place", given.write).operand(spec.path))
 }

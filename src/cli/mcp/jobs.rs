@@ -1,7 +1,7 @@
-//! The commands of one server that it waits for: checks, mutation runs and what is quick. They end with the server; a forging
-//! is no such job, it is a run folder.
+//! Child processes of one server: checks, mutation runs and the quick commands. They end with the server. A run is not a job.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -53,12 +53,18 @@ pub(super) struct Job {
     pub started: Instant,
     pub cancel: Cancel,
     end: watch::Receiver<Option<JobEnd>>,
+    /// Whether the client has received the result.
+    is_delivered: AtomicBool,
 }
 
 impl Job {
     /// How it ended; `None` while it runs.
     pub(super) fn end(&self) -> Option<JobEnd> {
         self.end.borrow().clone()
+    }
+
+    pub(super) fn mark_delivered(&self) {
+        self.is_delivered.store(true, Ordering::Relaxed);
     }
 
     pub(super) async fn wait(&self) -> JobEnd {
@@ -93,6 +99,7 @@ impl Jobs {
             started: Instant::now(),
             cancel: cancel.clone(),
             end,
+            is_delivered: AtomicBool::new(false),
         });
         jobs.insert(number, job.clone());
         tokio::spawn(async move {
@@ -118,11 +125,42 @@ impl Jobs {
     }
 }
 
-/// Drops the results of the oldest finished jobs. The last job is always kept, because the next number follows from it.
+/// Drops results of finished jobs: first those that the client has received, the oldest first. The last job is always kept,
+/// because the next number follows from it.
 fn forget_oldest(jobs: &mut BTreeMap<u64, Arc<Job>>) {
-    let finished: Vec<u64> = jobs.iter().filter(|(_, job)| job.end().is_some()).map(|(number, _)| *number).collect();
+    let last = jobs.last_key_value().map(|(number, _)| *number);
+    let mut finished: Vec<(bool, u64)> = jobs
+        .iter()
+        .filter(|(_, job)| job.end().is_some())
+        .map(|(number, job)| (!job.is_delivered.load(Ordering::Relaxed), *number))
+        .collect();
     let surplus = (finished.len() + 1).saturating_sub(MAX_FINISHED);
-    for number in finished.into_iter().take(surplus) {
+    finished.retain(|(_, number)| Some(*number) != last);
+    finished.sort_unstable();
+    for (_, number) in finished.into_iter().take(surplus) {
         jobs.remove(&number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_was_not_received_outlives_those_that_were() {
+        let mut jobs = BTreeMap::new();
+        for number in 1..=100 {
+            forget_oldest(&mut jobs);
+            let job = Job {
+                id: number.to_string(),
+                work: Work::Check,
+                started: Instant::now(),
+                cancel: Cancel::new(),
+                end: watch::channel(Some(Err("ended".to_owned()))).1,
+                is_delivered: AtomicBool::new(number != 3),
+            };
+            jobs.insert(number, Arc::new(job));
+        }
+        assert!(jobs.contains_key(&3) && jobs.contains_key(&100) && jobs.len() <= MAX_FINISHED, "{:?}", jobs.keys());
     }
 }

@@ -60,7 +60,11 @@ pub(super) async fn ask_user(
         serde_json::from_value(response.clone()).fails(Exit::Usage)?
     } else {
         let sent = context.peer.send_request(ServerRequest::ElicitRequest(request));
-        match tokio::time::timeout(LIMIT, sent).await {
+        let answered = tokio::select! {
+            answered = tokio::time::timeout(LIMIT, sent) => answered,
+            () = context.ct.cancelled() => return Err(Failure::usage("the call was cancelled; the run stays as it is")),
+        };
+        match answered {
             Ok(Ok(ClientResult::ElicitResult(result))) => result,
             Ok(Ok(_)) => return Err(Failure::usage("the client answered the question with something else")),
             Ok(Err(e)) => return Err(Failure::usage(format!("the client could not ask its user: {e}"))),

@@ -1,4 +1,4 @@
-//! What all calls of a client share, and the folders that it may use: its roots and those of `--allow`.
+//! The state shared by all calls of a client, and the folders that it may use: its roots and those of `--allow`.
 #![expect(deprecated, reason = "roots are how the clients of today name their folders")]
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const ROOTS_LIMIT: Duration = Duration::from_secs(10);
 /// The key of the roots in the answers of a client of the protocol of 2026.
 const ROOTS: &str = "roots";
 
-/// What all calls share.
+/// The state shared by all calls.
 pub(super) struct Shared {
     /// The folders of `--allow`.
     pub allow: Vec<PathBuf>,

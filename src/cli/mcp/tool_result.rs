@@ -10,8 +10,8 @@ use crate::cli::failure::Failure;
 use crate::process::{Ended, Status};
 use crate::tla::{Bounds, bounds_sentence};
 
-/// A result with its links. The data is in the content as well, because some clients show only that, at least if there are
-/// links in it.
+/// A result with its links. The data is in the content as well, because Claude Code shows only the content if there are links
+/// in it.
 pub(super) fn complete(text: impl Into<String>, data: Value, links: Vec<Resource>) -> CallToolResult {
     let mut result = CallToolResult::structured(data);
     result.content.insert(0, ContentBlock::text(text));
@@ -45,6 +45,7 @@ pub(super) fn running(job: &Job) -> CallToolResult {
 
 /// The result of a job that has ended.
 pub(super) fn ended(job: &Job, end: &JobEnd) -> CallToolResult {
+    job.mark_delivered();
     match end {
         Ok(ended) => match of_command(job.work, ended) {
             Ok((text, mut data, is_shortened)) => {

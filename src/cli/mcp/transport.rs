@@ -63,7 +63,7 @@ impl StdioTransport {
         let id = object["id"].clone();
         let is_notification = object.is_object() && id.is_null() && object["method"].is_string();
         match serde_json::from_value(object) {
-            // A message that is not meant for a server that has not begun would end it.
+            // rmcp ends the server on any other message before `initialize`.
             Ok(message) if self.has_begun || matches!(message, RxJsonRpcMessage::<RoleServer>::Request(_)) => {
                 self.has_begun = true;
                 Some(message)

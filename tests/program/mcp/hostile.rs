@@ -40,6 +40,25 @@ fn lines_that_are_no_messages_are_answered_with_an_error() {
 }
 
 #[test]
+fn a_link_beside_a_module_does_not_lead_out_of_the_allowed_folder() {
+    let bench = counter::bench();
+    put_model(&bench, ("", ""));
+    bench.write("secret/Keys.tla", "---- MODULE Keys ----\nSecret == \"hidden\"\n====\n");
+    bench.write("secret/Other.cfg", "INVARIANT hidden\n");
+    for (target, link) in [("secret/Keys.tla", "model/Keys.tla"), ("secret/Other.cfg", "model/Other.cfg")] {
+        symlink(bench.path(target), bench.path(link)).unwrap();
+        let mut client = Client::with(&bench, &["--allow", "model"], &json!({}));
+        for tool in ["check", "mutate", "explain_trace"] {
+            let message = client.refused(tool, &json!({ "spec": "Spec.tla" }));
+            assert!(message.contains("this link leads outside of the allowed folders"), "{message}");
+            assert!(!message.contains("hidden"), "{message}");
+        }
+        assert_eq!(client.end(), Some(0));
+        std::fs::remove_file(bench.path(link)).unwrap();
+    }
+}
+
+#[test]
 fn no_path_leads_out_of_the_allowed_folder() {
     let bench = counter::bench();
     put_model(&bench, ("", ""));

@@ -67,8 +67,11 @@ fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
     let mut client = Client::start(&bench);
     start_by_client(&mut client);
     let request = next(&mut client);
-    let text = request["text"].as_str().unwrap();
-    assert!(text.contains("## Your role") && text.contains("submit_answer") && !text.contains("answer.md"), "{text}");
+    let prompt = request["text"].as_str().unwrap();
+    assert!(
+        prompt.contains("## Your role") && prompt.contains("submit_answer") && !prompt.contains("answer.md"),
+        "{prompt}"
+    );
     let job = json!({ "job": "run", "request": request["request"], "path": "docs/counter.md" });
     let file = client.call("read_request_file", &job);
     assert_eq!((&file["text"], &file["lines"]), (&json!(counter::DOC), &json!(4)));
