@@ -41,11 +41,15 @@ impl LoadedSpec {
     pub(super) fn findings(&self, outcome: &CheckOutcome) -> Findings {
         let files = self.files();
         let place = |d: &Diagnostic| files.snippet(d).map(|found| FileLine::new(found.path, found.line));
+        let beside = |name: &str| self.path.with_file_name(format!("{name}.tla")).display().to_string();
+        let modules: Vec<(String, String)> =
+            self.spec.local_modules.iter().map(|(name, text)| (beside(name), text.clone())).collect();
         let source = CheckedSource {
             spec: &self.path.display().to_string(),
             text: &self.spec.text,
             cfg: &self.cfg_path.display().to_string(),
             cfg_text: &self.cfg_text,
+            modules: &modules,
             place: &place,
         };
         check_findings(&source, outcome)

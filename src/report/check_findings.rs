@@ -1,5 +1,7 @@
 //! What a check found, as findings: each violated property at its definition, each error at its position.
 
+use std::path::Path;
+
 use super::findings::{FileLine, Finding, Findings, Level};
 use crate::tla::{
     CheckOutcome, Diagnostic, Module, Reached, Verdict, bounds_sentence, describe_unreached, has_no_behaviour,
@@ -12,6 +14,8 @@ pub struct CheckedSource<'a> {
     pub text: &'a str,
     pub cfg: &'a str,
     pub cfg_text: &'a str,
+    /// The files that the module extends or instantiates, with their texts.
+    pub modules: &'a [(String, String)],
     /// The place of a diagnostic, if it is known.
     pub place: &'a dyn Fn(&Diagnostic) -> Option<FileLine>,
 }
@@ -20,7 +24,7 @@ pub fn check_findings(source: &CheckedSource<'_>, outcome: &CheckOutcome) -> Fin
     let summary = format!("{}; within {}", verdict_sentence(outcome), bounds_sentence(&outcome.bounds));
     let in_cfg = |word: &str| FileLine::new(source.cfg, line_with_word(source.cfg_text, word).unwrap_or(1));
     let mut list = match &outcome.verdict {
-        Verdict::Violated { .. } => violations(outcome, source.spec, source.text),
+        Verdict::Violated { .. } => violations(outcome, source.spec, source.text, source.modules),
         Verdict::Invalid { reason, diagnostics, .. } => {
             let place = |d: &Diagnostic| (source.place)(d).unwrap_or_else(|| FileLine::new(source.spec, d.line.max(1)));
             let found =
@@ -33,16 +37,14 @@ pub fn check_findings(source: &CheckedSource<'_>, outcome: &CheckOutcome) -> Fin
             if found.is_empty() { vec![without_place()] } else { found }
         }
         Verdict::Inconclusive { .. } => {
-            vec![Finding::new("undecided", Level::Warning, summary.as_str()).at(FileLine::new(source.cfg, 1))]
+            vec![Finding::new("undecided", Level::Error, summary.as_str()).at(FileLine::new(source.cfg, 1))]
         }
         Verdict::Holds => {
             let words = describe_unreached(outcome).unwrap_or_default();
             let missed = outcome.witnesses.iter().filter_map(|witness| match &witness.reached {
                 Reached::Yes { .. } => None,
                 Reached::No => Some((Level::Error, "not-reached", format!("{}: not reached", witness.name), witness)),
-                Reached::Unknown(why) => {
-                    Some((Level::Warning, "undecided", format!("{}: {why}", witness.name), witness))
-                }
+                Reached::Unknown(why) => Some((Level::Error, "undecided", format!("{}: {why}", witness.name), witness)),
             });
             let missed =
                 missed.map(|(level, rule, text, witness)| Finding::new(rule, level, text).at(in_cfg(&witness.name)));
@@ -57,21 +59,30 @@ pub fn check_findings(source: &CheckedSource<'_>, outcome: &CheckOutcome) -> Fin
     Findings { command: "tlaforge check".to_owned(), summary, list }
 }
 
-/// The violated properties of a check, each at its definition; a deadlock and a failed assertion at the last step.
-pub(super) fn violations(outcome: &CheckOutcome, spec: &str, text: &str) -> Vec<Finding> {
+/// The violated properties of a check, each at its definition; a deadlock and a failed assertion at the last step. Without a
+/// known line, the place is the file.
+pub(super) fn violations(outcome: &CheckOutcome, spec: &str, text: &str, modules: &[(String, String)]) -> Vec<Finding> {
+    let sources =
+        || std::iter::once((spec, text)).chain(modules.iter().map(|(file, text)| (file.as_str(), text.as_str())));
+    let is_file = |path: &str, name: &str| Path::new(path).file_name().is_some_and(|file| file == name);
     let found: Vec<Finding> = outcome
         .violated_names()
         .map(|name| {
             let trace = outcome.counterexample_to(name);
-            let last_step = || trace?.steps.last()?.source.as_ref().map(|source| source.place.line);
-            let line = definition_line(text, name).or_else(last_step).unwrap_or(1);
+            let defined = sources().find_map(|(file, text)| Some(FileLine::new(file, definition_line(text, name)?)));
+            let last_step = || {
+                let source = trace?.steps.last()?.source.as_ref()?;
+                let (file, _) = sources().find(|(file, _)| is_file(file, &source.file))?;
+                Some(FileLine::new(file, source.place.line))
+            };
+            let place = defined.or_else(last_step).unwrap_or_else(|| FileLine::new(spec, 0));
             let length =
                 trace.map_or_else(String::new, |t| format!(", by a counterexample of {} states", t.steps.len()));
-            Finding::new("violated", Level::Error, format!("{name} is violated{length}")).at(FileLine::new(spec, line))
+            Finding::new("violated", Level::Error, format!("{name} is violated{length}")).at(place)
         })
         .collect();
     // A violated assumption, for example, has no name.
-    let unnamed = || vec![Finding::new("violated", Level::Error, verdict_sentence(outcome)).at(FileLine::new(spec, 1))];
+    let unnamed = || vec![Finding::new("violated", Level::Error, verdict_sentence(outcome)).at(FileLine::new(spec, 0))];
     if found.is_empty() { unnamed() } else { found }
 }
 

@@ -141,7 +141,7 @@ pub fn test_findings(tests: &[ModelTest], skipped: usize, time: Duration) -> Fin
             TestResult::Passed => return None,
             TestResult::Failed => ("test-failed", Level::Error),
             TestResult::Error(_) => ("test-error", Level::Error),
-            TestResult::Undecided | TestResult::TimedOut => ("undecided", Level::Warning),
+            TestResult::Undecided | TestResult::TimedOut => ("undecided", Level::Error),
         };
         let reason = test.reason.as_deref().unwrap_or_default();
         let message = format!("{}: expected {}; {reason}", test.name, test.expected.words());

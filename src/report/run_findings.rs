@@ -21,7 +21,8 @@ pub fn run_findings(view: &RunView, root: &Path, read: &dyn Fn(&Path) -> Option<
         let (text, path) = found.unwrap_or_else(|| (String::new(), root.join(&name)));
         for violation in view.judged_violations(revision) {
             let Some(focused) = check.focused_on(&violation.property) else { continue };
-            let Some(mut finding) = violations(&focused, &path.display().to_string(), &text).into_iter().next() else {
+            let Some(mut finding) = violations(&focused, &path.display().to_string(), &text, &[]).into_iter().next()
+            else {
                 continue;
             };
             let broken = broken_requirements(view, revision, &violation.property);

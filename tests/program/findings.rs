@@ -54,6 +54,15 @@ fn a_violated_property_is_shown_at_its_definition() {
 }
 
 #[test]
+fn a_property_of_an_extended_module_is_shown_in_its_file() {
+    let bench = bench(VIOLATED);
+    bench.write("MC.tla", "---- MODULE MC ----\nEXTENDS M\n====\n");
+    bench.write("MC.cfg", VIOLATED);
+    let github = bench.run(&["check", "MC.tla", "--checker", "embedded", "--format", "github"]).expect(1).stdout;
+    assert!(github.starts_with(&format!("::error file=M.tla,line={},", few_line())), "{github}");
+}
+
+#[test]
 fn every_kind_of_verdict_has_its_finding() {
     let found = |cfg: &str, status: i32| -> Vec<(String, String, usize)> {
         let run = sarif(&bench(cfg), &["check", "M.tla", "--checker", "embedded"], status);
