@@ -260,6 +260,10 @@ fn a_report_is_made_once_and_another_journal_is_read_from_its_start() {
     let now = events();
     assert_eq!((&now["finished"], &now["closed_revisions"]), (&false.into(), &0.into()), "{now}");
     assert!(watch.ask("GET", "/report", &[]).1 != report, "it shows the earlier journal");
+    bench.write("specs/journal.jsonl", start.concat() + "{\"damaged\": true}\n{}\n");
+    let damaged = events();
+    assert!(damaged["error"].as_str().is_some_and(|error| error.contains("journal.jsonl")), "{damaged}");
+    assert_eq!(damaged["heading"], now["heading"]);
 }
 
 #[test]

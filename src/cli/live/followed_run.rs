@@ -2,46 +2,47 @@
 
 use std::sync::Arc;
 
-use super::known::Known;
+use super::run_snapshot::RunSnapshot;
 use super::status::Status;
 use super::watched_run::WatchedRun;
 use crate::journal::{Appended, Follower, RunLock};
 
 pub(super) struct FollowedRun {
     follower: Follower,
-    known: Arc<Known>,
-    /// The status of what is known, without what only processes know.
+    snapshot: Arc<RunSnapshot>,
+    /// The status by the journal, without the progress of a process.
     status: Status,
 }
 
 impl FollowedRun {
     pub(super) fn new(run: &WatchedRun) -> Self {
-        Self { follower: Follower::new(run.journal()), known: Arc::default(), status: Status::default() }
+        Self { follower: Follower::new(run.journal()), snapshot: Arc::default(), status: Status::default() }
     }
 
     /// The run with what its journal holds by now.
-    pub(super) fn known(&mut self, run: &WatchedRun) -> Result<Arc<Known>, String> {
+    pub(super) fn snapshot(&mut self, run: &WatchedRun) -> Result<Arc<RunSnapshot>, String> {
         let Appended { is_anew, entries } = self.follower.read_new().map_err(|error| error.to_string())?;
         if is_anew || !entries.is_empty() {
             // Copies only while a report is made of it.
-            let known = Arc::make_mut(&mut self.known);
+            let snapshot = Arc::make_mut(&mut self.snapshot);
             if is_anew {
-                *known = Known { version: known.version, ..Known::default() };
+                *snapshot = RunSnapshot { version: snapshot.version, ..RunSnapshot::default() };
             }
-            known.version += 1;
+            snapshot.version += 1;
             for entry in &entries {
-                known.view.apply(entry);
+                snapshot.view.apply(entry);
             }
-            known.entries.extend(entries);
-            self.status = Status::new(run.folder(), known);
+            snapshot.entries.extend(entries);
+            self.status = Status::new(run.folder(), snapshot);
         }
-        Ok(self.known.clone())
+        Ok(self.snapshot.clone())
     }
 
-    pub(super) fn status(&mut self, run: &WatchedRun) -> Result<Status, String> {
+    /// The status; if the journal cannot be read, the last one with the error.
+    pub(super) fn status(&mut self, run: &WatchedRun) -> Status {
         // Before the journal: a process that ends between the two has written its last event.
         let is_running = RunLock::is_held(run.folder());
-        self.known(run)?;
-        Ok(self.status.with_process(is_running, run.checker_progress()))
+        let error = self.snapshot(run).err();
+        self.status.with_process(is_running, run.checker_progress()).with_error(error)
     }
 }

@@ -2,7 +2,7 @@
 //! run goes on. `tlaforge watch` serves it for a run of another process, `run --watch` for its own.
 
 mod followed_run;
-mod known;
+mod run_snapshot;
 mod server;
 mod status;
 mod watched_run;

@@ -223,15 +223,16 @@ impl Service {
 
     fn report(&self) -> Result<Bytes, String> {
         let mut last = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = self.followed().known(&self.run)?;
+        let snapshot = self.followed().snapshot(&self.run)?;
         if let Some((version, text)) = last.as_ref()
-            && *version == known.version
+            && *version == snapshot.version
         {
             return Ok(text.clone());
         }
-        let page = page_of_run(self.run.folder(), &known.view, &known.entries).map_err(|failure| failure.message)?;
+        let page =
+            page_of_run(self.run.folder(), &snapshot.view, &snapshot.entries).map_err(|failure| failure.message)?;
         let text = Bytes::from(page.html());
-        *last = Some((known.version, text.clone()));
+        *last = Some((snapshot.version, text.clone()));
         Ok(text)
     }
 
@@ -261,14 +262,11 @@ impl EventStream {
             return None;
         }
         loop {
-            match self.service.followed().status(&self.service.run) {
-                Ok(status) if self.sent.as_ref() != Some(&status) => {
-                    let data = serde_json::to_string(&status).unwrap_or_default();
-                    self.sent = Some(status);
-                    return Some(format!("data: {data}\n\n"));
-                }
-                // The journal may be half written: keep the last status.
-                Err(_) | Ok(_) => {}
+            let status = self.service.followed().status(&self.service.run);
+            if self.sent.as_ref() != Some(&status) {
+                let data = serde_json::to_string(&status).unwrap_or_default();
+                self.sent = Some(status);
+                return Some(format!("data: {data}\n\n"));
             }
             tokio::time::sleep(INTERVAL).await;
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::known::Known;
+use super::run_snapshot::RunSnapshot;
 use crate::pipeline::{Entry, RunEvent, RunView};
 use crate::report::{heading, progress_line};
 use crate::toolchain::Progress;
@@ -38,6 +38,9 @@ pub(in crate::cli) struct Status {
     ended: Option<String>,
     /// The latest lines of progress, oldest first.
     lines: Vec<String>,
+    /// Why the journal cannot be read; the rest is as it was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 /// An attempt that has begun and not finished.
@@ -61,8 +64,8 @@ struct Check {
 
 impl Status {
     /// What the journal says of the run in `folder`.
-    pub(super) fn new(folder: &Path, known: &Known) -> Self {
-        Self::from_view(folder, &known.view, &known.entries)
+    pub(super) fn new(folder: &Path, snapshot: &RunSnapshot) -> Self {
+        Self::from_view(folder, &snapshot.view, &snapshot.entries)
     }
 
     pub(in crate::cli) fn from_view(folder: &Path, view: &RunView, entries: &[Entry]) -> Self {
@@ -88,10 +91,11 @@ impl Status {
             started: entries.iter().rev().find(begins).map(|entry| entry.at.clone()),
             ended: entries.last().map(|entry| entry.at.clone()),
             lines: lines(entries, folder),
+            error: None,
         }
     }
 
-    /// With what is known of the process that works on the run, if one does.
+    /// Adds the progress of the process that works on the run, if there is one.
     pub(in crate::cli) fn with_process(&self, is_running: bool, check: Option<Progress>) -> Self {
         let is_at_work = is_running && !self.finished;
         let work = self.work.clone().filter(|_| is_at_work);
@@ -113,6 +117,10 @@ impl Status {
     /// The node at work, and its revision.
     pub(in crate::cli) fn work(&self) -> Option<(&str, u32)> {
         self.work.as_ref().map(|work| (work.node.as_str(), work.rev))
+    }
+
+    pub(super) fn with_error(self, error: Option<String>) -> Self {
+        Self { error, ..self }
     }
 
     /// Whether the run has an outcome.

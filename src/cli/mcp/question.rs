@@ -48,7 +48,7 @@ pub(super) async fn ask_user(
 ) -> Result<Asked, Failure> {
     let can_ask = context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
     if !can_ask {
-        return Err(Failure::usage(words(question))
+        return Err(Failure::usage(question_text(question))
             .hint("ask the user, and call answer_question again with `answer`: a, b, or the reading in words"));
     }
     let request = request(question)?;
@@ -91,13 +91,13 @@ fn request(question: &Question) -> Result<ElicitRequest, Failure> {
     let schema: ElicitationSchema = serde_json::from_value(schema).fails(Exit::Defect)?;
     Ok(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: words(question),
+        message: question_text(question),
         requested_schema: schema,
     }))
 }
 
 /// The question for a person.
-fn words(question: &Question) -> String {
+fn question_text(question: &Question) -> String {
     let mut text = format!(
         "The documents can be read in two ways, and {} depends on it: {}",
         question.requirement, question.open_point.question

@@ -47,7 +47,7 @@ pub(super) fn running(job: &Job) -> CallToolResult {
 pub(super) fn ended(job: &Job, end: &JobEnd) -> CallToolResult {
     job.mark_delivered();
     match end {
-        Ok(ended) => match of_command(job.work, ended) {
+        Ok(ended) => match result_of_command(job.work, ended) {
             Ok((text, mut data, is_shortened)) => {
                 data["job"] = Value::String(job.id.clone());
                 complete(text, data, is_shortened.then(|| output_link(&job.id)).into_iter().collect())
@@ -65,7 +65,7 @@ fn output_link(job: &str) -> Resource {
 }
 
 /// Text, data, and whether the data was shortened.
-pub(super) fn of_command(work: Work, ended: &Ended) -> Result<(String, Value, bool), Failure> {
+pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<(String, Value, bool), Failure> {
     let stdout = String::from_utf8_lossy(&ended.stdout);
     let status = match ended.status {
         Status::Exited(status) => status,
@@ -104,13 +104,17 @@ pub(super) fn of_command(work: Work, ended: &Ended) -> Result<(String, Value, bo
 /// One or two lines that a person can read.
 fn summary(object: &Value) -> String {
     if object["summary"].is_object() {
-        return format!("{}\nunchanged specification: {}", counts(&object["summary"]), verdict(&object["baseline"]));
+        return format!(
+            "{}\nunchanged specification: {}",
+            count_line(&object["summary"]),
+            verdict_line(&object["baseline"])
+        );
     }
     if object["baseline"]["verdict"].is_string() {
-        return format!("no mutant was judged; unchanged specification: {}", verdict(&object["baseline"]));
+        return format!("no mutant was judged; unchanged specification: {}", verdict_line(&object["baseline"]));
     }
     if object["verdict"].is_string() {
-        return verdict(object);
+        return verdict_line(object);
     }
     if let Some(rules) = object["rules"].as_array() {
         let violated: Vec<&str> =
@@ -124,7 +128,7 @@ fn summary(object: &Value) -> String {
     shortened_text(&object.to_string(), 300)
 }
 
-fn counts(summary: &Value) -> String {
+fn count_line(summary: &Value) -> String {
     let count = |name: &str| summary[name].as_u64().unwrap_or_default();
     let score = summary["score"].as_f64().map_or("none".to_owned(), |score| format!("{score:.2}"));
     format!(
@@ -137,7 +141,7 @@ fn counts(summary: &Value) -> String {
 }
 
 /// A verdict with its bounds and its checker, never without.
-fn verdict(check: &Value) -> String {
+fn verdict_line(check: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut line = text(&check["verdict"]);
     if !check["violated"].is_null() {

@@ -8,7 +8,7 @@
    *   check: {run: string, generated: number, distinct: number, queue: number} | null,
    *   closed_revisions: number, answers: number, tokens: number, cost_usd: number, unpriced: number,
    *   max_tokens: number | null, max_cost: number | null, max_time: string | number | null,
-   *   started: string | null, ended: string | null, lines: string[]}} Status
+   *   started: string | null, ended: string | null, lines: string[], error?: string}} Status
    */
 
   /** @param {string} id @returns {HTMLElement} */
@@ -121,6 +121,7 @@
     /** @type {Status} */
     const now = JSON.parse(message.data);
     show(now);
+    if (now.error) setText("message", `The journal cannot be read: ${now.error}`);
     if (now.finished) events.close();
   };
   events.onerror = () => {

@@ -1,10 +1,10 @@
-//! The run as its journal describes it.
+//! What the live page knows of a run.
 
 use crate::pipeline::{Entry, RunView};
 
-/// What is known of the run. It changes only with the journal.
+/// The run as its journal describes it; it changes only with the journal.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Known {
+pub(super) struct RunSnapshot {
     /// Counts the changes.
     pub version: u64,
     pub entries: Vec<Entry>,
