@@ -15,7 +15,7 @@ use super::resources::run_resources;
 use super::run_state::{RunState, find_runs};
 use super::shortened::{shortened_text, shortened_value};
 use super::tool_arguments::{Checker, ForgeArguments, ProviderName, checked_text};
-use super::tool_result::complete;
+use super::tool_result::{complete, verdict_line};
 use super::waiting::poll_until;
 use crate::cli::failure::{Fails, Failure};
 use crate::cli::run_folder::stop_holder;
@@ -172,6 +172,9 @@ pub(super) async fn result(run: &AllowedPath, cancel: &Cancel) -> Result<CallToo
         Some(why) => format!("{}: {}: {why}", run.relative(), state.name(&run.path)),
         None => state.line(run),
     };
+    let check = &data["revision"]["check"];
+    let number = &data["revision"]["revision"];
+    let text = if check.is_object() { format!("{text}\ncheck of rev_{number}: {}", verdict_line(check)) } else { text };
     let links: Vec<Resource> = run_resources(run, &state);
     Ok(complete(text, shortened_value(&data).0, links))
 }

@@ -141,9 +141,11 @@ fn count_line(summary: &Value) -> String {
 }
 
 /// A verdict with its bounds and its checker, never without.
-fn verdict_line(check: &Value) -> String {
+pub(super) fn verdict_line(check: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let mut line = text(&check["verdict"]);
+    // In a report, the verdict of a violated check is an object.
+    let verdict = check["verdict"].as_object().and_then(|verdict| verdict.keys().next());
+    let mut line = verdict.map_or_else(|| text(&check["verdict"]), Clone::clone);
     if !check["violated"].is_null() {
         let violated = &check["violated"];
         line.push_str(": ");

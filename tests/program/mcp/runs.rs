@@ -43,6 +43,7 @@ fn a_run_from_a_recording_ends_approved_and_its_results_are_resources() {
     let data = &answer["result"]["structuredContent"];
     assert_eq!((&data["outcome"], &data["state"]), (&json!("approved"), &json!("approved")), "{answer}");
     assert_eq!(data["revision"]["requirements"][0]["status"], "holds", "{data}");
+    assert!(text(&answer).contains("check of rev_0: holds; within Max = "), "{}", text(&answer));
     let links: Vec<&str> =
         answer["result"]["content"].as_array().unwrap().iter().filter_map(|c| c["uri"].as_str()).collect();
     assert_eq!(links.len(), 5, "{answer}");
