@@ -1,6 +1,7 @@
 //! `tlaforge check`: checks one specification. Never edits the file; the verdict comes from `toolchain`.
 
 use clap::Args as ClapArgs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use super::format::Format;
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, list_states, write_page};
 use super::progress::Display;
+use super::rerun::{WatchedSpec, repeat_on_change};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
@@ -22,14 +24,15 @@ use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
 use crate::exit::Exit;
+use crate::process::Cancel;
 use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Module, Reached, Stage, UNLIMITED_WIDTH, Verdict, has_no_behaviour,
-    verdict_sentence,
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Module, PropertyStatus, Reached, Stage, UNLIMITED_WIDTH, Verdict,
+    has_no_behaviour, verdict_sentence,
 };
 use crate::toolchain::{
-    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Limits, SpecText, ToolContext, TranslationMode, examine,
-    local_modules, second_opinion,
+    CheckReport, CheckRequest, Detail, GraphLimits, LastStage, Libraries, Limits, SpecText, ToolContext,
+    TranslationMode, examine, local_modules, missing_modules, second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -59,6 +62,10 @@ pub(super) struct CheckArgs {
     /// Open the module in the editor of `$VISUAL` or `$EDITOR` at the line of the last step. Only in a terminal.
     #[arg(long, conflicts_with = "format")]
     pub open: bool,
+    /// Check again after each save of the module, its configuration or a module that it needs, until Ctrl-C, and print what
+    /// differs from the check before. A save cancels a check that is not done.
+    #[arg(long, conflicts_with = "open")]
+    pub watch: bool,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -77,27 +84,43 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         None if args.full => set_trace_width(UNLIMITED_WIDTH),
         None => {}
     }
+    if !args.watch {
+        return Ok(check_once(&args, &cancel_on_signals()).await?.0);
+    }
+    let limits = tool_limits(&load_settings(args.tools.layer())?)?;
+    let cfg = config_path(&args);
+    let watched = WatchedSpec { spec: &args.spec, cfg: &cfg, libraries: &limits.libraries };
+    let work = async |cancel| Ok(check_once(&args, &cancel).await?.1);
+    repeat_on_change(&watched, work, describe_change).await
+}
+
+fn config_path(args: &CheckArgs) -> PathBuf {
+    args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"))
+}
+
+async fn check_once(args: &CheckArgs, cancel: &Cancel) -> Result<(Exit, CheckOutcome), Failure> {
     args.page.check(None)?;
     args.trace_out.as_ref().map_or(Ok(()), TraceFile::check)?;
     let editor = args.open.then(Editor::from_environment).transpose()?;
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
-    let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
+    let cfg_path = config_path(args);
     let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
-    let spec = SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text };
+    let settings = load_settings(args.tools.layer())?;
+    let limits = tool_limits(&settings)?;
+    let local_modules = local_modules(&args.spec, &module, &limits.libraries);
+    let spec = SpecText { name: module.name.clone(), local_modules, text };
     let for_trace = (module, cfg_text.clone());
     let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text);
-    let settings = load_settings(args.tools.layer())?;
     let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
-    let limits = tool_limits(&settings);
-    let cancel = cancel_on_signals();
     let display = Display::new(args.format);
-    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
+    let cx = ToolContext { limits: &limits, cancel, progress: &|p| display.show_check_progress(&p) };
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
     let text = spec.text.clone();
+    let missing = missing_modules(&spec);
     let (checked, checked_spec) = match check_module_name(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
@@ -110,7 +133,10 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
-    print_outcome(&args, &files, &outcome, second.as_deref());
+    print_outcome(args, &files, &outcome, second.as_deref());
+    if matches!(outcome.verdict, Verdict::Invalid { .. }) && !missing.is_empty() {
+        print_message(&describe_search(&missing, &args.spec, &limits.libraries));
+    }
     if let Some(file) = &args.trace_out {
         let written = file.write(&outcome, &for_trace.0, &for_trace.1)?;
         for path in &written {
@@ -123,7 +149,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     if let Some(editor) = editor {
         open_last_step(&editor, &args.spec, &outcome)?;
     }
-    let next = next_command(&args, &outcome, &limits);
+    let next = next_command(args, &outcome, &limits);
     // After the verdict, because it may take a while.
     if let Some(path) = &args.page.html {
         let graph = match checked_spec {
@@ -148,19 +174,49 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         print_message(&format!("next: {command}"));
         note.into_iter().for_each(print_message);
     }
-    if contradictions.has_any() {
-        return Ok(Exit::Defect);
-    }
+    let exit = if contradictions.has_any() { Exit::Defect } else { exit_status(&outcome) };
+    Ok((exit, outcome))
+}
+
+fn exit_status(outcome: &CheckOutcome) -> Exit {
     let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));
-    Ok(match outcome.verdict {
+    match outcome.verdict {
         // The properties hold, but a witness is unreachable (negative) or undecided.
         Verdict::Holds if reached(|r| matches!(r, Reached::No)) => Exit::Negative,
-        Verdict::Holds if has_no_behaviour(&outcome) => Exit::Negative,
+        Verdict::Holds if has_no_behaviour(outcome) => Exit::Negative,
         Verdict::Holds if reached(|r| matches!(r, Reached::Unknown(_))) => Exit::Undecided,
         Verdict::Holds => Exit::Ok,
         Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
         Verdict::Inconclusive { .. } => Exit::Undecided,
-    })
+    }
+}
+
+/// What differs between two checks of a specification: each property whose status is another one.
+fn describe_change(before: &CheckOutcome, now: &CheckOutcome) -> String {
+    let names: BTreeSet<&str> = [before, now]
+        .into_iter()
+        .flat_map(|outcome| {
+            let listed = outcome.invariants.iter().chain(&outcome.properties).map(String::as_str);
+            listed.chain(outcome.violated_names())
+        })
+        .collect();
+    let word = |outcome: &CheckOutcome, name: &str| match outcome.property_status(name) {
+        PropertyStatus::Holds => "holds",
+        PropertyStatus::Violated => "violated",
+        PropertyStatus::Undecided(_) | PropertyStatus::NotChecked => "not decided",
+    };
+    let mut changed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in names.into_iter().filter(|name| word(before, name) != word(now, name)) {
+        changed.entry(word(now, name)).or_default().push(name);
+    }
+    let parts = changed.iter().map(|(word, names)| format!("now {word}: {}", names.join(", ")));
+    match parts.collect::<Vec<_>>() {
+        parts if !parts.is_empty() => parts.join("; "),
+        _ if std::mem::discriminant(&before.verdict) != std::mem::discriminant(&now.verdict) => {
+            format!("now {}", verdict_sentence(now))
+        }
+        _ => "no property has another verdict than before".to_owned(),
+    }
 }
 
 fn print_outcome(args: &CheckArgs, files: &CheckedFiles, outcome: &CheckOutcome, second: Option<&CheckOutcome>) {
@@ -214,6 +270,17 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
         }
         _ => None,
     }
+}
+
+/// Where modules that are not found were looked for, and how to name another place.
+pub(super) fn describe_search(missing: &[String], spec: &Path, libraries: &Libraries) -> String {
+    let beside = spec.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let searched: Vec<String> = std::iter::once(beside).chain(libraries.paths()).map(shell_word).collect();
+    format!(
+        "not found: {} (searched: {}); add their folder or jar with --library DIR|JAR",
+        missing.iter().map(|name| format!("{name}.tla")).collect::<Vec<_>>().join(", "),
+        searched.join(", ")
+    )
 }
 
 /// Reports a module whose file has another name: no module could extend it, and SANY does not accept it.

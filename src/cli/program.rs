@@ -12,7 +12,10 @@ use super::failure::Failure;
 use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
-use super::{audit, check, demo, doctor, eval, formula, mutate, policy, report, resume, run, schema, translate, watch};
+use super::{
+    audit, check, completions, demo, doctor, eval, formula, init, man, mutate, policy, report, resume, run, schema,
+    translate, watch,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
 
@@ -23,6 +26,9 @@ pub fn main() -> ExitCode {
     // This process is a checker that another tlaforge process started.
     if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
         return become_checker(&memory);
+    }
+    if completions::answer_completion_request() {
+        return ExitCode::SUCCESS;
     }
     // Boxed, because the future is as large as the largest of all commands.
     run_program(|args: &Args| args.diagnostics, async |args: Args| Box::pin(dispatch(args.command)).await)
@@ -96,5 +102,8 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Watch(args) => watch::watch(args).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,
+        Command::Init(args) => init::init(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
     }
 }
