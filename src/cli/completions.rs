@@ -4,11 +4,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::{Args as ClapArgs, CommandFactory as _, ValueEnum};
+use clap::{Args as ClapArgs, Command, ValueEnum};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use super::args::Args;
 use super::failure::{Fails, Failure};
 use super::terminal::write_stdout;
 use crate::exit::Exit;
@@ -54,9 +53,9 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
 }
 
 /// Answers the request of a script. Returns whether there was one.
-pub(super) fn answer_completion_request() -> bool {
+pub(super) fn answer_completion_request(command: fn() -> Command) -> bool {
     let here = std::env::current_dir().ok();
-    CompleteEnv::with_factory(Args::command)
+    CompleteEnv::with_factory(command)
         .var(VARIABLE)
         .try_complete(std::env::args_os(), here.as_deref())
         // A shell shows what we print, and there is nobody to read an error.

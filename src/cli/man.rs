@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, CommandFactory as _};
+use clap::{Args as ClapArgs, Command};
 
-use super::args::Args;
 use super::failure::Failure;
 use super::terminal::print_message;
 use crate::exit::Exit;
@@ -15,12 +14,11 @@ pub(super) struct ManArgs {
     pub dir: PathBuf,
 }
 
-pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
+pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit, Failure> {
     let dir = args.dir.display();
     let failed = |e: std::io::Error| Failure::usage(format!("cannot write manual pages to {dir}: {e}"));
     std::fs::create_dir_all(&args.dir).map_err(failed)?;
-    // A page for `help` itself would only repeat the others.
-    clap_mangen::generate_to(Args::command().disable_help_subcommand(true), &args.dir).map_err(failed)?;
+    clap_mangen::generate_to(command, &args.dir).map_err(failed)?;
     print_message(&format!("wrote the manual pages to {dir}; read one with: man -l {dir}/tlaforge.1"));
     Ok(Exit::Ok)
 }

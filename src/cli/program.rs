@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 use super::args::{Args, Command};
 use super::diagnostics::{DiagnosticsArgs, start};
@@ -27,7 +27,7 @@ pub fn main() -> ExitCode {
     if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
         return become_checker(&memory);
     }
-    if completions::answer_completion_request() {
+    if completions::answer_completion_request(Args::command) {
         return ExitCode::SUCCESS;
     }
     // Boxed, because the future is as large as the largest of all commands.
@@ -104,6 +104,6 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Doctor(args) => doctor::doctor(args).await,
         Command::Init(args) => init::init(&args),
         Command::Completions(args) => completions::completions(&args),
-        Command::Man(args) => man::man(&args),
+        Command::Man(args) => man::man(&args, Args::command()),
     }
 }

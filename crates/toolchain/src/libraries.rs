@@ -1,18 +1,13 @@
 //! Folders and jars with modules that are not beside the specification. They are read once, before any tool runs. It does
 //! not know where the list of them comes from.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rawzip::{CompressionMethod, ZipArchive};
 use tlaforge_files as files;
-use tlaforge_tla::Module;
 use tlaforge_tla::semantic::is_standard_module;
-
-use super::SpecText;
-use super::local_modules::needed_modules;
 
 /// Why a library cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +42,10 @@ impl Libraries {
         Ok(Self { all: Arc::new(paths.iter().map(open).collect::<Result<_, _>>()?) })
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.all.iter().map(|library| library.path.as_path())
     }
@@ -66,30 +65,6 @@ impl Libraries {
             None => files::read_text(&library.path.join(format!("{name}.tla")), files::MEDIUM).ok(),
         })
     }
-
-    /// The specification with every module of the libraries that it needs and does not have.
-    pub(super) fn complete<'a>(&self, spec: &'a SpecText) -> Cow<'a, SpecText> {
-        if self.all.is_empty() {
-            return Cow::Borrowed(spec);
-        }
-        let texts = std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
-        let mut wanted: Vec<String> = texts.flat_map(|text| needed(text)).collect();
-        let mut completed = Cow::Borrowed(spec);
-        while let Some(name) = wanted.pop() {
-            let is_known = |known: &str| known == name;
-            if is_known(&completed.name) || completed.local_modules.iter().any(|(known, _)| is_known(known)) {
-                continue;
-            }
-            let Some(text) = self.find(&name) else { continue };
-            wanted.extend(needed(&text));
-            completed.to_mut().local_modules.push((name, text));
-        }
-        completed
-    }
-}
-
-fn needed(text: &str) -> Vec<String> {
-    Module::parse(text).map_or_else(|_| Vec::new(), |module| needed_modules(&module))
 }
 
 /// The modules in the root of a jar, which is where TLC looks for them.

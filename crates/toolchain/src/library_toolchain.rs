@@ -1,8 +1,11 @@
 //! A toolchain that gives each tool the modules of libraries that a specification needs: the tools themselves see only
 //! specifications that are complete.
 
+use std::borrow::Cow;
+
 use tlaforge_tla::{CheckOutcome, Checker};
 
+use super::local_modules::complete;
 use super::{
     BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
     ToolError, Toolchain, ToolchainInfo, Translation,
@@ -20,9 +23,9 @@ impl<T: Toolchain> LibraryToolchain<T> {
 
 /// The request with a complete specification; `None` if it is complete already, which saves a copy.
 fn completed(request: &CheckRequest, cx: &ToolContext<'_>) -> Option<CheckRequest> {
-    match cx.limits.libraries.complete(&request.spec) {
-        std::borrow::Cow::Borrowed(_) => None,
-        std::borrow::Cow::Owned(spec) => Some(CheckRequest { spec, ..request.clone() }),
+    match complete(&cx.limits.libraries, &request.spec) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(spec) => Some(CheckRequest { spec, ..request.clone() }),
     }
 }
 
@@ -62,7 +65,7 @@ impl<T: Toolchain> Toolchain for LibraryToolchain<T> {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move { self.inner.parse(&cx.limits.libraries.complete(spec), cx).await })
+        Box::pin(async move { self.inner.parse(&complete(&cx.limits.libraries, spec), cx).await })
     }
 
     with_completed_request!(check() -> CheckReport);

@@ -1,5 +1,6 @@
 //! The modules in the folder of a module, and in libraries, that it needs. It does not know what they are used for.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use tlaforge_files as files;
@@ -45,7 +46,27 @@ pub fn missing_modules(spec: &SpecText) -> Vec<String> {
     missing
 }
 
-pub(super) fn needed_modules(module: &Module) -> Vec<String> {
+/// The specification with every module of the libraries that it needs and does not have.
+pub(super) fn complete<'a>(libraries: &Libraries, spec: &'a SpecText) -> Cow<'a, SpecText> {
+    let needed = |text: &str| Module::parse(text).map_or_else(|_| Vec::new(), |module| needed_modules(&module));
+    let mut completed = Cow::Borrowed(spec);
+    if libraries.is_empty() {
+        return completed;
+    }
+    let texts = std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
+    let mut wanted: Vec<String> = texts.flat_map(|text| needed(text)).collect();
+    while let Some(name) = wanted.pop() {
+        if completed.name == name || completed.local_modules.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let Some(text) = libraries.find(&name) else { continue };
+        wanted.extend(needed(&text));
+        completed.to_mut().local_modules.push((name, text));
+    }
+    completed
+}
+
+fn needed_modules(module: &Module) -> Vec<String> {
     let mut names: Vec<String> = module.extends.iter().chain(&module.instances).cloned().collect();
     // `M == INSTANCE Other WITH …` is a definition, so the module's name is only in its text.
     for definition in &module.definitions {
