@@ -57,7 +57,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     let flags = Layer { provider, model, base_url, claude_path, ..args.tools.layer() };
     let settings = load_settings(flags)?;
     check_provider_name(&settings.provider)?;
-    let limits = tool_limits(&settings);
+    let limits = tool_limits(&settings)?;
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let java = match discover_java_tools(&settings) {
@@ -97,8 +97,11 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Format::Text => {
             let mut text = match &java {
                 Ok(info) => format!(
-                    "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n",
-                    info.runtime, info.location, info.version
+                    "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n{}",
+                    info.runtime,
+                    info.location,
+                    info.version,
+                    age_note(&info.version)
                 ),
                 Err(failure) => {
                     let hints = failure.hints.iter().fold(String::new(), |all, hint| all + "  " + hint + "\n");
@@ -146,4 +149,13 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     };
     print_result(&format!("{text}\n"));
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
+}
+
+/// What to know about the TLC of PyPI, which is years behind.
+fn age_note(version: &str) -> &'static str {
+    if version.starts_with("TLC2 Version 2.15 ") {
+        "            of 2020, as the one on PyPI; name a newer tla2tools.jar with --tla-tools or TLA_TOOLS_JAR\n"
+    } else {
+        ""
+    }
 }

@@ -54,7 +54,7 @@ impl Evaluator {
         let bench = EvaluationContext {
             tools: &*self.tools.toolchain,
             quick_tools: &*self.quick.toolchain,
-            limits: tool_limits(settings),
+            limits: tool_limits(settings)?,
             cancel,
             progress: &|p| display.show_check_progress(&p),
             on_progress: &judging,

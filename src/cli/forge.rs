@@ -84,7 +84,7 @@ pub(super) async fn prepare(
         mutant_sample,
         bounds_budget: Duration::from_secs(settings.bounds_budget),
         prompts,
-        limits: tool_limits(settings),
+        limits: tool_limits(settings)?,
         cancel,
         progress: Box::new(move |p| watcher.show_check_progress(&p)),
         recording_path: settings.given.record.clone(),

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::answers::{Answered, resolve_answers};
 use super::branch::{find_revision, note_ignored_edits, start_branch};
+use super::completions::{revisions, run_folders};
 use super::failure::Failure;
 use super::forge::{
     Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
@@ -39,11 +40,11 @@ use crate::shell::shell_word;
 #[derive(Debug, ClapArgs)]
 pub(super) struct ResumeArgs {
     /// Run folder to continue.
-    #[arg(default_value = "specs")]
+    #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Revision to start a branch from, e.g. `rev_1`. Your edits of files in `history/rev_1/` are used [default: continue
     /// the run].
-    #[arg(long, value_name = "REV")]
+    #[arg(long, value_name = "REV", add = revisions())]
     pub from: Option<String>,
     /// Node to start the branch at [default: the node that the review of that revision chose].
     #[arg(long, value_name = "NODE", requires = "from")]
