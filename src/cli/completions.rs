@@ -84,8 +84,8 @@ fn folders_marked(current: &OsStr, file: &'static str, help: &'static str) -> Ve
 /// The revisions of the run folder on the command line, or of `specs`.
 pub(super) fn revisions() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
-        let named = std::env::args_os().map(PathBuf::from).find(|folder| Run::exists(folder));
-        let history = named.unwrap_or_else(|| PathBuf::from("specs")).join("history");
+        let run = std::env::args_os().map(PathBuf::from).find(|folder| Run::exists(folder));
+        let history = run.unwrap_or_else(|| PathBuf::from("specs")).join("history");
         let entries = std::fs::read_dir(history).into_iter().flatten().filter_map(Result::ok);
         let names = entries.map(|entry| entry.file_name());
         candidates(names.filter(|name| name.to_string_lossy().starts_with("rev_")), current)

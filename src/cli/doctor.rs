@@ -56,7 +56,8 @@ pub(super) struct DoctorArgs {
     pub format: Format,
 }
 
-pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
+/// Downloads what the flags ask for.
+async fn fetch(args: &DoctorArgs) -> Result<(), Failure> {
     if let (Some(url), Some(sha256)) = (&args.jar_url, &args.jar_sha256) {
         let (path, kind) = fetch_jar_from(url, sha256).await?;
         print_message(&match kind {
@@ -67,6 +68,11 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         let path = fetch_jar().await.map_err(|e| tool_failure(&e))?;
         print_message(&format!("tla2tools.jar is in {}", path.display()));
     }
+    Ok(())
+}
+
+pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
+    fetch(&args).await?;
     let (provider, model, base_url, claude_path) = (args.provider, args.model, args.base_url, args.claude_path);
     let flags = Layer { provider, model, base_url, claude_path, ..args.tools.layer() };
     let settings = load_settings(flags)?;

@@ -158,7 +158,7 @@ const VALUES: &[(&str, &str, bool)] = &[
     ("effort", r#""high""#, false),
     ("temperature", "0.2", false),
     ("max_output", "32000", false),
-    ("nodes", r#"{ review = { temperature = 0.2 } }"#, false),
+    ("nodes", "{ review = { temperature = 0.2 } }", false),
     ("max_cost", "5.0", false),
     ("max_tokens", "2000000", false),
     ("max_time", r#""45m""#, false),

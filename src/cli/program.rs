@@ -90,7 +90,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(args).await,
         Command::Demo(args) => demo::demo(args).await,
 
-        Command::Resume(args) => resume::resume(args).await,
+        Command::Resume(args) => Box::pin(resume::resume(args)).await,
         Command::Check(args) => check::check(args).await,
         Command::Test(args) => test::test(args).await,
         Command::Translate(args) => translate::translate(args).await,

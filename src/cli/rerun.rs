@@ -57,7 +57,7 @@ pub(super) async fn repeat_on_change<R>(
     compare: impl Fn(&R, &R) -> String,
 ) -> Result<Exit, Failure> {
     let stop = cancel_on_signals();
-    let mut changes = Changes::new(watched)?;
+    let mut saves = Changes::new(watched)?;
     let mut before = None;
     loop {
         let cancel = Cancel::new();
@@ -88,7 +88,7 @@ pub(super) async fn repeat_on_change<R>(
                     }
                     print_message("waiting for a change; Ctrl-C ends");
                 }
-                changed = changes.next(watched) => break changed,
+                files = saves.next(watched) => break files,
             }
         };
         cancel.cancel();
@@ -112,7 +112,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn new(watched: &WatchedSpec<'_>) -> Result<Self, Failure> {
+    fn new(spec: &WatchedSpec<'_>) -> Result<Self, Failure> {
         let (sender, events) = unbounded_channel();
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Reading a file is an event, too, and we read them ourselves. After an error, compare to be safe.
@@ -124,8 +124,8 @@ impl Changes {
         let watcher = watcher.fails(Exit::Tool)?;
         let mut changes =
             Self { events, watcher, folders: BTreeSet::new(), contents: Contents::new(), is_pending: false };
-        changes.watch_folders(&watched.files())?;
-        changes.contents = read_contents(watched.files());
+        changes.watch_folders(&spec.files())?;
+        changes.contents = read_contents(spec.files());
         Ok(changes)
     }
 

@@ -23,7 +23,7 @@ fn put(bench: &Bench) {
 }
 
 /// A jar with the files of a folder, made by the `jar` of a JDK.
-pub fn make_jar(bench: &Bench, jar: &str, folder: &str) {
+pub(crate) fn make_jar(bench: &Bench, jar: &str, folder: &str) {
     // Compressed, as real jars are; a folder named "." is the root.
     let made = Command::new("python3")
         .args(["-m", "zipfile", "-c", bench.path(jar).to_str().unwrap(), "."])

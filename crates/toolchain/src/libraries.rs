@@ -67,6 +67,11 @@ impl Libraries {
     }
 }
 
+/// The name of the module in this entry of a jar, unless the entry is another file or is in a folder.
+fn module_in_root(entry: &str) -> Option<&str> {
+    entry.strip_suffix(".tla").filter(|module| !module.contains(['/', '\\']))
+}
+
 /// The modules in the root of a jar, which is where TLC looks for them.
 fn read_jar(path: &Path) -> Result<BTreeMap<String, String>, String> {
     let bytes = files::read(path, files::LARGE).map_err(|e| match e.kind() {
@@ -81,7 +86,7 @@ fn read_jar(path: &Path) -> Result<BTreeMap<String, String>, String> {
     let mut room = usize::try_from(files::MEDIUM).unwrap_or(usize::MAX);
     while let Some(entry) = entries.next_entry().map_err(unusual)? {
         let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
-        let Some(module) = name.strip_suffix(".tla").filter(|module| !module.contains(['/', '\\'])) else { continue };
+        let Some(module) = module_in_root(&name) else { continue };
         let packed = archive.get_entry(entry.wayfinder()).map_err(unusual)?;
         let unreadable = |what: &str| format!("{name} in it cannot be read: {what}");
         let text = match entry.compression_method() {
@@ -121,7 +126,7 @@ impl JarKind {
             if name == "tlc2/TLC.class" {
                 return Ok(Self::Tools);
             }
-            if name.ends_with(".tla") && !name.contains(['/', '\\']) {
+            if module_in_root(&name).is_some() {
                 kind = Ok(Self::Library);
             }
         }
