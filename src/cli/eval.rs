@@ -48,8 +48,11 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
     let exit = exit_status(&evaluation, args.fail_under);
+    let too_low = args.fail_under.and_then(|least| explain_low_score(least, evaluation.score));
     let entries = [Entry { case: case.name, outcome: Outcome::Evaluated(Box::new(evaluation)) }];
-    let printed = args.format.print(|| report::eval_findings(&entries));
+    let printed = args.format.print(|| {
+        report::eval_findings(&entries).with_errors("score", too_low).with_contradiction(evaluator.has_contradictions())
+    });
     if let (false, Outcome::Evaluated(evaluation)) = (printed, &entries[0].outcome) {
         match args.format.plain() {
             Format::Text => print_result(&report::evaluation(evaluation)),
@@ -67,13 +70,22 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
 
 fn exit_status(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
     let tier1 = &evaluation.tier1;
-    let below = fail_under.is_some_and(|least| evaluation.score.is_none_or(|score| score < least));
+    let below = fail_under.is_some_and(|least| explain_low_score(least, evaluation.score).is_some());
     match () {
         // No known bug was applicable, so there is no score; success would claim that there was one.
         () if tier1.passed() && !below && evaluation.inapplicable() => Exit::Undecided,
         () if tier1.passed() && !below => Exit::Ok,
         () if tier1.undecided() => Exit::Undecided,
         () => Exit::Negative,
+    }
+}
+
+/// Why a score misses `--fail-under`, if it does.
+pub(super) fn explain_low_score(least: f64, score: Option<f64>) -> Option<String> {
+    match score {
+        Some(score) if score >= least => None,
+        Some(score) => Some(format!("--fail-under: the score is {score:.4}, below {least}")),
+        None => Some("--fail-under: there is no score".to_owned()),
     }
 }
 

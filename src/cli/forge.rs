@@ -120,10 +120,11 @@ pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, Prompt
     prompts.templates().iter().map(in_use).collect()
 }
 
-/// Drives the run to its end and prints its outcome.
+/// Drives the run to its end and prints its outcome. `docs` is where the user has the documents.
 pub(super) async fn drive_and_report(
     run: &Run,
     prepared: Preparation,
+    docs: &Path,
     display: &Arc<Display>,
     format: FindingsFormat,
     pages: &RunPageArgs,
@@ -138,7 +139,7 @@ pub(super) async fn drive_and_report(
     let view = run.view();
     // With `json`, each event was printed when it was written, the outcome among them.
     if !format.print(|| {
-        run_findings(&view, run.root(), &|path| read_spec(path).ok())
+        run_findings(&view, run.root(), docs, &|path| read_spec(path).ok())
             .with_contradiction(prepared.contradictions.has_any())
     }) && format == FindingsFormat::Text
     {

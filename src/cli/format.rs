@@ -37,6 +37,7 @@ impl FindingsFormat {
     /// Prints the findings; `false` if this is no format of findings, so that the command prints its own text or JSON.
     #[must_use]
     pub(super) fn print(self, findings: impl FnOnce() -> Findings) -> bool {
+        let findings = || findings().relative_to(&std::env::current_dir().unwrap_or_default());
         match self {
             Self::Text | Self::Json => return false,
             Self::Sarif => print_json_line(&sarif(&findings())),

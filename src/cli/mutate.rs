@@ -175,8 +175,13 @@ async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit,
         write_atomically(&file, text.as_bytes())
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
-    let findings = || mutation_findings(&args.spec.display().to_string(), &subject, &judgements);
-    let printed = args.format.print(findings);
+    let summary = Summary::from_judgements(&judgements, &subject.cfg);
+    let too_low = args.fail_under.and_then(|least| explain_low_score(least, &summary));
+    let printed = args.format.print(|| {
+        mutation_findings(&args.spec.display().to_string(), &subject, &judgements)
+            .with_errors("score", too_low.clone())
+            .with_contradiction(contradictions.has_any())
+    });
     match args.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
@@ -189,12 +194,11 @@ async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit,
         let command = format!("tlaforge mutate {}{config}", shell_word(&args.spec));
         write_page(path, &mutation_page(&subject, &baseline, &judgements, made, &spec, &command))?;
     }
-    let summary = Summary::from_judgements(&judgements, &subject.cfg);
     // Before the threshold: if two checkers disagree, the score itself is in doubt.
     if contradictions.has_any() {
         return Ok((Exit::Defect, summary));
     }
-    let Some(why) = args.fail_under.and_then(|least| explain_low_score(least, &summary)) else {
+    let Some(why) = too_low else {
         return Ok((Exit::Ok, summary));
     };
     print_message(&why);

@@ -3,7 +3,7 @@
 
 use clap::Args as ClapArgs;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -136,7 +136,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
                 path.display()
             ));
         }
-        return drive_and_report(&run, prepared, &display, format, &args.pages).await;
+        return drive_and_report(&run, prepared, Path::new(DOCS), &display, format, &args.pages).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         return show_finished(&run, finished, &args, &display).await;
@@ -148,14 +148,18 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let mut changed = describe_changes(&prepared)?;
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
-    drive_and_report(&run, prepared, &display, format, &args.pages).await
+    drive_and_report(&run, prepared, Path::new(DOCS), &display, format, &args.pages).await
 }
+
+/// Where documents usually are. The journal does not say where they were.
+const DOCS: &str = "docs";
 
 /// Prints the outcome of a finished run, which has nothing to continue.
 async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
     let view = run.view();
     update_visible_files(run, display)?;
-    let printed = args.forge.format.print(|| run_findings(&view, run.root(), &|path| read_spec(path).ok()));
+    let printed =
+        args.forge.format.print(|| run_findings(&view, run.root(), Path::new(DOCS), &|path| read_spec(path).ok()));
     match args.forge.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&summary(&view, display.width())),
