@@ -10,6 +10,7 @@ use super::allowed_folders::{AllowedFolders, AllowedPath};
 use super::job_calls;
 use super::jobs::Work;
 use super::own_program::OwnCommand;
+use super::pending_requests::Pending;
 use super::question::{self, Asked};
 use super::run_state::RunState;
 use super::session::{Roots, Shared};
@@ -216,9 +217,14 @@ async fn next_request(
     given: &NextRequestArguments,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, Failure> {
-    let (run, _) = run_of(folders, &given.job)?;
+    let (run, first) = run_of(folders, &given.job)?;
+    let is_wanted = |request: &Pending| given.request.is_none_or(|seq| seq == request.seq);
+    if given.request.is_some() && !first.pending(&run.path).iter().any(is_wanted) {
+        // It explains why there is none.
+        handoff_requests::find_pending(&run, &first, given.request.unwrap_or_default())?;
+    }
     let found = poll_until(|| match RunState::read(&run.path) {
-        Ok(state) => match state.pending(&run.path).into_iter().next() {
+        Ok(state) => match state.pending(&run.path).into_iter().find(is_wanted) {
             Some(request) if state.is_running => Some(Some(request)),
             _ => state.is_at_rest(&run.path).then_some(None),
         },

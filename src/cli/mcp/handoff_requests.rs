@@ -46,7 +46,7 @@ pub(super) fn request_page(run: &AllowedPath, request: &Pending, offset: usize) 
     }
     shown.push_str(part);
     if let Some(next) = next {
-        let _ = write!(shown, "\n\n[The request goes on: next_request with offset {next}]");
+        let _ = write!(shown, "\n\n[The request goes on: next_request with request {} and offset {next}]", request.seq);
     }
     let listed: Vec<_> = request.offered.iter().map(|file| json!({ "path": file.path, "bytes": file.bytes })).collect();
     let data = json!({
@@ -89,21 +89,30 @@ pub(super) fn read_file(
     let from = given.from_line.unwrap_or(1).max(1);
     let mut shown = String::new();
     let mut last = from - 1;
+    let mut next_byte = None;
     for line in text.lines().skip(from - 1) {
-        if !shown.is_empty() && shown.len() + line.len() > PAGE {
+        let offset = if last < from { given.from_byte.unwrap_or(0) } else { 0 };
+        let (part, rest) = page_of(line, offset);
+        if !shown.is_empty() && shown.len() + part.len() > PAGE {
             break;
         }
-        shown.push_str(line);
+        shown.push_str(part);
         shown.push('\n');
         last += 1;
+        // A line that fills a page is continued on the next one.
+        if rest.is_some() {
+            next_byte = rest;
+            break;
+        }
     }
     if last < from && total > 0 {
         return Err(Failure::usage(format!("{} has {total} lines", file.path)));
     }
     record_reads(&request.folder, &[format!("{}:{from}-{last}", file.path)])?;
-    let next = (last < total).then_some(last + 1);
+    let next = if next_byte.is_some() { Some(last) } else { (last < total).then_some(last + 1) };
     let data = json!({
-        "path": file.path, "from_line": from, "to_line": last, "lines": total, "next_line": next, "text": shown,
+        "path": file.path, "from_line": from, "to_line": last, "lines": total, "next_line": next,
+        "next_byte": next_byte, "text": shown,
     });
     Ok(page(&shown, data))
 }
@@ -139,7 +148,7 @@ fn has_answer(seq: u64) -> Failure {
         .hint("next_request has the next request")
 }
 
-fn find_pending(run: &AllowedPath, state: &RunState, seq: u64) -> Result<Pending, Failure> {
+pub(super) fn find_pending(run: &AllowedPath, state: &RunState, seq: u64) -> Result<Pending, Failure> {
     let pending = state.pending(&run.path);
     let found = pending.iter().find(|request| request.seq == seq).cloned();
     let request = found.ok_or_else(|| {

@@ -1,6 +1,7 @@
 //! The tools that run one command: each as a job. A short one is answered at once. A long one goes on as a task if the
 //! client knows tasks, otherwise as a job that the client asks for.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ const TASK_AFTER: Duration = Duration::from_secs(3);
 pub(super) const TASK_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 
 pub(super) fn check(folders: &AllowedFolders, given: &CheckArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.module(&given.spec)?;
+    let spec = folders.modules("spec", &given.spec)?;
     let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
     Ok(OwnCommand::new("check", &spec.root)
         .value("--format", Some("json"))
@@ -35,12 +36,13 @@ pub(super) fn check(folders: &AllowedFolders, given: &CheckArguments) -> Result<
         .value("--checker", given.checker.map(Checker::name))
         .value("--tlc-timeout", given.timeout_seconds.map(|seconds| seconds.to_string()))
         .switch("--keep-translation", given.keep_translation)
+        .values("--library", libraries(folders, &given.libraries)?)
         .operand(spec.path))
 }
 
 pub(super) fn explain(folders: &AllowedFolders, given: &ExplainArguments) -> Result<OwnCommand, Failure> {
     let (spec, subcommand) = match (&given.spec, &given.job) {
-        (Some(spec), None) => (folders.module(spec)?, "check"),
+        (Some(spec), None) => (folders.modules("spec", spec)?, "check"),
         (None, Some(job)) => (folders.existing("job", job)?, "report"),
         _ => return Err(Failure::usage("give either spec or job")),
     };
@@ -51,13 +53,14 @@ pub(super) fn explain(folders: &AllowedFolders, given: &ExplainArguments) -> Res
     }
     Ok(command
         .switch("--explain", Some(true))
+        .values("--library", libraries(folders, &given.libraries)?)
         .value("--config", config.map(|config| config.path))
         .value("--checker", given.checker.map(Checker::name))
         .operand(spec.path))
 }
 
 pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.module(&given.spec)?;
+    let spec = folders.modules("spec", &given.spec)?;
     let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
     let beside = spec.path.with_file_name("mutants.out");
     let out = folders.existing_or_new("out", given.out.as_deref().unwrap_or(&beside.to_string_lossy()))?;
@@ -66,12 +69,26 @@ pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Resul
         .value("--out", Some(out.path))
         .value("--config", config.map(|config| config.path))
         .value("--sample", given.sample.map(|sample| sample.to_string()))
+        .values("--library", libraries(folders, &given.libraries)?)
         .value("--checker", given.checker.map(Checker::name))
         .operand(spec.path))
 }
 
+/// Folders of modules. A jar is refused: TLC would run the code in it.
+fn libraries(folders: &AllowedFolders, given: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    let library = |path: &String| {
+        let library = folders.modules("libraries", path)?;
+        if library.path.is_dir() {
+            return Ok(library.path);
+        }
+        Err(Failure::usage(format!("libraries: {path} is no folder"))
+            .hint("the user can name a jar for the whole server, by TLA_PATH in its environment"))
+    };
+    given.iter().map(library).collect()
+}
+
 pub(super) fn translate(folders: &AllowedFolders, given: &TranslateArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.module(&given.spec)?;
+    let spec = folders.modules("spec", &given.spec)?;
     let command = OwnCommand::new("translate", &spec.root).value("--format", Some("json"));
     Ok(command.switch("--in-place", given.write).operand(spec.path))
 }

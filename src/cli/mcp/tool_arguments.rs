@@ -63,6 +63,9 @@ pub(super) struct CheckArguments {
     pub timeout_seconds: Option<std::num::NonZeroU32>,
     /// Check the translation in the file instead of translating the algorithm again.
     pub keep_translation: Option<bool>,
+    /// Folders with modules that are not beside the specification.
+    #[serde(default)]
+    pub libraries: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -85,6 +88,9 @@ pub(super) struct ExplainArguments {
     pub job: Option<String>,
     /// `tlc` needs Java, `embedded` does not [default: auto].
     pub checker: Option<Checker>,
+    /// Folders with modules that are not beside the specification.
+    #[serde(default)]
+    pub libraries: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -100,6 +106,9 @@ pub(super) struct MutateArguments {
     pub sample: Option<std::num::NonZeroU32>,
     /// `tlc` needs Java, `embedded` does not [default: auto].
     pub checker: Option<Checker>,
+    /// Folders with modules that are not beside the specification.
+    #[serde(default)]
+    pub libraries: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -234,6 +243,8 @@ pub(super) struct NextRequestArguments {
     pub job: String,
     /// Wait up to this many seconds for a request, at most 45 [default: 20].
     pub wait_seconds: Option<u32>,
+    /// Number of the request [default: the oldest that waits].
+    pub request: Option<u64>,
     /// Byte of the request's text to continue at, as the last page returned it [default: 0].
     pub offset: Option<usize>,
 }
@@ -249,6 +260,8 @@ pub(super) struct RequestFileArguments {
     pub path: String,
     /// First line to read, from 1 [default: 1].
     pub from_line: Option<usize>,
+    /// Byte of that line to begin at, as the last page of a long line returned it [default: 0].
+    pub from_byte: Option<usize>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

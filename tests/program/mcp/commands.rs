@@ -166,3 +166,18 @@ fn a_client_of_the_protocol_of_2026_is_asked_for_its_roots_in_the_result() {
     let answer = client.request("tools/call", &params);
     assert_eq!(answer["result"]["structuredContent"]["verdict"], "holds", "{answer}");
 }
+
+#[test]
+fn modules_of_a_library_are_read_and_no_jar_is() {
+    let bench = counter::bench();
+    bench.write("lib/Steps.tla", "---- MODULE Steps ----\nEXTENDS Naturals\nStep(x) == (x + 1) % 3\n====\n");
+    bench.write("M.tla", "---- MODULE M ----\nEXTENDS Steps\nVARIABLE x\nInit == x = 0\nNext == x' = Step(x)\n====\n");
+    bench.write("M.cfg", "INIT Init\nNEXT Next\n");
+    bench.write("lib.jar", "a jar, whose code TLC would run");
+    let mut client = Client::start(&bench);
+    let check = |libraries: &[&str]| json!({ "spec": "M.tla", "checker": "embedded", "libraries": libraries });
+    let found = client.call("check", &check(&["lib"]));
+    assert_eq!(found["verdict"], "holds", "{found}");
+    assert!(client.call("check", &check(&[])).to_string().contains("Steps is not found"));
+    assert!(client.refused("check", &check(&["lib.jar"])).contains("lib.jar is no folder"));
+}

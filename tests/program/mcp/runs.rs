@@ -180,3 +180,34 @@ fn a_question_is_answered_by_the_user_or_by_an_argument() {
     let branch = bench.events("specs")[before..].iter().find(|e| name(e) == "branch_started").cloned();
     assert!(branch.as_ref().is_some_and(|b| b.to_string().contains("\"reading\":\"no.\"")), "{branch:?}");
 }
+
+#[test]
+fn a_document_in_one_long_line_is_read_page_by_page() {
+    let bench = counter::bench();
+    few_answers(&bench);
+    let line = format!("{}\u{e9}{}", "a".repeat(39_999), "b".repeat(50_000));
+    bench.write("docs/line.md", format!("{line}\nThe end.\n"));
+    let mut client = Client::start(&bench);
+    start_by_client(&mut client);
+    let request = next(&mut client);
+    let number = &request["request"];
+    let mut file = json!({ "job": "run", "request": number, "path": "docs/line.md" });
+    let mut whole = String::new();
+    loop {
+        let page = client.call("read_request_file", &file);
+        let text = page["text"].as_str().unwrap();
+        assert!(text.len() <= 41_000, "{} bytes", text.len());
+        whole += if page["next_byte"].is_null() { text } else { text.strip_suffix('\n').unwrap() };
+        if page["next_line"].is_null() {
+            break;
+        }
+        file["from_line"] = page["next_line"].clone();
+        file["from_byte"] = page["next_byte"].clone();
+    }
+    assert_eq!(whole, format!("{line}\nThe end.\n"));
+    // The request by its number, as a sub-agent that reads its next page asks for it.
+    let again = client.call("next_request", &json!({ "job": "run", "request": number, "offset": 100 }));
+    assert_eq!(&again["request"], number);
+    assert!(client.refused("next_request", &json!({ "job": "run", "request": 999 })).contains("no request 999"));
+    client.call("forge_cancel", &json!({ "job": "run" }));
+}
