@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::eval_args::EvalArgs;
 use super::eval_suite::eval_suite;
-use super::evaluator::{Evaluator, case_failure, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, explain_low_score, specs_failure, write_file};
 use super::failure::Failure;
 use super::format::Format;
 use super::page::write_page;
@@ -77,15 +77,6 @@ fn exit_status(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
         () if tier1.passed() && !below => Exit::Ok,
         () if tier1.undecided() => Exit::Undecided,
         () => Exit::Negative,
-    }
-}
-
-/// Why a score misses `--fail-under`, if it does.
-pub(super) fn explain_low_score(least: f64, score: Option<f64>) -> Option<String> {
-    match score {
-        Some(score) if score >= least => None,
-        Some(score) => Some(format!("--fail-under: the score is {score:.4}, below {least}")),
-        None => Some("--fail-under: there is no score".to_owned()),
     }
 }
 

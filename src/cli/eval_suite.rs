@@ -8,9 +8,8 @@ use std::time::Instant;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::eval::explain_low_score;
 use super::eval_args::EvalArgs;
-use super::evaluator::{Evaluator, case_failure, job_count, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, explain_low_score, job_count, specs_failure, write_file};
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};

@@ -110,6 +110,15 @@ pub(super) fn job_count(args: &EvalArgs) -> usize {
     args.jobs.map_or_else(processors, usize::from)
 }
 
+/// Why a score misses `--fail-under`, if it does.
+pub(super) fn explain_low_score(least: f64, score: Option<f64>) -> Option<String> {
+    match score {
+        Some(score) if score >= least => None,
+        Some(score) => Some(format!("--fail-under: the score is {score:.4}, below {least}")),
+        None => Some("--fail-under: there is no score".to_owned()),
+    }
+}
+
 pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     write_atomically(&file, text.as_bytes()).map_err(|e| {

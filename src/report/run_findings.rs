@@ -43,7 +43,7 @@ pub fn run_findings(view: &RunView, root: &Path, docs: &Path, read: &dyn Fn(&Pat
             let breaks = if ids.is_empty() { String::new() } else { format!(", breaks {}", ids.join(", ")) };
             finding.message = format!("{}{breaks}: {}", finding.message, violation.judgement.words());
             let cited = broken.iter().filter_map(|r| r.place.as_deref()).flat_map(cited_lines);
-            finding.places.extend(cited.filter_map(|place| in_original(view, place, docs, read)));
+            finding.places.extend(cited.filter_map(|place| in_original(view, &place, docs, read)));
             list.push(finding);
         }
     }
@@ -62,7 +62,7 @@ pub fn run_findings(view: &RunView, root: &Path, docs: &Path, read: &dyn Fn(&Pat
 /// has changed since.
 fn in_original(
     view: &RunView,
-    place: FileLine,
+    place: &FileLine,
     docs: &Path,
     read: &dyn Fn(&Path) -> Option<String>,
 ) -> Option<FileLine> {
@@ -71,7 +71,7 @@ fn in_original(
     let path = [docs.join(name), docs.to_owned()]
         .into_iter()
         .find(|path| read(path).is_some_and(|text| Sha::digest(text) == document.sha))?;
-    Some(FileLine { file: path.display().to_string(), ..place })
+    Some(FileLine { file: path.display().to_string(), line: place.line })
 }
 
 /// The first line of each place, such as `docs/swap.md:12-14, 20, docs/rest.md:9`.
