@@ -26,7 +26,8 @@ use crate::process::Cancel;
 use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::shell::shell_word;
 use crate::tla::{
-    Cfg, CheckOutcome, Checker, PropertyStatus, UNLIMITED_WIDTH, Verdict, has_no_behaviour, verdict_sentence,
+    Cfg, CheckOutcome, Checker, PropertyStatus, UNLIMITED_WIDTH, Verdict, bounds_sentence, has_no_behaviour,
+    verdict_sentence,
 };
 use crate::toolchain::{
     CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ToolContext, TranslationMode, second_opinion,
@@ -193,7 +194,9 @@ fn describe_change(before: &CheckOutcome, now: &CheckOutcome) -> String {
 fn print_outcome(args: &CheckArgs, files: &CheckedFiles, outcome: &CheckOutcome, second: Option<&CheckOutcome>) {
     match args.format.plain() {
         Format::Text if args.explain && outcome.trace.is_some() => {
-            print_result(&format!("{}\n\n{}", verdict_sentence(outcome), explain(outcome).unwrap_or_default()));
+            let story = explain(outcome).unwrap_or_default();
+            let bounds = bounds_sentence(&outcome.bounds);
+            print_result(&format!("{}\nBounds: {bounds}\n\n{story}", verdict_sentence(outcome)));
         }
         Format::Text => {
             write_stdout(files.outcome_text(outcome, is_colored(&std::io::stdout())).as_bytes());

@@ -64,7 +64,8 @@ impl AllowedFolders {
     pub(super) fn existing(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         match self.locate(what, given)? {
             (Target::Exists(path), root) => Ok(self.allowed(path, root)),
-            (Target::Missing(_), _) => Err(Failure::usage(format!("{what}: {given} does not exist"))),
+            (Target::Missing(path), _) => Err(Failure::usage(format!("{what}: {given} does not exist"))
+                .hint(format!("looked for {}", path.display()))),
         }
     }
 

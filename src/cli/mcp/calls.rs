@@ -68,7 +68,7 @@ pub(super) async fn call(
             let question = question::open_question(&run, &state)?;
             let answer = match given.answer {
                 Some(answer) => answer,
-                None => match question::ask_user(&question, context, responses).await? {
+                None => match question::ask_user(&state.view, &question, context, responses).await? {
                     Asked::Answer(answer) => answer,
                     Asked::Ask(result) => return Ok(*result),
                 },
@@ -81,7 +81,10 @@ pub(super) async fn call(
                     .hint("forge_status shows where it is"));
             }
             let state = question::resume_with(&folders, &run, &question, &answer).await?;
-            Ok(forging::status(&run, &state).into())
+            let reading = question.readings.iter().find(|reading| answer == reading.choice.to_string());
+            let words = reading.map(|reading| format!(": {}", reading.reading)).unwrap_or_default();
+            let chosen = format!("decided: {answer}{words}\n");
+            Ok(forging::status_after(&chosen, &run, &state).into())
         }
         _ => run_call(shared, &folders, tool, arguments, context).await,
     }
@@ -233,7 +236,10 @@ async fn next_request(
     let wait = requested_wait(given.wait_seconds, 20);
     match wait_with_progress(context, wait, &|| describe(&run), found).await {
         Waited::Done(Some(request)) => {
-            Ok(handoff_requests::request_page(&run, &request, given.offset.unwrap_or_default())?.into())
+            let state = RunState::read(&run.path)?;
+            let open: Vec<u64> = state.pending(&run.path).iter().map(|request| request.seq).collect();
+            let (offset, is_named) = (given.offset.unwrap_or_default(), given.request.is_some());
+            Ok(handoff_requests::request_page(&run, &request, &open, offset, is_named)?.into())
         }
         Waited::Done(None) => {
             let state = RunState::read(&run.path)?;

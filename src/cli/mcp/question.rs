@@ -2,7 +2,6 @@
 //! otherwise the answer is an argument.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -15,12 +14,13 @@ use serde_json::{Value, json};
 
 use super::allowed_folders::{AllowedFolders, AllowedPath};
 use super::forging;
+use super::question_text::question_text;
 use super::run_state::RunState;
 use super::session::forbids_server_requests;
 use super::tool_arguments::checked_text;
 use crate::cli::failure::{Fails, Failure};
 use crate::exit::Exit;
-use crate::pipeline::Question;
+use crate::pipeline::{Question, RunView};
 
 /// The key of the question in the answers of a client of the protocol of 2026.
 const KEY: &str = "answer";
@@ -42,16 +42,17 @@ pub(super) fn open_question(run: &AllowedPath, state: &RunState) -> Result<Quest
 
 /// Gets the answer from the user.
 pub(super) async fn ask_user(
+    view: &RunView,
     question: &Question,
     context: &RequestContext<RoleServer>,
     responses: Option<&InputResponses>,
 ) -> Result<Asked, Failure> {
     let can_ask = context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
     if !can_ask {
-        return Err(Failure::usage(question_text(question))
+        return Err(Failure::usage(question_text(view, question))
             .hint("ask the user, and call answer_question again with `answer`: a, b, or the reading in words"));
     }
-    let request = request(question)?;
+    let request = request(view, question)?;
     let given: ElicitResult = if forbids_server_requests(context) {
         let Some(response) = responses.and_then(|responses| responses.get(KEY)) else {
             let requests = BTreeMap::from([(KEY.to_owned(), InputRequest::Elicitation(request))]);
@@ -74,11 +75,15 @@ pub(super) async fn ask_user(
     let answer = given.content.as_ref().and_then(|content| content[KEY].as_str()).unwrap_or_default();
     match given.action {
         ElicitationAction::Accept => Ok(Asked::Answer(checked_text("the answer", answer.trim())?.to_owned())),
-        _ => Err(Failure::usage("the user did not answer the question; the run stays as it is")),
+        _ => Err(Failure::usage(format!(
+            "the user did not answer the question; the run stays as it is\n{}",
+            question_text(view, question)
+        ))
+        .hint("ask the user, and call answer_question again with `answer`: a, b, or the reading in words")),
     }
 }
 
-fn request(question: &Question) -> Result<ElicitRequest, Failure> {
+fn request(view: &RunView, question: &Question) -> Result<ElicitRequest, Failure> {
     let schema: Value = json!({
         "type": "object",
         "properties": { KEY: {
@@ -91,21 +96,9 @@ fn request(question: &Question) -> Result<ElicitRequest, Failure> {
     let schema: ElicitationSchema = serde_json::from_value(schema).fails(Exit::Defect)?;
     Ok(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: question_text(question),
+        message: question_text(view, question),
         requested_schema: schema,
     }))
-}
-
-/// The question for a person.
-fn question_text(question: &Question) -> String {
-    let mut text = format!(
-        "The documents can be read in two ways, and {} depends on it: {}",
-        question.requirement, question.open_point.question
-    );
-    for reading in &question.readings {
-        let _ = write!(text, "\n{}: {}", reading.choice, reading.reading);
-    }
-    text
 }
 
 /// Continues the run with the answer.

@@ -19,9 +19,11 @@ pub(super) fn shortened_value(value: &Value) -> (Value, bool) {
             return (short, true);
         }
     }
-    // Of what is still too large, only the members that are short.
+    // Of what is still too large, only the members that are short, and the bounds, without which a verdict says too much.
     if let Value::Object(map) = &mut short {
-        map.retain(|_, member| member.to_string().len() <= MAX_RESULT / 64);
+        map.retain(|key, member| {
+            member.to_string().len() <= if key == "bounds" { MAX_RESULT / 2 } else { MAX_RESULT / 64 }
+        });
         let mut size = 0;
         map.retain(|key, member| {
             size += key.len() + member.to_string().len() + 4;

@@ -84,10 +84,12 @@ pub(super) struct ExplainArguments {
     pub spec: Option<String>,
     /// Configuration (.cfg) [default: the one with the name of the module, beside it].
     pub config: Option<String>,
-    /// Run folder; its report with the counterexample is returned. Give this or `spec`.
+    /// Run folder; the counterexamples that it found are explained, with the sentences of the documents. Give this or `spec`.
     pub job: Option<String>,
     /// `tlc` needs Java, `embedded` does not [default: auto].
     pub checker: Option<Checker>,
+    /// Time limit in seconds for each run of the checker [default: 300].
+    pub timeout_seconds: Option<std::num::NonZeroU32>,
     /// Folders with modules that are not beside the specification.
     #[serde(default)]
     pub libraries: Vec<String>,
@@ -195,6 +197,7 @@ pub(super) struct ForgeArguments {
     /// Name of the module [default: the one that the documents fix, or `Spec`].
     pub module: Option<String>,
     /// Number of formalizations to draft side by side, 1 to 8 [default: 1].
+    #[schemars(range(min = 1, max = 8))]
     pub candidates: Option<u8>,
     /// Most revisions after the first [default: 3].
     pub max_revisions: Option<u32>,

@@ -17,8 +17,8 @@ use crate::cli::secrets::hide_secrets;
 
 /// Longest line from the client, in bytes. An answer to a request has at most 8 MiB, which JSON can double.
 const MAX_LINE: usize = 20 << 20;
-/// The methods whose parameters have a shape.
-const METHODS: [&str; 8] = [
+/// The methods with parameters.
+const METHODS: [&str; 9] = [
     "initialize",
     "tools/call",
     "tools/list",
@@ -27,6 +27,7 @@ const METHODS: [&str; 8] = [
     "resources/templates/list",
     "tasks/get",
     "tasks/cancel",
+    "tasks/update",
 ];
 /// Lines that wait in each direction.
 const QUEUE: usize = 64;
@@ -81,7 +82,7 @@ impl StdioTransport {
                     && METHODS.contains(&other.method.as_str())
                 {
                     // rmcp would say that there is no such method.
-                    let what = format!("the parameters of {} have another shape than the protocol's", other.method);
+                    let what = format!("the parameters of {} do not match the protocol", other.method);
                     self.pending_error = Some(error(-32602, &what, &id));
                     return None;
                 }

@@ -134,7 +134,12 @@ fn no_argument_is_taken_for_a_flag_or_grows_without_limit() {
         ("forge_start", json!({ "docs": "docs", "out": "run", "model": "--claude-path=/bin/sh" }), "like a flag"),
         ("forge_start", json!({ "docs": "docs", "out": "run", "claude_path": "/bin/sh" }), "unknown field"),
         ("forge_start", json!({ "out": "run" }), "either docs or case"),
-        ("forge_start", json!({ "docs": "docs", "out": "run" }), "no provider"),
+        (
+            "forge_start",
+            json!({ "docs": "docs", "out": "run" }),
+            "with `provider` \"mcp\" you answer the requests yourself",
+        ),
+        ("forge_start", json!({ "docs": "docs", "out": "model", "provider": "mcp" }), "is no empty folder"),
         ("forge_status", json!({ "job": "docs" }), "holds no run"),
     ] {
         let why = client.refused(tool, &arguments);
