@@ -77,7 +77,7 @@ pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     if args.explain {
         print_result(&format!("{}\n", report::heading(&view)));
-        print_result(&report::explain_run(&view).unwrap_or_else(|| "There is no counterexample.\n".to_owned()));
+        print_result(&report::explain_run(&view));
         return Ok(Exit::Ok);
     }
     match args.format {

@@ -18,7 +18,7 @@ use super::tool_arguments::{
     AnswerArguments, ForgeArguments, NextRequestArguments, ProviderName, QuestionArguments, RequestFileArguments,
     RunArguments, RunFolderArguments, parse,
 };
-use super::tool_result::{complete, failed};
+use super::tool_result::{complete, failed, page};
 use super::waiting::{Waited, poll_until, requested_wait, wait_with_progress};
 use super::{forging, handoff_requests};
 use crate::cli::failure::Failure;
@@ -70,6 +70,7 @@ pub(super) async fn call(
                 Some(answer) => answer,
                 None => match question::ask_user(&state.view, &question, context, responses).await? {
                     Asked::Answer(answer) => answer,
+                    Asked::Undecided(text) => return Ok(page(text, json!({ "decided": false }), Vec::new()).into()),
                     Asked::Ask(result) => return Ok(*result),
                 },
             };
@@ -111,6 +112,11 @@ async fn run_call(
             if state.is_running {
                 return Err(Failure::usage(format!("{} goes on already", run.relative())));
             }
+            if !matches!(state.name(&run.path), "stopped" | "interrupted") {
+                let outcome = state.name(&run.path);
+                return Err(Failure::usage(format!("{} has ended: {outcome}", run.relative()))
+                    .hint("forge_result has what it found; answer_question goes on after an ambiguity"));
+            }
             let is_answered_by_client = state.view.settings.command_line["provider"] == "handoff";
             let command = forging::resumed_run(&run).operand(&run.path);
             start(shared, folders, command, run, context, is_answered_by_client).await
@@ -121,7 +127,11 @@ async fn run_call(
             Ok(forging::result(&run, &cancel_of(context)).await?.into())
         }
         "forge_cancel" => {
-            let (run, _) = run_of(folders, &parse::<RunFolderArguments>(tool, arguments)?.job)?;
+            let (run, state) = run_of(folders, &parse::<RunFolderArguments>(tool, arguments)?.job)?;
+            if !state.is_running {
+                let place = state.line(&run);
+                return Err(Failure::usage("there is nothing to stop: no process works on the run").hint(place));
+            }
             Ok(forging::stop(&run).await?.into())
         }
         "next_request" => next_request(folders, &parse(tool, arguments)?, context).await,
@@ -198,7 +208,8 @@ async fn status(
 ) -> Result<CallToolResponse, Failure> {
     let (run, first) = run_of(folders, &given.job)?;
     let wait = requested_wait(given.wait_seconds, 0);
-    if !wait.is_zero() && !first.is_at_rest(&run.path) {
+    // A request that waits is what the client waits for.
+    if !wait.is_zero() && !first.is_at_rest(&run.path) && first.pending(&run.path).is_empty() {
         let before = first.line(&run);
         let changed = poll_until(|| {
             let state = RunState::read(&run.path).ok()?;

@@ -167,7 +167,15 @@ pub(super) fn status(run: &AllowedPath, state: &RunState) -> CallToolResult {
 
 /// The status, after what has just been done.
 pub(super) fn status_after(done: &str, run: &AllowedPath, state: &RunState) -> CallToolResult {
-    complete(format!("{done}{}", state.line(run)), shortened_value(&state.json(run)).0, Vec::new())
+    complete(format!("{done}{}", state.line(run)), shortened_value(&without_nulls(state.json(run))).0, Vec::new())
+}
+
+/// A member that is null says nothing, and costs its reader tokens.
+fn without_nulls(mut data: Value) -> Value {
+    if let Some(members) = data.as_object_mut() {
+        members.retain(|_, member| !member.is_null());
+    }
+    data
 }
 
 /// What a run has found.
@@ -187,11 +195,23 @@ pub(super) async fn result(run: &AllowedPath, cancel: &Cancel) -> Result<CallToo
         _ => state.line(run),
     };
     let check = &revision["check"];
-    if check.is_object() {
-        let _ = write!(text, "\ncheck of rev_{}: {}", revision["revision"], verdict_line(check));
+    // A question has two revisions, one for each reading.
+    let asked = state.view.open_question();
+    let of_question = asked.iter().flat_map(|question| &question.readings);
+    let mut shown: Vec<(Option<u64>, String)> = of_question
+        .map(|reading| (reading.revision.map(u64::from), format!(", with reading {}", reading.choice)))
+        .collect();
+    if shown.is_empty() {
+        shown.push((revision["revision"].as_u64(), String::new()));
     }
-    if let Some(question) = state.view.open_question() {
-        let _ = write!(text, "\n{}", question_text(&state.view, &question));
+    for (number, reading) in shown.iter().filter(|(number, _)| number.is_some()) {
+        let checked = revisions.iter().rfind(|revision| revision["revision"].as_u64() == *number);
+        if let Some(check) = checked.map(|revision| &revision["check"]).filter(|check| check.is_object()) {
+            let _ = write!(text, "\ncheck of rev_{}{reading}: {}", number.unwrap_or_default(), verdict_line(check));
+        }
+    }
+    if let Some(question) = &asked {
+        let _ = write!(text, "\n{}", question_text(&state.view, question));
     }
     // Times, costs of each node and hashes are in the journal. The requirements, the steps of a flaw and what was assumed
     // are what the user has to read.
@@ -200,13 +220,13 @@ pub(super) async fn result(run: &AllowedPath, cancel: &Cancel) -> Result<CallToo
     let file = |kind| path_of(run, &state, kind).filter(|path| path.is_file());
     let data = json!({
         "job": run.relative(), "folder": run.path, "state": state.name(&run.path), "outcome": whole["outcome"],
-        "why": finished["why"], "revision": revision["revision"], "spec": file("spec"), "config": file("config"),
+        "revision": revision["revision"], "spec": file("spec"), "config": file("config"),
         "requirements": requirements, "flaw": whole["flaw"], "violations": violations, "question": whole["question"],
         "open_points": open_points, "assumptions": assumptions, "mutants": mutants, "spent": whole["spent_total"],
-        "check": {
+        "check": check.is_object().then(|| json!({
             "verdict": check["verdict"], "violated": check["violated"], "bounds": check["bounds"],
             "checker": check["checker"], "version": check["version"], "statistics": check["statistics"],
-        },
+        })),
     });
-    Ok(complete(text, shortened_value(&data).0, run_resources(run, &state)))
+    Ok(complete(text, shortened_value(&without_nulls(data)).0, run_resources(run, &state)))
 }

@@ -45,11 +45,14 @@ pub(super) fn request_page(
         Some((before, after)) => format!("{before}{}", after.split_once("`.").map_or(after, |(_, after)| after)),
         None => text.to_owned(),
     };
+    if offset > 0 && offset >= text.len() {
+        return Err(Failure::usage(format!("the text of request {} has {} bytes", request.seq, text.len())));
+    }
     let (part, next) = page_of(&text, offset);
     let job = run.relative();
     let mut shown = String::new();
     if offset == 0 {
-        let _ = write!(shown, "Request {seq} of {job} ({}).", request.purpose, seq = request.seq);
+        let _ = write!(shown, "Request {seq} of {job}, for {}.", request.node, seq = request.seq);
         if !is_named {
             shown.push_str(" Answer it yourself, or give its number to a fresh sub-agent.");
         }

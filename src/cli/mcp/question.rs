@@ -30,6 +30,8 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// An answer, or the result that asks the client for one.
 pub(super) enum Asked {
     Answer(String),
+    /// Nobody has decided; what to do about it. No failure: clients invite their model to try a failed call again.
+    Undecided(String),
     Ask(Box<CallToolResponse>),
 }
 
@@ -48,9 +50,15 @@ pub(super) async fn ask_user(
     responses: Option<&InputResponses>,
 ) -> Result<Asked, Failure> {
     let can_ask = context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
+    let undecided = |why: &str| {
+        Asked::Undecided(format!(
+            "{why}; the run stays as it is. Only the user can decide this: ask, do not choose. Then call answer_question again \
+             with `answer`: a, b, or the user's own reading.\n\n{}",
+            question_text(view, question)
+        ))
+    };
     if !can_ask {
-        return Err(Failure::usage(question_text(view, question))
-            .hint("ask the user, and call answer_question again with `answer`: a, b, or the reading in words"));
+        return Ok(undecided("This client cannot ask its user"));
     }
     let request = request(view, question)?;
     let given: ElicitResult = if forbids_server_requests(context) {
@@ -75,11 +83,7 @@ pub(super) async fn ask_user(
     let answer = given.content.as_ref().and_then(|content| content[KEY].as_str()).unwrap_or_default();
     match given.action {
         ElicitationAction::Accept => Ok(Asked::Answer(checked_text("the answer", answer.trim())?.to_owned())),
-        _ => Err(Failure::usage(format!(
-            "the user did not answer the question; the run stays as it is\n{}",
-            question_text(view, question)
-        ))
-        .hint("ask the user, and call answer_question again with `answer`: a, b, or the reading in words")),
+        _ => Ok(undecided("The user did not answer the question")),
     }
 }
 

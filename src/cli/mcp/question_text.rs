@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::pipeline::{Question, RunView};
+use crate::report::known_words;
 
 /// Columns that clients show without cutting.
 const WIDTH: usize = 100;
@@ -17,7 +18,8 @@ pub(super) fn question_text(view: &RunView, question: &Question) -> String {
     }
     write_wrapped(&mut text, &format!("{}: {}", question.open_point.id, question.open_point.question));
     for reading in &question.readings {
-        write_wrapped(&mut text, &format!("{}: {}", reading.choice, reading.reading));
+        let known = known_words(id, reading);
+        write_wrapped(&mut text, &format!("{}: {} (Under this reading: {known}.)", reading.choice, reading.reading));
     }
     text.trim_end().to_owned()
 }

@@ -79,6 +79,7 @@ impl RunState {
         data["job"] = json!(run.relative());
         data["folder"] = json!(run.path);
         data["state"] = json!(self.name(&run.path));
+        data["finished"] = json!(self.view.finished.as_ref().is_some_and(|f| f.outcome != Outcome::Stopped));
         let pending = self.pending(&run.path);
         if let Some(first) = pending.first() {
             data["pending_request"] = json!({ "request": first.seq, "node": first.node });

@@ -13,9 +13,7 @@ const MAX_TEXT: usize = 64 << 10;
 
 pub(super) fn parse<T: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<T, Failure> {
     let arguments = Value::Object(arguments.unwrap_or_default());
-    serde_json::from_value(arguments).map_err(|e| {
-        Failure::usage(format!("the arguments of {tool} are wrong: {e}")).hint("tools/list has their schema")
-    })
+    serde_json::from_value(arguments).map_err(|e| Failure::usage(format!("the arguments of {tool} are wrong: {e}")))
 }
 
 /// A text that becomes an argument of a command.

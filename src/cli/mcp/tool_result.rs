@@ -189,6 +189,16 @@ fn mutation_result(object: &Value) -> CommandResult {
         };
         mutants.iter().filter(is_wanted).map(short).collect()
     };
+    if let Some(reason) = object["reason"].as_str() {
+        let checked = if object["baseline"].is_object() {
+            format!("\nunchanged specification: {}", verdict_line(&object["baseline"]))
+        } else {
+            String::new()
+        };
+        let text =
+            format!("no mutant was judged: {reason}{checked}\nmutation testing needs a specification that holds");
+        return CommandResult { text, data: Some(json!({ "reason": reason })), is_shortened: false };
+    }
     let survivors = with(&["survived"]);
     let mut text = if object["summary"].is_object() && !mutants.is_empty() {
         count_line(&object["summary"])
@@ -232,6 +242,9 @@ pub(super) fn verdict_line(check: &Value) -> String {
     // In a report, the verdict of a violated check is an object.
     let verdict = check["verdict"].as_object().and_then(|verdict| verdict.keys().next());
     let mut line = verdict.map_or_else(|| text(&check["verdict"]), Clone::clone);
+    if line == "invalid" {
+        return invalid_line(check);
+    }
     if !check["violated"].is_null() {
         let violated = &check["violated"];
         line.push_str(": ");
@@ -240,12 +253,33 @@ pub(super) fn verdict_line(check: &Value) -> String {
     if let Some(reason) = check["reason"].as_str() {
         line = format!("{line} ({reason})");
     }
+    let further = check["further"].as_array().into_iter().flatten();
+    let more: Vec<&str> =
+        further.filter(|other| other["verdict"] == "violated").filter_map(|other| other["name"].as_str()).collect();
+    if !more.is_empty() {
+        let _ = write!(line, "; also violated: {}", more.join(", "));
+    }
+    let has_none = |list: &str| check[list].as_array().is_some_and(Vec::is_empty);
+    if line == "holds" && has_none("invariants") && has_none("properties") {
+        line.push_str(", but no invariant and no property was checked");
+    }
     let bounds = serde_json::from_value::<Bounds>(check["bounds"].clone())
         .map_or_else(|_| format!("bounds: {}", check["bounds"]), |bounds| bounds_sentence(&bounds));
     let states = check["statistics"]["distinct"].as_u64().map_or(String::new(), |n| format!(", {n} distinct states"));
     let version = check["version"].as_str().filter(|version| !version.is_empty());
     let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
     format!("{line}; within {bounds}; checked by {}{version}{states}", text(&check["checker"]))
+}
+
+/// Nothing was checked, so there are no bounds.
+fn invalid_line(check: &Value) -> String {
+    let diagnostic = &check["diagnostics"][0];
+    let place = match (diagnostic["line"].as_u64(), diagnostic["column"].as_u64()) {
+        (Some(line), Some(column)) if line > 0 => format!(" (line {line}, column {column})"),
+        _ => String::new(),
+    };
+    let reason = check["reason"].as_str().or_else(|| diagnostic["message"].as_str()).unwrap_or("no reason was given");
+    format!("invalid: {reason}{place}; there is no verdict")
 }
 
 #[cfg(test)]

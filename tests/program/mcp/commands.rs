@@ -106,9 +106,24 @@ fn each_command_answers_with_data_a_short_text_and_its_bounds() {
     let violated = client.call("check", &model);
     assert_eq!((&violated["verdict"], &violated["violated"]["name"]), (&json!("violated"), &json!("NeverAbove")));
     assert_eq!(violated["trace"].as_array().unwrap().len(), 4, "{violated}");
+    let unjudged = client.call("mutate", &model);
+    let said = unjudged["message"].as_str().unwrap();
+    assert!(said.starts_with("no mutant was judged: ") && said.contains("NeverAbove; within Max = 2"), "{said}");
     let explained = client.call("explain_trace", &model);
     let story = explained["text"].as_str().unwrap();
     assert!(story.contains("NeverAbove") && story.contains("Bounds: Max = 2"), "{explained}");
+    bench.write("model/Bare.tla", "---- MODULE Bare ----\nVARIABLE x\nInit == x = 0\nNext == x' = y\n====\n");
+    bench.write("model/Bare.cfg", "INIT Init\nNEXT Next\n");
+    let bare = json!({ "spec": "model/Bare.tla" });
+    let invalid = client.call("check", &bare)["message"].as_str().unwrap().to_owned();
+    assert!(
+        invalid.starts_with("invalid: ") && invalid.ends_with("(line 4, column 14); there is no verdict"),
+        "{invalid}"
+    );
+    assert!(client.call("mutate", &bare)["message"].as_str().unwrap().starts_with("no mutant was judged: "));
+    bench.write("model/Bare.tla", "---- MODULE Bare ----\nVARIABLE x\nInit == x = 0\nNext == x' = x\n====\n");
+    let held = client.call("check", &bare)["message"].as_str().unwrap().to_owned();
+    assert!(held.starts_with("holds, but no invariant and no property was checked; within "), "{held}");
     let wrong = client.refused("check", &json!({ "spec": "docs/counter.md" }));
     assert!(wrong.contains("docs/counter.md"), "{wrong}");
 }

@@ -74,7 +74,7 @@ fn a_run_from_a_recording_ends_approved_and_its_results_are_resources() {
     assert!(client.refused("explain_trace", &other).contains("are for spec"));
     // A folder with a run is not used again.
     assert!(client.refused("forge_start", &arguments).contains("finished run"));
-    assert!(client.refused("forge_cancel", &json!({ "job": "new/run" })).contains("no process works"));
+    assert!(client.refused("forge_cancel", &json!({ "job": "new/run" })).contains("there is nothing to stop"));
     assert!(client.refused("answer_question", &json!({ "job": "new/run" })).contains("no open question"));
 }
 
@@ -182,15 +182,16 @@ fn a_question_is_answered_by_the_user_or_by_an_argument() {
     let status = client.call("forge_status", &job);
     assert_eq!(status["question"]["readings"][1]["choice"], "b", "{status}");
     // A client that cannot ask its user gets the question.
-    let why = client.refused("answer_question", &job);
-    assert!(
-        why.contains("May the worker add at the limit?") && why.contains("b: no") && why.contains("ask the user"),
-        "{why}"
-    );
+    let said = client.call("answer_question", &job)["text"].as_str().unwrap().to_owned();
+    for words in ["May the worker add at the limit?", "b: no", "Only the user can decide", "Under this reading: R1 "] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let found = client.call("forge_result", &job)["message"].as_str().unwrap().to_owned();
+    assert!(found.contains(", with reading a: ") && found.contains(", with reading b: "), "{found}");
 
     let mut client = Client::with(&bench, &["--allow", "."], &json!({ "elicitation": {} }));
     client.elicited = json!({ "action": "decline" });
-    assert!(client.refused("answer_question", &job).contains("the run stays as it is"));
+    assert!(client.call("answer_question", &job)["text"].as_str().unwrap().contains("the run stays as it is"));
     let before = bench.events("specs").len();
     client.elicited = json!({ "action": "accept", "content": { "answer": "b" } });
     let answer = client.call_raw("answer_question", &job);
@@ -226,6 +227,10 @@ fn a_document_in_one_long_line_is_read_page_by_page() {
         file["from_byte"] = page["next_byte"].clone();
     }
     assert_eq!(whole, format!("{line}\nThe end.\n"));
+    // The status names the request that waits.
+    let status = client.call("forge_status", &json!({ "job": "run", "wait_seconds": 45 }));
+    assert_eq!(status["open_requests"], json!([number]));
+    assert!(client.refused("next_request", &json!({ "job": "run", "offset": 900_000 })).contains("has "));
     // The request by its number, as a sub-agent that reads its next page asks for it.
     let again = client.call("next_request", &json!({ "job": "run", "request": number, "offset": 100 }));
     assert_eq!(&again["request"], number);
