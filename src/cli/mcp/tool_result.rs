@@ -168,7 +168,7 @@ fn audit_lines(object: &Value) -> String {
         let line = rule["decided_at_line"].as_u64().map_or(String::new(), |line| format!(", line {line}"));
         let why = rule["explanation"][0].as_str().unwrap_or_default();
         let (id, formula) = (rule["id"].as_str().unwrap_or_default(), rule["formula"].as_str().unwrap_or_default());
-        let _ = write!(text, "\n{id} ({:.200}){line}: {why}", formula);
+        let _ = write!(text, "\n{id} ({formula:.200}){line}: {why}");
     }
     let of_rules = rules.iter().flat_map(|rule| rule["warnings"].as_array().into_iter().flatten());
     for warning in object["warnings"].as_array().into_iter().flatten().chain(of_rules).filter_map(Value::as_str) {
