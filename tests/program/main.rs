@@ -12,6 +12,7 @@ mod embedded;
 mod eval;
 mod findings;
 mod forged;
+mod installs;
 mod labels;
 mod mcp;
 mod model_tests;
