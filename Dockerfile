@@ -8,6 +8,11 @@
 
 FROM rust:1.93-slim-trixie AS build
 WORKDIR /src
+# cargo-deb finds the dependencies of the package with dpkg-shlibdeps.
+# hadolint ignore=DL3008
+RUN apt-get update && \
+    apt-get install --yes --no-install-recommends dpkg-dev && \
+    rm -rf /var/lib/apt/lists/*
 # Only the downloads are cached. A kept target folder judges by file times, and those of another
 # checkout could leave its program in this image.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
