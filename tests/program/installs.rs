@@ -113,6 +113,23 @@ fn the_commands_to_publish_name_only_the_address_that_was_given() {
     assert!(!without.contains("://"), "{without}");
     let with = commands(Some("https://git.example/forge"));
     assert_eq!(with, without.replace("$TLAFORGE_REPOSITORY", "https://git.example/forge"));
+
+    // The command that adds the address, on copies of the manifests.
+    let copies = tempfile::tempdir().unwrap();
+    let manifests = ["Cargo.toml", "crates/pluscal/Cargo.toml", "crates/temporal/Cargo.toml"];
+    for path in manifests {
+        let copy = copies.path().join(path);
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::write(copy, read(path)).unwrap();
+    }
+    let add = with.lines().find(|line| line.starts_with("sed ")).unwrap();
+    let status = Command::new("sh").args(["-c", add]).current_dir(copies.path()).status().unwrap();
+    assert!(status.success(), "{add}");
+    for path in manifests {
+        let text = std::fs::read_to_string(copies.path().join(path)).unwrap();
+        let manifest: Value = toml::from_str(&text).unwrap();
+        assert_eq!(manifest["package"]["repository"], "https://git.example/forge", "{path}");
+    }
 }
 
 #[test]
