@@ -13,6 +13,7 @@ mod eval;
 mod fetched_jars;
 mod findings;
 mod forged;
+mod installs;
 mod labels;
 mod libraries;
 mod mcp;
