@@ -8,7 +8,7 @@ use super::checking::{LoadedSpec, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
 use super::failure::Failure;
-use super::format::{FindingsFormat, Format};
+use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, list_states, write_page};
 use super::progress::Display;
@@ -62,6 +62,8 @@ pub(super) struct CheckArgs {
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
 }
 
 /// Up to so many states are drawn one by one, and so many are explored to count them.
@@ -93,7 +95,8 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
-    if !args.format.print(|| loaded.findings(&outcome).with_contradiction(contradictions.has_any())) {
+    let findings = || loaded.findings(&outcome).with_contradiction(contradictions.has_any());
+    if !args.format.print(&args.findings, findings)? {
         print_outcome(&args, &files, &outcome, second.as_deref());
     }
     if let Some(file) = &args.trace_out {

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::eval_args::EvalArgs;
 use super::eval_suite::eval_suite;
-use super::evaluator::{Evaluator, case_failure, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, specs_failure};
 use super::failure::Failure;
 use super::format::Format;
+use super::output_file::write_file;
 use super::page::write_page;
 use super::progress::Display;
 use super::settings::load_settings;
@@ -49,7 +50,7 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     write_report(&specs.root, &evaluation)?;
     let exit = exit_status(&evaluation, args.fail_under);
     let entries = [Entry { case: case.name, outcome: Outcome::Evaluated(Box::new(evaluation)) }];
-    let printed = args.format.print(|| report::eval_findings(&entries));
+    let printed = args.format.print(&args.findings, || report::eval_findings(&entries))?;
     if let (false, Outcome::Evaluated(evaluation)) = (printed, &entries[0].outcome) {
         match args.format.plain() {
             Format::Text => print_result(&report::evaluation(evaluation)),

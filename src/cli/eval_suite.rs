@@ -9,10 +9,11 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::eval_args::EvalArgs;
-use super::evaluator::{Evaluator, case_failure, job_count, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, job_count, specs_failure};
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};
+use super::output_file::write_file;
 use super::page::write_page;
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
@@ -85,7 +86,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
         compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
-    print(&entries, &rows, comparison.as_ref(), &args);
+    print(&entries, &rows, comparison.as_ref(), &args)?;
     if let Some(path) = &args.results {
         write_file(path, &results(&rows))?;
     }
@@ -231,17 +232,19 @@ fn read_results_file(path: &Path) -> Result<Vec<Row>, Failure> {
     read_results(&text).map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint(hint))
 }
 
-fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) {
-    if args.format.print(|| report::eval_findings(entries)) {
-        return;
+fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) -> Result<(), Failure> {
+    if args.format.print(&args.findings, || report::eval_findings(entries))? {
+        return Ok(());
     }
     if args.format.plain() == Format::Json {
-        return print_json_line(&suite_json(entries, rows, comparison));
+        print_json_line(&suite_json(entries, rows, comparison));
+        return Ok(());
     }
     if args.show_one.is_some() {
         evaluations(entries).for_each(|evaluation| print_result(&(report::evaluation(evaluation) + "\n")));
     }
     print_result(&report::suite(entries, comparison));
+    Ok(())
 }
 
 fn suite_json(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) -> Value {

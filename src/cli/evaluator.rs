@@ -13,7 +13,6 @@ use crate::config::Settings;
 use crate::eval::{
     Case, CaseError, CheckerSlots, Evaluation, EvaluationContext, JudgingProgress, Specs, SpecsError, evaluate,
 };
-use crate::journal::write_atomically;
 use crate::process::Cancel;
 use crate::report::counted;
 
@@ -108,13 +107,6 @@ fn describe_judging(before: Option<JudgingProgress>, now: JudgingProgress) -> Op
 pub(super) fn job_count(args: &EvalArgs) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     args.jobs.map_or_else(processors, usize::from)
-}
-
-pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    write_atomically(&file, text.as_bytes()).map_err(|e| {
-        Failure::usage(format!("cannot write {}: {e}", path.display())).hint("name a file in an existing folder")
-    })
 }
 
 pub(super) fn case_failure(error: &CaseError) -> Failure {

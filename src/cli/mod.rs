@@ -43,6 +43,7 @@ mod mutate;
 mod new_run;
 mod objective;
 mod outcome_text;
+mod output_file;
 mod page;
 mod policy;
 mod policy_file;

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
-use super::format::{FindingsFormat, Format};
+use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, write_page};
 use super::progress::format_progress;
@@ -91,6 +91,8 @@ pub(super) struct MutateArgs {
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
 }
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
@@ -155,7 +157,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     let findings = || mutation_findings(&args.spec.display().to_string(), &subject, &judgements);
-    let printed = args.format.print(findings);
+    let printed = args.format.print(&args.findings, findings)?;
     match args.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
