@@ -46,6 +46,10 @@ pub(super) struct EvalArgs {
     /// Write the results to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Write the results of a suite to this `.json` file as a log of Inspect AI; in a folder, the log gets a name that
+    /// `inspect view` lists.
+    #[arg(long, value_name = "FILE", requires = "suite")]
+    pub inspect_log: Option<PathBuf>,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]

@@ -36,6 +36,7 @@ mod format;
 mod formula;
 mod formulate;
 mod growing_log;
+mod inspect_log;
 mod live;
 mod mcp;
 mod model_client;
