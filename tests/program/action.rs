@@ -178,6 +178,16 @@ fn wrong_inputs_end_the_step_without_a_result() {
 }
 
 #[test]
+fn no_message_is_a_command_of_actions() {
+    let job = Job::new();
+    let done = job.command("test", "nowhere\n::warning::a\n \t::warning::b", "").expect(2);
+    for line in [done.stdout.lines(), done.stderr.lines()].into_iter().flatten() {
+        assert!(!line.trim_start().starts_with("::"), "{line}");
+    }
+    done.says(&["error: cannot read nowhere\n", "\n| ::warning::a\n", "\n|  \t::warning::b"]);
+}
+
+#[test]
 fn no_input_is_run_by_a_shell() {
     let job = Job::new();
     for (command, path, arguments) in [
