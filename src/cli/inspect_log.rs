@@ -23,7 +23,7 @@ impl PreparedLog {
         let log = InspectLog { suite: suite.display().to_string(), started: clock()(), tasks: loaded.collect() };
         let path = if file.is_dir() { file.join(log.file_name()) } else { file.to_owned() };
         let refused = |why: &str| {
-            let hint = "--inspect-log takes a .json file in an existing folder, or a folder of logs";
+            let hint = "--inspect-log takes a .json file in an existing folder, or an existing folder";
             Err(Failure::usage(format!("cannot write the log {}: {why}", path.display())).hint(hint))
         };
         if path.extension().is_none_or(|extension| extension != "json") {
