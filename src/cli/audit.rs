@@ -53,7 +53,8 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     if args.follow && args.page.html.is_some() {
         return Err(Failure::usage("--follow cannot write a page, which needs the whole log").hint("remove --follow"));
     }
-    if args.follow && ![FindingsFormat::Text, FindingsFormat::Json].contains(&args.format) {
+    let is_plain = [FindingsFormat::Text, FindingsFormat::Json].contains(&args.format);
+    if args.follow && !(is_plain && args.findings.findings.is_empty()) {
         return Err(Failure::usage("--follow prints text or JSON").hint("remove --follow, or use --format json"));
     }
     if args.follow {
@@ -139,7 +140,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         print_default_audit(args, shape, &audited, &verification)?;
         forget_missing_fields(&mut audited);
     } else {
-        print_audit(args, shape, &audited);
+        print_audit(args, shape, &audited)?;
     }
     write_audit_page(args, shape.name(), &audited, &verification)?;
     let broken = !verification.objections.is_empty()
@@ -225,7 +226,7 @@ fn print_default_audit(
     for what in &verification.unverified {
         print_message(&format!("warning: {log}: not verified: {what}"));
     }
-    let printed = args.format.print(|| audit_findings(&log, audited, verification));
+    let printed = args.format.print(&args.findings, || audit_findings(&log, audited, verification))?;
     match args.format.plain() {
         _ if printed => {}
         Format::Text => {
@@ -270,17 +271,19 @@ fn verify_journal(args: &AuditArgs) -> Result<Verification, Failure> {
     Ok(verification)
 }
 
-fn print_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport) {
+fn print_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }
-    let printed = args.format.print(|| audit_findings(&log, audited, &Verification::default()));
+    let findings = || audit_findings(&log, audited, &Verification::default());
+    let printed = args.format.print(&args.findings, findings)?;
     match args.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&audit_text(&log, audited)),
         Format::Json => print_json_line(&audit_json(&log, shape.name(), audited)),
     }
+    Ok(())
 }
 
 /// Evaluates the rules while the log grows, until Ctrl-C, the end of stdin, or the end of the run.

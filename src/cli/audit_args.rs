@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs, ValueEnum};
 
 use super::audit_labels::LabelArgs;
-use super::format::FindingsFormat;
+use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 
 #[derive(Debug, ClapArgs)]
@@ -46,6 +46,8 @@ pub(super) struct AuditArgs {
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
     #[command(flatten)]
     pub labels: LabelArgs,
 }

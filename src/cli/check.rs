@@ -9,7 +9,7 @@ use super::checking::{LoadedSpec, config_path, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
 use super::failure::Failure;
-use super::format::{FindingsFormat, Format};
+use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, list_states, write_page};
 use super::progress::Display;
@@ -72,6 +72,8 @@ pub(super) struct CheckArgs {
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
 }
 
 /// Up to so many states are drawn one by one, and so many are explored to count them.
@@ -113,7 +115,8 @@ async fn check_once(args: &CheckArgs, cancel: &Cancel) -> Result<(Exit, CheckOut
     };
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
-    if !args.format.print(|| loaded.findings(&outcome).with_contradiction(contradictions.has_any())) {
+    let findings = || loaded.findings(&outcome).with_contradiction(contradictions.has_any());
+    if !args.format.print(&args.findings, findings)? {
         print_outcome(args, &files, &outcome, second.as_deref());
     }
     if let Some(note) = loaded.missing_modules_note(&outcome, &limits.libraries) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::failure::{Fails, Failure};
 use super::fetch_tools::fetch_jar;
-use super::format::FindingsFormat;
+use super::format::{FindingsFiles, FindingsFormat};
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
 use super::page::{RunPageArgs, note_page_command};
@@ -46,6 +46,8 @@ pub(super) struct DemoArgs {
     /// Output format: `text`, `json` (one event a line), `sarif`, `github` or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
     #[command(flatten)]
     pub pages: RunPageArgs,
 }
@@ -88,7 +90,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         objective,
         policy: args.policy,
     };
-    let exit = start_and_drive(job, settings, args.format, &args.pages).await?;
+    let exit = start_and_drive(job, settings, (args.format, &args.findings), &args.pages).await?;
     if args.format == FindingsFormat::Text {
         print_message(&format!("next: tlaforge report {}", shell_word(&out)));
     }

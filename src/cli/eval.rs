@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::eval_args::EvalArgs;
 use super::eval_suite::eval_suite;
-use super::evaluator::{Evaluator, case_failure, explain_low_score, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, explain_low_score, specs_failure};
 use super::failure::Failure;
 use super::format::Format;
+use super::output_file::write_file;
 use super::page::write_page;
 use super::progress::Display;
 use super::settings::load_settings;
@@ -31,7 +32,8 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     };
     // clap does not ask for `--suite` here: it conflicts with `SPECS`, which is given.
     let suite_flags = [("--runs", args.runs.is_some()), ("--compare", args.compare.is_some())];
-    let suite_flags = suite_flags.into_iter().chain([("--results", args.results.is_some())]);
+    let more_flags = [("--results", args.results.is_some()), ("--inspect-log", args.inspect_log.is_some())];
+    let suite_flags = suite_flags.into_iter().chain(more_flags);
     if let Some((flag, _)) = suite_flags.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{flag} needs --suite")).hint("add --suite DIR, or remove the flag"));
     }
@@ -50,9 +52,9 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let exit = exit_status(&evaluation, args.fail_under);
     let too_low = args.fail_under.and_then(|least| explain_low_score(least, evaluation.score));
     let entries = [Entry { case: case.name, outcome: Outcome::Evaluated(Box::new(evaluation)) }];
-    let printed = args.format.print(|| {
+    let printed = args.format.print(&args.findings, || {
         report::eval_findings(&entries).with_errors("score", too_low).with_contradiction(evaluator.has_contradictions())
-    });
+    })?;
     if let (false, Outcome::Evaluated(evaluation)) = (printed, &entries[0].outcome) {
         match args.format.plain() {
             Format::Text => print_result(&report::evaluation(evaluation)),

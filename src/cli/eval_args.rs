@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs};
 
 use super::completions::cases;
-use super::format::FindingsFormat;
+use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_positive, parse_share};
@@ -48,6 +48,10 @@ pub(super) struct EvalArgs {
     /// Write the results to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Write the results of a suite to this `.json` file as a log of Inspect AI; in a folder, the log gets a name that
+    /// `inspect view` lists.
+    #[arg(long, value_name = "FILE", requires = "suite")]
+    pub inspect_log: Option<PathBuf>,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -56,4 +60,6 @@ pub(super) struct EvalArgs {
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
 }

@@ -9,10 +9,12 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::eval_args::EvalArgs;
-use super::evaluator::{Evaluator, case_failure, explain_low_score, job_count, specs_failure, write_file};
+use super::evaluator::{Evaluator, case_failure, explain_low_score, job_count, specs_failure};
 use super::failure::{Fails, Failure};
 use super::format::Format;
+use super::inspect_log::PreparedLog;
 use super::new_run::{DocumentSource, NewRun, create_run};
+use super::output_file::write_file;
 use super::page::write_page;
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
@@ -31,7 +33,7 @@ use crate::llm::Recording;
 use crate::nodes::NodeDispatcher;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
-use crate::report::{self, Entry, Outcome};
+use crate::report::{self, Entry, Outcome, evaluations};
 use crate::shell::shell_word;
 
 /// The result of a case, and the exit status for this case alone.
@@ -54,6 +56,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
                 .hint(format!("its cases are {}", names.join(", "))));
         }
     }
+    let inspect_log = args.inspect_log.as_deref().map(|file| PreparedLog::new(file, dir, &cases)).transpose()?;
     let evaluator = Evaluator::new(&args, &load_settings(args.tools.layer())?)?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format.plain());
@@ -87,12 +90,12 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     });
     let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows)));
     let is_contradicted = evaluator.has_contradictions();
-    let printed = args.format.print(|| {
+    let printed = args.format.print(&args.findings, || {
         report::eval_findings(&entries)
             .with_errors("worse", comparison.iter().flat_map(|comparison| comparison.regressions.clone()))
             .with_errors("score", too_low.clone())
             .with_contradiction(is_contradicted)
-    });
+    })?;
     if !printed {
         print(&entries, &rows, comparison.as_ref(), &args);
     }
@@ -101,6 +104,9 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     }
     if let Some(path) = &args.junit {
         write_file(path, &report::junit(&entries))?;
+    }
+    if let Some(log) = inspect_log {
+        log.write(&entries, evaluator.has_contradictions())?;
     }
     if let Some(path) = &args.page.html {
         write_page(path, &report::eval_page(&entries, comparison.as_ref(), &dir.display().to_string()))?;
@@ -224,13 +230,6 @@ fn nothing_to_evaluate(args: &EvalArgs) -> String {
         Some(runs) => format!("it has no recording, and {} has no run of it", runs.display()),
         None => "it has no recording (recording/run.jsonl), and --runs is not given".to_owned(),
     }
-}
-
-fn evaluations(entries: &[Entry]) -> impl Iterator<Item = &Evaluation> {
-    entries.iter().filter_map(|entry| match &entry.outcome {
-        Outcome::Evaluated(evaluation) => Some(&**evaluation),
-        _ => None,
-    })
 }
 
 fn read_results_file(path: &Path) -> Result<Vec<Row>, Failure> {

@@ -13,7 +13,6 @@ use crate::config::Settings;
 use crate::eval::{
     Case, CaseError, CheckerSlots, Evaluation, EvaluationContext, JudgingProgress, Specs, SpecsError, evaluate,
 };
-use crate::journal::write_atomically;
 use crate::process::Cancel;
 use crate::report::counted;
 
@@ -117,13 +116,6 @@ pub(super) fn explain_low_score(least: f64, score: Option<f64>) -> Option<String
         Some(score) => Some(format!("--fail-under: the score is {score:.4}, below {least}")),
         None => Some("--fail-under: there is no score".to_owned()),
     }
-}
-
-pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    write_atomically(&file, text.as_bytes()).map_err(|e| {
-        Failure::usage(format!("cannot write {}: {e}", path.display())).hint("name a file in an existing folder")
-    })
 }
 
 pub(super) fn case_failure(error: &CaseError) -> Failure {

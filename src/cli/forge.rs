@@ -10,14 +10,13 @@ use serde_json::{Value, json};
 
 use super::contradictions::ContradictionReports;
 use super::failure::{Fails, Failure};
-use super::format::FindingsFormat;
+use super::format::{FindingsFiles, FindingsFormat};
 use super::live::{LiveServer, WatchedRun};
 use super::page::RunPageArgs;
 use super::progress::Display;
 use super::provider::{AnswerSource, create_caller};
-use super::run_folder::{run_failure, update_visible_files};
+use super::run_folder::{findings_of_run, run_failure, update_visible_files};
 use super::secrets::refuse_secrets;
-use super::spec_files::read_spec;
 use super::terminal::print_result;
 use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
 use super::trust::{check_recording_target, default_folder};
@@ -28,7 +27,7 @@ use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SING
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
-use crate::report::{answer_commands, interrupted_summary, run_findings, summary};
+use crate::report::{answer_commands, interrupted_summary, summary};
 use crate::shell::shell_word;
 
 /// What a run needs besides its folder.
@@ -126,7 +125,7 @@ pub(super) async fn drive_and_report(
     prepared: Preparation,
     docs: &Path,
     display: &Arc<Display>,
-    format: FindingsFormat,
+    (format, files): (FindingsFormat, &FindingsFiles),
     pages: &RunPageArgs,
 ) -> Result<Exit, Failure> {
     let server = pages.watch.then(|| serve(run, &prepared, display)).transpose()?;
@@ -138,11 +137,8 @@ pub(super) async fn drive_and_report(
     update_visible_files(run, display)?;
     let view = run.view();
     // With `json`, each event was printed when it was written, the outcome among them.
-    if !format.print(|| {
-        run_findings(&view, run.root(), docs, &|path| read_spec(path).ok())
-            .with_contradiction(prepared.contradictions.has_any())
-    }) && format == FindingsFormat::Text
-    {
+    let findings = || findings_of_run(run, docs).with_contradiction(prepared.contradictions.has_any());
+    if !format.print(files, findings)? && format == FindingsFormat::Text {
         // After Ctrl-C nobody wants 50 lines, and the outcome would scroll away.
         let is_interrupted = finished.reason == Some(StopReason::Interrupted);
         print_result(&if is_interrupted { interrupted_summary(&view) } else { summary(&view, display.width()) });

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::BoolishValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::format::FindingsFormat;
+use super::format::{FindingsFiles, FindingsFormat};
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_candidates, parse_mutants, parse_positive, parse_rounds};
 use crate::config::{Draft, Layer, seconds, seconds_or_off};
@@ -124,6 +124,8 @@ pub(super) struct ForgeArgs {
     /// (annotations) or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -179,6 +181,7 @@ impl ForgeArgs {
             objective: _,
             policy: _,
             format: _,
+            findings: _,
         } = self.clone();
         // A switch can only turn a setting on: its absence must not override `true` in the settings file.
         let switch = |given: bool| given.then_some(true);

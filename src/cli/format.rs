@@ -1,7 +1,11 @@
 //! How a command prints its result: as text, as JSON, or as a list of findings.
 
-use clap::ValueEnum;
+use std::path::{Path, PathBuf};
 
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::failure::Failure;
+use super::output_file::{unwritable_reason, write_file};
 use super::terminal::{print_json_line, print_result};
 use crate::report::{Findings, github_annotations, markdown_summary, sarif};
 
@@ -34,16 +38,53 @@ impl FindingsFormat {
         if self == Self::Json { Format::Json } else { Format::Text }
     }
 
-    /// Prints the findings; `false` if this is no format of findings, so that the command prints its own text or JSON.
-    #[must_use]
-    pub(super) fn print(self, findings: impl FnOnce() -> Findings) -> bool {
-        let findings = || findings().relative_to(&std::env::current_dir().unwrap_or_default());
-        match self {
-            Self::Text | Self::Json => return false,
-            Self::Sarif => print_json_line(&sarif(&findings())),
-            Self::Github => print_result(&github_annotations(&findings())),
-            Self::Markdown => print_result(&markdown_summary(&findings())),
+    /// Prints the findings and writes them to `files`; `false` if this is no format of findings, so that the command prints
+    /// its own text or JSON.
+    pub(super) fn print(self, files: &FindingsFiles, findings: impl FnOnce() -> Findings) -> Result<bool, Failure> {
+        let is_plain = matches!(self, Self::Text | Self::Json);
+        if is_plain && files.findings.is_empty() {
+            return Ok(false);
         }
-        true
+        let findings = findings().relative_to(&std::env::current_dir().unwrap_or_default());
+        match self {
+            Self::Text | Self::Json => {}
+            Self::Sarif => print_json_line(&sarif(&findings)),
+            Self::Github => print_result(&github_annotations(&findings)),
+            Self::Markdown => print_result(&markdown_summary(&findings)),
+        }
+        files.write(&findings)?;
+        Ok(!is_plain)
     }
+}
+
+/// Files that receive the findings of a command, whatever it prints, so that one run serves several readers.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(super) struct FindingsFiles {
+    /// Write what was found beside its lines to this file as well: as SARIF if its name ends in `.sarif`, as Markdown if it
+    /// ends in `.md` (repeatable) [default: none].
+    #[arg(long, value_name = "FILE", value_parser = parse_findings_file)]
+    pub findings: Vec<PathBuf>,
+}
+
+impl FindingsFiles {
+    fn write(&self, findings: &Findings) -> Result<(), Failure> {
+        for path in &self.findings {
+            let text = if is_sarif(path) { format!("{:#}\n", sarif(findings)) } else { markdown_summary(findings) };
+            write_file(path, &text)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_sarif(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "sarif")
+}
+
+/// Refuses a file that cannot be written before the command begins.
+fn parse_findings_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if !is_sarif(&path) && path.extension().is_none_or(|extension| extension != "md") {
+        return Err("its name must end in .sarif or .md".to_owned());
+    }
+    unwritable_reason(&path).map_or(Ok(path), Err)
 }

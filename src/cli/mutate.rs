@@ -15,7 +15,7 @@ use super::completions::operators;
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
-use super::format::{FindingsFormat, Format};
+use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, write_page};
 use super::progress::format_progress;
@@ -99,6 +99,8 @@ pub(super) struct MutateArgs {
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
 }
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
@@ -177,11 +179,11 @@ async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit,
     }
     let summary = Summary::from_judgements(&judgements, &subject.cfg);
     let too_low = args.fail_under.and_then(|least| explain_low_score(least, &summary));
-    let printed = args.format.print(|| {
+    let printed = args.format.print(&args.findings, || {
         mutation_findings(&args.spec.display().to_string(), &subject, &judgements)
             .with_errors("score", too_low.clone())
             .with_contradiction(contradictions.has_any())
-    });
+    })?;
     match args.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&mutation_text(&subject, &baseline, &judgements, made, waited)),

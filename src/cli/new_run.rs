@@ -8,7 +8,7 @@ use super::failure::{Fails, Failure};
 use super::forge::{
     Preparation, draft, drive_and_report, prepare, prompts_in_use, reads_blindly, routing_settings, settings_to_journal,
 };
-use super::format::FindingsFormat;
+use super::format::{FindingsFiles, FindingsFormat};
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
 use super::page::RunPageArgs;
 use super::policy_file::PolicyFile;
@@ -68,17 +68,17 @@ pub(super) struct NewRun {
 pub(super) async fn start_and_drive(
     job: NewRun,
     settings: Settings,
-    format: FindingsFormat,
+    outputs: (FindingsFormat, &FindingsFiles),
     pages: &RunPageArgs,
 ) -> Result<Exit, Failure> {
     pages.page.check(Some(&job.out))?;
-    let display = Arc::new(Display::new(format.plain()));
+    let display = Arc::new(Display::new(outputs.0.plain()));
     let docs = match &job.docs {
         DocumentSource::Path(path) => path.clone(),
         DocumentSource::Loaded(_) => PathBuf::new(),
     };
     let (run, prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
-    drive_and_report(&run, prepared, &docs, &display, format, pages).await
+    drive_and_report(&run, prepared, &docs, &display, outputs, pages).await
 }
 
 /// Creates a run. Checks everything that can be checked before it writes anything.

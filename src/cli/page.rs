@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 
 use super::failure::{Fails, Failure};
+use super::output_file::unwritable_reason;
 use super::progress::Display;
 use super::signals::cancel_on_signals;
 use super::terminal::print_message;
@@ -51,25 +52,16 @@ impl PageArgs {
         };
         let shown = path.display();
         let folder = folder_of(path);
-        if path.is_dir() || path.file_name().is_none() {
-            return refused(format!("cannot write the page {shown}: it is a folder"));
-        }
-        if path.exists() && !is_page(path) {
+        if path.exists() && !path.is_dir() && !is_page(path) {
             return refused(format!("{shown} exists, and is no page that tlaforge wrote: it is not replaced"));
-        }
-        if path.metadata().is_ok_and(|there| !there.is_file() || there.permissions().readonly()) {
-            return refused(format!("cannot write the page {shown}: it is not a writable file"));
         }
         let is_same = |created: &Path| std::path::absolute(created).ok() == std::path::absolute(&folder).ok();
         if created.is_some_and(|created| is_same(created) && !created.exists()) {
             return Ok(());
         }
-        if !folder.is_dir() {
-            return refused(format!("cannot write the page {shown}: its folder does not exist"));
-        }
-        match tempfile::Builder::new().prefix(".new-").tempfile_in(&folder) {
-            Ok(_) => Ok(()),
-            Err(error) => refused(format!("cannot write the page {shown}: {}", error.kind())),
+        match unwritable_reason(path) {
+            None => Ok(()),
+            Some(why) => refused(format!("cannot write the page {shown}: {why}")),
         }
     }
 

@@ -24,17 +24,16 @@ use super::page::RunPageArgs;
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::{AnswerSource, check_provider_name};
-use super::run_folder::{open_run, run_failure, update_visible_files};
+use super::run_folder::{findings_of_run, open_run, run_failure, update_visible_files};
 use super::settings::environment_layer;
 use super::signals::cancel_on_signals;
-use super::spec_files::read_spec;
 use super::swap_example::example_recording;
 use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Decision, Finished, Outcome, PromptInUse, Run, RunError, RunView};
-use crate::report::{run_findings, summary};
+use crate::report::summary;
 use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
@@ -66,8 +65,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("start one: tlaforge run DOCS --out DIR"));
     }
     args.pages.page.check(None)?;
-    let format = args.forge.format;
-    let display = Arc::new(Display::new(format.plain()));
+    let outputs = (args.forge.format, &args.forge.findings);
+    let display = Arc::new(Display::new(args.forge.format.plain()));
     let run = open_run(&args.folder, &display)?;
     let view = run.view();
     // The process was killed before `run_started` was complete; a run that started has at least one document.
@@ -136,7 +135,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
                 path.display()
             ));
         }
-        return drive_and_report(&run, prepared, Path::new(DOCS), &display, format, &args.pages).await;
+        return drive_and_report(&run, prepared, Path::new(DOCS), &display, outputs, &args.pages).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         return show_finished(&run, finished, &args, &display).await;
@@ -148,7 +147,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let mut changed = describe_changes(&prepared)?;
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
-    drive_and_report(&run, prepared, Path::new(DOCS), &display, format, &args.pages).await
+    drive_and_report(&run, prepared, Path::new(DOCS), &display, outputs, &args.pages).await
 }
 
 /// Where documents usually are. The journal does not say where they were.
@@ -158,8 +157,7 @@ const DOCS: &str = "docs";
 async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
     let view = run.view();
     update_visible_files(run, display)?;
-    let printed =
-        args.forge.format.print(|| run_findings(&view, run.root(), Path::new(DOCS), &|path| read_spec(path).ok()));
+    let printed = args.forge.format.print(&args.forge.findings, || findings_of_run(run, Path::new(DOCS)))?;
     match args.forge.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&summary(&view, display.width())),

@@ -84,5 +84,5 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         objective,
         policy,
     };
-    start_and_drive(job, settings, args.forge.format, &args.pages).await
+    start_and_drive(job, settings, (args.forge.format, &args.forge.findings), &args.pages).await
 }

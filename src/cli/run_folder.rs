@@ -6,9 +6,11 @@ use std::sync::Arc;
 use super::environment::{clock, crash_point_from_env};
 use super::failure::Failure;
 use super::progress::Display;
+use super::spec_files::read_spec;
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, RunLock, StoreError};
 use crate::pipeline::{self, Outcome, RuleMonitorError, Run, RunEnvironment, RunError};
+use crate::report::{Findings, run_findings};
 
 /// Opens the run folder; `display` shows every event that is written.
 pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
@@ -26,6 +28,11 @@ pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failur
         ));
     }
     Ok(run)
+}
+
+/// The findings of a run. `docs` is where the user has the documents.
+pub(super) fn findings_of_run(run: &Run, docs: &Path) -> Findings {
+    run_findings(&run.view(), run.root(), docs, &|path| read_spec(path).ok())
 }
 
 /// Errors of the run's own files. They are not defects of the program, so each says what to do.

@@ -11,9 +11,9 @@ use walkdir::WalkDir;
 
 use super::checking::{LoadedSpec, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
-use super::evaluator::write_file;
 use super::failure::Failure;
-use super::format::{FindingsFormat, Format};
+use super::format::{FindingsFiles, FindingsFormat, Format};
+use super::output_file::write_file;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
@@ -48,6 +48,8 @@ pub(super) struct TestArgs {
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
 }
 
 pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
@@ -90,9 +92,8 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
     }
     tests.sort_by(|a, b| a.name.cmp(&b.name));
     let skipped = found - tests.len();
-    let printed = args
-        .format
-        .print(|| test_findings(&tests, skipped, began.elapsed()).with_contradiction(contradictions.has_any()));
+    let findings = || test_findings(&tests, skipped, began.elapsed()).with_contradiction(contradictions.has_any());
+    let printed = args.format.print(&args.findings, findings)?;
     match args.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&test_summary(&tests, skipped, began.elapsed())),

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::evaluator::write_file;
 use super::failure::Failure;
+use super::output_file::write_file;
 use crate::report::{explain, trace_itf, trace_mermaid, trace_plantuml};
 use crate::tla::{
     Cfg, CheckOutcome, Module, ReplayModule, Trace, UNLIMITED_WIDTH, Verdict, is_module_name, trace_table,

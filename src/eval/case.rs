@@ -165,6 +165,11 @@ impl Constraints {
 }
 
 impl Case {
+    /// The names of its documents, relative to `docs/`.
+    pub fn documents(&self) -> Vec<String> {
+        document_names(&self.root.join("docs")).collect()
+    }
+
     pub fn load(root: &Path) -> Result<Self, CaseError> {
         if !root.is_dir() {
             return Err(case_error(
@@ -175,8 +180,7 @@ impl Case {
         }
         let checklist = Checklist::read(root)?;
         let docs = root.join("docs");
-        let has_docs = walkdir::WalkDir::new(&docs).into_iter().flatten().any(|entry| entry.file_type().is_file());
-        if !has_docs {
+        if document_names(&docs).next().is_none() {
             return Err(case_error(&docs, "contains no document", "add the documents of the protocol there"));
         }
         let path = root.join("checklist.json");
@@ -266,6 +270,14 @@ impl Case {
     }
 }
 
+/// The documents below a folder by their relative names, sorted.
+fn document_names(docs: &Path) -> impl Iterator<Item = String> {
+    let files = walkdir::WalkDir::new(docs).sort_by_file_name().into_iter().flatten();
+    let name =
+        move |entry: walkdir::DirEntry| Some(entry.path().strip_prefix(docs).ok()?.to_string_lossy().into_owned());
+    files.filter(|entry| entry.file_type().is_file()).filter_map(name)
+}
+
 fn load_target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target, CaseError> {
     let text = files::read_text(file, files::MEDIUM)
         .map_err(|e| case_error(file, format!("cannot be read: {e}"), "it must be a readable text file"))?;
@@ -310,10 +322,10 @@ fn list_modules(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// A case of a suite by folder name, or the error of loading it.
-pub(super) type Entry = (String, Result<Case, CaseError>);
+pub type SuiteEntry = (String, Result<Case, CaseError>);
 
 /// Loads the cases of a suite, sorted by name.
-pub fn load_suite(dir: &Path) -> Result<Vec<Entry>, CaseError> {
+pub fn load_suite(dir: &Path) -> Result<Vec<SuiteEntry>, CaseError> {
     let remedy = "name a folder of cases, each with docs/ and checklist.json, such as evals/";
     let entries = std::fs::read_dir(dir).map_err(|e| case_error(dir, format!("cannot be read: {e}"), remedy))?;
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();

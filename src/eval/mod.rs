@@ -12,7 +12,9 @@ mod target;
 mod tiers;
 
 pub use carry::{Carrier, ModuleWithProperties};
-pub use case::{Bug, Case, CaseError, Checklist, ChecklistProperty, Constraints, Expected, Target, load_suite};
+pub use case::{
+    Bug, Case, CaseError, Checklist, ChecklistProperty, Constraints, Expected, SuiteEntry, Target, load_suite,
+};
 pub use evaluate::{EvaluationContext, evaluate};
 pub use known_bugs::JudgingProgress;
 pub use outcome::{
@@ -20,5 +22,5 @@ pub use outcome::{
     TimedOut, Tools, Undecided, WEIGHTS, WrongProperty,
 };
 pub use slots::CheckerSlots;
-pub use specs::{RunInfo, Specs, SpecsError};
+pub use specs::{ModelAnswers, RunInfo, Specs, SpecsError};
 pub use suite::{Comparison, Row, compare, mean, read_results, results};

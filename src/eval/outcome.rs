@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::specs::ModelAnswers;
 use crate::tla::Checker;
 
 /// Maximum number of distinct states for the full score of the second tier.
@@ -261,6 +262,10 @@ pub struct Evaluation {
     pub outcome: Option<crate::pipeline::Outcome>,
     /// Number of answers of the run that were recorded for another wording of the prompt.
     pub stale_answers: Option<u32>,
+    /// The models that answered in the run.
+    pub models: BTreeMap<String, ModelAnswers>,
+    /// The verdict on the specification, with its bounds.
+    pub verdict: String,
     /// The checker of the first two tiers.
     pub checker: Checker,
     pub tools: Tools,
@@ -274,6 +279,25 @@ impl Evaluation {
     /// Whether there is no score because no property could be carried over to any known bug.
     pub fn inapplicable(&self) -> bool {
         self.score.is_none() && self.tier3.inapplicable
+    }
+
+    /// Why the case is not judged; `None` if it is. A score of such a case would only be a lower bound.
+    pub fn unjudged(&self) -> Option<String> {
+        let undecided = |(name, criterion): (String, &Criterion)| {
+            let is_undecided = criterion.status == Status::Undecided;
+            is_undecided.then(|| format!("{name}: {}", criterion.reason.as_deref().unwrap_or("undecided")))
+        };
+        let bugs = &self.tier3.known_bugs;
+        match () {
+            () if self.inapplicable() => Some("no property could be carried over to any known bug".to_owned()),
+            () if self.tier1.undecided() => {
+                Some(self.criteria().into_iter().filter_map(undecided).collect::<Vec<_>>().join("; "))
+            }
+            () if !bugs.is_empty() && bugs.iter().all(|bug| bug.outcome == BugOutcome::Inconclusive) => {
+                Some("no known bug could be judged".to_owned())
+            }
+            () => None,
+        }
     }
 
     /// The criteria of the first tier, each with a name that includes the deciding tool.

@@ -1,10 +1,14 @@
 //! Loads the specification to evaluate from a run folder, or from any folder with a module and its configuration.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use crate::files;
 use crate::journal;
-use crate::pipeline::{Outcome, RunView, file};
+use crate::llm::Usage;
+use crate::pipeline::{Entry, Outcome, RunEvent, RunView, file};
 use crate::tla::Module;
 use crate::toolchain::{Libraries, SpecText, local_modules};
 
@@ -17,13 +21,36 @@ pub struct SpecsError {
     pub remedy: &'static str,
 }
 
+/// The answers of one model in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ModelAnswers {
+    pub answers: u32,
+    /// Tokens of all of them; `None` if any was not counted.
+    pub usage: Option<Usage>,
+    /// US dollars of all of them; `None` if any has no known price.
+    pub cost_usd: Option<f64>,
+}
+
+impl ModelAnswers {
+    #[must_use]
+    pub fn plus(&self, more: &Self) -> Self {
+        Self {
+            answers: self.answers + more.answers,
+            usage: self.usage.zip(more.usage).map(|(a, b)| a.plus(b)),
+            cost_usd: self.cost_usd.zip(more.cost_usd).map(|(a, b)| a + b),
+        }
+    }
+}
+
 /// Facts from the journal of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunInfo {
     pub outcome: Option<Outcome>,
     pub revisions: usize,
     /// Number of answers that were recorded for another wording of the prompt.
     pub stale_answers: u32,
+    /// The models that answered, as far as their providers name them.
+    pub models: BTreeMap<String, ModelAnswers>,
 }
 
 #[derive(Debug, Clone)]
@@ -94,5 +121,17 @@ fn read_run_info(root: &Path) -> Result<Option<RunInfo>, SpecsError> {
         outcome: view.finished.as_ref().map(|finished| finished.outcome),
         revisions: view.revisions.len(),
         stale_answers: view.spent_total().stale,
+        models: answers_by_model(&entries),
     }))
+}
+
+fn answers_by_model(entries: &[Entry]) -> BTreeMap<String, ModelAnswers> {
+    let mut models: BTreeMap<String, ModelAnswers> = BTreeMap::new();
+    for entry in entries {
+        let RunEvent::AnswerReceived(answer) = &entry.event else { continue };
+        let Some(model) = &answer.model else { continue };
+        let one = ModelAnswers { answers: 1, usage: answer.usage, cost_usd: answer.cost_usd };
+        models.entry(model.clone()).and_modify(|known| *known = known.plus(&one)).or_insert(one);
+    }
+    models
 }

@@ -6,6 +6,7 @@ use super::specs::Specs;
 use crate::pipeline::Outcome;
 use crate::tla::{
     Cfg, CheckOutcome, Checker, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
+    verdict_with_bounds,
 };
 use crate::toolchain::{
     CheckRequest, Detail, Examination, LastStage, ToolContext, ToolError, Toolchain, TranslationMode, examine,
@@ -15,6 +16,8 @@ use crate::toolchain::{
 pub(super) struct SpecificationResult {
     pub(super) tier1: Tier1,
     pub(super) tier2: Tier2,
+    /// The verdict with its bounds.
+    pub(super) verdict: String,
     pub(super) version: String,
     pub(super) second: Option<Checker>,
     /// The translated module and its configuration, if both can be parsed.
@@ -77,7 +80,8 @@ pub(super) async fn check_specification(
     let read = read.filter(|_| examined.last_stage >= LastStage::Names);
     let (version, second) =
         (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
-    Ok(SpecificationResult { tier1, tier2, version, second, parsed: read })
+    let verdict = verdict_with_bounds(outcome);
+    Ok(SpecificationResult { tier1, tier2, verdict, version, second, parsed: read })
 }
 
 fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {

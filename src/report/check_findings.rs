@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::findings::{FileLine, Finding, Findings, Level};
 use crate::tla::{
-    CheckOutcome, Diagnostic, Module, Reached, Verdict, bounds_sentence, describe_unreached, has_no_behaviour,
-    verdict_sentence,
+    CheckOutcome, Diagnostic, Module, Reached, Verdict, describe_unreached, has_no_behaviour, verdict_sentence,
+    verdict_with_bounds,
 };
 
 /// The files of a check.
@@ -21,7 +21,7 @@ pub struct CheckedSource<'a> {
 }
 
 pub fn check_findings(source: &CheckedSource<'_>, outcome: &CheckOutcome) -> Findings {
-    let summary = format!("{}; within {}", verdict_sentence(outcome), bounds_sentence(&outcome.bounds));
+    let summary = verdict_with_bounds(outcome);
     let in_cfg = |word: &str| FileLine::new(source.cfg, line_with_word(source.cfg_text, word).unwrap_or(1));
     let mut list = match &outcome.verdict {
         Verdict::Violated { .. } => violations(outcome, source.spec, source.text, source.modules),

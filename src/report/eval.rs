@@ -25,6 +25,14 @@ pub struct Entry {
     pub outcome: Outcome,
 }
 
+/// The cases that were evaluated.
+pub fn evaluations(entries: &[Entry]) -> impl Iterator<Item = &Evaluation> {
+    entries.iter().filter_map(|entry| match &entry.outcome {
+        Outcome::Evaluated(evaluation) => Some(&**evaluation),
+        _ => None,
+    })
+}
+
 pub(super) fn number(n: Option<f64>) -> String {
     n.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}"))
 }

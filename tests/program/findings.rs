@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Bench;
 use crate::support::checking::COUNTER;
+use crate::support::{Bench, valid_by_schema};
 
 const VIOLATED: &str = "SPECIFICATION Spec\nINVARIANTS TypeOK Few\n";
 
@@ -25,14 +25,11 @@ fn sarif(bench: &Bench, args: &[&str], status: i32) -> Value {
     let log: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {}", done.stdout));
     let path = crate::support::project().join("tests/data/sarif/sarif-schema-2.1.0.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
-    compiler.add_resource("sarif.json", schema).unwrap();
-    let schema = compiler.compile("sarif.json", &mut schemas).unwrap();
-    schemas.validate(&log, schema).unwrap_or_else(|e| panic!("{e:#}: {log:#}"));
+    valid_by_schema(&schema, &log).unwrap_or_else(|e| panic!("{e}: {log:#}"));
     // The schema is no rubber stamp.
     let mut wrong = log.clone();
     wrong["runs"][0]["results"] = json!([{"level": "bad"}]);
-    assert!(schemas.validate(&wrong, schema).is_err());
+    assert!(valid_by_schema(&schema, &wrong).is_err());
     log["runs"][0].clone()
 }
 
@@ -142,4 +139,30 @@ fn a_missed_threshold_is_a_finding() {
     let score = run["results"].as_array().unwrap().iter().find(|result| result["ruleId"] == "score").unwrap();
     assert_eq!(score["level"], "error");
     assert!(score["message"]["text"].as_str().unwrap().contains("below 1"), "{score:#}");
+}
+
+#[test]
+fn one_run_writes_the_list_to_files_as_well() {
+    let bench = bench(VIOLATED);
+    let check = ["check", "M.tla", "--checker", "embedded"];
+    let text = bench.run(&check).expect(1).stdout;
+    for (format, begin) in [("text", text.as_str()), ("json", "{"), ("github", "::error file=M.tla,")] {
+        let files = ["--findings", "found.sarif", "--findings", "found.md", "--format", format];
+        let done = bench.run(&[&check[..], &files].concat()).expect(1);
+        assert!(done.stdout.starts_with(begin.lines().next().unwrap()), "{}", done.stdout);
+        let log: Value = serde_json::from_str(&bench.read("found.sarif")).unwrap();
+        assert_eq!(log["runs"][0], sarif(&bench, &check, 1));
+        let markdown = bench.run(&[&check[..], &["--format", "markdown"]].concat()).expect(1);
+        assert_eq!(bench.read("found.md"), markdown.stdout);
+        for file in ["found.sarif", "found.md"] {
+            std::fs::remove_file(bench.path(file)).unwrap();
+        }
+    }
+    // Before the command begins.
+    for (file, why) in [("found.txt", "must end in .sarif or .md"), ("nowhere/a.md", "its folder does not exist")] {
+        let done = bench.run(&[&check[..], &["--findings", file]].concat()).expect(2).says(&[why]);
+        assert!(!done.stderr.contains("checking"), "{}", done.stderr);
+    }
+    let follow = ["audit", "-", "--formula", "G a = 1", "--follow", "--findings", "found.md"];
+    bench.run(&follow).expect(2).says(&["--follow prints text or JSON"]);
 }

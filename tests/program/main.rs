@@ -1,6 +1,7 @@
 //! The program as a whole, and what needs the real tools. One test program, because each is linked with everything.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+mod action;
 mod audit;
 mod book;
 mod cases;

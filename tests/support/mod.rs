@@ -40,6 +40,14 @@ pub fn project() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Validates a value by a JSON schema.
+pub fn valid_by_schema(schema: &Value, value: &Value) -> Result<(), String> {
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    compiler.add_resource("schema.json", schema.clone()).unwrap();
+    let index = compiler.compile("schema.json", &mut schemas).unwrap();
+    schemas.validate(value, index).map_err(|e| format!("{e:#}"))
+}
+
 impl Bench {
     /// With the real Java tools.
     pub fn real() -> Self {

@@ -221,6 +221,12 @@ pub fn statistics_sentence(statistics: &Statistics) -> String {
     text
 }
 
+/// The verdict with its bounds, as one line. A rejected specification has no bounds.
+pub fn verdict_with_bounds(outcome: &CheckOutcome) -> String {
+    let verdict = verdict_sentence(outcome);
+    if is_rejected(outcome) { verdict } else { format!("{verdict}; within {}", bounds_sentence(&outcome.bounds)) }
+}
+
 /// The bounds within which a verdict holds, as one line.
 pub fn bounds_sentence(bounds: &Bounds) -> String {
     let mut parts: Vec<String> = bounds

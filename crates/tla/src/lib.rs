@@ -66,7 +66,7 @@ pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
     WITHOUT_JAVA, bounds_sentence, deadlock_sentence, describe_unreached, has_no_behaviour, never_taken_actions,
     never_taken_branches, outcome_text, outcome_text_parts, parsed_by, probe_lines, statistics_sentence,
-    undecided_branches, verdict_sentence, with_checker, witness_lines,
+    undecided_branches, verdict_sentence, verdict_with_bounds, with_checker, witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};

@@ -5,4 +5,5 @@ mod carry;
 mod checks;
 mod command;
 mod endless;
+mod inspect;
 mod suite;
