@@ -61,18 +61,16 @@ impl DriftReport<'_> {
         let (number, outcome) = (self.revision.revision, self.revision.outcome.replace('_', " "));
         if open.is_empty() {
             let accepted = if cited.is_empty() { "" } else { ", or the change was accepted" };
-            let moved = if *moved == 0 { String::new() } else { format!("; {moved} passages have moved") };
+            let moved = if *moved == 0 { String::new() } else { format!("; {} moved", counted(*moved, "passage")) };
             let what = counted(compared.len(), "requirement");
             return format!(
                 "no drift: the text that {what} of rev_{number} ({outcome}) cite is unchanged{accepted}{moved}"
             );
         }
         let parts: BTreeSet<Cites> = open.iter().flat_map(|change| self.open(change)).cloned().collect();
-        format!(
-            "drift: {} of the documents concern rev_{number} ({outcome}): {}",
-            counted(open.len(), "change"),
-            words_of(&parts)
-        )
+        let concern = if open.len() == 1 { "concerns" } else { "concern" };
+        let changes = counted(open.len(), "change");
+        format!("drift: {changes} of the documents {concern} rev_{number} ({outcome}): {}", words_of(&parts))
     }
 
     /// The properties that say that they cover a requirement.

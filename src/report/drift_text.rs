@@ -48,8 +48,7 @@ pub fn drift_text(report: &DriftReport<'_>) -> String {
     append_shortened(&mut text, new_normative, |quoted| {
         format!("{}:{} \"{}\"", (report.file)(&quoted.document), lines_words(quoted), quoted.text)
     });
-    let _ =
-        writeln!(text, "\nPassages: {unchanged} in place, {moved} moved, {other_new} new ones without normative words");
+    let _ = writeln!(text, "\nPassages: {unchanged} in place, {moved} moved, {other_new} new without normative words");
     text
 }
 
@@ -96,6 +95,9 @@ fn place_words(report: &DriftReport<'_>, change: &TextChange) -> String {
     match (&change.now, &change.at, before) {
         (Some(now), _, before) => {
             let place = format!("{}:{}", (report.file)(&now.document), lines_words(now));
+            let is_same =
+                |before: &Quoted| (&before.document, before.from, before.to) == (&now.document, now.from, now.to);
+            let before = before.filter(|_| !change.before.as_ref().is_some_and(is_same));
             let before = before.map_or_else(String::new, |before| format!(" (in the run: {before})"));
             format!("{place} {what}{before}")
         }

@@ -8,6 +8,7 @@ mod check;
 mod crashes;
 mod diagnostics;
 mod doctor;
+mod drift;
 mod embedded;
 mod eval;
 mod findings;

@@ -1,7 +1,7 @@
 //! Compares the documents that a specification was made from with newer ones: which sentences that it cites have changed,
 //! and what is new. Text that moved, also to another document, or is wrapped otherwise has not changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -173,6 +173,7 @@ impl<'a> Comparison<'a> {
                 drift.other_new += 1;
             }
         }
+        drift.cited.sort_by(|a, b| (a.at.is_none(), &a.at).cmp(&(b.at.is_none(), &b.at)));
         self.add_requirements(&mut drift);
         drift
     }
@@ -266,12 +267,11 @@ fn quoted(passage: &Passage<'_>) -> Quoted {
     Quoted { document: document.path.clone(), from: *from, to: *to, text: text.clone() }
 }
 
-/// The names by kind, such as the steps.
+/// The names of this kind, such as the steps.
 pub fn names_of_kind(cited_by: &BTreeSet<(CitingKind, String)>, wanted: CitingKind) -> Vec<&str> {
-    let mut by_number: BTreeMap<(usize, &str), &str> = BTreeMap::new();
-    for (_, name) in cited_by.iter().filter(|(kind, _)| *kind == wanted) {
-        // `R2` before `R10`.
-        by_number.insert((name.len(), name), name);
-    }
-    by_number.into_values().collect()
+    let names = cited_by.iter().filter(|(kind, _)| *kind == wanted).map(|(_, name)| name.as_str());
+    let mut names: Vec<&str> = names.collect();
+    // `R2` before `R10`.
+    names.sort_by_key(|name| name.get(1..).and_then(|number| number.parse::<u32>().ok()));
+    names
 }
