@@ -17,7 +17,9 @@ use crate::journal::Sha;
 use crate::pipeline::{
     AcceptedChange, AcceptedDrift, Revision, Run, RunError, RunView, append_accepted_drift, file, read_accepted_drift,
 };
-use crate::prompt::{CitingKind, Document, Drift, compare_documents, read_documents};
+use crate::prompt::{
+    CitingKind, DEFAULT_NORMATIVE_WORDS, Document, Drift, TextChange, compare_documents, read_documents,
+};
 use crate::report::{DriftReport, decisive_revision, drift_findings, drift_json, drift_text};
 use crate::shell::shell_word;
 
@@ -110,17 +112,17 @@ fn compare(args: &DriftArgs, view: &RunView, revision: &Revision) -> Result<Drif
     }
     let new = read_documents(&args.docs).fails(Exit::Usage)?;
     // Without a text, it would look as if its sentences were removed. An empty document has none.
-    let unread = new.skipped.iter().filter(|skipped| skipped.reason != "empty");
-    for skipped in unread.filter(|skipped| old.iter().any(|document| document.path == skipped.path)) {
+    let is_unread =
+        |path: &String| new.skipped.iter().find(|skipped| skipped.path == *path && skipped.reason != "empty");
+    if let Some(skipped) = old.iter().find_map(|document| is_unread(&document.path)) {
         let path = args.docs.join(&skipped.path);
-        return Err(Failure::usage(format!(
-            "{}, a document of the run, cannot be read: {}",
-            path.display(),
-            skipped.reason
-        ))
-        .hint("restore it, or remove it if its text is elsewhere now"));
+        let why = format!("{}, a document of the run, cannot be read: {}", path.display(), skipped.reason);
+        return Err(Failure::usage(why).hint("restore it, or remove it if its text is elsewhere now"));
     }
-    Ok(compare_documents(&informal, &old, &new.files, &view.settings.normative_words))
+    // A run of an earlier version has no normative words.
+    let chosen = Some(view.settings.normative_words.clone()).filter(|words| !words.is_empty());
+    let words = chosen.unwrap_or_else(|| DEFAULT_NORMATIVE_WORDS.map(str::to_owned).to_vec());
+    Ok(compare_documents(&informal, &old, &new.files, &words))
 }
 
 /// What the user accepts, or why that cannot be accepted. Writes nothing.
@@ -159,16 +161,17 @@ fn accept(report: &DriftReport<'_>, names: &[String], because: &str) -> Result<V
 
 /// Why a name cannot be accepted.
 fn not_open(report: &DriftReport<'_>, name: &str, open: &BTreeSet<&(CitingKind, String)>) -> Failure {
-    let cited = &report.drift.cited;
-    let is_concerned = cited.iter().any(|change| DriftReport::concerned(change).iter().any(|(_, item)| item == name));
-    let cites = cited.iter().any(|change| change.cited_by.iter().any(|(_, item)| item == name));
-    let is_requirement = report.revision.requirements.iter().any(|known| known.requirement.id == name);
-    let why = if is_concerned {
+    let changes = &report.drift.cited;
+    let is_concerned = |change| DriftReport::concerned(change).iter().any(|(_, item)| item == name);
+    let is_cited_by = |change: &TextChange| change.cited_by.iter().any(|(_, item)| item == name);
+    let why = if changes.iter().any(is_concerned) {
         format!("the changed text of {name} is accepted already")
-    } else if cites {
+    } else if changes.iter().any(is_cited_by) {
         format!("every change that {name} cites is cited by requirements, too; accept it for those")
-    } else if is_requirement {
+    } else if report.drift.compared.iter().any(|id| id == name) {
         format!("the text that {name} cites has not changed")
+    } else if report.drift.not_compared.iter().any(|(id, _)| id == name) {
+        format!("{name} cites no text of the documents, so it is not compared")
     } else {
         format!("rev_{} has no requirement and no changed part {name}", report.revision.revision)
     };
@@ -184,10 +187,11 @@ fn not_open(report: &DriftReport<'_>, name: &str, open: &BTreeSet<&(CitingKind, 
 /// What a person can do about drift, as commands.
 fn next_commands(args: &DriftArgs, view: &RunView, report: &DriftReport<'_>) -> Vec<String> {
     let (folder, docs) = (shell_word(&args.folder), shell_word(&args.docs));
-    let first = report.drift.cited.iter().find_map(|change| report.open(change).into_iter().next());
-    let item = first.map(|(_, item)| shell_word(item)).unwrap_or_default();
+    let first = report.drift.cited.iter().map(|change| report.open(change)).find(|open| !open.is_empty());
+    let items = first.into_iter().flatten().map(|(_, item)| format!(" --accept {}", shell_word(item)));
     let accept = format!(
-        "note: if the specification is still right: tlaforge drift {folder} --docs {docs} --accept {item} --because \"read, still right\""
+        "note: if the specification is still right: tlaforge drift {folder} --docs {docs}{} --because \"read, still right\"",
+        items.collect::<String>()
     );
     let mut forge =
         format!("note: otherwise forge it again: tlaforge run {docs} --out {}", shell_word(&new_folder(&args.folder)));
@@ -204,5 +208,12 @@ fn new_folder(folder: &Path) -> PathBuf {
     let name = folder.components().next_back().map(|name| name.as_os_str().to_string_lossy().into_owned());
     let name = name.filter(|name| !name.starts_with('.')).unwrap_or_else(|| "specs".to_owned());
     let beside = folder.parent().unwrap_or(Path::new(""));
-    (2..).map(|n| beside.join(format!("{name}-{n}"))).find(|path| !path.exists()).unwrap_or_default()
+    let mut number = 2;
+    loop {
+        let path = beside.join(format!("{name}-{number}"));
+        if !path.exists() {
+            return path;
+        }
+        number += 1;
+    }
 }

@@ -88,7 +88,7 @@ fn changed_text_names_its_requirements_properties_and_steps() {
         "also cited by A4, A5, O1, step CarryOut, step SendRequest",
     ]);
     done.says(&[
-        "tlaforge drift demo-specs --docs docs --accept R2 --because \"read, still right\"",
+        "tlaforge drift demo-specs --docs docs --accept R2 --accept R3 --because \"read, still right\"",
         "tlaforge run docs --out demo-specs-2",
     ]);
     let found = json(&bench, 1);

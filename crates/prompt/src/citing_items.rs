@@ -142,6 +142,7 @@ mod tests {
 
     #[test]
     fn each_part_is_named_by_what_a_reader_would_call_it() {
+        use CitingKind::{Assumption, Description, OutOfScope, Requirement, Step};
         let informal = "# T\n## Concern\nx [docs/a.md:1]\n## State\n- `lock`: free [docs/a.md:2]\n\
             ## Steps\nThe client [docs/a.md:9]:\n- `Acquire(c)`: enabled [docs/a.md:3]\n  - refused: no [docs/a.md:4]\n\
             - **Release**: [docs/a.md:5]\nSteps of time:\n1. Tick: [docs/a.md:6]\n\
@@ -153,7 +154,6 @@ mod tests {
             let items = items.iter().filter(|item| item.ranges.iter().any(|range| range.from == line));
             items.map(|item| (item.kind, item.id.as_str())).collect::<Vec<_>>()
         };
-        use CitingKind::{Assumption, Description, OutOfScope, Requirement, Step};
         for (line, kind, id) in [
             (1, Description, "Concern"),
             (2, Description, "State"),

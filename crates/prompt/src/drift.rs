@@ -144,8 +144,8 @@ impl<'a> Comparison<'a> {
     fn drift(&self) -> Drift {
         let mut drift = Drift::default();
         let in_place = self.pairing.in_place(&self.old, &self.new);
-        for at in 0..self.old.len() {
-            match (self.pairing.new_of[at], in_place[at]) {
+        for (at, stays) in in_place.into_iter().enumerate() {
+            match (self.pairing.new_of[at], stays) {
                 (Some(_), true) => drift.unchanged += 1,
                 (Some(_), false) => drift.moved += 1,
                 (None, _) => {
