@@ -10,6 +10,7 @@ use super::completions::CompletionsArgs;
 use super::demo::DemoArgs;
 use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
+use super::drift::DriftArgs;
 use super::eval_args::EvalArgs;
 use super::formula::FormulaArgs;
 use super::init::InitArgs;
@@ -69,6 +70,8 @@ pub(super) enum Command {
     Policy(PolicyArgs),
     /// Parse a formula, evaluate it on a trace, or print its automaton.
     Formula(FormulaArgs),
+    /// Compare the documents of a run with newer ones: which requirements, properties and steps rest on changed text?
+    Drift(DriftArgs),
     /// Print the report of a run.
     Report(ReportArgs),
     /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far.

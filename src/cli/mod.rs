@@ -23,6 +23,7 @@ mod demo;
 mod diagnostics;
 mod doctor;
 mod doctor_providers;
+mod drift;
 mod editor;
 mod environment;
 mod eval;

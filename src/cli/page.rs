@@ -9,13 +9,14 @@ use clap::Args as ClapArgs;
 use super::failure::{Fails, Failure};
 use super::output_file::unwritable_reason;
 use super::progress::Display;
+use super::run_folder::accepted_drift_failure;
 use super::signals::cancel_on_signals;
 use super::terminal::print_message;
 use super::tools::embedded_tools;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::Sha;
-use crate::pipeline::{Entry, RunView};
+use crate::pipeline::{Entry, RunView, read_accepted_drift};
 use crate::report::{PAGE_MARK, Page, RunSource, run_page, witness_request};
 use crate::shell::shell_word;
 use crate::toolchain::{CheckRequest, GraphLimits, Limits, StateGraph, ToolContext};
@@ -77,8 +78,9 @@ impl PageArgs {
             }
             None => None,
         };
+        let accepted = &read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
         let folder = &folder.display().to_string();
-        let source = RunSource { view, entries, read: &read, folder, graph: graph.as_ref() };
+        let source = RunSource { view, entries, read: &read, folder, accepted, graph: graph.as_ref() };
         write_page(path, &run_page(&source).fails(Exit::Usage)?)
     }
 }
@@ -86,11 +88,13 @@ impl PageArgs {
 /// The page of the run in `folder`, without the paths to its witnesses.
 pub(super) fn page_of_run(folder: &Path, view: &RunView, entries: &[Entry]) -> Result<Page, Failure> {
     let read = |sha: &Sha| read_artifact(folder, sha);
-    let source = RunSource { view, entries, read: &read, folder: &folder.display().to_string(), graph: None };
+    let accepted = &read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
+    let folder = &folder.display().to_string();
+    let source = RunSource { view, entries, read: &read, folder, accepted, graph: None };
     run_page(&source).fails(Exit::Usage)
 }
 
-fn read_artifact(folder: &Path, sha: &Sha) -> Option<String> {
+pub(super) fn read_artifact(folder: &Path, sha: &Sha) -> Option<String> {
     let bytes = files::read(&folder.join("artifacts").join(sha.as_str()), files::LARGE).ok()?;
     (Sha::digest(&bytes) == *sha).then(|| String::from_utf8(bytes).ok())?
 }

@@ -13,7 +13,7 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, eval, formula, init, man, mcp, mutate, policy, report, resume, run,
+    audit, check, completions, demo, doctor, drift, eval, formula, init, man, mcp, mutate, policy, report, resume, run,
     schema, test, translate, watch,
 };
 use tokio::signal::unix::{SignalKind, signal};
@@ -99,6 +99,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Audit(args) => audit::audit(&args).await,
         Command::Policy(args) => policy::policy(&args).await,
         Command::Formula(args) => formula::formula(&args),
+        Command::Drift(args) => drift::drift(&args),
         Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
         Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,

@@ -10,10 +10,10 @@ use super::forge::answer_command;
 use super::format::Format;
 use super::page::PageArgs;
 use super::progress::Display;
-use super::run_folder::run_failure;
+use super::run_folder::{accepted_drift_failure, run_failure};
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
-use crate::pipeline::{Run, RunError, RunView, changed_files};
+use crate::pipeline::{Run, RunError, RunView, changed_files, read_accepted_drift};
 use crate::report::{self, Chart};
 
 /// Mermaid's default `maxTextSize`, in characters.
@@ -57,6 +57,7 @@ pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     for changed in changed_files(&args.folder, &view, &events) {
         print_message(&format!("warning: {}: {changed}", args.folder.display()));
     }
+    let accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
     let display = Display::new(args.format);
     args.page.write_run(&args.folder, &view, &events).await?;
     if let Some(choice) = args.chart {
@@ -82,7 +83,7 @@ pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     match args.format {
         Format::Text => {
-            print_result(&report::report(&view, display.width()));
+            print_result(&report::report(&view, &accepted, display.width()));
             if let Some(question) = view.open_question().filter(|_| view.finished.is_some()) {
                 display.note(&format!("answer it with: {}", answer_command(&question, &args.folder)));
             }
@@ -105,6 +106,7 @@ pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "flaw": view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref()),
                 "objective": report::objective_json(&view),
                 "documents": view.settings.docs,
+                "accepted_drift": accepted,
                 "skipped": view.settings.skipped,
             });
             print_json_line(&object);

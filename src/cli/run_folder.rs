@@ -56,6 +56,11 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
     }
 }
 
+/// The file of accepted changes cannot be read.
+pub(super) fn accepted_drift_failure(error: &RunError) -> Failure {
+    Failure::usage(error.to_string()).hint("restore the file, or move it away: then nothing counts as accepted")
+}
+
 /// Whether a write failed for lack of space.
 fn is_out_of_space(error: &RunError) -> bool {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -70,7 +75,7 @@ fn is_out_of_space(error: &RunError) -> bool {
     what != "read" && matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
 
-const RESTORE: &str = "a file of the run was changed or damaged: restore it, or start a new run in another folder with \
+pub(super) const RESTORE: &str = "a file of the run was changed or damaged: restore it, or start a new run in another folder with \
                        --out DIR";
 
 /// Updates the visible files from the journal, and reports those that were edited by hand.

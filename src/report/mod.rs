@@ -9,6 +9,8 @@ mod check;
 mod check_findings;
 mod count;
 mod cut;
+mod drift;
+mod drift_text;
 mod eval;
 mod explain;
 mod findings;
@@ -38,6 +40,8 @@ pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use check::check_json;
 pub use check_findings::{CheckedSource, check_findings};
 pub use count::counted;
+pub use drift::{DriftReport, drift_findings, drift_json};
+pub use drift_text::{accepted_drift_lines, drift_text};
 pub use eval::{Entry, Outcome, evaluation, evaluations, suite};
 pub use explain::explain;
 pub use findings::{FileLine, Finding, Findings, Level};
@@ -58,6 +62,8 @@ pub use run_explanation::explain_run;
 pub use run_findings::run_findings;
 pub use sarif::sarif;
 pub use strengthen::mutants_sentence;
-pub use text::{LONGEST_WHY, heading, interrupted_summary, known_words, report, skipped_lines, summary};
+pub use text::{
+    LONGEST_WHY, decisive_revision, heading, interrupted_summary, known_words, report, skipped_lines, summary,
+};
 pub use trace_itf::trace_itf;
 pub use trace_lanes::{trace_mermaid, trace_plantuml};

@@ -6,12 +6,13 @@ use super::accepted::accepted_without_tools;
 use super::candidates::candidates_text;
 use super::count::counted;
 use super::cut::cut;
+use super::drift_text::accepted_drift_lines;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
 use crate::pipeline::{
-    Citation, Decision, Feedback, Flaw, Outcome, Position, Question, Reading, RequirementResult, RequirementStatus,
-    Review, ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
+    AcceptedDrift, Citation, Decision, Feedback, Flaw, Outcome, Position, Question, Reading, RequirementResult,
+    RequirementStatus, Review, ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
@@ -146,7 +147,7 @@ fn append_decisions(text: &mut String, revision: &Revision) {
 }
 
 /// The revision that decides the outcome.
-pub(super) fn decisive_revision(view: &RunView) -> Option<&Revision> {
+pub fn decisive_revision(view: &RunView) -> Option<&Revision> {
     let best = view.finished.as_ref().and_then(|f| f.best);
     // An unfinished run has no outcome; the parent of its next revision is the latest result.
     let rests_on = best.or(view.parent);
@@ -244,7 +245,8 @@ pub fn summary(view: &RunView, width: usize) -> String {
     text
 }
 
-pub fn report(view: &RunView, width: usize) -> String {
+/// `accepted` are the changes of the documents that were accepted since.
+pub fn report(view: &RunView, accepted: &[AcceptedDrift], width: usize) -> String {
     let mut text = summary(view, width);
     if !view.revisions.is_empty() {
         text.push_str("\nRevisions:\n");
@@ -275,6 +277,12 @@ pub fn report(view: &RunView, width: usize) -> String {
         }
     }
     append_blind_readings(&mut text, view);
+    if !accepted.is_empty() {
+        text.push_str("\nChanges of the documents that were accepted without a new run:\n");
+    }
+    for line in accepted_drift_lines(accepted) {
+        let _ = writeln!(text, "  {line}");
+    }
     text.push_str("\nAnswers by node:\n");
     for (node, spent) in &view.spending.by_lifeline {
         let _ = writeln!(text, "  {node}: {}, {:.0} s", amounts(spent, is_replayed(view)), spent.seconds);

@@ -9,6 +9,7 @@ mod check;
 mod crashes;
 mod diagnostics;
 mod doctor;
+mod drift;
 mod embedded;
 mod eval;
 mod fetched_jars;

@@ -18,6 +18,12 @@ pub struct LineRange<'a> {
     pub to: usize,
 }
 
+impl LineRange<'_> {
+    pub(super) fn overlaps(&self, other: &LineRange<'_>) -> bool {
+        self.document.path == other.document.path && self.from <= other.to && other.from <= self.to
+    }
+}
+
 /// The result of looking up a place.
 #[derive(Debug, PartialEq, Eq)]
 enum Place<'a> {

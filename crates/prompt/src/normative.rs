@@ -2,17 +2,14 @@
 //! specification accounts for each of them, so that no promise of the documents disappears in silence.
 
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cited_places::{LineRange, cited_ranges, places_in};
+use super::cited_places::LineRange;
+use super::citing_items::{CitingItem, CitingKind, citing_items, lines_by_section, scope_words};
 use super::documents::Document;
-use super::numbered::begins_with_words;
 use super::quote::sentences;
-use super::{parse_assumptions, parse_open_points, parse_requirements};
 
 /// The words and phrases that make a sentence normative if a run does not choose others.
 pub const DEFAULT_NORMATIVE_WORDS: [&str; 6] = ["must", "shall", "never", "always", "at no time", "only if"];
@@ -60,19 +57,19 @@ pub fn account_for(
     is_read: impl Fn(&str) -> bool,
     words: &[String],
 ) -> Vec<NormativeSentence> {
-    let accounts = Accounts::new(informal, documents);
+    let items = citing_items(informal, documents);
     let mut found = Vec::new();
     let mut number = 0;
     for document in documents {
         for (from, to, text) in sentences(&document.text) {
-            if !words.iter().any(|word| holds_word(&text, word)) {
+            if !is_normative(&text, words) {
                 continue;
             }
             number += 1;
             if is_read(&document.path) {
                 let lines = if from == to { from.to_string() } else { format!("{from}-{to}") };
                 let place = format!("docs/{}:{lines}", document.path);
-                let account = accounts.of(&LineRange { document, from, to });
+                let account = account_of(&items, &LineRange { document, from, to });
                 found.push(NormativeSentence { id: format!("N{number}"), place, text, account });
             }
         }
@@ -90,6 +87,10 @@ pub fn unaccounted_text(sentences: &[NormativeSentence]) -> Option<String> {
     (!list.is_empty()).then_some(list)
 }
 
+pub(super) fn is_normative(sentence: &str, words: &[String]) -> bool {
+    words.iter().any(|word| holds_word(sentence, word))
+}
+
 /// Whether the text holds the word or phrase, in any case. In a script with upper and lower case, it has to begin and end
 /// where words do; other scripts need not separate words.
 fn holds_word(text: &str, word: &str) -> bool {
@@ -103,98 +104,26 @@ fn holds_word(text: &str, word: &str) -> bool {
         })
 }
 
-/// Every cited place of an informal specification, by what it is cited for.
-struct Accounts<'a> {
-    requirements: Vec<(String, Vec<LineRange<'a>>)>,
-    assumptions: Vec<(String, Vec<LineRange<'a>>)>,
-    open_points: Vec<(String, Vec<LineRange<'a>>)>,
-    /// Lines of the sections about other concerns and what is out of scope.
-    out_of_scope: Vec<(String, Vec<LineRange<'a>>)>,
-    behaviour: Vec<LineRange<'a>>,
-}
-
-/// Words of a heading below which no behaviour of the model is described.
-const NO_BEHAVIOUR: [&str; 5] = ["requirements", "assumptions", "open points", "other concerns", "out of scope"];
-
-impl<'a> Accounts<'a> {
-    fn new(informal: &str, documents: &'a [Document]) -> Self {
-        // A wrong place accounts for nothing.
-        let cited = |place: Option<String>| cited_ranges(&place.unwrap_or_default(), documents).unwrap_or_default();
-        let mut out_of_scope = Vec::new();
-        let mut behaviour = Vec::new();
-        for (section, line) in lines_by_section(informal) {
-            match section {
-                Some("other concerns") => out_of_scope.push((scope_words(line), places_in(line, documents, false))),
-                // A whole document only as a place in brackets.
-                Some("out of scope") => {
-                    let whole = BRACKETS.captures_iter(line).flat_map(|inside| {
-                        places_in(inside.get(1).map_or("", |inside| inside.as_str()), documents, true)
-                    });
-                    out_of_scope.push((scope_words(line), whole.chain(places_in(line, documents, false)).collect()));
-                }
-                Some(_) => {}
-                None => behaviour.extend(places_in(line, documents, false)),
-            }
-        }
-        Self {
-            requirements: parse_requirements(informal).into_iter().map(|r| (r.id, cited(r.place))).collect(),
-            assumptions: parse_assumptions(informal).into_iter().map(|a| (a.id, cited(a.place))).collect(),
-            open_points: parse_open_points(informal).into_iter().map(|p| (p.id, cited(p.place))).collect(),
-            out_of_scope,
-            behaviour,
-        }
-    }
-
-    fn of(&self, sentence: &LineRange<'_>) -> Option<Account> {
-        let overlaps = |range: &LineRange<'_>| {
-            range.document.path == sentence.document.path && range.from <= sentence.to && sentence.from <= range.to
-        };
-        let cited_by = |items: &[(String, Vec<LineRange<'a>>)]| {
-            let items = items.iter().filter(|(_, ranges)| ranges.iter().any(overlaps));
-            Some(items.map(|(words, _)| words.clone()).collect::<Vec<_>>()).filter(|found| !found.is_empty())
-        };
-        cited_by(&self.requirements)
-            .map(Account::Requirements)
-            .or_else(|| cited_by(&self.assumptions).map(Account::Assumptions))
-            .or_else(|| self.behaviour.iter().any(overlaps).then_some(Account::Behaviour))
-            .or_else(|| cited_by(&self.open_points).map(Account::OpenPoints))
-            .or_else(|| cited_by(&self.out_of_scope).map(|lines| Account::OutOfScope(lines.join("; "))))
-    }
+/// How the informal specification accounts for a sentence.
+fn account_of(items: &[CitingItem<'_>], sentence: &LineRange<'_>) -> Option<Account> {
+    let cited_by = |kind| {
+        let items = items.iter().filter(|item| item.kind == kind && item.ranges.iter().any(|r| r.overlaps(sentence)));
+        Some(items.map(|item| item.id.clone()).collect::<Vec<_>>()).filter(|found| !found.is_empty())
+    };
+    cited_by(CitingKind::Requirement)
+        .map(Account::Requirements)
+        .or_else(|| cited_by(CitingKind::Assumption).map(Account::Assumptions))
+        .or_else(|| cited_by(CitingKind::Step).or(cited_by(CitingKind::Description)).map(|_| Account::Behaviour))
+        .or_else(|| cited_by(CitingKind::OpenPoint).map(Account::OpenPoints))
+        .or_else(|| cited_by(CitingKind::OutOfScope).map(|lines| Account::OutOfScope(lines.join("; "))))
 }
 
 /// The lines that declare something out of scope, without their marks.
 pub fn out_of_scope_lines(informal: &str) -> Vec<String> {
     let lines = lines_by_section(informal).into_iter();
-    let declared = lines.filter(|(section, line)| *section == Some("out of scope") && !line.starts_with('#'));
-    let items = declared.map(|(_, line)| scope_words(line));
+    let declared = lines.filter(|at| at.section == Some("out of scope") && !at.line.starts_with('#'));
+    let items = declared.map(|at| scope_words(at.line));
     items.filter(|line| !line.is_empty() && !line.trim_end_matches('.').eq_ignore_ascii_case("none")).collect()
-}
-
-static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]").expect("a valid pattern"));
-
-/// Each line with the section of [`NO_BEHAVIOUR`] that it is in. The title of the whole text, at the first level, begins none.
-fn lines_by_section(informal: &str) -> Vec<(Option<&'static str>, &str)> {
-    let mut section = None;
-    let mut lines = Vec::new();
-    for line in informal.lines() {
-        let level = line.chars().take_while(|c| *c == '#').count();
-        if level > 1 {
-            let title = line[level..].trim();
-            let begun = NO_BEHAVIOUR.into_iter().find(|words| begins_with_words(title, words));
-            // A deeper heading stays in its section.
-            section = match section {
-                Some((open, words)) if level > open => Some((open, words)),
-                _ => begun.map(|words| (level, words)),
-            };
-        }
-        lines.push((section.map(|(_, words)| words), line));
-    }
-    lines
-}
-
-/// A line of a list without its mark.
-fn scope_words(line: &str) -> String {
-    line.trim().trim_start_matches(['-', '*', '+', ' ']).to_owned()
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ impl Passage {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineKind {
+pub(super) enum LineKind {
     Blank,
     /// A line of a paragraph; it continues the one before it, if that can be continued.
     Text,
@@ -125,7 +125,7 @@ impl LineKind {
     }
 }
 
-fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
+pub(super) fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
     // The mark of the open fence, and its length.
     let mut fence: Option<(char, usize)> = None;
     lines
@@ -169,34 +169,55 @@ fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
 pub(super) fn sentences(document: &str) -> Vec<(usize, usize, String)> {
     let lines: Vec<&str> = document.lines().collect();
     let kinds = line_kinds(&lines);
+    let is_left_out = |first: usize| kinds[first] == LineKind::Code || is_heading(lines[first]);
+    let paragraphs = paragraphs(&kinds).into_iter().filter(|paragraph| !is_left_out(paragraph.start));
+    paragraphs.flat_map(|paragraph| paragraph_sentences(&lines, paragraph)).collect()
+}
+
+pub(super) fn is_heading(line: &str) -> bool {
+    line.trim_start().starts_with(['#', '='])
+}
+
+/// The lines of each paragraph, list item, heading, table row and line of code, from 0.
+pub(super) fn paragraphs(kinds: &[LineKind]) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let mut next = 0;
-    while next < lines.len() {
+    while next < kinds.len() {
         let first = next;
         next += 1;
-        if matches!(kinds[first], LineKind::Blank | LineKind::Code) || lines[first].trim_start().starts_with(['#', '='])
-        {
+        if kinds[first] == LineKind::Blank {
             continue;
         }
-        let mut text = lines[first].trim().to_owned();
-        // The offset at which each line of the paragraph begins.
-        let mut starts = vec![0];
-        while next < lines.len() && kinds[next] == LineKind::Text && kinds[next - 1].can_be_continued() {
-            text.push(' ');
-            starts.push(text.len());
-            text.push_str(lines[next].trim());
+        while next < kinds.len() && kinds[next] == LineKind::Text && kinds[next - 1].can_be_continued() {
             next += 1;
         }
-        let line_at = |offset: usize| first + starts.partition_point(|start| *start <= offset);
-        let mut start = 0;
-        for end in sentence_ends(&text) {
-            let sentence = text[start..end].trim();
-            if sentence.chars().any(char::is_alphanumeric) {
-                let begin = end - text[start..end].trim_start().len();
-                found.push((line_at(begin), line_at(begin + sentence.len() - 1), sentence.to_owned()));
-            }
-            start = end;
+        found.push(first..next);
+    }
+    found
+}
+
+/// The sentences of these lines of a paragraph, each with its first and last line, from 1.
+pub(super) fn paragraph_sentences(lines: &[&str], paragraph: std::ops::Range<usize>) -> Vec<(usize, usize, String)> {
+    let mut text = String::new();
+    // The offset at which each line of the paragraph begins.
+    let mut starts = Vec::new();
+    for line in &lines[paragraph.clone()] {
+        if !starts.is_empty() {
+            text.push(' ');
         }
+        starts.push(text.len());
+        text.push_str(line.trim());
+    }
+    let line_at = |offset: usize| paragraph.start + starts.partition_point(|start| *start <= offset);
+    let mut found = Vec::new();
+    let mut start = 0;
+    for end in sentence_ends(&text) {
+        let sentence = text[start..end].trim();
+        if sentence.chars().any(char::is_alphanumeric) {
+            let begin = end - text[start..end].trim_start().len();
+            found.push((line_at(begin), line_at(begin + sentence.len() - 1), sentence.to_owned()));
+        }
+        start = end;
     }
     found
 }

@@ -6,8 +6,10 @@ use super::allowed_folders::{AllowedFolders, AllowedPath, percent_decoded, perce
 use super::jobs::Jobs;
 use super::run_state::{RunState, find_runs};
 use crate::cli::failure::Failure;
+use crate::cli::run_folder::accepted_drift_failure;
 use crate::files;
 use crate::pipeline::file::{CFG, DEFAULT_MODULE, INFORMAL, MODULE, visible_name};
+use crate::pipeline::read_accepted_drift;
 use crate::report::report;
 
 /// Maximum size of a resource, in bytes. The rest is in the file that it names.
@@ -93,7 +95,8 @@ pub(super) fn read(folders: &AllowedFolders, jobs: &Jobs, uri: &str) -> Result<(
     let run = folders.existing("job", &job)?;
     let state = RunState::read(&run.path)?;
     let Some(path) = path_of(&run, &state, kind) else {
-        return Ok((limited(report(&state.view, WIDTH).as_bytes(), None), media));
+        let accepted = read_accepted_drift(&run.path).map_err(|error| accepted_drift_failure(&error))?;
+        return Ok((limited(report(&state.view, &accepted, WIDTH).as_bytes(), None), media));
     };
     if path.symlink_metadata().is_err() {
         return Err(Failure::usage(format!("{} has no {kind} yet", run.relative()))

@@ -1,6 +1,7 @@
 //! A run on disk and its driver: the folder with journal and artifacts, the loop over the nodes, and the tasks that go on
 //! beside them.
 
+mod accepted_drift;
 mod attempt;
 mod background;
 mod candidate_selection;
@@ -11,6 +12,7 @@ mod open_run;
 mod routing_reason;
 mod visible_files;
 
+pub use accepted_drift::{AcceptedChange, AcceptedDrift, append_accepted_drift, read_accepted_drift};
 pub use attempt::Attempt;
 pub use background::{BackgroundTask, BackgroundTasks};
 pub use candidate_selection::{MAX_LEADERS, select_best, select_leaders};

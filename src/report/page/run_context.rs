@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::journal::Sha;
-use crate::pipeline::{Entry, Flaw, Quotes, Revision, RunView, StoredFile, file};
+use crate::pipeline::{AcceptedDrift, Entry, Flaw, Quotes, Revision, RunView, StoredFile, file};
 use crate::prompt::{Document, Requirement};
 use crate::report::run_explanation;
 use crate::report::text::decisive_revision;
@@ -18,6 +18,8 @@ pub struct RunSource<'a> {
     pub read: &'a dyn Fn(&Sha) -> Option<String>,
     /// The run folder as the user wrote it, for commands.
     pub folder: &'a str,
+    /// Changes of the documents that were accepted since.
+    pub accepted: &'a [AcceptedDrift],
     /// States of the decisive revision with a path to each witness, or why there are none. `None` if they were not explored.
     pub graph: Option<&'a Result<StateGraph, String>>,
 }

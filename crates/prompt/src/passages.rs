@@ -1,0 +1,134 @@
+//! Documents as passages that can be compared: sentences, headings, table rows and lines of code, without white space, line
+//! breaks and marks that do not change what they say.
+
+use std::ops::Range;
+
+use super::documents::Document;
+use super::quote::{LineKind, is_heading, line_kinds, paragraph_sentences, paragraphs};
+
+/// A sentence, heading, table row or line of code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Passage<'a> {
+    pub document: &'a Document,
+    /// From 1.
+    pub from: usize,
+    pub to: usize,
+    /// With single spaces, and without the mark of a heading, of an item of a list or of a quotation.
+    pub text: String,
+    /// The passages of its paragraph, or of its block of code, by their index in the list of all.
+    pub paragraph: Range<usize>,
+    /// The index of the heading above it.
+    pub heading: Option<usize>,
+    pub is_code: bool,
+}
+
+/// All passages of the documents, in their order.
+pub(super) fn passages(documents: &[Document]) -> Vec<Passage<'_>> {
+    documents.iter().fold(Vec::new(), |mut all, document| {
+        add_passages(document, &mut all);
+        all
+    })
+}
+
+fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
+    let lines: Vec<&str> = document.text.lines().collect();
+    // Lines of a quotation all begin with its mark, and would be a paragraph each.
+    let unquoted = lines.iter().zip(line_kinds(&lines)).map(|(line, kind)| match kind {
+        LineKind::Code => line,
+        _ => line.trim_start().trim_start_matches(['>', ' ']),
+    });
+    let lines: Vec<&str> = unquoted.collect();
+    let kinds = line_kinds(&lines);
+    let mut heading = None;
+    for block in blocks(&lines, &kinds) {
+        let start = all.len();
+        let is_code = kinds[block.start] == LineKind::Code;
+        let found = if is_code {
+            let code = block.clone().map(|line| (line + 1, line + 1, lines[line].to_owned()));
+            code.filter(|(.., line)| line.chars().any(char::is_alphanumeric)).collect()
+        } else {
+            paragraph_sentences(&lines, block.clone())
+        };
+        let paragraph = start..start + found.len();
+        if !is_code && !found.is_empty() && is_heading(lines[block.start]) {
+            heading = Some(start);
+        }
+        all.extend(found.into_iter().map(|(from, to, text)| Passage {
+            document,
+            from,
+            to,
+            text: normalised(&text, is_code),
+            paragraph: paragraph.clone(),
+            heading,
+            is_code,
+        }));
+    }
+}
+
+/// The lines of each paragraph; lines of code that follow each other are one block, without the lines of its fence.
+fn blocks(lines: &[&str], kinds: &[LineKind]) -> Vec<Range<usize>> {
+    let is_fence =
+        |line: usize| lines[line].trim_start().starts_with("```") || lines[line].trim_start().starts_with("~~~");
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    for paragraph in paragraphs(kinds) {
+        let line = paragraph.start;
+        match blocks.last_mut() {
+            _ if kinds[line] == LineKind::Code && is_fence(line) => {}
+            Some(last) if kinds[line] == LineKind::Code && kinds[last.start] == LineKind::Code && last.end == line => {
+                last.end = paragraph.end;
+            }
+            _ => blocks.push(paragraph),
+        }
+    }
+    blocks
+}
+
+fn normalised(text: &str, is_code: bool) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if is_code {
+        return text;
+    }
+    let unmarked = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(&text);
+    unmarked.trim_start_matches('#').trim_start().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        let documents = [Document { path: "a.md".to_owned(), text: text.to_owned() }];
+        passages(&documents).into_iter().map(|p| format!("{}-{} {}", p.from, p.to, p.text)).collect()
+    }
+
+    #[test]
+    fn wrapping_and_marks_are_no_text() {
+        let one = "# A lock\nIt ends.\tNever\ntwice\n- Item one\n  goes on.\n\n> A quote\n> that goes on.\n\n```\nx = 1\ny = 2\n```\n|a|\n";
+        assert_eq!(
+            texts(one),
+            [
+                "1-1 A lock",
+                "2-2 It ends.",
+                "2-3 Never twice",
+                "4-5 Item one goes on.",
+                "7-8 A quote that goes on.",
+                "11-11 x = 1",
+                "12-12 y = 2",
+                "14-14 |a|"
+            ]
+        );
+        let other = "### A lock\n\nIt\nends.\nNever twice\n\n* Item one goes on.\n\n> A\n> quote that\n> goes on.\n\n~~~tla\n  x = 1\n\n  y =  2\n~~~\n";
+        let words = |texts: Vec<String>| -> Vec<String> {
+            texts.iter().map(|text| text.split_once(' ').unwrap().1.to_owned()).collect()
+        };
+        assert_eq!(words(texts(other)), words(texts(one))[..7]);
+    }
+
+    #[test]
+    fn a_block_of_code_is_one_paragraph() {
+        let documents = [Document { path: "a.md".to_owned(), text: "```\na. B\n\nc\n```\n```\nd\n```\n".to_owned() }];
+        let found = passages(&documents);
+        let found: Vec<_> = found.iter().map(|p| (p.text.as_str(), p.paragraph.clone())).collect();
+        assert_eq!(found, [("a. B", 0..2), ("c", 0..2), ("d", 2..3)]);
+    }
+}

@@ -1,0 +1,221 @@
+//! `tlaforge drift`: compares the documents of a run with newer ones. Changes nothing but the file of accepted changes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::environment::clock;
+use super::failure::{Fails, Failure};
+use super::format::{FindingsFiles, FindingsFormat, Format};
+use super::page::read_artifact;
+use super::run_folder::{RESTORE, accepted_drift_failure, run_failure};
+use super::secrets::refuse_secrets;
+use super::terminal::{print_json_line, print_message, print_result};
+use crate::exit::Exit;
+use crate::journal::Sha;
+use crate::pipeline::{
+    AcceptedChange, AcceptedDrift, Revision, Run, RunError, RunView, append_accepted_drift, file, read_accepted_drift,
+};
+use crate::prompt::{
+    CitingKind, DEFAULT_NORMATIVE_WORDS, Document, Drift, TextChange, compare_documents, read_documents,
+};
+use crate::report::{DriftReport, decisive_revision, drift_findings, drift_json, drift_text};
+use crate::shell::shell_word;
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct DriftArgs {
+    /// Run folder whose documents are compared.
+    #[arg(default_value = "specs")]
+    pub folder: PathBuf,
+    /// Document, or folder of documents, as it is now.
+    #[arg(long, value_name = "DOCS")]
+    pub docs: PathBuf,
+    /// Requirement whose changed text you have read and for which the specification is still right, e.g. `R3`; for text that
+    /// no requirement cites, the step or other part that does. Counts for exactly this text; can be repeated.
+    #[arg(long, value_name = "ID", requires = "because")]
+    pub accept: Vec<String>,
+    /// Reason why the specification is still right; the report of the run shows it.
+    #[arg(long, value_name = "TEXT", requires = "accept")]
+    pub because: Option<String>,
+    /// Output format: `text`, `json` (one object), or each change beside its line in the new documents, as `sarif`, `github`
+    /// (annotations) or `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
+}
+
+pub(super) fn drift(args: &DriftArgs) -> Result<Exit, Failure> {
+    if !Run::exists(&args.folder) {
+        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
+    }
+    let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    let view = RunView::from_entries(&events);
+    let undecided = |why: String| Failure::new(Exit::Undecided, why);
+    let Some(revision) = decisive_revision(&view) else {
+        return Err(undecided(format!(
+            "{} has no revision yet, so there is nothing to compare",
+            args.folder.display()
+        ))
+        .hint(format!("go on with the run: tlaforge resume {}", shell_word(&args.folder))));
+    };
+    let drift = compare(args, &view, revision)?;
+    if drift.compared.is_empty() {
+        let number = revision.revision;
+        return Err(undecided(format!(
+            "no requirement of rev_{number} cites text of its documents, so drift is not decided"
+        ))
+        .hint(format!("see their places: tlaforge report {}", shell_word(&args.folder))));
+    }
+    let is_file = args.docs.is_file();
+    let path = |document: &str| {
+        let path = if is_file { args.docs.clone() } else { args.docs.join(document) };
+        path.display().to_string()
+    };
+    let mut accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
+    if let Some(because) = &args.because {
+        let report = DriftReport { revision, drift: &drift, accepted: &accepted, file: &path };
+        let added = accept(&report, &args.accept, because)?;
+        append_accepted_drift(&args.folder, &added, &added[0].time).map_err(|error| run_failure(&error))?;
+        accepted.extend(added);
+    }
+    let report = DriftReport { revision, drift: &drift, accepted: &accepted, file: &path };
+    if !args.format.print(&args.findings, || drift_findings(&report))? {
+        match args.format.plain() {
+            Format::Text => print_result(&drift_text(&report)),
+            Format::Json => print_json_line(&drift_json(&report)),
+        }
+    }
+    if !report.has_drift() {
+        return Ok(Exit::Ok);
+    }
+    for line in next_commands(args, &view, &report) {
+        print_message(&line);
+    }
+    Ok(Exit::Negative)
+}
+
+/// Compares the documents that the run keeps with the new ones.
+fn compare(args: &DriftArgs, view: &RunView, revision: &Revision) -> Result<Drift, Failure> {
+    let read = |what: &str, sha: &Sha| {
+        let missing = || Failure::usage(format!("{what} of the run is missing or was changed")).hint(RESTORE);
+        read_artifact(&args.folder, sha).ok_or_else(missing)
+    };
+    let number = revision.revision;
+    let informal = match revision.hashes.get(file::INFORMAL) {
+        Some(sha) => read(&format!("{} of rev_{number}", file::INFORMAL), sha)?,
+        None => String::new(),
+    };
+    let mut old = Vec::new();
+    for stored in &view.settings.docs {
+        let text = read(&format!("the document {}", stored.path), &stored.sha)?;
+        old.push(Document { path: stored.path.clone(), text });
+    }
+    let new = read_documents(&args.docs).fails(Exit::Usage)?;
+    // Without a text, it would look as if its sentences were removed. An empty document has none.
+    let is_unread =
+        |path: &String| new.skipped.iter().find(|skipped| skipped.path == *path && skipped.reason != "empty");
+    if let Some(skipped) = old.iter().find_map(|document| is_unread(&document.path)) {
+        let path = args.docs.join(&skipped.path);
+        let why = format!("{}, a document of the run, cannot be read: {}", path.display(), skipped.reason);
+        return Err(Failure::usage(why).hint("restore it, or remove it if its text is elsewhere now"));
+    }
+    // A run of an earlier version has no normative words.
+    let chosen = Some(view.settings.normative_words.clone()).filter(|words| !words.is_empty());
+    let words = chosen.unwrap_or_else(|| DEFAULT_NORMATIVE_WORDS.map(str::to_owned).to_vec());
+    Ok(compare_documents(&informal, &old, &new.files, &words))
+}
+
+/// What the user accepts, or why that cannot be accepted. Writes nothing.
+fn accept(report: &DriftReport<'_>, names: &[String], because: &str) -> Result<Vec<AcceptedDrift>, Failure> {
+    let because = because.trim();
+    if because.is_empty() {
+        return Err(Failure::usage("--because is empty")
+            .hint("say why the specification is still right: --because \"read, still right\""));
+    }
+    refuse_secrets("--because", because)?;
+    let changes = &report.drift.cited;
+    let open: BTreeSet<&(CitingKind, String)> = changes.iter().flat_map(|change| report.open(change)).collect();
+    let time = clock()();
+    let mut accepted: Vec<AcceptedDrift> = Vec::new();
+    for name in names {
+        let Some(cites @ (kind, item)) = open.iter().find(|(_, open)| open == name) else {
+            return Err(not_open(report, name, &open));
+        };
+        if accepted.iter().any(|known| known.item == *item) {
+            continue;
+        }
+        let changes = changes.iter().filter(|change| report.open(change).contains(cites)).map(|change| {
+            AcceptedChange { change: change.kind, before: change.before.clone(), now: change.now.clone() }
+        });
+        accepted.push(AcceptedDrift {
+            time: time.clone(),
+            revision: report.revision.revision,
+            kind: *kind,
+            item: item.clone(),
+            because: because.to_owned(),
+            changes: changes.collect(),
+        });
+    }
+    Ok(accepted)
+}
+
+/// Why a name cannot be accepted.
+fn not_open(report: &DriftReport<'_>, name: &str, open: &BTreeSet<&(CitingKind, String)>) -> Failure {
+    let changes = &report.drift.cited;
+    let is_concerned = |change| DriftReport::concerned(change).iter().any(|(_, item)| item == name);
+    let is_cited_by = |change: &TextChange| change.cited_by.iter().any(|(_, item)| item == name);
+    let why = if changes.iter().any(is_concerned) {
+        format!("the changed text of {name} is accepted already")
+    } else if changes.iter().any(is_cited_by) {
+        format!("every change that {name} cites is cited by requirements, too; accept it for those")
+    } else if report.drift.compared.iter().any(|id| id == name) {
+        format!("the text that {name} cites has not changed")
+    } else if report.drift.not_compared.iter().any(|(id, _)| id == name) {
+        format!("{name} cites no text of the documents, so it is not compared")
+    } else {
+        format!("rev_{} has no requirement and no changed part {name}", report.revision.revision)
+    };
+    let names: Vec<&str> = open.iter().map(|(_, name)| name.as_str()).collect();
+    let hint = if names.is_empty() {
+        "nothing is left to accept".to_owned()
+    } else {
+        format!("to accept: {}", names.join(", "))
+    };
+    Failure::usage(why).hint(hint)
+}
+
+/// What a person can do about drift, as commands.
+fn next_commands(args: &DriftArgs, view: &RunView, report: &DriftReport<'_>) -> Vec<String> {
+    let (folder, docs) = (shell_word(&args.folder), shell_word(&args.docs));
+    let first = report.drift.cited.iter().map(|change| report.open(change)).find(|open| !open.is_empty());
+    let items = first.into_iter().flatten().map(|(_, item)| format!(" --accept {}", shell_word(item)));
+    let accept = format!(
+        "note: if the specification is still right: tlaforge drift {folder} --docs {docs}{} --because \"read, still right\"",
+        items.collect::<String>()
+    );
+    let mut forge =
+        format!("note: otherwise forge it again: tlaforge run {docs} --out {}", shell_word(&new_folder(&args.folder)));
+    for (flag, value) in [("--concern", &view.settings.concern), ("--module", &view.settings.module)] {
+        if let Some(value) = value {
+            forge = format!("{forge} {flag} {}", shell_word(value));
+        }
+    }
+    vec![accept, forge]
+}
+
+/// A folder beside the run folder that does not exist.
+fn new_folder(folder: &Path) -> PathBuf {
+    let name = folder.components().next_back().map(|name| name.as_os_str().to_string_lossy().into_owned());
+    let name = name.filter(|name| !name.starts_with('.')).unwrap_or_else(|| "specs".to_owned());
+    let beside = folder.parent().unwrap_or(Path::new(""));
+    let mut number = 2;
+    loop {
+        let path = beside.join(format!("{name}-{number}"));
+        if !path.exists() {
+            return path;
+        }
+        number += 1;
+    }
+}

@@ -1,0 +1,387 @@
+//! `tlaforge drift`: the documents of a run against newer ones.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::support::{Bench, Done, project};
+use tlaforge::prompt::{Document, Drift, compare_documents};
+
+/// The demo in `demo-specs/`, and its documents in `docs/`.
+fn bench() -> Bench {
+    let bench = Bench::without_tools();
+    bench.finished_demo().expect(0);
+    for name in ["guarantees.md", "pool.md"] {
+        let path = project().join("evals/uniswap_swap/docs").join(name);
+        bench.write(&format!("docs/{name}"), std::fs::read_to_string(path).unwrap());
+    }
+    bench
+}
+
+fn edit(bench: &Bench, name: &str, from: &str, to: &str) {
+    let text = bench.read(name);
+    assert!(text.contains(from), "{name} has no {from:?}");
+    bench.write(name, text.replacen(from, to, 1));
+}
+
+const DRIFT: [&str; 4] = ["drift", "demo-specs", "--docs", "docs"];
+
+fn drift(bench: &Bench, more: &[&str]) -> Done {
+    bench.run(&[&DRIFT[..], more].concat())
+}
+
+fn json(bench: &Bench, status: i32) -> Value {
+    serde_json::from_str(&drift(bench, &["--format", "json"]).expect(status).stdout).unwrap()
+}
+
+/// The changes as `changed guarantees.md:9 R2 R3`, with what is open.
+fn changes(found: &Value) -> Vec<String> {
+    let change = |change: &Value| {
+        let open = change["open"].as_array().unwrap().iter().map(|name| format!(" {}", name.as_str().unwrap()));
+        let place = change["now"].as_object().or(change["before"].as_object()).unwrap();
+        let (kind, document) = (change["change"].as_str().unwrap(), place["document"].as_str().unwrap());
+        format!("{kind} {document}:{}{}", place["from"], open.collect::<String>())
+    };
+    found["changes"].as_array().unwrap().iter().map(change).collect()
+}
+
+#[test]
+fn the_same_text_elsewhere_or_wrapped_otherwise_is_no_drift() {
+    let bench = bench();
+    let found = json(&bench, 0);
+    assert_eq!((&found["drift"], &found["moved"], &found["other_new"]), (&Value::from(false), &0.into(), &0.into()));
+    assert_eq!(found["compared"].as_array().unwrap().len(), 10);
+    assert_eq!(found["not_compared"], serde_json::json!([]));
+    // A paragraph moves to the other document.
+    let paragraph = "5. **A living pool.** Neither reserve ever reaches zero.\n\n";
+    edit(&bench, "docs/guarantees.md", paragraph, "");
+    edit(&bench, "docs/pool.md", "## 5. Out of scope", &format!("{paragraph}## 5. Out of scope"));
+    assert_eq!(json(&bench, 0)["moved"], 2);
+    // Every paragraph on one line, with other marks of lists; code keeps its lines.
+    for name in ["docs/guarantees.md", "docs/pool.md"] {
+        let text = bench.read(name).replace("\n\n", "\0").replace('\n', " ").replace('\0', "\n\n");
+        bench.write(name, text.replace("    ", "\t"));
+    }
+    assert_eq!(json(&bench, 0)["moved"], 2);
+    // A document gets another name.
+    std::fs::rename(bench.path("docs/pool.md"), bench.path("docs/amm.md")).unwrap();
+    let found = json(&bench, 0);
+    assert!(found["moved"].as_u64().unwrap() > 40, "{found}");
+    drift(&bench, &[])
+        .expect(0)
+        .prints(&["No drift: the text that 10 requirements of rev_0 (approved) cite is unchanged; "]);
+}
+
+#[test]
+fn changed_text_names_its_requirements_properties_and_steps() {
+    let bench = bench();
+    edit(&bench, "docs/guarantees.md", "never decreases", "rarely decreases");
+    edit(&bench, "docs/pool.md", " There is no credit.", "");
+    edit(&bench, "docs/pool.md", "and leaves no mark", "and leaves its mark");
+    let done = drift(&bench, &[]).expect(1);
+    done.clone().prints(&[
+        "Drift: 3 changes of the documents concern rev_0 (approved): R2, R3, R7, step CarryOut",
+        "docs/guarantees.md:9 has changed\n  was: The product `reserveX * reserveY` never \
+         decreases.\n  now: The product `reserveX * reserveY` rarely decreases.\n  R2 No transaction",
+        "checked by ProductNeverFalls",
+        "docs/pool.md:40 of the run is gone, after docs/pool.md:40\n  was: There is no credit.\n  cited by step CarryOut",
+        "  R7 A transaction that refuses a request",
+        "also cited by A4, A5, O1, step CarryOut, step SendRequest",
+    ]);
+    done.says(&[
+        "tlaforge drift demo-specs --docs docs --accept R2 --accept R3 --because \"read, still right\"",
+        "tlaforge run docs --out demo-specs-2",
+    ]);
+    let found = json(&bench, 1);
+    assert_eq!(
+        changes(&found),
+        ["changed guarantees.md:9 R2 R3", "removed pool.md:40 CarryOut", "changed pool.md:53 R7"]
+    );
+    let properties = &found["changes"][0]["cited_by"][0];
+    assert_eq!(
+        (&properties["name"], &properties["properties"]),
+        (&"R2".into(), &serde_json::json!(["ProductNeverFalls"]))
+    );
+}
+
+#[test]
+fn the_book_shows_the_output() {
+    let bench = bench();
+    edit(
+        &bench,
+        "docs/guarantees.md",
+        "Neither reserve ever reaches zero.",
+        "A reserve reaches zero only if its last owner leaves.\n   He gets all of it.",
+    );
+    edit(&bench, "docs/pool.md", "Each trader holds", "Every trader holds");
+    let page = std::fs::read_to_string(project().join("docs/src/drift.md")).unwrap();
+    let (_, shown) = page.split_once("$ tlaforge drift demo-specs --docs docs\n").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    assert_eq!(drift(&bench, &[]).expect(1).stdout, shown);
+}
+
+#[test]
+fn text_that_is_added_beside_cited_text_is_a_change_of_it() {
+    let bench = bench();
+    edit(
+        &bench,
+        "docs/guarantees.md",
+        "Neither reserve ever reaches zero.",
+        "Neither reserve ever reaches zero. The owner is exempt.",
+    );
+    let text = bench.read("docs/guarantees.md") + "\nA trader must wait a minute.\n\nThat is all.\n";
+    bench.write("docs/guarantees.md", text);
+    let found = json(&bench, 1);
+    assert_eq!(changes(&found), ["added guarantees.md:19 R6"]);
+    assert_eq!(found["new_normative"][0]["text"], "A trader must wait a minute.");
+    assert_eq!(found["other_new"], 1);
+    drift(&bench, &[]).expect(1).prints(&[
+        "1 new normative sentence, which no specification accounts for:\n  docs/guarantees.md:26 \"A trader must wait a minute.\"",
+        "1 new without normative words",
+    ]);
+}
+
+#[test]
+fn what_nothing_cites_is_told_and_is_no_drift() {
+    let bench = bench();
+    edit(&bench, "docs/guarantees.md", "The guarantees hold after", "The guarantees hold before");
+    edit(&bench, "docs/pool.md", "This note describes", "This text describes");
+    drift(&bench, &[]).expect(0).prints(&[
+        "No drift: ",
+        "2 changes cited by no requirement and no step",
+        "docs/guarantees.md:3 has changed",
+        "docs/pool.md:3 has changed",
+    ]);
+    let informal = "## Requirements\nR1 [docs/a.md:1] One.\n## Out of scope\n- [docs/a.md:3] Fees.\n";
+    let drift = compare(informal, "One.\n\nFees are low.\n", "One.\n\nFees must be low.\n");
+    assert_eq!((drift.cited.len(), drift.uncited.len(), drift.new_normative.len()), (0, 1, 0));
+    assert!(drift.uncited[0].is_normative);
+    assert_eq!(drift.uncited[0].cited_by.first().unwrap().1, "[docs/a.md:3] Fees.");
+}
+
+#[test]
+fn an_accepted_change_counts_for_its_text_alone() {
+    let bench = bench();
+    edit(&bench, "docs/guarantees.md", "never decreases", "does not decrease");
+    let accept = |id: &str, because: &str| drift(&bench, &["--accept", id, "--because", because]);
+    // Refused, and nothing is recorded.
+    accept("R2", " ").expect(2).says(&["--because is empty"]);
+    accept("R77", "read").expect(2).says(&["rev_0 has no requirement and no changed part R77", "to accept: R2, R3"]);
+    accept("R6", "read").expect(2).says(&["the text that R6 cites has not changed"]);
+    drift(&bench, &["--accept", "R2", "--accept", "R6", "--because", "read"]).expect(2);
+    drift(&bench, &["--accept", "R2"]).expect(2);
+    assert!(!bench.path("demo-specs/accepted_drift.jsonl").exists());
+    // For one of the two requirements, then for the other one.
+    accept("R2", "read, still right")
+        .expect(1)
+        .prints(&["concerns rev_0 (approved): R3\n", "accepted: read, still right"]);
+    accept("R2", "again").expect(2).says(&["the changed text of R2 is accepted already"]);
+    accept("R3", "only <words> changed").expect(0).prints(&["or the change was accepted", "for R2: read, still right"]);
+    let expected = "rev_0, R3: only <words> changed (\"The product `reserveX * reserveY` never decreases.\" is now \"The \
+                    product `reserveX * reserveY` does not decrease.\"; ";
+    bench.run(&["report", "demo-specs"]).expect(0).prints(&[
+        "Changes of the documents that were accepted without a new run:\n  rev_0, R2: read, still right",
+        expected,
+    ]);
+    let report = bench.run(&["report", "demo-specs", "--format", "json"]).expect(0).stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["accepted_drift"][1]["item"], "R3");
+    bench.run(&["report", "demo-specs", "--html", "page.html"]).expect(0);
+    let page = bench.read("page.html");
+    assert!(page.contains("rev_0, R3: only &lt;words&gt; changed"), "the page shows it");
+    // The run itself is as it was.
+    assert_eq!(bench.run(&["audit", "demo-specs", "--policy", "default"]).expect(0).stderr, "");
+    bench.run(&["resume", "demo-specs"]).expect(0);
+    json(&bench, 0);
+    // Back to the first text, and to yet another one.
+    edit(&bench, "docs/guarantees.md", "does not decrease", "hardly ever decreases");
+    assert_eq!(changes(&json(&bench, 1)), ["changed guarantees.md:9 R2 R3"]);
+    edit(&bench, "docs/guarantees.md", "hardly ever decreases", "never decreases");
+    let found = json(&bench, 0);
+    assert_eq!(changes(&found), [""; 0]);
+    // A step is accepted where no requirement cites the text.
+    edit(&bench, "docs/pool.md", " There is no credit.", " There is credit.");
+    accept("CarryOut", "read").expect(0);
+    // What was accepted is not forgotten in silence.
+    bench.write("demo-specs/accepted_drift.jsonl", "no JSON\n");
+    drift(&bench, &[]).expect(2).says(&["accepted_drift.jsonl", "line 1"]);
+    bench.run(&["report", "demo-specs"]).expect(2);
+}
+
+#[test]
+fn changes_are_shown_beside_the_new_lines() {
+    let bench = bench();
+    edit(
+        &bench,
+        "docs/guarantees.md",
+        "# What the pool guarantees\n",
+        "# What the pool guarantees\n\nIt must not rain.\n",
+    );
+    edit(&bench, "docs/guarantees.md", "never decreases", "rarely decreases");
+    let github = drift(&bench, &["--format", "github"]).expect(1).stdout;
+    let expected = "::error file=docs/guarantees.md,line=11,title=tlaforge%3A drift::\"The product `reserveX * reserveY` never \
+                    decreases.\" has changed to \"The product `reserveX * reserveY` rarely decreases.\" (cited by R2, R3; \
+                    checked by ProductAtLeastOpening, ProductNeverFalls)\n::warning file=docs/guarantees.md,line=3,title=\
+                    tlaforge%3A new-sentence::new, and no specification accounts for it: \"It must not rain.\"\n\
+                    tlaforge drift: drift: 1 change of the documents concerns";
+    assert!(github.starts_with(expected), "{github}");
+    let sarif: Value = serde_json::from_str(&drift(&bench, &["--format", "sarif"]).expect(1).stdout).unwrap();
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&"docs/guarantees.md".into(), &11.into())
+    );
+    drift(&bench, &["--format", "markdown"]).expect(1).prints(&["### tlaforge drift", "| error |"]);
+    drift(&bench, &["--accept", "R2", "--accept", "R3", "--because", "read", "--format", "github"])
+        .expect(0)
+        .prints(&["::notice file=docs/guarantees.md,line=11,title=tlaforge%3A drift-accepted::"]);
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    let bench = bench();
+    let run = |args: &[&str]| bench.run(&[&["drift"], args].concat());
+    run(&["nothing", "--docs", "docs"]).expect(2).says(&["nothing holds no run"]);
+    run(&["demo-specs", "--docs", "nothing"]).expect(2).says(&["nothing does not exist"]);
+    run(&["demo-specs"]).expect(2);
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    run(&["demo-specs", "--docs", "empty"]).expect(2).says(&["empty holds no document"]);
+    // An unreadable document is no removed one.
+    let text = bench.read("docs/pool.md");
+    bench.write("docs/pool.md", b"a\0b");
+    drift(&bench, &[]).expect(2).says(&["docs/pool.md, a document of the run, cannot be read: binary"]);
+    // An empty one is.
+    bench.write("docs/pool.md", "\n");
+    assert!(changes(&json(&bench, 1)).iter().all(|change| change.starts_with("removed pool.md")));
+    std::fs::remove_file(bench.path("docs/pool.md")).unwrap();
+    drift(&bench, &[]).expect(1).prints(&["docs/pool.md:42 of the run is gone, with its document"]);
+    drift(&bench, &["--format", "github"]).expect(1).prints(&["::error title=tlaforge%3A drift::"]);
+    bench.write("docs/pool.md", &text);
+    drift(&bench, &[]).expect(0);
+    // A document that the run keeps was changed.
+    let journal = bench.journal("demo-specs");
+    let sha = journal[0]["data"]["docs"][0]["sha"].as_str().unwrap().to_owned();
+    bench.write(&format!("demo-specs/artifacts/{sha}"), "changed");
+    drift(&bench, &[]).expect(2).says(&["the document guarantees.md of the run is missing or was changed"]);
+}
+
+#[test]
+fn without_a_revision_or_cited_text_drift_is_not_decided() {
+    let bench = bench();
+    let journal = bench.journal("demo-specs");
+    // The run was killed in its first node.
+    bench.write("begun/journal.jsonl", format!("{}\n{}\n", journal[0], journal[1]));
+    bench.run(&["drift", "begun", "--docs", "docs"]).expect(3).says(&["begun has no revision yet"]);
+    // No requirement says where it comes from.
+    let informal = bench.read("demo-specs/informal_spec.md").replace("] ", " ").replace(" [docs", " docs");
+    let sha = tlaforge::journal::Sha::digest(&informal);
+    bench.write(&format!("bare/artifacts/{}", sha.as_str()), &informal);
+    for stored in journal[0]["data"]["docs"].as_array().unwrap() {
+        let sha = stored["sha"].as_str().unwrap();
+        bench.write(&format!("bare/artifacts/{sha}"), bench.read(&format!("demo-specs/artifacts/{sha}")));
+    }
+    let lines = journal.iter().map(|event| {
+        let mut event = event.clone();
+        if let Some(hash) = event.pointer_mut("/data/hashes/informal_spec.md") {
+            *hash = sha.as_str().into();
+        }
+        event.to_string() + "\n"
+    });
+    bench.write("bare/journal.jsonl", lines.collect::<String>());
+    bench
+        .run(&["drift", "bare", "--docs", "docs"])
+        .expect(3)
+        .says(&["no requirement of rev_0 cites text of its documents"]);
+}
+
+#[test]
+fn lines_of_code_in_another_order_are_a_change() {
+    let old = "Take it:\n\n```\nlock(a)\nlock(b)\nwork()\n```\n";
+    let found = |new: &str| {
+        let drift = compare("## Requirements\nR1 [docs/a.md:4-6] In this order.\n", old, new);
+        drift
+            .cited
+            .iter()
+            .map(|change| format!("{:?} {}", change.kind, change.at.as_ref().unwrap().1))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(old), [""; 0]);
+    assert_eq!(found("~~~tla\n  lock(a)\n\n  lock(b)\n  work()\n~~~\n\nTake it:\n"), [""; 0]);
+    assert_eq!(found("Take it:\n\n```\nlock(b)\nlock(a)\nwork()\n```\n"), ["Reordered 4", "Reordered 6"]);
+    assert_eq!(found("Take it:\n\n```\nlock(a)\nretry()\nlock(b)\nwork()\n```\n"), ["Added 5"]);
+}
+
+#[test]
+fn a_number_at_the_beginning_of_a_line_is_no_change() {
+    let old = "The formula of 2.3 and whole numbers\nnever overflow. It holds.\n";
+    let new = "The formula of\n2.3 and whole numbers never\noverflow. It holds.\n";
+    assert_eq!(compare("## Requirements\nR1 [docs/a.md:1] One.\n", old, new).cited, []);
+    assert_eq!(compare("## Requirements\nR1 [docs/a.md:1] One.\n", old, &new.replace("whole", "real")).cited.len(), 1);
+}
+
+fn compare(informal: &str, old: &str, new: &str) -> Drift {
+    let document = |text: &str| [Document { path: "a.md".to_owned(), text: text.to_owned() }];
+    compare_documents(informal, &document(old), &document(new), &["must".to_owned()])
+}
+
+/// Paragraphs of sentences with few different words, so that many are equal.
+fn paragraphs() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let sentence = prop::collection::vec("[a-c]{1,2}", 1..4).prop_map(|words| {
+        let text = words.join(" ") + ".";
+        text[..1].to_uppercase() + &text[1..]
+    });
+    prop::collection::vec(prop::collection::vec(sentence, 1..4), 1..7)
+}
+
+/// The paragraphs as two documents, wrapped at some of the blanks, and the lines of each paragraph.
+fn documents(paragraphs: &[Vec<String>], wraps: &[bool], split: usize) -> (Vec<Document>, Vec<String>) {
+    let mut documents: Vec<Document> =
+        ["a.md", "b.md"].map(|path| Document { path: path.to_owned(), text: "# Title\n\n".to_owned() }).into();
+    let mut wraps = wraps.iter().cycle();
+    let mut places = Vec::new();
+    for (n, sentences) in paragraphs.iter().enumerate() {
+        let document = &mut documents[usize::from(n >= split)];
+        let from = document.text.lines().count() + 1;
+        let wrapped = |c: char| if c == ' ' && *wraps.next().unwrap() { '\n' } else { c };
+        let text: String = sentences.join(" ").chars().map(wrapped).collect();
+        document.text += &text;
+        places.push(format!("docs/{}:{from}-{}", document.path, document.text.lines().count()));
+        document.text += "\n\n";
+    }
+    (documents, places)
+}
+
+proptest! {
+    #[test]
+    fn paragraphs_in_any_order_and_wrapping_are_no_drift_and_any_other_letter_is(
+        (old, new) in paragraphs().prop_flat_map(|old| {
+            let numbered: Vec<_> = old.clone().into_iter().enumerate().collect();
+            (Just(old), Just(numbered).prop_shuffle())
+        }),
+        wraps in prop::collection::vec(any::<bool>(), 2 * 7),
+        splits in (0_usize..7, 0_usize..7),
+        changed in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+    ) {
+        let (before, places) = documents(&old, &wraps[..7], splits.0);
+        let requirements = places.iter().enumerate().map(|(n, place)| format!("R{n} [{place}] Requirement.\n"));
+        let informal = format!("## Requirements\n{}", requirements.collect::<String>());
+        let texts: Vec<Vec<String>> = new.iter().map(|(_, text)| text.clone()).collect();
+        let (after, _) = documents(&texts, &wraps[7..], splits.1);
+        let drift = compare_documents(&informal, &before, &after, &[]);
+        prop_assert_eq!(&drift.cited, &[]);
+        prop_assert_eq!((drift.uncited.len(), drift.other_new, drift.compared.len()), (0, 0, old.len()));
+
+        let mut texts = texts;
+        let at = changed.0.index(texts.len());
+        let sentence = changed.1.index(texts[at].len());
+        // The last letter of the sentence: the next one of the alphabet.
+        let text = &mut texts[at][sentence];
+        let letter = text.chars().rev().nth(1).unwrap();
+        let other = match letter { 'a' => 'b', 'b' => 'c', 'c' => 'a', 'A' => 'B', 'B' => 'C', _ => 'A' };
+        text.replace_range(text.len() - 2..text.len() - 1, &other.to_string());
+        let (after, _) = documents(&texts, &wraps[7..], splits.1);
+        let drift = compare_documents(&informal, &before, &after, &[]);
+        let id = format!("R{}", new[at].0);
+        let named = drift.cited.iter().any(|change| change.cited_by.iter().any(|(_, name)| *name == id));
+        prop_assert!(named, "{} is not in {:#?}", id, drift.cited);
+    }
+}
