@@ -15,7 +15,9 @@ use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_message, print_result};
 use super::tool_args::ToolArgs;
-use super::tools::{discover_java_tools, embedded_tools, is_jar_configured, tool_failure, tool_limits, tool_limits_without_libraries};
+use super::tools::{
+    discover_java_tools, embedded_tools, is_jar_configured, tool_failure, tool_limits, tool_limits_without_libraries,
+};
 use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
 use crate::shell::shell_word;

@@ -81,8 +81,8 @@ pub(super) fn init(args: &InitArgs) -> Result<Exit, Failure> {
         refuse_link(&args.dir, name)?;
     }
     let gitignore = path_in(&args.dir, GITIGNORE);
-    let ignored = read_if_exists(&gitignore)
-        .map_err(|e| Failure::usage(format!("cannot read {}: {e}", gitignore.display())))?;
+    let ignored =
+        read_if_exists(&gitignore).map_err(|e| Failure::usage(format!("cannot read {}: {e}", gitignore.display())))?;
     for (name, text) in new_files {
         let path = path_in(&args.dir, name);
         let is_new = create(&path, text).map_err(|e| cannot_write(&path, &e))?;
@@ -105,8 +105,10 @@ fn refuse_link(dir: &Path, name: &str) -> Result<(), Failure> {
     let is_dangling = |part: &Path| dir.join(part).is_symlink() && !dir.join(part).exists();
     match parts.into_iter().find(|part| is_dangling(part) || !files::is_within(dir, part)) {
         None => Ok(()),
-        Some(part) => Err(Failure::usage(format!("{} is a link that leads out of the project", dir.join(part).display()))
-            .hint("nothing was written; remove the link")),
+        Some(part) => {
+            Err(Failure::usage(format!("{} is a link that leads out of the project", dir.join(part).display()))
+                .hint("nothing was written; remove the link"))
+        }
     }
 }
 

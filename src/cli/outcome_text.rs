@@ -23,13 +23,7 @@ pub(super) struct CheckedFiles {
 }
 
 impl CheckedFiles {
-    pub(super) fn new(
-        spec_path: &Path,
-        spec: &SpecText,
-        cfg_path: &Path,
-        cfg: &str,
-        libraries: &Libraries,
-    ) -> Self {
+    pub(super) fn new(spec_path: &Path, spec: &SpecText, cfg_path: &Path, cfg: &str, libraries: &Libraries) -> Self {
         let (spec_path, cfg_path) = (spec_path.to_owned(), cfg_path.to_owned());
         Self { spec_path, spec: spec.clone(), cfg_path, cfg: cfg.to_owned(), libraries: libraries.clone() }
     }

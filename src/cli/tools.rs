@@ -134,8 +134,8 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
 
 pub(super) fn tool_limits(settings: &Settings) -> Result<Limits, Failure> {
     let libraries = Libraries::open(&settings.given.library).map_err(|e| {
-        let failure =
-            Failure::usage(e.to_string()).hint("--library takes a folder of .tla files, or a jar with them in its root");
+        let failure = Failure::usage(e.to_string())
+            .hint("--library takes a folder of .tla files, or a jar with them in its root");
         if libraries_of_environment().contains(&e.path) {
             failure.hint("it is an entry of TLA_PATH, TLA-Library or JAVA_TOOL_OPTIONS")
         } else {

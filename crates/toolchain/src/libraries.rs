@@ -147,7 +147,8 @@ impl Libraries {
     /// be mere stubs.
     pub(super) fn find_override<'a>(&'a self, spec: &'a SpecText) -> Option<(&'a str, &'a Path)> {
         let of_module = |name: &'a str| {
-            let has_override = |library: &&Library| library.jar.as_ref().is_some_and(|jar| jar.overridden.contains(name));
+            let has_override =
+                |library: &&Library| library.jar.as_ref().is_some_and(|jar| jar.overridden.contains(name));
             self.all.iter().find(has_override).map(|library| (name, library.path.as_path()))
         };
         spec.local_modules.iter().find_map(|(name, _)| of_module(name))
@@ -191,9 +192,8 @@ impl Jar {
             let Some(module) = module_in_root(&name) else { continue };
             let packed = archive.get_entry(entry.wayfinder()).map_err(not_a_jar)?;
             let unreadable = |what: &str| format!("{name} in it cannot be read: {what}");
-            packed_room = packed_room
-                .checked_sub(packed.data().len())
-                .ok_or_else(|| unreadable("its entries overlap"))?;
+            packed_room =
+                packed_room.checked_sub(packed.data().len()).ok_or_else(|| unreadable("its entries overlap"))?;
             let text = match entry.compression_method() {
                 CompressionMethod::STORE => packed.data().to_vec(),
                 CompressionMethod::DEFLATE => miniz_oxide::inflate::decompress_to_vec_with_limit(packed.data(), room)

@@ -106,3 +106,19 @@ fn needed_modules(module: &Module) -> Vec<String> {
     names.retain(|name| is_module_name(name));
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inner_modules_are_present_and_modules_in_comments_are_missing() {
+        let missing = |text: &str| missing_modules(&SpecText::alone(text.to_owned()));
+        let inner = "---- MODULE M ----\n---- MODULE Inner----\nx == 1\n====\nI == INSTANCE Inner\n====\n";
+        assert!(missing(inner).is_empty());
+        let comment = "---- MODULE M ----\nEXTENDS Other, Naturals, Json\n\\* ---- MODULE Other ----\n====\n";
+        assert_eq!(missing(comment), ["Json", "Other"]);
+        // No name of a module.
+        assert!(missing("---- MODULE M ----\nx == 1 \\* INSTANCE ../N\n====\n").is_empty());
+    }
+}
