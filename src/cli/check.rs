@@ -1,11 +1,12 @@
 //! `tlaforge check`: checks one specification. Never edits the file; the verdict comes from `toolchain`.
 
 use clap::Args as ClapArgs;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
-use super::checking::{LoadedSpec, config_path, exit_status};
+use super::checking::{LoadedSpec, config_path, exit_status, specification_arguments};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
 use super::failure::Failure;
@@ -24,9 +25,8 @@ use super::value_parsers::parse_positive;
 use crate::exit::Exit;
 use crate::process::Cancel;
 use crate::report::{CheckSource, check_json, check_page, explain};
-use crate::shell::shell_word;
 use crate::tla::{
-    Cfg, CheckOutcome, Checker, PropertyStatus, UNLIMITED_WIDTH, Verdict, bounds_sentence, has_no_behaviour,
+    Cfg, CheckOutcome, Checker, DEADLOCK, PropertyStatus, UNLIMITED_WIDTH, Verdict, bounds_sentence, has_no_behaviour,
     verdict_sentence,
 };
 use crate::toolchain::{
@@ -60,8 +60,8 @@ pub(super) struct CheckArgs {
     /// Open the module in the editor of `$VISUAL` or `$EDITOR` at the line of the last step. Only in a terminal.
     #[arg(long, conflicts_with = "format")]
     pub open: bool,
-    /// Check again after each save of the module, its configuration or a module that it needs, until Ctrl-C, and print what
-    /// differs from the check before. A save cancels a check that is not done.
+    /// Check again after each save of the module, its configuration, a module that it needs, a jar or `tlaforge.toml`, until
+    /// Ctrl-C, and print what differs from the check before. A save cancels a check that is not finished.
     #[arg(long, conflicts_with = "open")]
     pub watch: bool,
     #[command(flatten)]
@@ -86,16 +86,22 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         None => {}
     }
     if !args.watch {
-        return Ok(check_once(&args, &cancel_on_signals()).await?.0);
+        return check_once(&args, &cancel_on_signals(), &RefCell::default()).await;
     }
-    let limits = tool_limits(&load_settings(args.tools.layer())?)?;
+    // Wrong settings are an error at once.
+    tool_limits(&load_settings(args.tools.layer())?)?;
     let cfg = config_path(&args.spec, args.config.as_deref());
-    let watched = WatchedSpec { spec: &args.spec, cfg: &cfg, libraries: &limits.libraries };
-    let work = async |cancel| Ok(check_once(&args, &cancel).await?.1);
+    let watched = WatchedSpec { spec: &args.spec, cfg: &cfg, tools: &args.tools };
+    let work = async |cancel: Cancel, printed: &RefCell<_>| check_once(&args, &cancel, printed).await.map(|_| ());
     repeat_on_change(&watched, work, describe_change).await
 }
 
-async fn check_once(args: &CheckArgs, cancel: &Cancel) -> Result<(Exit, CheckOutcome), Failure> {
+/// Writes the outcome into `printed` as soon as it is printed.
+async fn check_once(
+    args: &CheckArgs,
+    cancel: &Cancel,
+    printed: &RefCell<Option<CheckOutcome>>,
+) -> Result<Exit, Failure> {
     args.page.check(None)?;
     args.trace_out.as_ref().map_or(Ok(()), TraceFile::check)?;
     let editor = args.open.then(Editor::from_environment).transpose()?;
@@ -119,7 +125,8 @@ async fn check_once(args: &CheckArgs, cancel: &Cancel) -> Result<(Exit, CheckOut
     if !args.format.print(&args.findings, findings)? {
         print_outcome(args, &files, &outcome, second.as_deref());
     }
-    if let Some(note) = loaded.missing_modules_note(&outcome, &limits.libraries) {
+    printed.replace(Some(outcome.clone()));
+    if let Some(note) = loaded.missing_modules_note(&outcome) {
         print_message(&note);
     }
     if let Some(file) = &args.trace_out {
@@ -162,12 +169,16 @@ async fn check_once(args: &CheckArgs, cancel: &Cancel) -> Result<(Exit, CheckOut
         print_message(&format!("next: {command}"));
         note.into_iter().for_each(print_message);
     }
-    let exit = if contradictions.has_any() { Exit::Defect } else { exit_status(&outcome) };
-    Ok((exit, outcome))
+    Ok(if contradictions.has_any() { Exit::Defect } else { exit_status(&outcome) })
 }
 
 /// What differs between two checks of a specification: each property whose status is another one.
 fn describe_change(before: &CheckOutcome, now: &CheckOutcome) -> String {
+    let is_invalid = |outcome: &CheckOutcome| matches!(outcome.verdict, Verdict::Invalid { .. });
+    // Its properties are undecided for one reason.
+    if is_invalid(now) && !is_invalid(before) {
+        return "now invalid".to_owned();
+    }
     let names: BTreeSet<&str> = [before, now]
         .into_iter()
         .flat_map(|outcome| {
@@ -175,22 +186,30 @@ fn describe_change(before: &CheckOutcome, now: &CheckOutcome) -> String {
             listed.chain(outcome.violated_names())
         })
         .collect();
-    let word = |outcome: &CheckOutcome, name: &str| match outcome.property_status(name) {
-        PropertyStatus::Holds => "holds",
-        PropertyStatus::Violated => "violated",
-        PropertyStatus::Undecided(_) | PropertyStatus::NotChecked => "not decided",
-    };
     let mut changed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for name in names.into_iter().filter(|name| word(before, name) != word(now, name)) {
-        changed.entry(word(now, name)).or_default().push(name);
+    for name in names.into_iter().filter(|name| status_words(before, name) != status_words(now, name)) {
+        changed.entry(status_words(now, name)).or_default().push(name);
     }
-    let parts = changed.iter().map(|(word, names)| format!("now {word}: {}", names.join(", ")));
+    let parts = changed.iter().map(|(words, names)| format!("{words}: {}", names.join(", ")));
     match parts.collect::<Vec<_>>() {
         parts if !parts.is_empty() => parts.join("; "),
         _ if std::mem::discriminant(&before.verdict) != std::mem::discriminant(&now.verdict) => {
             format!("now {}", verdict_sentence(now))
         }
-        _ => "no property has another verdict than before".to_owned(),
+        _ => "same verdicts as before".to_owned(),
+    }
+}
+
+fn status_words(outcome: &CheckOutcome, name: &str) -> &'static str {
+    let is_listed = outcome.invariants.iter().chain(&outcome.properties).any(|listed| listed == name);
+    match outcome.property_status(name) {
+        PropertyStatus::Holds => "now holds",
+        PropertyStatus::Violated => "now violated",
+        PropertyStatus::Undecided(_) => "now undecided",
+        // A step is possible in every state.
+        PropertyStatus::NotChecked if name == DEADLOCK && !outcome.bounds.always_enabled.is_empty() => "now holds",
+        PropertyStatus::NotChecked if is_listed => "now checked in the initial states only",
+        PropertyStatus::NotChecked => "no longer checked",
     }
 }
 
@@ -229,21 +248,20 @@ fn open_last_step(editor: &Editor, spec: &Path, outcome: &CheckOutcome) -> Resul
 
 /// The command that helps most after this outcome, and what else to know about it.
 fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Option<(String, Option<&'static str>)> {
-    let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
-    let spec = shell_word(&args.spec);
+    let spec = specification_arguments(&args.spec, args.config.as_deref(), &args.tools);
     match outcome.verdict {
         Verdict::Violated { .. } if args.explain || outcome.trace.is_none() => None,
-        Verdict::Violated { .. } => Some((format!("tlaforge check {spec}{config} --explain"), None)),
+        Verdict::Violated { .. } => Some((format!("tlaforge check {spec} --explain"), None)),
         Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
-            Some((format!("tlaforge mutate {spec}{config}"), None))
+            Some((format!("tlaforge mutate {spec}"), None))
         }
         Verdict::Inconclusive { timed_out: true, .. } => {
             let longer = limits.check.as_secs().saturating_mul(10);
-            let command = format!("tlaforge check {spec}{config} --tlc-timeout {longer}");
+            let command = format!("tlaforge check {spec} --tlc-timeout {longer}");
             Some((command, Some("the limit is for each run of the checker; smaller constants help, too")))
         }
         Verdict::Inconclusive { .. } if outcome.checker == Checker::Embedded => {
-            Some((format!("tlaforge check {spec}{config} --checker tlc"), Some("it needs Java: see tlaforge doctor")))
+            Some((format!("tlaforge check {spec} --checker tlc"), Some("it needs Java: see tlaforge doctor")))
         }
         _ => None,
     }

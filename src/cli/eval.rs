@@ -50,7 +50,7 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
     let exit = exit_status(&evaluation, args.fail_under);
-    let too_low = args.fail_under.and_then(|least| explain_low_score(least, evaluation.score));
+    let too_low = args.fail_under.and_then(|least| explain_low_score(least, evaluation.score, "", ""));
     let entries = [Entry { case: case.name, outcome: Outcome::Evaluated(Box::new(evaluation)) }];
     let printed = args.format.print(&args.findings, || {
         report::eval_findings(&entries).with_errors("score", too_low).with_contradiction(evaluator.has_contradictions())
@@ -72,7 +72,7 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
 
 fn exit_status(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
     let tier1 = &evaluation.tier1;
-    let below = fail_under.is_some_and(|least| explain_low_score(least, evaluation.score).is_some());
+    let below = fail_under.is_some_and(|least| explain_low_score(least, evaluation.score, "", "").is_some());
     match () {
         // No known bug was applicable, so there is no score; success would claim that there was one.
         () if tier1.passed() && !below && evaluation.inapplicable() => Exit::Undecided,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args as ClapArgs};
 
-use super::completions::cases;
+use super::completions::{cases, run_folders};
 use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;
@@ -16,7 +16,7 @@ use super::value_parsers::{parse_positive, parse_share};
 #[command(group(ArgGroup::new("evaluated").args(["specs", "suite"]).required(true)))]
 pub(super) struct EvalArgs {
     /// Run folder, or any folder with a module and its configuration (Spec.tla and Spec.cfg). Writes `eval_report.json` into it.
-    #[arg(requires = "case")]
+    #[arg(requires = "case", add = run_folders())]
     pub specs: Option<PathBuf>,
     /// Folder of the case.
     #[arg(add = cases())]

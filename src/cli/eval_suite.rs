@@ -88,7 +88,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
         compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
-    let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows)));
+    let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows), "", ""));
     let is_contradicted = evaluator.has_contradictions();
     let printed = args.format.print(&args.findings, || {
         report::eval_findings(&entries)

@@ -109,12 +109,12 @@ pub(super) fn job_count(args: &EvalArgs) -> usize {
     args.jobs.map_or_else(processors, usize::from)
 }
 
-/// Why a score misses `--fail-under`, if it does.
-pub(super) fn explain_low_score(least: f64, score: Option<f64>) -> Option<String> {
+/// Why a score misses `--fail-under`, if it does: with how it was counted, or why there is none.
+pub(super) fn explain_low_score(least: f64, score: Option<f64>, counted: &str, no_score: &str) -> Option<String> {
     match score {
         Some(score) if score >= least => None,
-        Some(score) => Some(format!("--fail-under: the score is {score:.4}, below {least}")),
-        None => Some("--fail-under: there is no score".to_owned()),
+        Some(score) => Some(format!("--fail-under: the score{counted} is {score:.4}, below {least}")),
+        None => Some(format!("--fail-under: there is no score{no_score}")),
     }
 }
 

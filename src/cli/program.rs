@@ -27,8 +27,8 @@ pub fn main() -> ExitCode {
     if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
         return become_checker(&memory);
     }
-    if completions::answer_completion_request(Args::command) {
-        return ExitCode::SUCCESS;
+    if let Some(exit) = completions::answer_completion_request(Args::command) {
+        return ExitCode::from(exit.code());
     }
     // Boxed, because the future is as large as the largest of all commands.
     run_program(|args: &Args| args.diagnostics, async |args: Args| Box::pin(dispatch(args.command)).await)

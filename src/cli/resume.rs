@@ -250,5 +250,10 @@ fn parse_recorded_settings(command_line: &Value) -> Result<Layer, Failure> {
 fn merge_settings(recorded: &Layer, flags: &Layer) -> Result<Settings, Failure> {
     // Below the journal, so that a variable that was changed in the meantime does not change the run.
     let environment = environment_layer(flags.provider.as_deref().or(recorded.provider.as_deref()))?;
-    Ok(flags.clone().merge_over(recorded.clone()).merge_over(environment).settle())
+    let mut recorded = recorded.clone();
+    // Lists of libraries are joined, and one that has moved must not stay in the list.
+    if !flags.library.is_empty() {
+        recorded.library.clear();
+    }
+    Ok(flags.clone().merge_over(recorded).merge_over(environment).settle())
 }

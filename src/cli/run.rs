@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
+use super::completions::cases;
 use super::failure::Failure;
 use super::forge_args::ForgeArgs;
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
@@ -25,7 +26,7 @@ pub(super) struct RunArgs {
     #[arg(required_unless_present = "case")]
     pub docs: Option<PathBuf>,
     /// Evaluation case to draft from: uses its documents and the interface of its checklist.
-    #[arg(long, value_name = "DIR", conflicts_with = "docs")]
+    #[arg(long, value_name = "DIR", conflicts_with = "docs", add = cases())]
     pub case: Option<PathBuf>,
     /// Run folder to create.
     #[arg(long, value_name = "DIR", default_value = "specs")]

@@ -186,7 +186,10 @@ async fn check_model(test: &mut ModelTest, tools: &dyn Toolchain, cx: &ToolConte
     let outcome = examined.checked.outcome;
     (test.result, test.reason) = compare(&test.expected, &outcome);
     let is_shown = matches!(test.result, TestResult::Failed);
-    let details = is_shown.then(|| loaded.files().outcome_text(&outcome, is_colored(&std::io::stdout())) + "\n");
+    let details = is_shown.then(|| {
+        let note = loaded.missing_modules_note(&outcome).map(|note| note + "\n").unwrap_or_default();
+        loaded.files().outcome_text(&outcome, is_colored(&std::io::stdout())) + &note + "\n"
+    });
     test.outcome = Some(outcome);
     Ok(details.unwrap_or_default())
 }

@@ -54,7 +54,7 @@ pub(super) struct ToolArgs {
     #[arg(long, value_name = "MIB", value_parser = parse_positive::<NonZeroU64>)]
     pub heap_mib: Option<NonZeroU64>,
     /// Allow a module with effects outside the checker, such as `IOUtils`, which can run programs. The file of the module
-    /// must be in the folder of the specification. Can be repeated.
+    /// must be beside the specification, or in a `--library`. Can be repeated.
     #[arg(long, value_name = "NAME")]
     pub allow_module: Vec<String>,
     /// Also look for modules in this folder, or in this jar (such as `CommunityModules.jar`), after the folder of the

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tracing::info;
 
 use super::contradictions::ContradictionReports;
+use super::environment::libraries_of_environment;
 use super::failure::Failure;
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
@@ -133,14 +134,29 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
 
 pub(super) fn tool_limits(settings: &Settings) -> Result<Limits, Failure> {
     let libraries = Libraries::open(&settings.given.library).map_err(|e| {
-        Failure::usage(e.to_string()).hint("--library takes a folder of .tla files, or a jar with them in its root")
+        let failure = Failure::usage(e.to_string())
+            .hint("--library takes a folder of .tla files, or a jar with them in its root");
+        if libraries_of_environment().contains(&e.path) {
+            failure.hint("it is an entry of TLA_PATH, TLA-Library or JAVA_TOOL_OPTIONS")
+        } else {
+            failure
+        }
     })?;
-    Ok(Limits {
+    Ok(limits_with(settings, libraries))
+}
+
+/// The limits without any library, for commands that use no modules.
+pub(super) fn tool_limits_without_libraries(settings: &Settings) -> Limits {
+    limits_with(settings, Libraries::default())
+}
+
+fn limits_with(settings: &Settings, libraries: Libraries) -> Limits {
+    Limits {
         check: Duration::from_secs(settings.tlc_timeout),
         workers: settings.given.workers.map(NonZeroUsize::get),
         heap_mib: settings.given.heap_mib.map(NonZeroU64::get),
         allowed_modules: settings.given.allow_modules.clone(),
         libraries,
         ..Limits::default()
-    })
+    }
 }

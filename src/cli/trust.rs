@@ -5,11 +5,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::environment::{libraries_of_environment, nonempty_variable};
-use super::failure::Failure;
+use super::failure::{Fails, Failure};
 use crate::config::{FILE_NAME, Layer, Settings};
+use crate::exit::Exit;
 use crate::files;
 use crate::llm::{Recording, remote_host};
 use crate::shell::shell_word;
+
+/// Settings that [`refuse_untrusted_file`] never accepts.
+pub(super) const REFUSED_IN_FILE: [&str; 4] = ["claude_path", "tla_tools", "allow_modules", "record"];
 
 /// Refuses the settings file of the working folder if it sets what only the command line may set.
 pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
@@ -28,8 +32,9 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
         let hint = "only the command line may allow a module: --allow-module NAME; remove the line from the file";
         return refused(format!("modules that can reach outside: {}", file.allow_modules.join(", ")), hint);
     }
-    // TLC runs the Java code of a jar.
-    if let Some(path) = file.library.iter().find(|path| !path.is_dir() || !files::is_within(Path::new("."), path)) {
+    // TLC runs the Java code of a jar. A path that does not exist is an error when libraries are opened.
+    let is_foreign = |path: &&PathBuf| (path.exists() && !path.is_dir()) || !files::is_within(Path::new("."), path);
+    if let Some(path) = file.library.iter().find(is_foreign) {
         let hint = "only the command line or the environment may name a jar, or a folder outside of this one: --library \
                     DIR|JAR, or TLA_PATH; remove the line from the file";
         return refused(format!("a library of modules: {}", shown(path)), hint);
@@ -106,11 +111,13 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
             refuse(format!("a server to call ({host})"), "--base-url", url);
         }
     }
-    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let named_here: Vec<PathBuf> = flags.library.iter().chain(&libraries_of_environment()).map(absolute).collect();
-    for path in recorded.library.iter().filter(|path| !named_here.contains(path)) {
-        let shown = path.display().to_string();
-        refuse(format!("a library of modules ({shown})"), "--library", &shown);
+    // The libraries of the command line replace the recorded ones.
+    if flags.library.is_empty() {
+        let named_here = libraries_named_here()?;
+        for path in recorded.library.iter().filter(|path| !named_here.contains(path)) {
+            let shown = path.display().to_string();
+            refuse(format!("a library of modules ({shown})"), "--library", &shown);
+        }
     }
     if flags.allow_modules.is_empty() {
         for module in &recorded.allow_modules {
@@ -132,6 +139,15 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
         named.join(", ")
     ))
     .hint(format!("if you trust it, name it on the command line: add{flags_to_add}")))
+}
+
+/// The libraries that the environment and the settings file of the working folder name, as absolute paths.
+fn libraries_named_here() -> Result<Vec<PathBuf>, Failure> {
+    let file = Layer::from_file(Path::new(".")).fails(Exit::Usage)?;
+    // The file of a downloaded folder vouches only for what it may name.
+    let trusted = file.library.into_iter().filter(|path| path.is_dir() && files::is_within(Path::new("."), path));
+    let all = libraries_of_environment().into_iter().chain(trusted);
+    Ok(all.map(|path| std::path::absolute(&path).unwrap_or(path)).collect())
 }
 
 /// The content of a recording before its first answer: a blank line, which distinguishes it from other files.

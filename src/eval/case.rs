@@ -285,11 +285,10 @@ fn load_target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target
     let own = file.with_extension("cfg");
     let cfg_path = if own.is_file() { Some(own.as_path()) } else { shared.filter(|path| path.is_file()) };
     let cfg = cfg_path.map(|path| load_cfg_without_properties(path, &module)).transpose()?;
-    let spec = SpecText {
-        name: module.name.clone(),
-        local_modules: local_modules(file, &module, &Libraries::default()),
-        text,
-    };
+    // The toolchain adds the modules of libraries.
+    let beside = local_modules(file, &module, &Libraries::default())
+        .map_err(|e| case_error(&e.path, format!("cannot be read: {}", e.source), "it must be a readable text file"))?;
+    let spec = SpecText { name: module.name.clone(), local_modules: beside, text };
     let file = file.strip_prefix(root).unwrap_or(file).to_string_lossy().into_owned();
     Ok(Target { file, spec, cfg })
 }

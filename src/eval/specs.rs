@@ -65,13 +65,14 @@ pub struct Specs {
 impl Specs {
     pub fn load(root: &Path) -> Result<Self, SpecsError> {
         let module = module_in(root);
+        let unreadable = |file: PathBuf, e: std::io::Error| SpecsError {
+            what: format!("cannot be read: {e}"),
+            file,
+            remedy: "name a run folder, or a folder with Spec.tla and Spec.cfg or with one other pair of these files",
+        };
         let read = |name: &str| {
             let file = root.join(file::visible_name(name, &module));
-            files::read_text(&file, files::MEDIUM).map_err(|e| SpecsError {
-                what: format!("cannot be read: {e}"),
-                file,
-                remedy: "name a run folder, or a folder with Spec.tla and Spec.cfg or with one other pair of these files",
-            })
+            files::read_text(&file, files::MEDIUM).map_err(|e| unreadable(file, e))
         };
         let text = read(file::MODULE)?;
         let cfg_text = read(file::CFG)?;
@@ -79,7 +80,9 @@ impl Specs {
         // A file that is not a module is a finding of the first tier, not an error.
         let module = Module::parse(&text).ok();
         let name = module.as_ref().map_or_else(|| "Spec".to_owned(), |module| module.name.clone());
-        let beside = module.map(|module| local_modules(&path, &module, &Libraries::default())).unwrap_or_default();
+        // The toolchain adds the modules of libraries.
+        let beside = module.map(|module| local_modules(&path, &module, &Libraries::default())).transpose();
+        let beside = beside.map_err(|e| unreadable(e.path, e.source))?.unwrap_or_default();
         Ok(Self {
             root: root.to_owned(),
             spec: SpecText { name, text, local_modules: beside },

@@ -36,7 +36,7 @@ impl Findings {
         self
     }
 
-    /// Adds why the command fails, if no finding says it.
+    /// Adds an error without a place for each message.
     #[must_use]
     pub fn with_errors(mut self, rule: &str, messages: impl IntoIterator<Item = String>) -> Self {
         self.list.extend(messages.into_iter().map(|message| Finding::new(rule, Level::Error, message)));

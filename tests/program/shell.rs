@@ -14,7 +14,10 @@ fn real_bash_completes_revisions_flags_and_operators() {
     for revision in ["rev_1", "rev_2", "rev_10"] {
         bench.write(&format!("specs/history/{revision}/Spec.tla"), "");
     }
+    bench.write("specs/history/rev_$(id)/Spec.tla", "");
     bench.write("other/history/rev_7/Spec.tla", "");
+    bench.write("$(touch broken)/journal.jsonl", "");
+    bench.write("suite/case/checklist.json", "{}");
     // Calls the function that the script registers, as bash does after TAB, with the words of a line.
     let complete = |line: &[&str]| {
         let words = line.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
@@ -40,7 +43,15 @@ fn real_bash_completes_revisions_flags_and_operators() {
     assert_eq!(complete(&["tlaforge", "resume", "specs", "--from", "rev_1"]), ["rev_1", "rev_10"]);
     assert_eq!(complete(&["tlaforge", "dem"]), ["demo"]);
     assert!(complete(&["tlaforge", "mutate", "M.tla", "--operator", "drop"]).contains(&"drop-guard".to_owned()));
-    assert!(complete(&["tlaforge", "report", "s"]).iter().any(|word| word.starts_with("specs")));
+    let offers = |line: &[&str], wanted: &str| complete(line).iter().any(|word| word.starts_with(wanted));
+    assert!(offers(&["tlaforge", "report", "s"], "specs"));
+    assert!(offers(&["tlaforge", "eval", "sp"], "specs"));
+    assert!(offers(&["tlaforge", "run", "--case", "suite/"], "suite/case"));
+    // Nothing that a shell would run.
+    for line in [&["tlaforge", "report", ""][..], &["tlaforge", "check", ""], &["tlaforge", "run", "--out", ""]] {
+        assert!(offers(line, "specs") && !complete(line).iter().any(|word| word.contains('$')), "{line:?}");
+    }
+    assert!(!bench.path("broken").exists());
 }
 
 #[test]
@@ -50,6 +61,7 @@ fn each_shell_gets_a_script_that_asks_the_program() {
         bench.run(&["completions", shell]).expect(0).prints(&["TLAFORGE_COMPLETE", "tlaforge"]);
     }
     bench.run(&["completions", "tcsh"]).expect(2);
+    bench.run_with(&["doctor"], &[("TLAFORGE_COMPLETE", "tcsh")]).expect(2).says(&["TLAFORGE_COMPLETE", "tcsh"]);
 }
 
 #[test]
@@ -80,8 +92,7 @@ fn every_line_of_the_written_settings_is_accepted() {
         let layer = accepted(line);
         assert_eq!(layer.names(), [line.split(' ').next().unwrap()]);
         // A default changes nothing.
-        if line.ends_with("# the default") && !["module", "exemplars", "normative_words"].contains(&&*layer.names()[0])
-        {
+        if line.ends_with("# the default") && layer.names() != ["normative_words"] {
             let with_default = layer.settle();
             assert_eq!(
                 tlaforge::config::Settings { given: Layer::default(), ..with_default },
@@ -91,17 +102,23 @@ fn every_line_of_the_written_settings_is_accepted() {
         }
     }
     let all = accepted(&settings.join("\n"));
-    // Every setting of the book, except those that a file may not have.
-    let refused = ["claude_path", "tla_tools", "allow_modules", "record"];
+    // Every setting of the book, except those that the program refuses in a file.
+    let is_refused = |key: &&str| {
+        let value = if *key == "allow_modules" { "[\"x\"]" } else { "\"x\"" };
+        bench.write(FILE_NAME, format!("{key} = {value}\n"));
+        let said = bench.run(&["doctor", "--checker", "embedded"]).stderr;
+        said.contains("only the command line")
+    };
     let book = std::fs::read_to_string(crate::support::project().join("docs/src/settings.md")).unwrap();
     let rows = book.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(key, _)| key);
     // The names of environment variables are in capitals.
-    let is_setting = |key: &&str| key.starts_with(|first: char| first.is_ascii_lowercase()) && !refused.contains(key);
+    let is_setting = |key: &&str| key.starts_with(|first: char| first.is_ascii_lowercase());
     let mut keys: Vec<&str> = rows.filter(is_setting).collect();
     keys.sort_unstable();
-    let mut names = all.names();
-    names.sort();
-    assert_eq!(names, keys);
+    let names = all.names();
+    let (written, missing): (Vec<&str>, Vec<&str>) = keys.into_iter().partition(|key| names.iter().any(|n| n == key));
+    assert_eq!(written.len(), names.len());
+    assert!(!missing.is_empty() && missing.iter().all(is_refused), "{missing:?}");
     // The program accepts them, too.
     let text: Vec<&str> = settings.iter().copied().filter(|line| line.ends_with("# the default")).collect();
     bench.write(FILE_NAME, text.join("\n"));
@@ -120,9 +137,39 @@ fn init_never_replaces_a_file() {
     assert_eq!(ignored.matches("/mutants.out/").count(), 1);
     let workflow = bench.read(".github/workflows/tlaforge.yml");
     assert!(workflow.contains("tlaforge test . --checker embedded"), "{workflow}");
+    assert!(workflow.contains("- run: exit 1  # install tlaforge here"), "{workflow}");
     // A second time, everything is there.
     bench.run(&["init"]).expect(0).says(&["kept policy.toml", "kept .gitignore"]);
     assert_eq!(bench.read(".gitignore"), ignored);
+}
+
+#[test]
+fn init_writes_through_no_link_and_nothing_before_it_has_read_everything() {
+    let (bench, other) = (Bench::without_tools(), Bench::without_tools());
+    let link = |name: &str, target: std::path::PathBuf| {
+        std::fs::create_dir_all(bench.path("p")).unwrap();
+        std::os::unix::fs::symlink(target, bench.path(&format!("p/{name}"))).unwrap();
+    };
+    let refused = |why: &str| {
+        bench.run(&["init", "p"]).expect(2).says(&[why]);
+        let left: Vec<_> =
+            std::fs::read_dir(bench.path("p")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        std::fs::remove_dir_all(bench.path("p")).unwrap();
+    };
+    other.write("ignore", "");
+    for (name, target) in [(".gitignore", "ignore"), (".gitignore", "none"), (".github", "."), ("policy.toml", "none")]
+    {
+        link(name, other.path(target));
+        refused("is a link that leads out of the project");
+    }
+    assert_eq!(other.read("ignore"), "");
+    assert!(!other.path("none").exists() && !other.path("workflows").exists());
+    bench.write("p/.gitignore", [0xff]);
+    refused("cannot read p/.gitignore");
+    // One line is missing.
+    bench.write("p/.gitignore", "/mutants.out/\n/demo-specs*/\n");
+    bench.run(&["init", "p"]).expect(0).says(&["added 1 line to p/.gitignore"]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub use caller::{CallEvent, CallPermit, CallTimer, Caller, FailedCall, ModelSwit
 pub use claude::{CLAUDE_ENVIRONMENT, ClaudeCode, ClaudeLimits};
 pub use claude_login::{ClaudeCredential, ClaudeLogin};
 pub use claude_program::{ClaudeStatus, ClaudeVersion};
-pub use download::download;
+pub use download::{download, url_without_secrets};
 pub use failure::{CallFailure, FailureKind};
 pub use handoff::Handoff;
 pub use http::{HttpSettings, SetupError, remote_host};

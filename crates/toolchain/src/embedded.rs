@@ -93,6 +93,9 @@ impl EmbeddedToolchain {
         request: &CheckRequest,
         cx: &ToolContext<'_>,
     ) -> Result<Option<CheckReport>, ToolError> {
+        if let Some(why) = refuse_override(request, cx) {
+            return Ok(Some(report_without_run(static_checks::undecided(request, &why))));
+        }
         match static_checks_child::find_unsupported(&self.program, request, cx).await {
             Ok(outcome) => Ok(outcome.map(report_without_run)),
             Err(error) if error.is_caused_by_input() => {
@@ -101,6 +104,15 @@ impl EmbeddedToolchain {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Why a specification with a Java override is refused: this checker would evaluate the definition in TLA+, which TLC does not.
+fn refuse_override(request: &CheckRequest, cx: &ToolContext<'_>) -> Option<String> {
+    let (module, jar) = cx.limits.libraries.find_override(&request.spec)?;
+    Some(format!(
+        "the embedded checker refuses it: module {module} has Java code in {}, which only TLC runs (--checker tlc)",
+        jar.display()
+    ))
 }
 
 impl Toolchain for EmbeddedToolchain {
@@ -130,6 +142,9 @@ impl Toolchain for EmbeddedToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
         Box::pin(async move {
+            if let Some(why) = refuse_override(request, cx) {
+                return Ok(Some(why));
+            }
             let refused = match static_checks_child::find_unsupported(&self.program, request, cx).await {
                 // Too long for the time, for example: the check that follows reports it.
                 Err(error) if error.is_caused_by_input() => None,

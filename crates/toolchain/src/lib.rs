@@ -68,7 +68,7 @@ pub use examine::{Examination, LastStage, TranslationMode, examine};
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;
-pub use libraries::{JarKind, Libraries, LibraryError};
+pub use libraries::{JarKind, Libraries, LibraryError, ModulePlace, UnreadableModule};
 pub use library_toolchain::LibraryToolchain;
 pub use lint::{lint_cfg, lint_spec};
 pub use local_modules::{local_modules, missing_modules};

@@ -2,10 +2,13 @@
 //! specifications that are complete.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
+use tlaforge_files::Sha;
 use tlaforge_tla::{CheckOutcome, Checker};
 
-use super::local_modules::complete;
+use super::local_modules::{complete, needed_by};
 use super::{
     BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
     ToolError, Toolchain, ToolchainInfo, Translation,
@@ -13,19 +16,29 @@ use super::{
 
 pub struct LibraryToolchain<T> {
     inner: T,
+    /// The modules that a module needs, by the SHA-256 of its text: hundreds of mutants have the same other modules.
+    needed: Mutex<BTreeMap<Sha, Vec<String>>>,
 }
 
 impl<T: Toolchain> LibraryToolchain<T> {
     pub fn new(inner: T) -> Self {
-        Self { inner }
+        Self { inner, needed: Mutex::default() }
     }
-}
 
-/// The request with a complete specification; `None` if it is complete already, which saves a copy.
-fn completed(request: &CheckRequest, cx: &ToolContext<'_>) -> Option<CheckRequest> {
-    match complete(&cx.limits.libraries, &request.spec) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(spec) => Some(CheckRequest { spec, ..request.clone() }),
+    fn complete<'a>(&self, spec: &'a SpecText, cx: &ToolContext<'_>) -> Result<Cow<'a, SpecText>, ToolError> {
+        let needed_by_module = |text: &str| {
+            let mut needed = self.needed.lock().unwrap_or_else(PoisonError::into_inner);
+            needed.entry(Sha::digest(text)).or_insert_with(|| needed_by(text)).clone()
+        };
+        Ok(complete(&cx.limits.libraries, spec, &needed_by_module)?)
+    }
+
+    /// The request with a complete specification; `None` if it is complete already, which saves a copy.
+    fn completed(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Option<CheckRequest>, ToolError> {
+        Ok(match self.complete(&request.spec, cx)? {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(spec) => Some(CheckRequest { spec, ..request.clone() }),
+        })
     }
 }
 
@@ -38,9 +51,10 @@ macro_rules! with_completed_request {
             $($argument: &'a $type,)*
             cx: &'a ToolContext<'a>,
         ) -> BoxFuture<'a, Result<$result, ToolError>> {
-            match completed(request, cx) {
-                None => self.inner.$method(request, $($argument,)* cx),
-                Some(request) => Box::pin(async move { self.inner.$method(&request, $($argument,)* cx).await }),
+            match self.completed(request, cx) {
+                Ok(None) => self.inner.$method(request, $($argument,)* cx),
+                Ok(Some(request)) => Box::pin(async move { self.inner.$method(&request, $($argument,)* cx).await }),
+                Err(error) => Box::pin(async move { Err(error) }),
             }
         }
     };
@@ -65,7 +79,7 @@ impl<T: Toolchain> Toolchain for LibraryToolchain<T> {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move { self.inner.parse(&complete(&cx.limits.libraries, spec), cx).await })
+        Box::pin(async move { self.inner.parse(&*self.complete(spec, cx)?, cx).await })
     }
 
     with_completed_request!(check() -> CheckReport);

@@ -182,7 +182,8 @@ fn is_allowed(module: &str, allowed: &[String]) -> bool {
 fn outside_message(module: &str) -> String {
     format!(
         "module `{module}` can reach outside the model (files, programs, environment); it is refused unless allowed by \
-         name: --allow-module {module}, with {module}.tla beside the specification"
+         name: --allow-module {module}, with {module}.tla beside the specification, or in a \
+         --library"
     )
 }
 

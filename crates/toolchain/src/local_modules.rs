@@ -1,69 +1,94 @@
 //! The modules in the folder of a module, and in libraries, that it needs. It does not know what they are used for.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tlaforge_files as files;
-use tlaforge_tla::Module;
-use tlaforge_tla::semantic::is_standard_module;
+use tlaforge_tla::semantic::is_in_every_tools_jar;
+use tlaforge_tla::{Module, is_module_name};
 
+use super::libraries::{UnreadableModule, unless_absent};
 use super::{Libraries, SpecText};
 
 /// Modules in the same folder, or else in the libraries, that the module extends or instantiates, directly or not: name and
 /// text.
-pub fn local_modules(spec: &Path, module: &Module, libraries: &Libraries) -> Vec<(String, String)> {
-    let dir = spec.parent().unwrap_or(Path::new("."));
-    let mut found: Vec<(String, String)> = Vec::new();
-    let mut wanted = needed_modules(module);
+///
+/// # Errors
+/// One of them exists and cannot be read.
+pub fn local_modules(
+    spec: &Path,
+    module: &Module,
+    libraries: &Libraries,
+) -> Result<Vec<(String, String)>, UnreadableModule> {
+    let find = |name: &str| {
+        let beside = spec.with_file_name(format!("{name}.tla"));
+        let read = files::read_text(&beside, files::MEDIUM);
+        unless_absent(beside, read).transpose().or_else(|| libraries.find(name).transpose()).transpose()
+    };
+    let mut found = Vec::new();
+    add_needed(&module.name, needed_modules(module), &mut found, &find, &needed_by)?;
+    Ok(found)
+}
+
+/// Adds the modules that are needed and were not found before. Most names without a file are standard modules.
+fn add_needed(
+    root: &str,
+    mut wanted: Vec<String>,
+    found: &mut Vec<(String, String)>,
+    find: &dyn Fn(&str) -> Result<Option<String>, UnreadableModule>,
+    needed_by: &dyn Fn(&str) -> Vec<String>,
+) -> Result<(), UnreadableModule> {
     while let Some(name) = wanted.pop() {
-        if name == module.name || found.iter().any(|(known, _)| *known == name) {
+        if name == root || found.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        // Usually a standard module. A local one that cannot be read is reported by the parser, which does not find
-        // it.
-        let beside = files::read_text(&dir.join(format!("{name}.tla")), files::MEDIUM).ok();
-        let Some(text) = beside.or_else(|| libraries.find(&name)) else { continue };
-        if let Ok(other) = Module::parse(&text) {
-            wanted.extend(needed_modules(&other));
-        }
+        let Some(text) = find(&name)? else { continue };
+        wanted.extend(needed_by(&text));
         found.push((name, text));
     }
-    found
+    Ok(())
 }
 
-/// Modules that a specification needs, has not, and that are no standard modules.
+/// Modules that a specification needs, that it does not have, and that not every jar of the tools has.
 pub fn missing_modules(spec: &SpecText) -> Vec<String> {
-    let texts = || std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
-    let is_present = |name: &String| {
-        let own = *name == spec.name || spec.local_modules.iter().any(|(known, _)| known == name);
-        // An inner module has its header in one of the texts.
-        own || is_standard_module(name) || texts().any(|text| text.contains(&format!("MODULE {name} ")))
-    };
-    let needed = texts().filter_map(|text| Module::parse(text).ok()).flat_map(|module| needed_modules(&module));
-    let mut missing: Vec<String> = needed.filter(|name| !is_present(name)).collect();
-    missing.sort();
-    missing.dedup();
-    missing
+    let texts = std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
+    let modules: Vec<Module> = texts.filter_map(|text| Module::parse(text).ok()).collect();
+    let mut present: BTreeSet<String> = modules.iter().flat_map(Module::inner_names).collect();
+    present.insert(spec.name.clone());
+    present.extend(spec.local_modules.iter().map(|(name, _)| name.clone()));
+    let needed: BTreeSet<String> = modules.iter().flat_map(needed_modules).collect();
+    needed.difference(&present).filter(|name| !is_in_every_tools_jar(name)).cloned().collect()
 }
 
-/// The specification with every module of the libraries that it needs and does not have.
-pub(super) fn complete<'a>(libraries: &Libraries, spec: &'a SpecText) -> Cow<'a, SpecText> {
-    let needed = |text: &str| Module::parse(text).map_or_else(|_| Vec::new(), |module| needed_modules(&module));
-    let mut completed = Cow::Borrowed(spec);
+/// The specification with every module of the libraries that it needs and does not have. `needed_by_module` says which
+/// modules another one needs; the specification itself is parsed here, because each mutant has another text.
+pub(super) fn complete<'a>(
+    libraries: &Libraries,
+    spec: &'a SpecText,
+    needed_by_module: &dyn Fn(&str) -> Vec<String>,
+) -> Result<Cow<'a, SpecText>, UnreadableModule> {
     if libraries.is_empty() {
-        return completed;
+        return Ok(Cow::Borrowed(spec));
     }
-    let texts = std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
-    let mut wanted: Vec<String> = texts.flat_map(|text| needed(text)).collect();
-    while let Some(name) = wanted.pop() {
-        if completed.name == name || completed.local_modules.iter().any(|(known, _)| *known == name) {
-            continue;
-        }
-        let Some(text) = libraries.find(&name) else { continue };
-        wanted.extend(needed(&text));
-        completed.to_mut().local_modules.push((name, text));
+    let mut wanted = needed_by(&spec.text);
+    wanted.extend(spec.local_modules.iter().flat_map(|(_, text)| needed_by_module(text)));
+    let mut found = Vec::new();
+    let find = |name: &str| {
+        let is_known = spec.local_modules.iter().any(|(known, _)| known == name);
+        if is_known { Ok(None) } else { libraries.find(name) }
+    };
+    add_needed(&spec.name, wanted, &mut found, &find, needed_by_module)?;
+    if found.is_empty() {
+        return Ok(Cow::Borrowed(spec));
     }
-    completed
+    let local_modules = spec.local_modules.iter().cloned().chain(found).collect();
+    Ok(Cow::Owned(SpecText { local_modules, ..spec.clone() }))
+}
+
+/// The modules that the module in this text needs; none if it cannot be parsed, which the tools report.
+pub(super) fn needed_by(text: &str) -> Vec<String> {
+    Module::parse(text).map_or_else(|_| Vec::new(), |module| needed_modules(&module))
 }
 
 fn needed_modules(module: &Module) -> Vec<String> {
@@ -77,5 +102,23 @@ fn needed_modules(module: &Module) -> Vec<String> {
             }
         }
     }
+    // The word after `INSTANCE` in a comment is no name.
+    names.retain(|name| is_module_name(name));
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inner_modules_are_present_and_modules_in_comments_are_missing() {
+        let missing = |text: &str| missing_modules(&SpecText::alone(text.to_owned()));
+        let inner = "---- MODULE M ----\n---- MODULE Inner----\nx == 1\n====\nI == INSTANCE Inner\n====\n";
+        assert!(missing(inner).is_empty());
+        let comment = "---- MODULE M ----\nEXTENDS Other, Naturals, Json\n\\* ---- MODULE Other ----\n====\n";
+        assert_eq!(missing(comment), ["Json", "Other"]);
+        // No name of a module.
+        assert!(missing("---- MODULE M ----\nx == 1 \\* INSTANCE ../N\n====\n").is_empty());
+    }
 }

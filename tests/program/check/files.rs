@@ -125,7 +125,7 @@ fn a_module_with_side_effects_is_refused_unless_the_user_allows_it() {
     put(&bench, &module, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     text(&bench, 1).prints(&[
         "invalid: it is refused (line 2, column 24): module `IOUtils` can reach outside the model (files, programs, \
-         environment); it is refused unless allowed by name: --allow-module IOUtils, with IOUtils.tla beside the specification",
+         environment); it is refused unless allowed by name: --allow-module IOUtils, with IOUtils.tla beside the specification, or in a --library",
     ]);
     let value = object(&bench, 1);
     assert_eq!((&value["verdict"], &value["diagnostics"][0]["stage"]), (&json!("invalid"), &json!("lint")));

@@ -187,9 +187,15 @@ pub(super) fn text(name: &str) -> Option<&'static str> {
     MODULES.iter().find(|(module, _)| *module == name).map(|(_, text)| *text)
 }
 
-/// Whether the tools include a module of this name.
+/// Whether a jar of the tools can include a module of this name.
 pub fn is_standard_module(name: &str) -> bool {
     text(name).is_some()
+}
+
+/// Whether every jar of the tools includes a module of this name. TLC 2.15 of 2020, which is on PyPI, has no `Json` and no
+/// `TLCExt`: they come from CommunityModules.
+pub fn is_in_every_tools_jar(name: &str) -> bool {
+    is_standard_module(name) && !["Json", "TLCExt"].contains(&name)
 }
 
 /// Modules that the tools do not include, by publisher: advice for the message that one is missing.
