@@ -351,6 +351,8 @@ fn documents(paragraphs: &[Vec<String>], wraps: &[bool], split: usize) -> (Vec<D
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
     #[test]
     fn paragraphs_in_any_order_and_wrapping_are_no_drift_and_any_other_letter_is(
         (old, new) in paragraphs().prop_flat_map(|old| {
@@ -375,13 +377,15 @@ proptest! {
         let sentence = changed.1.index(texts[at].len());
         // The last letter of the sentence: the next one of the alphabet.
         let text = &mut texts[at][sentence];
+        let earlier = text.clone();
         let letter = text.chars().rev().nth(1).unwrap();
         let other = match letter { 'a' => 'b', 'b' => 'c', 'c' => 'a', 'A' => 'B', 'B' => 'C', _ => 'A' };
         text.replace_range(text.len() - 2..text.len() - 1, &other.to_string());
         let (after, _) = documents(&texts, &wraps[7..], splits.1);
         let drift = compare_documents(&informal, &before, &after, &[]);
-        let id = format!("R{}", new[at].0);
-        let named = drift.cited.iter().any(|change| change.cited_by.iter().any(|(_, name)| *name == id));
-        prop_assert!(named, "{} is not in {:#?}", id, drift.cited);
+        // Of equal sentences, the one that is still at its place is not the one that changed, so only the text is sure.
+        let named = drift.cited.iter().any(|change| change.before.as_ref().is_some_and(|before| before.text == earlier));
+        prop_assert!(named, "{} is not in {:#?}", earlier, drift.cited);
+        prop_assert!(drift.cited.iter().all(|change| !change.cited_by.is_empty()));
     }
 }
