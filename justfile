@@ -35,3 +35,7 @@ docker-check:
 # The two published crates: their packages, and their public items against a released revision.
 publish-check released="":
     scripts/publish-check {{released}}
+
+# The packages of a release, built and tried; then the commands that publish.
+release:
+    scripts/release

@@ -57,6 +57,22 @@ fn choose_start<'a>(
     number.and_then(|n| view.revisions.iter().find(|r| r.revision == n)).unwrap_or(shown)
 }
 
+/// The reading that an answer chooses: `a`, `b.`, `b: the reading`, or the words of the reading.
+fn chosen_reading<'a>(point: &'a OpenPoint, answer: &str) -> Option<&'a str> {
+    let words = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_text_of =
+        |reading: &str, text: &str| words(text.trim()).trim_end_matches('.') == words(reading).trim_end_matches('.');
+    [('a', &point.taken), ('b', &point.otherwise)].into_iter().find_map(|(letter, reading)| {
+        let rest = answer.strip_prefix([letter, letter.to_ascii_uppercase()]);
+        let is_chosen = match rest.map(|rest| rest.trim_start_matches(['.', ':', ')'])) {
+            Some("") => true,
+            Some(text) if rest.is_some_and(|rest| rest.len() > text.len()) => is_text_of(reading, text),
+            _ => is_text_of(reading, answer),
+        };
+        is_chosen.then_some(reading.as_str())
+    })
+}
+
 /// `O1=a`, `O1=b`, or `O1=` with the reading in words.
 fn resolve(shown: &Revision, question: Option<&Question>, given: &str) -> Result<Decision, Failure> {
     let malformed = || {
@@ -73,15 +89,43 @@ fn resolve(shown: &Revision, question: Option<&Question>, given: &str) -> Result
         let list = if ids.is_empty() { "it has none".to_owned() } else { format!("it has {}", ids.join(", ")) };
         return Err(Failure::usage(format!("rev_{} has no open point {id}", shown.revision)).hint(list));
     };
-    let reading = match reading {
-        "" => return Err(malformed()),
-        "a" | "A" => &point.taken,
-        "b" | "B" => &point.otherwise,
-        words => words,
+    let reading = match chosen_reading(point, reading) {
+        Some(reading) => reading,
+        // A letter, but none of the two.
+        None if reading.chars().count() < 2 => return Err(malformed()),
+        None => reading,
     };
     if reading.is_empty() {
         return Err(Failure::usage(format!("{id} does not say what this reading is"))
             .hint(format!("write it yourself: --answer {id}=\"…\"")));
     }
     Ok(Decision { open_point: (*point).clone(), reading: reading.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_is_chosen_by_its_letter_or_its_words() {
+        let point: OpenPoint = serde_json::from_value(serde_json::json!({
+            "id": "O1", "question": "One step?", "taken": "Two steps.", "otherwise": "One step.",
+            "place": null, "affects": [],
+        }))
+        .unwrap();
+        for (answer, reading) in [
+            ("a", Some("Two steps.")),
+            ("B", Some("One step.")),
+            ("b.", Some("One step.")),
+            ("b: one  step", Some("One step.")),
+            ("One step", Some("One step.")),
+            ("two steps.", Some("Two steps.")),
+            ("c", None),
+            ("b: two steps", None),
+            ("be careful", None),
+            ("a step and a half", None),
+        ] {
+            assert_eq!(chosen_reading(&point, answer), reading, "{answer}");
+        }
+    }
 }

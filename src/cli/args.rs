@@ -6,11 +6,14 @@ use clap::{Parser, Subcommand};
 
 use super::audit_args::AuditArgs;
 use super::check::CheckArgs;
+use super::completions::CompletionsArgs;
 use super::demo::DemoArgs;
 use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::eval_args::EvalArgs;
 use super::formula::FormulaArgs;
+use super::init::InitArgs;
+use super::man::ManArgs;
 use super::mcp::McpArgs;
 use super::mutate::MutateArgs;
 use super::policy::PolicyArgs;
@@ -76,4 +79,11 @@ pub(super) enum Command {
     Schema(SchemaArgs),
     /// Show which tools and providers were found, and how to get the missing ones.
     Doctor(DoctorArgs),
+    /// Write files for a project: settings and a policy with comments, lines for `.gitignore`, and a job for GitHub Actions.
+    /// Never replaces a file.
+    Init(InitArgs),
+    /// Print the script that completes commands, flags and their values in a shell.
+    Completions(CompletionsArgs),
+    /// Write manual pages, one for each command.
+    Man(ManArgs),
 }

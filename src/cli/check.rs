@@ -1,10 +1,11 @@
 //! `tlaforge check`: checks one specification. Never edits the file; the verdict comes from `toolchain`.
 
 use clap::Args as ClapArgs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
-use super::checking::{LoadedSpec, exit_status};
+use super::checking::{LoadedSpec, config_path, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
 use super::failure::Failure;
@@ -12,6 +13,7 @@ use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, list_states, write_page};
 use super::progress::Display;
+use super::rerun::{WatchedSpec, repeat_on_change};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{is_colored, print_json_line, print_message, print_result, set_trace_width, write_stdout};
@@ -20,9 +22,13 @@ use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
 use crate::exit::Exit;
+use crate::process::Cancel;
 use crate::report::{CheckSource, check_json, check_page, explain};
 use crate::shell::shell_word;
-use crate::tla::{Cfg, CheckOutcome, Checker, UNLIMITED_WIDTH, Verdict, has_no_behaviour, verdict_sentence};
+use crate::tla::{
+    Cfg, CheckOutcome, Checker, PropertyStatus, UNLIMITED_WIDTH, Verdict, bounds_sentence, has_no_behaviour,
+    verdict_sentence,
+};
 use crate::toolchain::{
     CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ToolContext, TranslationMode, second_opinion,
 };
@@ -54,6 +60,10 @@ pub(super) struct CheckArgs {
     /// Open the module in the editor of `$VISUAL` or `$EDITOR` at the line of the last step. Only in a terminal.
     #[arg(long, conflicts_with = "format")]
     pub open: bool,
+    /// Check again after each save of the module, its configuration or a module that it needs, until Ctrl-C, and print what
+    /// differs from the check before. A save cancels a check that is not done.
+    #[arg(long, conflicts_with = "open")]
+    pub watch: bool,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -75,17 +85,27 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         None if args.full => set_trace_width(UNLIMITED_WIDTH),
         None => {}
     }
+    if !args.watch {
+        return Ok(check_once(&args, &cancel_on_signals()).await?.0);
+    }
+    let limits = tool_limits(&load_settings(args.tools.layer())?)?;
+    let cfg = config_path(&args.spec, args.config.as_deref());
+    let watched = WatchedSpec { spec: &args.spec, cfg: &cfg, libraries: &limits.libraries };
+    let work = async |cancel| Ok(check_once(&args, &cancel).await?.1);
+    repeat_on_change(&watched, work, describe_change).await
+}
+
+async fn check_once(args: &CheckArgs, cancel: &Cancel) -> Result<(Exit, CheckOutcome), Failure> {
     args.page.check(None)?;
     args.trace_out.as_ref().map_or(Ok(()), TraceFile::check)?;
     let editor = args.open.then(Editor::from_environment).transpose()?;
-    let loaded = LoadedSpec::read(&args.spec, args.config.as_deref())?;
-    let files = loaded.files();
     let settings = load_settings(args.tools.layer())?;
+    let limits = tool_limits(&settings)?;
+    let loaded = LoadedSpec::read(&args.spec, args.config.as_deref(), &limits.libraries)?;
+    let files = loaded.files();
     let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
-    let limits = tool_limits(&settings);
-    let cancel = cancel_on_signals();
     let display = Display::new(args.format.plain());
-    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
+    let cx = ToolContext { limits: &limits, cancel, progress: &|p| display.show_check_progress(&p) };
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), loaded.cfg_path.display()));
@@ -97,7 +117,10 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
     let findings = || loaded.findings(&outcome).with_contradiction(contradictions.has_any());
     if !args.format.print(&args.findings, findings)? {
-        print_outcome(&args, &files, &outcome, second.as_deref());
+        print_outcome(args, &files, &outcome, second.as_deref());
+    }
+    if let Some(note) = loaded.missing_modules_note(&outcome, &limits.libraries) {
+        print_message(&note);
     }
     if let Some(file) = &args.trace_out {
         let written = file.write(&outcome, &loaded.module, &loaded.cfg_text)?;
@@ -111,7 +134,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     if let Some(editor) = editor {
         open_last_step(&editor, &args.spec, &outcome)?;
     }
-    let next = next_command(&args, &outcome, &limits);
+    let next = next_command(args, &outcome, &limits);
     // After the verdict, because it may take a while.
     if let Some(path) = &args.page.html {
         let graph = match checked_spec {
@@ -139,16 +162,44 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         print_message(&format!("next: {command}"));
         note.into_iter().for_each(print_message);
     }
-    if contradictions.has_any() {
-        return Ok(Exit::Defect);
+    let exit = if contradictions.has_any() { Exit::Defect } else { exit_status(&outcome) };
+    Ok((exit, outcome))
+}
+
+/// What differs between two checks of a specification: each property whose status is another one.
+fn describe_change(before: &CheckOutcome, now: &CheckOutcome) -> String {
+    let names: BTreeSet<&str> = [before, now]
+        .into_iter()
+        .flat_map(|outcome| {
+            let listed = outcome.invariants.iter().chain(&outcome.properties).map(String::as_str);
+            listed.chain(outcome.violated_names())
+        })
+        .collect();
+    let word = |outcome: &CheckOutcome, name: &str| match outcome.property_status(name) {
+        PropertyStatus::Holds => "holds",
+        PropertyStatus::Violated => "violated",
+        PropertyStatus::Undecided(_) | PropertyStatus::NotChecked => "not decided",
+    };
+    let mut changed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in names.into_iter().filter(|name| word(before, name) != word(now, name)) {
+        changed.entry(word(now, name)).or_default().push(name);
     }
-    Ok(exit_status(&outcome))
+    let parts = changed.iter().map(|(word, names)| format!("now {word}: {}", names.join(", ")));
+    match parts.collect::<Vec<_>>() {
+        parts if !parts.is_empty() => parts.join("; "),
+        _ if std::mem::discriminant(&before.verdict) != std::mem::discriminant(&now.verdict) => {
+            format!("now {}", verdict_sentence(now))
+        }
+        _ => "no property has another verdict than before".to_owned(),
+    }
 }
 
 fn print_outcome(args: &CheckArgs, files: &CheckedFiles, outcome: &CheckOutcome, second: Option<&CheckOutcome>) {
     match args.format.plain() {
         Format::Text if args.explain && outcome.trace.is_some() => {
-            print_result(&format!("{}\n\n{}", verdict_sentence(outcome), explain(outcome).unwrap_or_default()));
+            let story = explain(outcome).unwrap_or_default();
+            let bounds = bounds_sentence(&outcome.bounds);
+            print_result(&format!("{}\nBounds: {bounds}\n\n{story}", verdict_sentence(outcome)));
         }
         Format::Text => {
             write_stdout(files.outcome_text(outcome, is_colored(&std::io::stdout())).as_bytes());

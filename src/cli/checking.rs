@@ -7,13 +7,14 @@ use super::outcome_text::CheckedFiles;
 use super::spec_files::read_spec;
 use crate::exit::Exit;
 use crate::report::{CheckedSource, FileLine, Findings, check_findings};
+use crate::shell::shell_word;
 use crate::tla::{Bounds, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
 use crate::toolchain::{
-    CheckReport, Detail, Examination, LastStage, SpecText, ToolContext, ToolError, Toolchain, TranslationMode, examine,
-    local_modules,
+    CheckReport, Detail, Examination, LastStage, Libraries, SpecText, ToolContext, ToolError, Toolchain,
+    TranslationMode, examine, local_modules, missing_modules,
 };
 
-/// A module and its configuration, as read from their files.
+/// A module and its configuration, as read from their files, with the modules that it needs.
 pub(super) struct LoadedSpec {
     pub path: PathBuf,
     pub module: Module,
@@ -24,13 +25,14 @@ pub(super) struct LoadedSpec {
 
 impl LoadedSpec {
     /// Without `config`, the configuration is the .cfg file with the name of the module, in the same folder.
-    pub(super) fn read(path: &Path, config: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path, config: Option<&Path>, libraries: &Libraries) -> Result<Self, Failure> {
         let text = read_spec(path)?;
         let module = Module::parse(&text)
             .map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint("give a file with a TLA+ module"))?;
-        let cfg_path = config.map_or_else(|| path.with_extension("cfg"), Path::to_owned);
+        let cfg_path = config_path(path, config);
         let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
-        let spec = SpecText { name: module.name.clone(), local_modules: local_modules(path, &module), text };
+        let local_modules = local_modules(path, &module, libraries);
+        let spec = SpecText { name: module.name.clone(), local_modules, text };
         Ok(Self { path: path.to_owned(), module, spec, cfg_path, cfg_text })
     }
 
@@ -55,6 +57,21 @@ impl LoadedSpec {
         check_findings(&source, outcome)
     }
 
+    /// If modules are missing: where they were looked for, and how to name another place.
+    pub(super) fn missing_modules_note(&self, outcome: &CheckOutcome, libraries: &Libraries) -> Option<String> {
+        let missing = missing_modules(&self.spec);
+        if !matches!(outcome.verdict, Verdict::Invalid { .. }) || missing.is_empty() {
+            return None;
+        }
+        let beside = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let searched: Vec<String> = std::iter::once(beside).chain(libraries.paths()).map(shell_word).collect();
+        Some(format!(
+            "not found: {} (searched: {}); add their folder or jar with --library DIR|JAR",
+            missing.iter().map(|name| format!("{name}.tla")).collect::<Vec<_>>().join(", "),
+            searched.join(", ")
+        ))
+    }
+
     /// Translates, parses and checks it.
     pub(super) async fn examine(
         &self,
@@ -70,6 +87,11 @@ impl LoadedSpec {
         let last_stage = LastStage::Configuration;
         Ok(Examination { checked, last_stage, algorithm: false, spec: self.spec.clone() })
     }
+}
+
+/// The configuration that was named, or the .cfg file with the name of the module in the same folder.
+pub(super) fn config_path(spec: &Path, config: Option<&Path>) -> PathBuf {
+    config.map_or_else(|| spec.with_extension("cfg"), Path::to_owned)
 }
 
 /// The exit status of a check that found this.

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::doctor_providers::{ProviderStatus, default_provider, provider_statuses};
 use super::failure::{Fails, Failure};
-use super::fetch_tools::fetch_jar;
+use super::fetch_tools::{fetch_jar, fetch_jar_from, parse_sha256};
 use super::format::Format;
 use super::provider::check_provider_name;
 use super::settings::load_settings;
@@ -18,7 +18,8 @@ use super::tool_args::ToolArgs;
 use super::tools::{discover_java_tools, embedded_tools, is_jar_configured, tool_failure, tool_limits};
 use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
-use crate::toolchain::{ToolContext, Toolchain, ToolchainInfo};
+use crate::shell::shell_word;
+use crate::toolchain::{JarKind, ToolContext, Toolchain, ToolchainInfo};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
@@ -26,6 +27,13 @@ pub(super) struct DoctorArgs {
     /// into `~/.cache/tlaforge` if that variable is not set.
     #[arg(long)]
     pub fetch_tools: bool,
+    /// With `--fetch-tools`: download this jar instead, such as the one of a newer TLC, which becomes the jar that is used, or
+    /// `CommunityModules.jar`, which `--library` can then name.
+    #[arg(long, value_name = "URL", requires_all = ["fetch_tools", "jar_sha256"])]
+    pub jar_url: Option<String>,
+    /// SHA-256 of that jar, as its publisher names it.
+    #[arg(long, value_name = "HEX", requires = "jar_url", value_parser = parse_sha256)]
+    pub jar_sha256: Option<String>,
     /// Request the list of models from the `anthropic` and `openai` servers, to test the address and the key.
     #[arg(long)]
     pub online: bool,
@@ -48,16 +56,28 @@ pub(super) struct DoctorArgs {
     pub format: Format,
 }
 
-pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
-    if args.fetch_tools {
+/// Downloads what the flags ask for.
+async fn fetch(args: &DoctorArgs) -> Result<(), Failure> {
+    if let (Some(url), Some(sha256)) = (&args.jar_url, &args.jar_sha256) {
+        let (path, kind) = fetch_jar_from(url, sha256).await?;
+        print_message(&match kind {
+            JarKind::Tools => format!("tla2tools.jar is in {}", path.display()),
+            JarKind::Library => format!("the modules are in {0}: use them with --library {0}", shell_word(&path)),
+        });
+    } else if args.fetch_tools {
         let path = fetch_jar().await.map_err(|e| tool_failure(&e))?;
         print_message(&format!("tla2tools.jar is in {}", path.display()));
     }
+    Ok(())
+}
+
+pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
+    fetch(&args).await?;
     let (provider, model, base_url, claude_path) = (args.provider, args.model, args.base_url, args.claude_path);
     let flags = Layer { provider, model, base_url, claude_path, ..args.tools.layer() };
     let settings = load_settings(flags)?;
     check_provider_name(&settings.provider)?;
-    let limits = tool_limits(&settings);
+    let limits = tool_limits(&settings)?;
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let java = match discover_java_tools(&settings) {
@@ -97,8 +117,11 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Format::Text => {
             let mut text = match &java {
                 Ok(info) => format!(
-                    "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n",
-                    info.runtime, info.location, info.version
+                    "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n{}",
+                    info.runtime,
+                    info.location,
+                    info.version,
+                    age_note(&info.version)
                 ),
                 Err(failure) => {
                     let hints = failure.hints.iter().fold(String::new(), |all, hint| all + "  " + hint + "\n");
@@ -146,4 +169,13 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     };
     print_result(&format!("{text}\n"));
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
+}
+
+/// What to know about the TLC of PyPI, which is years behind.
+fn age_note(version: &str) -> &'static str {
+    if version.starts_with("TLC2 Version 2.15 ") {
+        "            of 2020, as the one on PyPI; a newer jar: --tla-tools FILE, TLA_TOOLS_JAR, or --fetch-tools --jar-url URL\n"
+    } else {
+        ""
+    }
 }

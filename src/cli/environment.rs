@@ -1,5 +1,6 @@
 //! The environment variables and the clock of this process.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::failure::Failure;
@@ -16,6 +17,16 @@ pub(super) fn clock() -> Clock {
 /// Returns `None` for a variable that is unset or not Unicode.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// The libraries of `TLA_PATH` and of `TLA-Library`, which the TLA+ tools know as a property of Java. As in a `PATH`, an
+/// entry that does not exist is passed over.
+pub(super) fn libraries_of_environment() -> Vec<PathBuf> {
+    let options = variable("JAVA_TOOL_OPTIONS").unwrap_or_default();
+    let property = options.split_whitespace().find_map(|option| option.strip_prefix("-DTLA-Library="));
+    let lists = [variable("TLA_PATH"), variable("TLA-Library"), property.map(str::to_owned)];
+    let all = lists.iter().flatten().flat_map(std::env::split_paths);
+    all.filter(|path| !path.as_os_str().is_empty() && path.exists()).collect()
 }
 
 /// Returns `None` for an empty variable too.

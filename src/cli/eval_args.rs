@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args as ClapArgs};
 
+use super::completions::cases;
 use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;
@@ -18,6 +19,7 @@ pub(super) struct EvalArgs {
     #[arg(requires = "case")]
     pub specs: Option<PathBuf>,
     /// Folder of the case.
+    #[arg(add = cases())]
     pub case: Option<PathBuf>,
     /// Folder of cases to evaluate: each case uses its run from --runs, or else replays its recording.
     #[arg(long, value_name = "DIR")]

@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::eval_args::EvalArgs;
-use super::evaluator::{Evaluator, case_failure, job_count, specs_failure};
+use super::evaluator::{Evaluator, case_failure, explain_low_score, job_count, specs_failure};
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::inspect_log::PreparedLog;
@@ -88,7 +88,17 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
         compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
-    print(&entries, &rows, comparison.as_ref(), &args)?;
+    let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows)));
+    let is_contradicted = evaluator.has_contradictions();
+    let findings = || {
+        report::eval_findings(&entries)
+            .with_errors("worse", comparison.iter().flat_map(|comparison| comparison.regressions.clone()))
+            .with_errors("score", too_low.clone())
+            .with_contradiction(is_contradicted)
+    };
+    if !args.format.print(&args.findings, findings)? {
+        print(&entries, &rows, comparison.as_ref(), &args);
+    }
     if let Some(path) = &args.results {
         write_file(path, &results(&rows))?;
     }
@@ -96,16 +106,15 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         write_file(path, &report::junit(&entries))?;
     }
     if let Some(log) = inspect_log {
-        log.write(&entries, evaluator.has_contradictions())?;
+        log.write(&entries, is_contradicted)?;
     }
     if let Some(path) = &args.page.html {
         write_page(path, &report::eval_page(&entries, comparison.as_ref(), &dir.display().to_string()))?;
     }
     let got_worse = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
-    let below = args.fail_under.is_some_and(|least| mean(&rows).is_none_or(|score| score < least));
-    let overall = if got_worse || below { Exit::Negative } else { Exit::Ok };
+    let overall = if got_worse || too_low.is_some() { Exit::Negative } else { Exit::Ok };
     // Kept apart from the cases: tools are shared, so a contradiction belongs to no single case.
-    let defect = if evaluator.has_contradictions() { Exit::Defect } else { Exit::Ok };
+    let defect = if is_contradicted { Exit::Defect } else { Exit::Ok };
     Ok([worst, overall, defect].into_iter().max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok))
 }
 
@@ -230,19 +239,14 @@ fn read_results_file(path: &Path) -> Result<Vec<Row>, Failure> {
     read_results(&text).map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint(hint))
 }
 
-fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) -> Result<(), Failure> {
-    if args.format.print(&args.findings, || report::eval_findings(entries))? {
-        return Ok(());
-    }
+fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) {
     if args.format.plain() == Format::Json {
-        print_json_line(&suite_json(entries, rows, comparison));
-        return Ok(());
+        return print_json_line(&suite_json(entries, rows, comparison));
     }
     if args.show_one.is_some() {
         evaluations(entries).for_each(|evaluation| print_result(&(report::evaluation(evaluation) + "\n")));
     }
     print_result(&report::suite(entries, comparison));
-    Ok(())
 }
 
 fn suite_json(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) -> Value {

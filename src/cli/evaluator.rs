@@ -53,7 +53,7 @@ impl Evaluator {
         let bench = EvaluationContext {
             tools: &*self.tools.toolchain,
             quick_tools: &*self.quick.toolchain,
-            limits: tool_limits(settings),
+            limits: tool_limits(settings)?,
             cancel,
             progress: &|p| display.show_check_progress(&p),
             on_progress: &judging,
@@ -107,6 +107,15 @@ fn describe_judging(before: Option<JudgingProgress>, now: JudgingProgress) -> Op
 pub(super) fn job_count(args: &EvalArgs) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     args.jobs.map_or_else(processors, usize::from)
+}
+
+/// Why a score misses `--fail-under`, if it does.
+pub(super) fn explain_low_score(least: f64, score: Option<f64>) -> Option<String> {
+    match score {
+        Some(score) if score >= least => None,
+        Some(score) => Some(format!("--fail-under: the score is {score:.4}, below {least}")),
+        None => Some("--fail-under: there is no score".to_owned()),
+    }
 }
 
 pub(super) fn case_failure(error: &CaseError) -> Failure {

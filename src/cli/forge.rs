@@ -15,8 +15,9 @@ use super::live::{LiveServer, WatchedRun};
 use super::page::RunPageArgs;
 use super::progress::Display;
 use super::provider::{AnswerSource, create_caller};
-use super::run_folder::{findings_of_run, run_failure, update_visible_files};
+use super::run_folder::{run_failure, update_visible_files};
 use super::secrets::refuse_secrets;
+use super::spec_files::read_spec;
 use super::terminal::print_result;
 use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
 use super::trust::{check_recording_target, default_folder};
@@ -27,7 +28,7 @@ use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SING
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
-use crate::report::{answer_commands, interrupted_summary, summary};
+use crate::report::{answer_commands, interrupted_summary, run_findings, summary};
 use crate::shell::shell_word;
 
 /// What a run needs besides its folder.
@@ -83,7 +84,7 @@ pub(super) async fn prepare(
         mutant_sample,
         bounds_budget: Duration::from_secs(settings.bounds_budget),
         prompts,
-        limits: tool_limits(settings),
+        limits: tool_limits(settings)?,
         cancel,
         progress: Box::new(move |p| watcher.show_check_progress(&p)),
         recording_path: settings.given.record.clone(),
@@ -119,10 +120,11 @@ pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, Prompt
     prompts.templates().iter().map(in_use).collect()
 }
 
-/// Drives the run to its end and prints its outcome.
+/// Drives the run to its end and prints its outcome. `docs` is where the user has the documents.
 pub(super) async fn drive_and_report(
     run: &Run,
     prepared: Preparation,
+    docs: &Path,
     display: &Arc<Display>,
     (format, files): (FindingsFormat, &FindingsFiles),
     pages: &RunPageArgs,
@@ -136,7 +138,10 @@ pub(super) async fn drive_and_report(
     update_visible_files(run, display)?;
     let view = run.view();
     // With `json`, each event was printed when it was written, the outcome among them.
-    let findings = || findings_of_run(run).with_contradiction(prepared.contradictions.has_any());
+    let findings = || {
+        run_findings(&view, run.root(), docs, &|path| read_spec(path).ok())
+            .with_contradiction(prepared.contradictions.has_any())
+    };
     if !format.print(files, findings)? && format == FindingsFormat::Text {
         // After Ctrl-C nobody wants 50 lines, and the outcome would scroll away.
         let is_interrupted = finished.reason == Some(StopReason::Interrupted);

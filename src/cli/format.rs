@@ -45,7 +45,7 @@ impl FindingsFormat {
         if is_plain && files.findings.is_empty() {
             return Ok(false);
         }
-        let findings = findings();
+        let findings = findings().relative_to(&std::env::current_dir().unwrap_or_default());
         match self {
             Self::Text | Self::Json => {}
             Self::Sarif => print_json_line(&sarif(&findings)),

@@ -10,6 +10,8 @@ use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+use super::checking::config_path;
+use super::completions::operators;
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
@@ -17,6 +19,7 @@ use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, write_page};
 use super::progress::format_progress;
+use super::rerun::{WatchedSpec, repeat_on_change};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::snippet::Snippet;
@@ -34,6 +37,7 @@ use crate::mutation::{
     BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
     changed_lines, limits_per_mutant, mutant_json, mutants,
 };
+use crate::process::Cancel;
 use crate::report::{
     check_json, counted, judged_by, mutant_line, mutation_findings, mutation_json, mutation_page, mutation_text,
     stryker,
@@ -59,7 +63,7 @@ pub(super) struct MutateArgs {
     #[arg(long)]
     pub list: bool,
     /// Only use this mutation operator; can be repeated [default: all operators].
-    #[arg(long, value_name = "OPERATOR")]
+    #[arg(long, value_name = "OPERATOR", add = operators())]
     pub operator: Vec<String>,
     /// Only judge mutants on lines that this unified diff adds or changes; `-` reads it from stdin [default: all lines].
     #[arg(long, value_name = "FILE")]
@@ -83,6 +87,10 @@ pub(super) struct MutateArgs {
     /// [default: never].
     #[arg(long, value_name = "SCORE", value_parser = parse_share)]
     pub fail_under: Option<f64>,
+    /// Judge again after each save of the module, its configuration or a module that it needs, until Ctrl-C. Mutants that a
+    /// change does not concern keep their results. A save cancels what is not done.
+    #[arg(long, conflicts_with = "list")]
+    pub watch: bool,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -96,10 +104,23 @@ pub(super) struct MutateArgs {
 }
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
+    if !args.watch {
+        return Ok(mutate_once(&args, None).await?.0);
+    }
+    let limits = tool_limits(&load_settings(args.tools.layer())?)?;
+    let cfg = config_path(&args.spec, args.config.as_deref());
+    let watched = WatchedSpec { spec: &args.spec, cfg: &cfg, libraries: &limits.libraries };
+    let work = async |cancel| Ok(mutate_once(&args, Some(cancel)).await?.1);
+    let killed = |summary: &Summary| format!("{} of {} killed", summary.killed, summary.killed + summary.survived);
+    repeat_on_change(&watched, work, |before, now| format!("now {} (before: {})", killed(now), killed(before))).await
+}
+
+/// Without `cancel`, signals cancel it; only once the checker is needed, because a list is soon done.
+async fn mutate_once(args: &MutateArgs, cancel: Option<Cancel>) -> Result<(Exit, Summary), Failure> {
     let text = read_spec(&args.spec)?;
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
-    let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
+    let cfg_path = config_path(&args.spec, args.config.as_deref());
     let cfg_text = read_spec(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let cfg = Cfg::parse(&cfg_text).map_err(|d| {
         let span = d.span(&cfg_text).unwrap_or_default();
@@ -108,29 +129,29 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
-    let chosen = selection(&args, &file)?.select(all, &text);
+    let chosen = selection(args, &file)?.select(all, &text);
     for line in missing_mutants_notes(&module, made, chosen.len()) {
         print_message(&line);
     }
     // Before the tools are looked for: a list needs no checker.
     if args.list {
-        list(&args, &chosen, &file, &text);
-        return Ok(Exit::Ok);
+        list(args, &chosen, &file, &text);
+        return Ok((Exit::Ok, Summary::default()));
     }
     args.page.check(Some(&args.out))?;
     let began = Instant::now();
     let settings = load_settings(args.tools.layer())?;
     let Tools { toolchain, contradictions, .. } = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
-    let limits = tool_limits(&settings);
-    let cancel = cancel_on_signals();
+    let limits = tool_limits(&settings)?;
+    let cancel = cancel.unwrap_or_else(cancel_on_signals);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let spec =
-        SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text: text.clone() };
+    let local_modules = local_modules(&args.spec, &module, &limits.libraries);
+    let spec = SpecText { name: module.name.clone(), local_modules, text: text.clone() };
 
     let files = CheckedFiles::new(&args.spec, &spec, &cfg_path, &cfg_text);
     print_message(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
-    let (subject, baseline) = prepared.map_err(|error| baseline_failure(&error, &files, &args, &settings))?;
+    let (subject, baseline) = prepared.map_err(|error| baseline_failure(&error, &files, args, &settings))?;
 
     // Only now, so that a specification that cannot be judged leaves no folder.
     std::fs::create_dir_all(&args.out).map_err(|e| Failure::usage(format!("{}: {e}", args.out.display())))?;
@@ -142,10 +163,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
-    let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
+    let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, args, &cancel).await?;
 
     let mut report = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
-    report["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
+    report["run"] = run_json(args, made, &judgements, &*toolchain, &cx).await;
     // Measured here because `run_json` can start the checker once more, for its version.
     let waited = began.elapsed();
     report["run"]["total_seconds"] = json!(waited.as_secs_f64());
@@ -156,7 +177,13 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         write_atomically(&file, text.as_bytes())
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
-    let findings = || mutation_findings(&args.spec.display().to_string(), &subject, &judgements);
+    let summary = Summary::from_judgements(&judgements, &subject.cfg);
+    let too_low = args.fail_under.and_then(|least| explain_low_score(least, &summary));
+    let findings = || {
+        mutation_findings(&args.spec.display().to_string(), &subject, &judgements)
+            .with_errors("score", too_low.clone())
+            .with_contradiction(contradictions.has_any())
+    };
     let printed = args.format.print(&args.findings, findings)?;
     match args.format.plain() {
         _ if printed => {}
@@ -172,16 +199,13 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     }
     // Before the threshold: if two checkers disagree, the score itself is in doubt.
     if contradictions.has_any() {
-        return Ok(Exit::Defect);
+        return Ok((Exit::Defect, summary));
     }
-    let Some(why) = args
-        .fail_under
-        .and_then(|least| explain_low_score(least, &Summary::from_judgements(&judgements, &subject.cfg)))
-    else {
-        return Ok(Exit::Ok);
+    let Some(why) = too_low else {
+        return Ok((Exit::Ok, summary));
     };
     print_message(&why);
-    Ok(Exit::Negative)
+    Ok((Exit::Negative, summary))
 }
 
 /// Explains why there may be fewer mutants than expected.

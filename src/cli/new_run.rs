@@ -73,8 +73,12 @@ pub(super) async fn start_and_drive(
 ) -> Result<Exit, Failure> {
     pages.page.check(Some(&job.out))?;
     let display = Arc::new(Display::new(outputs.0.plain()));
+    let docs = match &job.docs {
+        DocumentSource::Path(path) => path.clone(),
+        DocumentSource::Loaded(_) => PathBuf::new(),
+    };
     let (run, prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
-    drive_and_report(&run, prepared, &display, outputs, pages).await
+    drive_and_report(&run, prepared, &docs, &display, outputs, pages).await
 }
 
 /// Creates a run. Checks everything that can be checked before it writes anything.

@@ -35,7 +35,7 @@ impl CheckedFiles {
         let (path, text) = match named_other_module(&diagnostic.message, &self.spec.name) {
             Some(name) => {
                 let (_, text) = self.spec.local_modules.iter().find(|(local, _)| local == name)?;
-                (&self.spec_path.with_file_name(format!("{name}.tla")), text)
+                (&self.module_path(name), text)
             }
             // A message that names a module has a position in that module, not in the configuration.
             None if diagnostic.stage == Stage::Config && !diagnostic.message.contains(" of module ") => {
@@ -44,6 +44,13 @@ impl CheckedFiles {
             None => (&self.spec_path, &self.spec.text),
         };
         Some(Snippet::new(path.display().to_string(), text, diagnostic.span(text)?))
+    }
+
+    /// Where a local module is. That of a library has no path: it may be in a jar.
+    fn module_path(&self, name: &str) -> PathBuf {
+        let file = format!("{name}.tla");
+        let beside = self.spec_path.with_file_name(&file);
+        if beside.is_file() { beside } else { PathBuf::from(file) }
     }
 
     /// The definition whose evaluation failed, if the checker gives its name and no position.

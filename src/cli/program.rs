@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 use super::args::{Args, Command};
 use super::diagnostics::{DiagnosticsArgs, start};
@@ -13,7 +13,8 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, demo, doctor, eval, formula, mcp, mutate, policy, report, resume, run, schema, test, translate, watch,
+    audit, check, completions, demo, doctor, eval, formula, init, man, mcp, mutate, policy, report, resume, run,
+    schema, test, translate, watch,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -25,6 +26,9 @@ pub fn main() -> ExitCode {
     // This process is a checker that another tlaforge process started.
     if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
         return become_checker(&memory);
+    }
+    if completions::answer_completion_request(Args::command) {
+        return ExitCode::SUCCESS;
     }
     // Boxed, because the future is as large as the largest of all commands.
     run_program(|args: &Args| args.diagnostics, async |args: Args| Box::pin(dispatch(args.command)).await)
@@ -86,7 +90,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(args).await,
         Command::Demo(args) => demo::demo(args).await,
 
-        Command::Resume(args) => resume::resume(args).await,
+        Command::Resume(args) => Box::pin(resume::resume(args)).await,
         Command::Check(args) => check::check(args).await,
         Command::Test(args) => test::test(args).await,
         Command::Translate(args) => translate::translate(args).await,
@@ -100,5 +104,8 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,
+        Command::Init(args) => init::init(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args, Args::command()),
     }
 }

@@ -36,6 +36,8 @@ pub(super) const PROVIDER_CHOICES: &str = "choose one:
 /// Default address of the Messages API.
 pub(super) const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 /// Default number of parallel calls: a Claude Code child takes about 200 MB.
+/// The message if no provider was chosen, and none was found.
+pub(super) const NO_PROVIDER: &str = "no provider was chosen, and none was found";
 const DEFAULT_CONCURRENCY: usize = 4;
 
 /// Where answers come from.
@@ -144,7 +146,7 @@ async fn detect_provider(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn
     if nonempty_variable("ANTHROPIC_API_KEY").is_none() {
         why.push("ANTHROPIC_API_KEY is not set".to_owned());
     }
-    let mut failure = Failure::usage("no provider was chosen, and none was found").hint(PROVIDER_CHOICES);
+    let mut failure = Failure::usage(NO_PROVIDER).hint(PROVIDER_CHOICES);
     for line in why {
         failure = failure.hint(line);
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::completions::run_folders;
 use super::failure::{Fails, Failure};
 use super::forge::answer_command;
 use super::format::Format;
@@ -21,7 +22,7 @@ const MERMAID_MAX_TEXT: usize = 50_000;
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReportArgs {
     /// Run folder to report on.
-    #[arg(default_value = "specs")]
+    #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Print the message sequence chart of the run instead: requests, answers, tool results, guards and routes between
     /// the lifelines; as `text` for a terminal, or as a `mermaid` diagram.
@@ -76,7 +77,7 @@ pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     if args.explain {
         print_result(&format!("{}\n", report::heading(&view)));
-        print_result(&report::explain_run(&view).unwrap_or_else(|| "There is no counterexample.\n".to_owned()));
+        print_result(&report::explain_run(&view));
         return Ok(Exit::Ok);
     }
     match args.format {

@@ -3,7 +3,7 @@
 
 use clap::Args as ClapArgs;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::answers::{Answered, resolve_answers};
 use super::branch::{find_revision, note_ignored_edits, start_branch};
+use super::completions::{revisions, run_folders};
 use super::failure::Failure;
 use super::forge::{
     Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
@@ -23,26 +24,27 @@ use super::page::RunPageArgs;
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::{AnswerSource, check_provider_name};
-use super::run_folder::{findings_of_run, open_run, run_failure, update_visible_files};
+use super::run_folder::{open_run, run_failure, update_visible_files};
 use super::settings::environment_layer;
 use super::signals::cancel_on_signals;
+use super::spec_files::read_spec;
 use super::swap_example::example_recording;
 use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Decision, Finished, Outcome, PromptInUse, Run, RunError, RunView};
-use crate::report::summary;
+use crate::report::{run_findings, summary};
 use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ResumeArgs {
     /// Run folder to continue.
-    #[arg(default_value = "specs")]
+    #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Revision to start a branch from, e.g. `rev_1`. Your edits of files in `history/rev_1/` are used [default: continue
     /// the run].
-    #[arg(long, value_name = "REV")]
+    #[arg(long, value_name = "REV", add = revisions())]
     pub from: Option<String>,
     /// Node to start the branch at [default: the node that the review of that revision chose].
     #[arg(long, value_name = "NODE", requires = "from")]
@@ -134,7 +136,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
                 path.display()
             ));
         }
-        return drive_and_report(&run, prepared, &display, outputs, &args.pages).await;
+        return drive_and_report(&run, prepared, Path::new(DOCS), &display, outputs, &args.pages).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         return show_finished(&run, finished, &args, &display).await;
@@ -146,14 +148,18 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let mut changed = describe_changes(&prepared)?;
     changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
-    drive_and_report(&run, prepared, &display, outputs, &args.pages).await
+    drive_and_report(&run, prepared, Path::new(DOCS), &display, outputs, &args.pages).await
 }
+
+/// Where documents usually are. The journal does not say where they were.
+const DOCS: &str = "docs";
 
 /// Prints the outcome of a finished run, which has nothing to continue.
 async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
     let view = run.view();
     update_visible_files(run, display)?;
-    let printed = args.forge.format.print(&args.forge.findings, || findings_of_run(run))?;
+    let findings = || run_findings(&view, run.root(), Path::new(DOCS), &|path| read_spec(path).ok());
+    let printed = args.forge.format.print(&args.forge.findings, findings)?;
     match args.forge.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&summary(&view, display.width())),

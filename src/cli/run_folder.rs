@@ -6,11 +6,9 @@ use std::sync::Arc;
 use super::environment::{clock, crash_point_from_env};
 use super::failure::Failure;
 use super::progress::Display;
-use super::spec_files::read_spec;
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, RunLock, StoreError};
 use crate::pipeline::{self, Outcome, RuleMonitorError, Run, RunEnvironment, RunError};
-use crate::report::{Findings, run_findings};
 
 /// Opens the run folder; `display` shows every event that is written.
 pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
@@ -28,13 +26,6 @@ pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failur
         ));
     }
     Ok(run)
-}
-
-/// The findings of a run. As CI expects it, paths are relative to the working folder if they are inside it.
-pub(super) fn findings_of_run(run: &Run) -> Findings {
-    let here = std::env::current_dir().unwrap_or_default();
-    let root = run.root().strip_prefix(here).unwrap_or(run.root());
-    run_findings(&run.view(), root, &|path| read_spec(path).ok())
 }
 
 /// Errors of the run's own files. They are not defects of the program, so each says what to do.

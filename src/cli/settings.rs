@@ -3,7 +3,7 @@
 
 use tracing::debug;
 
-use super::environment::variable;
+use super::environment::{libraries_of_environment, variable};
 use super::failure::{Fails, Failure};
 use super::secrets::refuse_secrets;
 use super::snippet::Snippet;
@@ -32,7 +32,8 @@ fn settings_failure(error: ConfigError) -> Failure {
 
 /// The settings from the environment. `CLAUDE_MODEL` is ignored for providers that do not offer Claude models.
 pub(super) fn environment_layer(provider: Option<&str>) -> Result<Layer, Failure> {
-    let all = Layer::from_env(&variable).fails(Exit::Usage)?;
+    let library = libraries_of_environment();
+    let all = Layer { library, ..Layer::from_env(&variable).fails(Exit::Usage)? };
     Ok(match provider {
         None | Some("auto" | "claude" | "anthropic") => all,
         Some(_) => Layer { model: None, ..all },

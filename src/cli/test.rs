@@ -65,7 +65,7 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
     let Tools { toolchain, contradictions, .. } = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = args.jobs.map_or(processors, NonZeroUsize::get).min(chosen.len());
-    let limits = tool_limits(&settings);
+    let limits = tool_limits(&settings)?;
     let limits = Limits {
         workers: limits.workers.or(Some((processors / jobs).max(1))),
         heap_mib: if jobs > 1 { Some(memory_per_run_mib(&limits, jobs)) } else { limits.heap_mib },
@@ -181,7 +181,7 @@ async fn check_model(test: &mut ModelTest, tools: &dyn Toolchain, cx: &ToolConte
     let cfg = read_spec(&test.config)?;
     (test.line, test.expected) = ExpectedVerdict::parse(&cfg)
         .map_err(|(line, what)| Failure::usage(format!("{}:{line}: {what}", test.config.display())))?;
-    let loaded = LoadedSpec::read(&test.module, Some(&test.config))?;
+    let loaded = LoadedSpec::read(&test.module, Some(&test.config), &cx.limits.libraries)?;
     let examined = loaded.examine(tools, TranslationMode::Translate, cx).await.map_err(|e| tool_failure(&e))?;
     let outcome = examined.checked.outcome;
     (test.result, test.reason) = compare(&test.expected, &outcome);

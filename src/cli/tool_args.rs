@@ -57,6 +57,10 @@ pub(super) struct ToolArgs {
     /// must be in the folder of the specification. Can be repeated.
     #[arg(long, value_name = "NAME")]
     pub allow_module: Vec<String>,
+    /// Also look for modules in this folder, or in this jar (such as `CommunityModules.jar`), after the folder of the
+    /// specification. TLC also uses what a jar overrides in Java. Can be repeated [env: `TLA_PATH`, `TLA-Library`].
+    #[arg(long, value_name = "DIR|JAR")]
+    pub library: Vec<PathBuf>,
 }
 
 impl ToolArgs {
@@ -68,6 +72,7 @@ impl ToolArgs {
             workers: self.workers,
             heap_mib: self.heap_mib,
             allow_modules: self.allow_module.clone(),
+            library: self.library.clone(),
             ..Layer::default()
         }
     }

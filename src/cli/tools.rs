@@ -14,8 +14,8 @@ use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::nodes::MutantSampling;
 use crate::toolchain::{
-    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, LoggedToolchain, Reporter, ToolError,
-    ToolPaths, Toolchain,
+    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Libraries, LibraryToolchain, Limits,
+    LoggedToolchain, Reporter, ToolError, ToolPaths, Toolchain,
 };
 
 pub(super) struct Tools {
@@ -96,7 +96,7 @@ pub(super) fn create_mutant_sampling(settings: &Settings) -> Result<Option<Mutan
 }
 
 fn logged(tools: impl Toolchain + 'static) -> Box<dyn Toolchain> {
-    Box::new(LoggedToolchain::new(tools))
+    Box::new(LoggedToolchain::new(LibraryToolchain::new(tools)))
 }
 
 /// Whether the settings or the environment name a jar, as opposed to finding one.
@@ -131,12 +131,16 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
     }
 }
 
-pub(super) fn tool_limits(settings: &Settings) -> Limits {
-    Limits {
+pub(super) fn tool_limits(settings: &Settings) -> Result<Limits, Failure> {
+    let libraries = Libraries::open(&settings.given.library).map_err(|e| {
+        Failure::usage(e.to_string()).hint("--library takes a folder of .tla files, or a jar with them in its root")
+    })?;
+    Ok(Limits {
         check: Duration::from_secs(settings.tlc_timeout),
         workers: settings.given.workers.map(NonZeroUsize::get),
         heap_mib: settings.given.heap_mib.map(NonZeroU64::get),
         allowed_modules: settings.given.allow_modules.clone(),
+        libraries,
         ..Limits::default()
-    }
+    })
 }

@@ -105,7 +105,7 @@ async fn translate_java(args: &TranslateArgs, text: String) -> Result<Translatio
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let settings = load_settings(Layer { tla_tools: args.tla_tools.clone(), ..Layer::default() })?;
     let tools = discover_java_tools(&settings).map_err(|e| tool_failure(&e))?;
-    let (limits, cancel) = (tool_limits(&settings), cancel_on_signals());
+    let (limits, cancel) = (tool_limits(&settings)?, cancel_on_signals());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let spec = SpecText { name: module.name, text, local_modules: Vec::new() };
     tools.translate(&spec, &cx).await.map_err(|e| tool_failure(&e))

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::environment::nonempty_variable;
+use super::environment::{libraries_of_environment, nonempty_variable};
 use super::failure::Failure;
 use crate::config::{FILE_NAME, Layer, Settings};
 use crate::files;
@@ -27,6 +27,12 @@ pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str)
     if let (false, true) = (file.allow_modules.is_empty(), flags.allow_modules.is_empty()) {
         let hint = "only the command line may allow a module: --allow-module NAME; remove the line from the file";
         return refused(format!("modules that can reach outside: {}", file.allow_modules.join(", ")), hint);
+    }
+    // TLC runs the Java code of a jar.
+    if let Some(path) = file.library.iter().find(|path| !path.is_dir() || !files::is_within(Path::new("."), path)) {
+        let hint = "only the command line or the environment may name a jar, or a folder outside of this one: --library \
+                    DIR|JAR, or TLA_PATH; remove the line from the file";
+        return refused(format!("a library of modules: {}", shown(path)), hint);
     }
     if let (Some(path), None) = (&file.record, &flags.record) {
         let hint =
@@ -99,6 +105,12 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
         {
             refuse(format!("a server to call ({host})"), "--base-url", url);
         }
+    }
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let named_here: Vec<PathBuf> = flags.library.iter().chain(&libraries_of_environment()).map(absolute).collect();
+    for path in recorded.library.iter().filter(|path| !named_here.contains(path)) {
+        let shown = path.display().to_string();
+        refuse(format!("a library of modules ({shown})"), "--library", &shown);
     }
     if flags.allow_modules.is_empty() {
         for module in &recorded.allow_modules {
@@ -183,5 +195,8 @@ pub(super) fn make_paths_absolute(settings: &mut Settings) {
         &mut given.claude_path,
     ] {
         *path = path.take().map(|p: PathBuf| std::path::absolute(&p).unwrap_or(p));
+    }
+    for path in &mut given.library {
+        *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());
     }
 }

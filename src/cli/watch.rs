@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use super::completions::run_folders;
 use super::failure::Failure;
 use super::live::{LiveServer, WatchedRun};
 use super::run_folder::{run_failure, stop_holder};
@@ -15,7 +16,7 @@ use crate::pipeline::{Run, RunError};
 #[derive(Debug, ClapArgs)]
 pub(super) struct WatchArgs {
     /// Run folder to show.
-    #[arg(default_value = "specs")]
+    #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Port on this machine, or 0 for any free one.
     #[arg(long, value_name = "N", default_value_t = 0)]

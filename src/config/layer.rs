@@ -211,6 +211,10 @@ pub struct Layer {
     /// Modules with outside effects, such as `IOUtils`, that are allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_modules: Vec<String>,
+    /// Folders with modules that are not beside the specification, in the order in which they are searched. A jar, or a
+    /// folder outside of this one, is refused in a settings file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub library: Vec<PathBuf>,
 }
 
 fn time<'de, D: Deserializer<'de>>(value: D) -> Result<Option<NonZeroU64>, D::Error> {
@@ -351,6 +355,12 @@ impl Layer {
             context_tokens: self.context_tokens.or(below.context_tokens),
             tools: self.tools.or(below.tools),
             prices: self.prices.or(below.prices),
+            // The only list that is extended: a flag adds a library to those of the environment.
+            library: {
+                let mut all = self.library;
+                all.extend(below.library.into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
+                all
+            },
             allow_modules: if self.allow_modules.is_empty() { below.allow_modules } else { self.allow_modules },
         }
     }

@@ -9,7 +9,7 @@ use crate::files;
 use crate::pipeline::{Interface, Name};
 use crate::shell::shell_word;
 use crate::tla::{Cfg, DEADLOCK, Diagnostic, Module, check_cfg_names};
-use crate::toolchain::{SpecText, local_modules};
+use crate::toolchain::{Libraries, SpecText, local_modules};
 
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {what}", file.display())]
@@ -285,7 +285,11 @@ fn load_target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target
     let own = file.with_extension("cfg");
     let cfg_path = if own.is_file() { Some(own.as_path()) } else { shared.filter(|path| path.is_file()) };
     let cfg = cfg_path.map(|path| load_cfg_without_properties(path, &module)).transpose()?;
-    let spec = SpecText { name: module.name.clone(), local_modules: local_modules(file, &module), text };
+    let spec = SpecText {
+        name: module.name.clone(),
+        local_modules: local_modules(file, &module, &Libraries::default()),
+        text,
+    };
     let file = file.strip_prefix(root).unwrap_or(file).to_string_lossy().into_owned();
     Ok(Target { file, spec, cfg })
 }

@@ -10,7 +10,7 @@ use crate::journal;
 use crate::llm::Usage;
 use crate::pipeline::{Entry, Outcome, RunEvent, RunView, file};
 use crate::tla::Module;
-use crate::toolchain::{SpecText, local_modules};
+use crate::toolchain::{Libraries, SpecText, local_modules};
 
 /// Why a folder cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +79,7 @@ impl Specs {
         // A file that is not a module is a finding of the first tier, not an error.
         let module = Module::parse(&text).ok();
         let name = module.as_ref().map_or_else(|| "Spec".to_owned(), |module| module.name.clone());
-        let beside = module.map(|module| local_modules(&path, &module)).unwrap_or_default();
+        let beside = module.map(|module| local_modules(&path, &module, &Libraries::default())).unwrap_or_default();
         Ok(Self {
             root: root.to_owned(),
             spec: SpecText { name, text, local_modules: beside },

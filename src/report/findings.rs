@@ -1,6 +1,8 @@
 //! What a command found, as a list for tools that show findings beside lines of files. Every command fills the same list;
 //! `sarif`, `github` and `markdown` write it and know nothing of commands.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +22,24 @@ impl Findings {
             let words = "two checkers contradict each other, so this result may be wrong";
             self.list.insert(0, Finding::new("contradiction", Level::Error, words));
         }
+        self
+    }
+
+    /// Names files in this folder relative to it, as tools that show findings expect.
+    #[must_use]
+    pub fn relative_to(mut self, folder: &Path) -> Self {
+        for place in self.list.iter_mut().flat_map(|finding| &mut finding.places) {
+            if let Ok(inner) = Path::new(&place.file).strip_prefix(folder) {
+                place.file = inner.display().to_string();
+            }
+        }
+        self
+    }
+
+    /// Adds why the command fails, if no finding says it.
+    #[must_use]
+    pub fn with_errors(mut self, rule: &str, messages: impl IntoIterator<Item = String>) -> Self {
+        self.list.extend(messages.into_iter().map(|message| Finding::new(rule, Level::Error, message)));
         self
     }
 }

@@ -58,6 +58,6 @@ pub use run_explanation::explain_run;
 pub use run_findings::run_findings;
 pub use sarif::sarif;
 pub use strengthen::mutants_sentence;
-pub use text::{LONGEST_WHY, heading, interrupted_summary, report, skipped_lines, summary};
+pub use text::{LONGEST_WHY, heading, interrupted_summary, known_words, report, skipped_lines, summary};
 pub use trace_itf::trace_itf;
 pub use trace_lanes::{trace_mermaid, trace_plantuml};

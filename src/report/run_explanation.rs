@@ -7,9 +7,10 @@ use super::explain::explain;
 use super::text::decisive_revision;
 use crate::pipeline::{RequirementStatus, Revision, RunView};
 use crate::prompt::Requirement;
+use crate::tla::{CheckOutcome, bounds_sentence};
 
-/// The counterexamples of the revisions that decide the outcome; `None` if there is none.
-pub fn explain_run(view: &RunView) -> Option<String> {
+/// The counterexamples of the revisions that decide the outcome, or that there is none.
+pub fn explain_run(view: &RunView) -> String {
     let mut text = String::new();
     for revision in shown_revisions(view) {
         for violation in view.judged_violations(revision) {
@@ -17,14 +18,25 @@ pub fn explain_run(view: &RunView) -> Option<String> {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "{} is violated in rev_{}: {}\n\n{sentences}",
+                "{} is violated in rev_{}: {}\n{}\n\n{sentences}",
                 violation.property,
                 revision.revision,
-                violation.judgement.words()
+                violation.judgement.words(),
+                revision.check.as_ref().map(checked_by).unwrap_or_default()
             );
         }
     }
-    (!text.is_empty()).then_some(text)
+    let last_check = view.revisions.iter().rev().find_map(|revision| revision.check.as_ref());
+    match last_check {
+        _ if !text.is_empty() => text,
+        Some(check) => format!("There is no counterexample. {}\n", checked_by(check)),
+        None => "Nothing was checked yet.\n".to_owned(),
+    }
+}
+
+/// The bounds and the checker of a verdict.
+fn checked_by(check: &CheckOutcome) -> String {
+    format!("Bounds: {}; checked by {}", bounds_sentence(&check.bounds), check.checker.name())
 }
 
 /// The counterexample to a property; `None` if there is none.

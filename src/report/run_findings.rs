@@ -7,10 +7,11 @@ use super::check_findings::violations;
 use super::findings::{FileLine, Finding, Findings, Level};
 use super::run_explanation::{broken_requirements, shown_revisions};
 use super::text::heading;
+use crate::files::Sha;
 use crate::pipeline::{Outcome, RunView, ViolationJudgement};
 
-/// `read` reads the module of a revision.
-pub fn run_findings(view: &RunView, root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Findings {
+/// `docs` is the document or the folder of documents that the user named. `read` reads a file, `None` if it cannot.
+pub fn run_findings(view: &RunView, root: &Path, docs: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Findings {
     let mut list = Vec::new();
     for revision in shown_revisions(view) {
         let Some(check) = &revision.check else { continue };
@@ -26,16 +27,23 @@ pub fn run_findings(view: &RunView, root: &Path, read: &dyn Fn(&Path) -> Option<
                 continue;
             };
             let broken = broken_requirements(view, revision, &violation.property);
-            let ids: Vec<&str> = broken.iter().map(|requirement| requirement.id.as_str()).collect();
+            let ids: Vec<String> = broken
+                .iter()
+                .map(|requirement| match &requirement.place {
+                    Some(place) => format!("{} ({place})", requirement.id),
+                    None => requirement.id.clone(),
+                })
+                .collect();
             let rule = match violation.judgement {
                 ViolationJudgement::Flaw { .. } => "flaw",
                 ViolationJudgement::Ambiguity { .. } => "ambiguity",
                 _ => "violated",
             };
             rule.clone_into(&mut finding.rule);
-            let breaks = if ids.is_empty() { String::new() } else { format!(" (breaks {})", ids.join(", ")) };
+            let breaks = if ids.is_empty() { String::new() } else { format!(", breaks {}", ids.join(", ")) };
             finding.message = format!("{}{breaks}: {}", finding.message, violation.judgement.words());
-            finding.places.extend(broken.iter().filter_map(|r| r.place.as_deref()).flat_map(cited_lines));
+            let cited = broken.iter().filter_map(|r| r.place.as_deref()).flat_map(cited_lines);
+            finding.places.extend(cited.filter_map(|place| in_original(view, &place, docs, read)));
             list.push(finding);
         }
     }
@@ -48,6 +56,22 @@ pub fn run_findings(view: &RunView, root: &Path, read: &dyn Fn(&Path) -> Option<
         list.push(Finding::new("not-approved", Level::Error, format!("{}: {why}", heading(view))));
     }
     Findings { command: "tlaforge run".to_owned(), summary: heading(view), list }
+}
+
+/// The same line in the file that the user named, by which the run knows it as `docs/…`; `None` if that file is not found or
+/// has changed since.
+fn in_original(
+    view: &RunView,
+    place: &FileLine,
+    docs: &Path,
+    read: &dyn Fn(&Path) -> Option<String>,
+) -> Option<FileLine> {
+    let name = place.file.strip_prefix("docs/")?;
+    let document = view.settings.docs.iter().find(|document| document.path == name)?;
+    let path = [docs.join(name), docs.to_owned()]
+        .into_iter()
+        .find(|path| read(path).is_some_and(|text| Sha::digest(text) == document.sha))?;
+    Some(FileLine { file: path.display().to_string(), line: place.line })
 }
 
 /// The first line of each place, such as `docs/swap.md:12-14, 20, docs/rest.md:9`.

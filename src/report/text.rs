@@ -66,7 +66,7 @@ pub(super) fn status(view: &RunView) -> String {
 }
 
 /// What is known of the requirement under one reading of a question.
-pub(super) fn known_words(requirement: &str, reading: &Reading) -> String {
+pub fn known_words(requirement: &str, reading: &Reading) -> String {
     let in_steps = reading.states.map_or_else(String::new, |n| format!(", in {}", counted(n, "state")));
     match (&reading.status, reading.revision) {
         (Some(status), Some(rev)) => format!("{requirement} {}{in_steps} (rev_{rev})", status.words()),

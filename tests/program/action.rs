@@ -143,9 +143,10 @@ fn mutants_and_runs_are_jobs_as_well() {
     job.bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     let arguments = "--checker=embedded\n\n--fail-under=1\n";
     let done = job.command("mutate", "M.tla", arguments).expect(1);
-    assert!(done.stdout.starts_with("::warning file=M.tla,line="), "{}", done.stdout);
+    assert!(done.stdout.contains("::warning file=M.tla,line="), "{}", done.stdout);
     assert!(job.bench.read("summary").contains("### tlaforge mutate"));
-    assert_eq!(job.sarif()["runs"][0]["results"][0]["ruleId"], "survived");
+    let survived = |result: &Value| result["ruleId"] == "survived";
+    assert!(job.sarif()["runs"][0]["results"].as_array().unwrap().iter().any(survived));
     let case = project().join("evals/cache_aside");
     let recording = case.join("recording/run.jsonl");
     let arguments = format!(

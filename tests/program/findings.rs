@@ -122,3 +122,47 @@ fn one_run_writes_the_list_to_files_as_well() {
     let follow = ["audit", "-", "--formula", "G a = 1", "--follow", "--findings", "found.md"];
     bench.run(&follow).expect(2).says(&["--follow prints text or JSON"]);
 }
+
+#[test]
+fn a_flaw_is_shown_at_the_lines_of_the_documents_wherever_they_are() {
+    let bench = Bench::without_tools();
+    let case = crate::support::project().join("tests/data/forged/seat_hold");
+    for entry in std::fs::read_dir(case.join("docs")).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("handbook/{}", entry.file_name().to_string_lossy());
+        bench.write(&name, std::fs::read(entry.path()).unwrap());
+    }
+    let recording = case.join("run.jsonl");
+    let replay = ["run", "handbook", "--provider", "replay", "--recording", recording.to_str().unwrap()];
+    let more = ["--checker", "embedded", "--out", "specs"];
+    let run = sarif(&bench, &[&replay[..], &more].concat(), 1);
+    let flaws: Vec<&Value> =
+        run["results"].as_array().unwrap().iter().filter(|result| result["ruleId"] == "flaw").collect();
+    assert!(!flaws.is_empty(), "{run:#}");
+    // Code scanning wants paths below the folder in which the command ran.
+    assert_eq!(
+        flaws[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+        "specs/history/rev_0/SeatHolds.tla"
+    );
+    for flaw in flaws {
+        let cited = flaw["relatedLocations"].as_array().unwrap_or_else(|| panic!("{flaw:#}"));
+        for place in cited.iter().map(|cited| &cited["physicalLocation"]) {
+            let file = bench.read(place["artifactLocation"]["uri"].as_str().unwrap());
+            let line = usize::try_from(place["region"]["startLine"].as_u64().unwrap()).unwrap();
+            assert!(file.lines().nth(line - 1).is_some_and(|text| !text.is_empty()), "{place}");
+        }
+    }
+    // The documents have moved: the lines are still named, and no annotation points at a file that is not there.
+    let resumed = bench.run(&["resume", "specs", "--format", "github"]).expect(1).stdout;
+    assert!(!resumed.contains("file=docs/") && !resumed.contains("file=handbook/"), "{resumed}");
+    assert!(resumed.contains("(docs/"), "{resumed}");
+}
+
+#[test]
+fn a_missed_threshold_is_a_finding() {
+    let bench = bench("SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    let run = sarif(&bench, &["mutate", "M.tla", "--checker", "embedded", "--fail-under", "1.0"], 1);
+    let score = run["results"].as_array().unwrap().iter().find(|result| result["ruleId"] == "score").unwrap();
+    assert_eq!(score["level"], "error");
+    assert!(score["message"]["text"].as_str().unwrap().contains("below 1"), "{score:#}");
+}

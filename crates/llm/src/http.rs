@@ -95,8 +95,7 @@ impl HttpClient {
     pub(super) fn new(settings: HttpSettings, endpoint: &str) -> Result<Self, SetupError> {
         let url = endpoint_url(&settings.base_url, endpoint)?;
         let models = endpoint_url(&settings.base_url, "models")?;
-        // reqwest takes the provider of the process. It is set once; a second call has no effect.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        use_ring();
         let mut builder = Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(settings.connect_timeout)
@@ -453,7 +452,12 @@ pub fn remote_host(base_url: &str) -> Option<String> {
     url.host_str().map(str::to_owned)
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// reqwest takes the TLS provider of the process. It is set once; a second call has no effect.
+pub(super) fn use_ring() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+pub(super) fn is_loopback(url: &Url) -> bool {
     // `host_str` keeps the brackets of an IPv6 address.
     let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())

@@ -13,6 +13,7 @@ mod claude_login;
 mod claude_program;
 mod claude_reads;
 mod claude_stream;
+mod download;
 mod failure;
 mod handoff;
 mod http;
@@ -37,6 +38,7 @@ pub use caller::{CallEvent, CallPermit, CallTimer, Caller, FailedCall, ModelSwit
 pub use claude::{CLAUDE_ENVIRONMENT, ClaudeCode, ClaudeLimits};
 pub use claude_login::{ClaudeCredential, ClaudeLogin};
 pub use claude_program::{ClaudeStatus, ClaudeVersion};
+pub use download::download;
 pub use failure::{CallFailure, FailureKind};
 pub use handoff::Handoff;
 pub use http::{HttpSettings, SetupError, remote_host};

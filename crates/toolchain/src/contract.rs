@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use tlaforge_process::Cancel;
 use tlaforge_tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes, module_name};
 
+use super::Libraries;
+
 /// A boxed future, so that the traits can be used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -18,7 +20,7 @@ pub struct SpecText {
     /// Without `.tla`.
     pub name: String,
     pub text: String,
-    /// Modules in the same folder: name and text.
+    /// Modules in the same folder or in libraries: name and text.
     pub local_modules: Vec<(String, String)>,
 }
 
@@ -66,6 +68,8 @@ pub struct Limits {
     pub heap_mib: Option<u64>,
     /// Modules such as `IOUtils` that the user allows by name.
     pub allowed_modules: Vec<String>,
+    /// Where modules are looked up that are not beside the specification.
+    pub libraries: Libraries,
 }
 
 impl Default for Limits {
@@ -77,6 +81,7 @@ impl Default for Limits {
             workers: None,
             heap_mib: None,
             allowed_modules: Vec::new(),
+            libraries: Libraries::default(),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! 24 parallel runs failed because of it. The fresh folder is required too: TLC loads and runs a `<Module>.class` that
 //! it finds next to a specification.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -205,7 +205,7 @@ fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'
             .args(&flags)
             .arg(format!("-Djava.io.tmpdir={tmp}"))
             .arg("-cp")
-            .arg(jar)
+            .arg(class_path(jar, job.tool, cx))
             .arg(job.tool.name())
             .args(args)
             .env("LC_ALL", "C.UTF-8"),
@@ -224,6 +224,13 @@ fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'
                 .args(args)
         }
     }
+}
+
+/// The jar of the tools, and for TLC the jars of libraries, which can override operators in Java.
+fn class_path(jar: &Path, tool: Tool, cx: &ToolContext<'_>) -> OsString {
+    let libraries = cx.limits.libraries.jars().filter(|_| tool == Tool::Tlc);
+    let parts = std::iter::once(jar).chain(libraries);
+    parts.map(Path::as_os_str).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
 fn io(what: String, source: std::io::Error) -> ToolError {

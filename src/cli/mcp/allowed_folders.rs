@@ -64,15 +64,16 @@ impl AllowedFolders {
     pub(super) fn existing(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         match self.locate(what, given)? {
             (Target::Exists(path), root) => Ok(self.allowed(path, root)),
-            (Target::Missing(_), _) => Err(Failure::usage(format!("{what}: {given} does not exist"))),
+            (Target::Missing(path), _) => Err(Failure::usage(format!("{what}: {given} does not exist"))
+                .hint(format!("looked for {}", path.display()))),
         }
     }
 
-    /// A module. Other modules and configurations in its folder can be read with it, so links among them must not lead
-    /// elsewhere.
-    pub(super) fn module(&self, given: &str) -> Result<AllowedPath, Failure> {
-        let spec = self.existing("spec", given)?;
-        let folder = spec.path.parent().unwrap_or(&spec.root);
+    /// A module, or a folder of modules. Other modules and configurations in the folder can be read with it, so links among
+    /// them must not lead elsewhere.
+    pub(super) fn modules(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
+        let named = self.existing(what, given)?;
+        let folder = if named.path.is_dir() { &named.path } else { named.path.parent().unwrap_or(&named.root) };
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let is_read = path.extension().is_some_and(|end| end == "tla" || end == "cfg");
@@ -86,7 +87,7 @@ impl AllowedFolders {
                 .hint("remove it, or replace it by the file"));
             }
         }
-        Ok(spec)
+        Ok(named)
     }
 
     /// A file or folder that may be created.

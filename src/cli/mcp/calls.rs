@@ -10,6 +10,7 @@ use super::allowed_folders::{AllowedFolders, AllowedPath};
 use super::job_calls;
 use super::jobs::Work;
 use super::own_program::OwnCommand;
+use super::pending_requests::Pending;
 use super::question::{self, Asked};
 use super::run_state::RunState;
 use super::session::{Roots, Shared};
@@ -17,7 +18,7 @@ use super::tool_arguments::{
     AnswerArguments, ForgeArguments, NextRequestArguments, ProviderName, QuestionArguments, RequestFileArguments,
     RunArguments, RunFolderArguments, parse,
 };
-use super::tool_result::{complete, failed};
+use super::tool_result::{complete, failed, page};
 use super::waiting::{Waited, poll_until, requested_wait, wait_with_progress};
 use super::{forging, handoff_requests};
 use crate::cli::failure::Failure;
@@ -67,8 +68,9 @@ pub(super) async fn call(
             let question = question::open_question(&run, &state)?;
             let answer = match given.answer {
                 Some(answer) => answer,
-                None => match question::ask_user(&question, context, responses).await? {
+                None => match question::ask_user(&state.view, &question, context, responses).await? {
                     Asked::Answer(answer) => answer,
+                    Asked::Undecided(text) => return Ok(page(text, json!({ "decided": false }), Vec::new()).into()),
                     Asked::Ask(result) => return Ok(*result),
                 },
             };
@@ -80,7 +82,10 @@ pub(super) async fn call(
                     .hint("forge_status shows where it is"));
             }
             let state = question::resume_with(&folders, &run, &question, &answer).await?;
-            Ok(forging::status(&run, &state).into())
+            let reading = question.readings.iter().find(|reading| answer == reading.choice.to_string());
+            let words = reading.map(|reading| format!(": {}", reading.reading)).unwrap_or_default();
+            let chosen = format!("decided: {answer}{words}\n");
+            Ok(forging::status_after(&chosen, &run, &state).into())
         }
         _ => run_call(shared, &folders, tool, arguments, context).await,
     }
@@ -107,6 +112,11 @@ async fn run_call(
             if state.is_running {
                 return Err(Failure::usage(format!("{} goes on already", run.relative())));
             }
+            if !matches!(state.name(&run.path), "stopped" | "interrupted") {
+                let outcome = state.name(&run.path);
+                return Err(Failure::usage(format!("{} has ended: {outcome}", run.relative()))
+                    .hint("forge_result has what it found; answer_question goes on after an ambiguity"));
+            }
             let is_answered_by_client = state.view.settings.command_line["provider"] == "handoff";
             let command = forging::resumed_run(&run).operand(&run.path);
             start(shared, folders, command, run, context, is_answered_by_client).await
@@ -117,7 +127,11 @@ async fn run_call(
             Ok(forging::result(&run, &cancel_of(context)).await?.into())
         }
         "forge_cancel" => {
-            let (run, _) = run_of(folders, &parse::<RunFolderArguments>(tool, arguments)?.job)?;
+            let (run, state) = run_of(folders, &parse::<RunFolderArguments>(tool, arguments)?.job)?;
+            if !state.is_running {
+                let place = state.line(&run);
+                return Err(Failure::usage("there is nothing to stop: no process works on the run").hint(place));
+            }
             Ok(forging::stop(&run).await?.into())
         }
         "next_request" => next_request(folders, &parse(tool, arguments)?, context).await,
@@ -194,7 +208,8 @@ async fn status(
 ) -> Result<CallToolResponse, Failure> {
     let (run, first) = run_of(folders, &given.job)?;
     let wait = requested_wait(given.wait_seconds, 0);
-    if !wait.is_zero() && !first.is_at_rest(&run.path) {
+    // A request that waits is what the client waits for.
+    if !wait.is_zero() && !first.is_at_rest(&run.path) && first.pending(&run.path).is_empty() {
         let before = first.line(&run);
         let changed = poll_until(|| {
             let state = RunState::read(&run.path).ok()?;
@@ -216,9 +231,14 @@ async fn next_request(
     given: &NextRequestArguments,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, Failure> {
-    let (run, _) = run_of(folders, &given.job)?;
+    let (run, first) = run_of(folders, &given.job)?;
+    let is_wanted = |request: &Pending| given.request.is_none_or(|seq| seq == request.seq);
+    if given.request.is_some() && !first.pending(&run.path).iter().any(is_wanted) {
+        // It explains why there is none.
+        handoff_requests::find_pending(&run, &first, given.request.unwrap_or_default())?;
+    }
     let found = poll_until(|| match RunState::read(&run.path) {
-        Ok(state) => match state.pending(&run.path).into_iter().next() {
+        Ok(state) => match state.pending(&run.path).into_iter().find(is_wanted) {
             Some(request) if state.is_running => Some(Some(request)),
             _ => state.is_at_rest(&run.path).then_some(None),
         },
@@ -227,7 +247,10 @@ async fn next_request(
     let wait = requested_wait(given.wait_seconds, 20);
     match wait_with_progress(context, wait, &|| describe(&run), found).await {
         Waited::Done(Some(request)) => {
-            Ok(handoff_requests::request_page(&run, &request, given.offset.unwrap_or_default())?.into())
+            let state = RunState::read(&run.path)?;
+            let open: Vec<u64> = state.pending(&run.path).iter().map(|request| request.seq).collect();
+            let (offset, is_named) = (given.offset.unwrap_or_default(), given.request.is_some());
+            Ok(handoff_requests::request_page(&run, &request, &open, offset, is_named)?.into())
         }
         Waited::Done(None) => {
             let state = RunState::read(&run.path)?;

@@ -1,27 +1,31 @@
 //! Starts, continues and stops runs. A run is a process of its own that outlives this server; a later server finds it by its
 //! folder.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
-use rmcp::model::{CallToolResult, Resource};
+use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
 use super::allowed_folders::{AllowedFolders, AllowedPath};
 use super::own_program::OwnCommand;
-use super::resources::run_resources;
+use super::question_text::question_text;
+use super::resources::{path_of, run_resources};
 use super::run_state::{RunState, find_runs};
 use super::shortened::{shortened_text, shortened_value};
 use super::tool_arguments::{Checker, ForgeArguments, ProviderName, checked_text};
 use super::tool_result::{complete, verdict_line};
 use super::waiting::poll_until;
 use crate::cli::failure::{Fails, Failure};
+use crate::cli::provider::NO_PROVIDER;
 use crate::cli::run_folder::stop_holder;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{LockError, RunLock};
+use crate::pipeline::Run;
 use crate::process::Cancel;
 
 /// Most runs that go on at the same time below the allowed folders.
@@ -36,6 +40,11 @@ const MESSAGES: &str = "mcp.log";
 /// The command of a new run, and its folder.
 pub(super) fn new_run(folders: &AllowedFolders, given: &ForgeArguments) -> Result<(OwnCommand, AllowedPath), Failure> {
     let out = folders.existing_or_new("out", &given.out)?;
+    let is_empty = |path: &Path| std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if out.path.exists() && !is_empty(&out.path) && !Run::exists(&out.path) {
+        return Err(Failure::usage(format!("out: {} exists and is no empty folder", given.out))
+            .hint("name a new folder; a run fills it with files"));
+    }
     let existing =
         |what: &str, path: &Option<String>| path.as_deref().map(|path| folders.existing(what, path)).transpose();
     let (docs, case) = (existing("docs", &given.docs)?, existing("case", &given.case)?);
@@ -109,6 +118,11 @@ pub(super) async fn start(
             // Only if the run has left nothing else.
             let _ = std::fs::remove_dir(&run.path);
         }
+        if messages.contains(NO_PROVIDER) {
+            return Err(Failure::usage("no model is set up on this machine")
+                .hint("with `provider` \"mcp\" you answer the requests yourself, or your sub-agents do")
+                .hint("or the user logs in to Claude Code, or sets a key in the environment of the server"));
+        }
         return Err(Failure::usage(shortened_text(messages.trim(), 4000)));
     }
     // Otherwise it would remain as a zombie.
@@ -148,7 +162,20 @@ pub(super) async fn stop(run: &AllowedPath) -> Result<CallToolResult, Failure> {
 }
 
 pub(super) fn status(run: &AllowedPath, state: &RunState) -> CallToolResult {
-    complete(state.line(run), shortened_value(&state.json(run)).0, Vec::new())
+    status_after("", run, state)
+}
+
+/// The status, after what has just been done.
+pub(super) fn status_after(done: &str, run: &AllowedPath, state: &RunState) -> CallToolResult {
+    complete(format!("{done}{}", state.line(run)), shortened_value(&without_nulls(state.json(run))).0, Vec::new())
+}
+
+/// A member that is null says nothing, and costs its reader tokens.
+fn without_nulls(mut data: Value) -> Value {
+    if let Some(members) = data.as_object_mut() {
+        members.retain(|_, member| !member.is_null());
+    }
+    data
 }
 
 /// What a run has found.
@@ -158,23 +185,48 @@ pub(super) async fn result(run: &AllowedPath, cancel: &Cancel) -> Result<CallToo
     let ended = report.run(Duration::from_secs(40), cancel).await?;
     let whole: Value = serde_json::from_slice(&ended.stdout)
         .map_err(|_| Failure::usage(shortened_text(String::from_utf8_lossy(&ended.stderr).trim(), 4000)))?;
-    let mut data = json!({
-        "job": run.relative(), "folder": run.path, "state": state.name(&run.path),
-        "outcome": whole["outcome"], "why": whole["finished"]["why"], "best": whole["finished"]["best"],
-        "flaw": whole["flaw"], "question": whole["question"], "violations": whole["violations"],
-        "spent": whole["spent_total"],
-    });
-    let best = whole["finished"]["best"].as_u64();
+    let finished = &whole["finished"];
+    let best = finished["best"].as_u64();
     let revisions = whole["revisions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let revision = revisions.iter().rfind(|revision| best.is_none() || revision["revision"].as_u64() == best);
-    data["revision"] = revision.cloned().unwrap_or_default();
-    let text = match whole["finished"]["why"].as_str() {
-        Some(why) => format!("{}: {}: {why}", run.relative(), state.name(&run.path)),
-        None => state.line(run),
+    let revision = revision.cloned().unwrap_or_default();
+    let mut text = match (whole["outcome"].as_str(), finished["why"].as_str()) {
+        (Some(outcome), Some(why)) => format!("{}: {outcome}: {why}", run.relative()),
+        _ => state.line(run),
     };
-    let check = &data["revision"]["check"];
-    let number = &data["revision"]["revision"];
-    let text = if check.is_object() { format!("{text}\ncheck of rev_{number}: {}", verdict_line(check)) } else { text };
-    let links: Vec<Resource> = run_resources(run, &state);
-    Ok(complete(text, shortened_value(&data).0, links))
+    let check = &revision["check"];
+    // A question has two revisions, one for each reading.
+    let asked = state.view.open_question();
+    let of_question = asked.iter().flat_map(|question| &question.readings);
+    let mut shown: Vec<(Option<u64>, String)> = of_question
+        .map(|reading| (reading.revision.map(u64::from), format!(", with reading {}", reading.choice)))
+        .collect();
+    if shown.is_empty() {
+        shown.push((revision["revision"].as_u64(), String::new()));
+    }
+    for (number, reading) in shown.iter().filter(|(number, _)| number.is_some()) {
+        let checked = revisions.iter().rfind(|revision| revision["revision"].as_u64() == *number);
+        if let Some(check) = checked.map(|revision| &revision["check"]).filter(|check| check.is_object()) {
+            let _ = write!(text, "\ncheck of rev_{}{reading}: {}", number.unwrap_or_default(), verdict_line(check));
+        }
+    }
+    if let Some(question) = &asked {
+        let _ = write!(text, "\n{}", question_text(&state.view, question));
+    }
+    // Times, costs of each node and hashes are in the journal. The requirements, the steps of a flaw and what was assumed
+    // are what the user has to read.
+    let [requirements, violations, open_points, assumptions, mutants] =
+        ["requirements", "violations", "open_points", "assumptions", "mutant_sample"].map(|name| &revision[name]);
+    let file = |kind| path_of(run, &state, kind).filter(|path| path.is_file());
+    let data = json!({
+        "job": run.relative(), "folder": run.path, "state": state.name(&run.path), "outcome": whole["outcome"],
+        "revision": revision["revision"], "spec": file("spec"), "config": file("config"),
+        "requirements": requirements, "flaw": whole["flaw"], "violations": violations, "question": whole["question"],
+        "open_points": open_points, "assumptions": assumptions, "mutants": mutants, "spent": whole["spent_total"],
+        "check": check.is_object().then(|| json!({
+            "verdict": check["verdict"], "violated": check["violated"], "bounds": check["bounds"],
+            "checker": check["checker"], "version": check["version"], "statistics": check["statistics"],
+        })),
+    });
+    Ok(complete(text, shortened_value(&without_nulls(data)).0, run_resources(run, &state)))
 }

@@ -22,38 +22,61 @@ use crate::pipeline::{Entry, RunEvent};
 
 /// Largest number of files that an answer can claim to have read.
 const MAX_FILES_READ: usize = 1_000;
-/// Bytes of a request's text or of a file in one answer: about 10,000 tokens, which clients accept.
-const PAGE: usize = 40_000;
+/// Bytes of a request's text or of a file in one answer, about 6,000 tokens. Clients cut longer results without a word to us,
+/// and what they cut would count as read.
+const PAGE: usize = 24_000;
 
 /// A page of a request, with what its answerer needs to know.
-pub(super) fn request_page(run: &AllowedPath, request: &Pending, offset: usize) -> Result<CallToolResult, Failure> {
+///
+/// `open` are all requests that wait. With `is_named`, the caller answers this request itself.
+pub(super) fn request_page(
+    run: &AllowedPath,
+    request: &Pending,
+    open: &[u64],
+    offset: usize,
+    is_named: bool,
+) -> Result<CallToolResult, Failure> {
     let whole = files::read_text_within(&run.path, &request.folder.join("request.md"), files::LARGE)
         .map_err(|e| Failure::usage(format!("cannot read request {}: {e}", request.seq)))?;
     // The provider's own words about answer files are for a person.
     let text = whole.find("## Your role").map_or(whole.as_str(), |start| &whole[start..]);
-    let (part, next) = page_of(text, offset);
+    // The files are read with `read_request_file`, so their folder would only mislead.
+    let text = match text.split_once("\n\nAll paths are below `") {
+        Some((before, after)) => format!("{before}{}", after.split_once("`.").map_or(after, |(_, after)| after)),
+        None => text.to_owned(),
+    };
+    if offset > 0 && offset >= text.len() {
+        return Err(Failure::usage(format!("the text of request {} has {} bytes", request.seq, text.len())));
+    }
+    let (part, next) = page_of(&text, offset);
     let job = run.relative();
     let mut shown = String::new();
     if offset == 0 {
+        let _ = write!(shown, "Request {seq} of {job}, for {}.", request.node, seq = request.seq);
+        if !is_named {
+            shown.push_str(" Answer it yourself, or give its number to a fresh sub-agent.");
+        }
+        if let others @ [_, ..] = open.iter().filter(|seq| **seq != request.seq).collect::<Vec<_>>().as_slice() {
+            let _ = write!(shown, " Also open: {others:?}; next_request with `request` returns one of them.");
+        }
         let _ = write!(
             shown,
-            "Request {seq} of {job} ({}). Answer it yourself, or give it to a fresh sub-agent. Use no tool for it but \
-             read_request_file (job {job:?}, request {seq}), for the files that it lists and only as far as they are needed; \
-             look at no other file. Send the answer, and nothing else, with submit_answer (job {job:?}, request {seq}).\n\n",
-            request.purpose,
+            " Use no tool for it but read_request_file (job {job:?}, request {seq}), for the files that it lists and only as \
+             far as they are needed; look at no other file. Send the answer, and nothing else, with submit_answer (job \
+             {job:?}, request {seq}).\n\n",
             seq = request.seq,
         );
     }
     shown.push_str(part);
     if let Some(next) = next {
-        let _ = write!(shown, "\n\n[The request goes on: next_request with offset {next}]");
+        let _ = write!(shown, "\n\n[The request goes on: next_request with request {} and offset {next}]", request.seq);
     }
     let listed: Vec<_> = request.offered.iter().map(|file| json!({ "path": file.path, "bytes": file.bytes })).collect();
     let data = json!({
         "job": job, "state": "waiting_for_answer", "request": request.seq, "node": request.node,
-        "purpose": request.purpose, "text": shown, "next_offset": next, "files": listed,
+        "purpose": request.purpose, "open": open, "next_offset": next, "files": listed,
     });
-    Ok(page(&shown, data))
+    Ok(page(shown, data, Vec::new()))
 }
 
 /// A page from this byte on, and where the next one begins.
@@ -87,25 +110,40 @@ pub(super) fn read_file(
         .map_err(|e| Failure::usage(format!("cannot read {}: {e}", file.path)))?;
     let total = text.lines().count();
     let from = given.from_line.unwrap_or(1).max(1);
+    let width = total.to_string().len();
     let mut shown = String::new();
     let mut last = from - 1;
+    let mut next_byte = None;
     for line in text.lines().skip(from - 1) {
-        if !shown.is_empty() && shown.len() + line.len() > PAGE {
+        let offset = if last < from { given.from_byte.unwrap_or(0) } else { 0 };
+        let (part, rest) = page_of(line, offset);
+        if !shown.is_empty() && shown.len() + part.len() > PAGE {
             break;
         }
-        shown.push_str(line);
-        shown.push('\n');
         last += 1;
+        // Numbered like the files that a request includes, because answers cite lines.
+        let _ = writeln!(shown, "{last:>width$} | {part}");
+        // A line that fills a page is continued on the next one.
+        if rest.is_some() {
+            next_byte = rest;
+            break;
+        }
     }
     if last < from && total > 0 {
         return Err(Failure::usage(format!("{} has {total} lines", file.path)));
     }
     record_reads(&request.folder, &[format!("{}:{from}-{last}", file.path)])?;
-    let next = (last < total).then_some(last + 1);
-    let data = json!({
-        "path": file.path, "from_line": from, "to_line": last, "lines": total, "next_line": next, "text": shown,
+    let next = if next_byte.is_some() { Some(last) } else { (last < total).then_some(last + 1) };
+    let about = json!({
+        "path": file.path, "from_line": from, "to_line": last, "lines": total, "next_line": next, "next_byte": next_byte,
     });
-    Ok(page(&shown, data))
+    let more = match (next, next_byte) {
+        (Some(line), Some(byte)) => format!("; next: from_line {line}, from_byte {byte}"),
+        (Some(line), None) => format!("; next: from_line {line}"),
+        (None, _) => String::new(),
+    };
+    let heading = format!("{}, lines {from}-{last} of {total}{more}. The numbers are not part of it.\n\n", file.path);
+    Ok(page(heading + &shown, about, Vec::new()))
 }
 
 /// Stores an answer, once.
@@ -123,6 +161,15 @@ pub(super) fn submit(run: &AllowedPath, state: &RunState, given: &AnswerArgument
         return Err(Failure::usage(format!("files_read contains {bad:.80?}, which is no path")));
     }
     let request = find_pending(run, state, given.request)?;
+    let is_offered = |read: &&String| {
+        let path = read.split_once(':').map_or(read.as_str(), |(path, _)| path);
+        request.offered.iter().any(|file| file.path == path)
+    };
+    if let Some(other) = given.files_read.iter().find(|read| !is_offered(read)) {
+        let list: Vec<&str> = request.offered.iter().map(|file| file.path.as_str()).collect();
+        return Err(Failure::usage(format!("files_read: request {} does not list {other:?}", request.seq))
+            .hint(format!("it lists {}; the answer was not stored", list.join(", "))));
+    }
     record_reads(&request.folder, &given.files_read)?;
     match files::create_atomically(&request.folder.join("answer.md"), given.text.as_bytes()) {
         Ok(()) => {}
@@ -139,7 +186,7 @@ fn has_answer(seq: u64) -> Failure {
         .hint("next_request has the next request")
 }
 
-fn find_pending(run: &AllowedPath, state: &RunState, seq: u64) -> Result<Pending, Failure> {
+pub(super) fn find_pending(run: &AllowedPath, state: &RunState, seq: u64) -> Result<Pending, Failure> {
     let pending = state.pending(&run.path);
     let found = pending.iter().find(|request| request.seq == seq).cloned();
     let request = found.ok_or_else(|| {

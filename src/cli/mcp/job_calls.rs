@@ -1,6 +1,7 @@
 //! The tools that run one command: each as a job. A short one is answered at once. A long one goes on as a task if the
 //! client knows tasks, otherwise as a job that the client asks for.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, CreateTaskResult};
 use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskExit, TaskOptions};
+use serde_json::json;
 
 use super::allowed_folders::AllowedFolders;
 use super::jobs::{Job, Work};
@@ -17,9 +19,10 @@ use super::tool_arguments::{
     AuditArguments, CheckArguments, Checker, ExplainArguments, FormulaArguments, JobArguments, MutateArguments,
     TranslateArguments, checked_text,
 };
-use super::tool_result::{ended, running};
+use super::tool_result::{complete, ended, running};
 use super::waiting::{Waited, requested_wait, wait_with_progress};
 use crate::cli::failure::Failure;
+use crate::process::Status;
 
 /// Time after which the call of a client with tasks becomes a task.
 const TASK_AFTER: Duration = Duration::from_secs(3);
@@ -27,7 +30,7 @@ const TASK_AFTER: Duration = Duration::from_secs(3);
 pub(super) const TASK_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 
 pub(super) fn check(folders: &AllowedFolders, given: &CheckArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.module(&given.spec)?;
+    let spec = folders.modules("spec", &given.spec)?;
     let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
     Ok(OwnCommand::new("check", &spec.root)
         .value("--format", Some("json"))
@@ -35,43 +38,73 @@ pub(super) fn check(folders: &AllowedFolders, given: &CheckArguments) -> Result<
         .value("--checker", given.checker.map(Checker::name))
         .value("--tlc-timeout", given.timeout_seconds.map(|seconds| seconds.to_string()))
         .switch("--keep-translation", given.keep_translation)
+        .values("--library", libraries(folders, &given.libraries)?)
         .operand(spec.path))
 }
 
 pub(super) fn explain(folders: &AllowedFolders, given: &ExplainArguments) -> Result<OwnCommand, Failure> {
     let (spec, subcommand) = match (&given.spec, &given.job) {
-        (Some(spec), None) => (folders.module(spec)?, "check"),
+        (Some(spec), None) => (folders.modules("spec", spec)?, "check"),
         (None, Some(job)) => (folders.existing("job", job)?, "report"),
         _ => return Err(Failure::usage("give either spec or job")),
     };
     let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
     let command = OwnCommand::new(subcommand, &spec.root);
     if subcommand == "report" {
-        return Ok(command.operand(spec.path));
+        if given.config.is_some()
+            || given.checker.is_some()
+            || given.timeout_seconds.is_some()
+            || !given.libraries.is_empty()
+        {
+            return Err(Failure::usage(
+                "config, checker, timeout_seconds and libraries are for spec: a run has been checked",
+            ));
+        }
+        return Ok(command.switch("--explain", Some(true)).operand(spec.path));
     }
     Ok(command
         .switch("--explain", Some(true))
+        .value("--tlc-timeout", given.timeout_seconds.map(|seconds| seconds.to_string()))
+        .values("--library", libraries(folders, &given.libraries)?)
         .value("--config", config.map(|config| config.path))
         .value("--checker", given.checker.map(Checker::name))
         .operand(spec.path))
 }
 
 pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.module(&given.spec)?;
+    let spec = folders.modules("spec", &given.spec)?;
     let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
     let beside = spec.path.with_file_name("mutants.out");
     let out = folders.existing_or_new("out", given.out.as_deref().unwrap_or(&beside.to_string_lossy()))?;
+    if out.path.exists() && !out.path.is_dir() {
+        return Err(Failure::usage(format!("out: {} is no folder", out.path.display())));
+    }
     Ok(OwnCommand::new("mutate", &spec.root)
         .value("--format", Some("json"))
         .value("--out", Some(out.path))
         .value("--config", config.map(|config| config.path))
         .value("--sample", given.sample.map(|sample| sample.to_string()))
+        .values("--library", libraries(folders, &given.libraries)?)
         .value("--checker", given.checker.map(Checker::name))
         .operand(spec.path))
 }
 
+/// Folders of modules. A jar is refused: TLC would run the code in it.
+fn libraries(folders: &AllowedFolders, given: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    let library = |path: &String| {
+        let library = folders.modules("libraries", path)?;
+        if library.path.is_dir() {
+            // The slash keeps it a folder: a jar that replaces it meanwhile cannot be opened by this path.
+            return Ok(library.path.join(""));
+        }
+        Err(Failure::usage(format!("libraries: {path} is no folder"))
+            .hint("the user can name a jar for the whole server, by TLA_PATH in its environment"))
+    };
+    given.iter().map(library).collect()
+}
+
 pub(super) fn translate(folders: &AllowedFolders, given: &TranslateArguments) -> Result<OwnCommand, Failure> {
-    let spec = folders.module(&given.spec)?;
+    let spec = folders.modules("spec", &given.spec)?;
     let command = OwnCommand::new("translate", &spec.root).value("--format", Some("json"));
     Ok(command.switch("--in-place", given.write).operand(spec.path))
 }
@@ -84,6 +117,10 @@ pub(super) fn audit(folders: &AllowedFolders, given: &AuditArguments) -> Result<
         Some(policy) => command.value("--policy", Some(folders.existing("policy", policy)?.path)),
         None => command,
     };
+    if given.policy.is_none() && given.formulas.is_empty() {
+        return Err(Failure::usage("give policy, formulas, or both")
+            .hint("for a run folder, policy \"default\" are the rules that govern every run"));
+    }
     if given.formulas.len() > 100 {
         return Err(Failure::usage("at most 100 formulas in one call"));
     }
@@ -154,12 +191,22 @@ pub(super) async fn status(
     }
 }
 
-/// Ends a job. One that has ended keeps its result.
+/// Ends a job. One that has ended keeps its result, and another call returns it.
 pub(super) async fn cancel(shared: &Shared, given: &JobArguments) -> Result<CallToolResponse, Failure> {
     let job = shared.jobs.find(&given.job)?;
+    if job.end().is_some() {
+        let text = format!("{} had ended already: job_status returns its result", job.id);
+        return Ok(complete(text, json!({ "job": job.id, "state": "ended" }), Vec::new()).into());
+    }
     job.cancel.cancel();
     let end = job.wait().await;
-    Ok(ended(&job, &end).into())
+    if end.is_ok_and(|ended| ended.status != Status::Cancelled) {
+        let text = format!("{} ended before it could be cancelled: job_status returns its result", job.id);
+        return Ok(complete(text, json!({ "job": job.id, "state": "ended" }), Vec::new()).into());
+    }
+    job.mark_delivered();
+    let text = format!("{} is cancelled: it has no verdict", job.id);
+    Ok(complete(text, json!({ "job": job.id, "state": "cancelled" }), Vec::new()).into())
 }
 
 async fn wait_for(context: &RequestContext<RoleServer>, job: &Job, limit: Duration) -> Waited<super::jobs::JobEnd> {

@@ -114,7 +114,7 @@ impl Jobs {
         jobs.values().find(|job| job.id == id).cloned().ok_or_else(|| {
             Failure::new(Exit::Usage, format!("there is no job {id:?} in this server"))
                 .hint("jobs end with their server, and only the last results are kept: call the tool again")
-                .hint("for a run, call forge_status")
+                .hint("for a run, call forge_status or forge_cancel")
         })
     }
 

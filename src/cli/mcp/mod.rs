@@ -12,6 +12,7 @@ mod jobs;
 mod own_program;
 mod pending_requests;
 mod question;
+mod question_text;
 mod resources;
 mod run_state;
 mod server;

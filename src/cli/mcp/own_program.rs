@@ -44,6 +44,11 @@ impl OwnCommand {
         self
     }
 
+    /// A flag that can be repeated.
+    pub(super) fn values(self, flag: &str, values: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        values.into_iter().fold(self, |command, value| command.value(flag, Some(value)))
+    }
+
     /// The last argument.
     pub(super) fn operand(mut self, operand: impl Into<OsString>) -> Self {
         self.args.extend(["--".into(), operand.into()]);

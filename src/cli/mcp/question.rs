@@ -2,7 +2,6 @@
 //! otherwise the answer is an argument.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -15,12 +14,13 @@ use serde_json::{Value, json};
 
 use super::allowed_folders::{AllowedFolders, AllowedPath};
 use super::forging;
+use super::question_text::question_text;
 use super::run_state::RunState;
 use super::session::forbids_server_requests;
 use super::tool_arguments::checked_text;
 use crate::cli::failure::{Fails, Failure};
 use crate::exit::Exit;
-use crate::pipeline::Question;
+use crate::pipeline::{Question, RunView};
 
 /// The key of the question in the answers of a client of the protocol of 2026.
 const KEY: &str = "answer";
@@ -30,6 +30,8 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// An answer, or the result that asks the client for one.
 pub(super) enum Asked {
     Answer(String),
+    /// Nobody has decided; what to do about it. No failure: clients invite their model to try a failed call again.
+    Undecided(String),
     Ask(Box<CallToolResponse>),
 }
 
@@ -42,16 +44,23 @@ pub(super) fn open_question(run: &AllowedPath, state: &RunState) -> Result<Quest
 
 /// Gets the answer from the user.
 pub(super) async fn ask_user(
+    view: &RunView,
     question: &Question,
     context: &RequestContext<RoleServer>,
     responses: Option<&InputResponses>,
 ) -> Result<Asked, Failure> {
     let can_ask = context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
+    let undecided = |why: &str| {
+        Asked::Undecided(format!(
+            "{why}; the run stays as it is. Only the user can decide this: ask, do not choose. Then call answer_question again \
+             with `answer`: a, b, or the user's own reading.\n\n{}",
+            question_text(view, question)
+        ))
+    };
     if !can_ask {
-        return Err(Failure::usage(question_text(question))
-            .hint("ask the user, and call answer_question again with `answer`: a, b, or the reading in words"));
+        return Ok(undecided("This client cannot ask its user"));
     }
-    let request = request(question)?;
+    let request = request(view, question)?;
     let given: ElicitResult = if forbids_server_requests(context) {
         let Some(response) = responses.and_then(|responses| responses.get(KEY)) else {
             let requests = BTreeMap::from([(KEY.to_owned(), InputRequest::Elicitation(request))]);
@@ -74,11 +83,11 @@ pub(super) async fn ask_user(
     let answer = given.content.as_ref().and_then(|content| content[KEY].as_str()).unwrap_or_default();
     match given.action {
         ElicitationAction::Accept => Ok(Asked::Answer(checked_text("the answer", answer.trim())?.to_owned())),
-        _ => Err(Failure::usage("the user did not answer the question; the run stays as it is")),
+        _ => Ok(undecided("The user did not answer the question")),
     }
 }
 
-fn request(question: &Question) -> Result<ElicitRequest, Failure> {
+fn request(view: &RunView, question: &Question) -> Result<ElicitRequest, Failure> {
     let schema: Value = json!({
         "type": "object",
         "properties": { KEY: {
@@ -91,21 +100,9 @@ fn request(question: &Question) -> Result<ElicitRequest, Failure> {
     let schema: ElicitationSchema = serde_json::from_value(schema).fails(Exit::Defect)?;
     Ok(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: question_text(question),
+        message: question_text(view, question),
         requested_schema: schema,
     }))
-}
-
-/// The question for a person.
-fn question_text(question: &Question) -> String {
-    let mut text = format!(
-        "The documents can be read in two ways, and {} depends on it: {}",
-        question.requirement, question.open_point.question
-    );
-    for reading in &question.readings {
-        let _ = write!(text, "\n{}: {}", reading.choice, reading.reading);
-    }
-    text
 }
 
 /// Continues the run with the answer.

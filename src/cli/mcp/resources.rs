@@ -58,7 +58,7 @@ pub(super) fn run_resources(run: &AllowedPath, state: &RunState) -> Vec<Resource
     KINDS.into_iter().filter(|(kind, ..)| exists(kind)).map(resource).collect()
 }
 
-fn path_of(run: &AllowedPath, state: &RunState, kind: &str) -> Option<std::path::PathBuf> {
+pub(super) fn path_of(run: &AllowedPath, state: &RunState, kind: &str) -> Option<std::path::PathBuf> {
     let best = state.view.finished.as_ref().and_then(|finished| finished.best);
     let revisions = &state.view.revisions;
     let revision = revisions.iter().rfind(|revision| best.is_none_or(|best| revision.revision == best));
@@ -95,6 +95,10 @@ pub(super) fn read(folders: &AllowedFolders, jobs: &Jobs, uri: &str) -> Result<(
     let Some(path) = path_of(&run, &state, kind) else {
         return Ok((limited(report(&state.view, WIDTH).as_bytes(), None), media));
     };
+    if path.symlink_metadata().is_err() {
+        return Err(Failure::usage(format!("{} has no {kind} yet", run.relative()))
+            .hint("a run writes it with its first revision: forge_status shows where it is"));
+    }
     if !files::is_within(&run.path, &path) {
         return Err(Failure::usage(format!("{} is a link that leads out of the run folder", path.display())));
     }

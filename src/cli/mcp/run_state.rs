@@ -13,7 +13,7 @@ use crate::cli::live::Status;
 use crate::cli::run_folder::run_failure;
 use crate::exit::Exit;
 use crate::journal::RunLock;
-use crate::pipeline::{Entry, Outcome, Run, RunError, RunView};
+use crate::pipeline::{Entry, Outcome, Position, Run, RunError, RunView};
 
 /// Depth below an allowed folder at which runs are looked for, and entries that are looked at.
 const MAX_DEPTH: usize = 4;
@@ -66,16 +66,24 @@ impl RunState {
     /// The status as data.
     pub(super) fn json(&self, run: &AllowedPath) -> Value {
         let status = self.status(run);
-        let mut data = serde_json::to_value(status).unwrap_or_default();
+        let mut data = serde_json::to_value(&status).unwrap_or_default();
+        if self.is_running && self.view.finished.is_none() {
+            data["heading"] = json!(self.place_of_work(&status));
+        }
         if let Some(lines) = data["lines"].as_array_mut() {
+            // They name a file in which only a person answers.
+            lines.retain(|line| !line.as_str().is_some_and(|line| line.contains("answer.md")));
             let surplus = lines.len().saturating_sub(LINES);
             lines.drain(..surplus);
         }
         data["job"] = json!(run.relative());
         data["folder"] = json!(run.path);
         data["state"] = json!(self.name(&run.path));
-        if let Some(first) = self.pending(&run.path).first() {
+        data["finished"] = json!(self.view.finished.as_ref().is_some_and(|f| f.outcome != Outcome::Stopped));
+        let pending = self.pending(&run.path);
+        if let Some(first) = pending.first() {
             data["pending_request"] = json!({ "request": first.seq, "node": first.node });
+            data["open_requests"] = pending.iter().map(|request| request.seq).collect();
         }
         if self.view.finished.is_some() {
             data["question"] = json!(self.view.open_question());
@@ -83,19 +91,31 @@ impl RunState {
         data
     }
 
+    fn place_of_work(&self, status: &Status) -> String {
+        match (status.work(), self.view.state.position) {
+            (Some((node, rev)), _) => format!("running: at work on {node} of rev_{rev}"),
+            (None, Position::Node(node)) => format!("running: at {node}"),
+            (None, _) => "running".to_owned(),
+        }
+    }
+
     /// One line for a person.
     pub(super) fn line(&self, run: &AllowedPath) -> String {
         let status = self.status(run);
-        let heading = match status.work() {
-            Some((node, rev)) => format!("at work on {node} of rev_{rev}"),
-            None => status.heading().to_owned(),
+        let heading = if self.is_running && self.view.finished.is_none() {
+            self.place_of_work(&status)
+        } else {
+            status.heading().to_owned()
         };
         let next = match self.name(&run.path) {
-            "waiting_for_answer" => "; a request waits: next_request",
-            "stopped" | "interrupted" => "; forge_resume continues it",
-            "ambiguity_found" => "; answer_question continues it",
-            "running" => "",
-            _ => "; see forge_result",
+            "waiting_for_answer" => match self.pending(&run.path).as_slice() {
+                [one] => format!("; request {} waits: next_request", one.seq),
+                several => format!("; {} requests wait: next_request", several.len()),
+            },
+            "stopped" | "interrupted" => "; forge_resume continues it".to_owned(),
+            "ambiguity_found" => "; answer_question continues it".to_owned(),
+            "running" => String::new(),
+            _ => "; see forge_result".to_owned(),
         };
         format!("{}: {heading}{next}", run.relative())
     }

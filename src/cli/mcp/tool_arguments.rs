@@ -13,9 +13,7 @@ const MAX_TEXT: usize = 64 << 10;
 
 pub(super) fn parse<T: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<T, Failure> {
     let arguments = Value::Object(arguments.unwrap_or_default());
-    serde_json::from_value(arguments).map_err(|e| {
-        Failure::usage(format!("the arguments of {tool} are wrong: {e}")).hint("tools/list has their schema")
-    })
+    serde_json::from_value(arguments).map_err(|e| Failure::usage(format!("the arguments of {tool} are wrong: {e}")))
 }
 
 /// A text that becomes an argument of a command.
@@ -63,6 +61,9 @@ pub(super) struct CheckArguments {
     pub timeout_seconds: Option<std::num::NonZeroU32>,
     /// Check the translation in the file instead of translating the algorithm again.
     pub keep_translation: Option<bool>,
+    /// Folders with modules that are not beside the specification.
+    #[serde(default)]
+    pub libraries: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -81,10 +82,15 @@ pub(super) struct ExplainArguments {
     pub spec: Option<String>,
     /// Configuration (.cfg) [default: the one with the name of the module, beside it].
     pub config: Option<String>,
-    /// Run folder; its report with the counterexample is returned. Give this or `spec`.
+    /// Run folder; the counterexamples that it found are explained, with the sentences of the documents. Give this or `spec`.
     pub job: Option<String>,
     /// `tlc` needs Java, `embedded` does not [default: auto].
     pub checker: Option<Checker>,
+    /// Time limit in seconds for each run of the checker [default: 300].
+    pub timeout_seconds: Option<std::num::NonZeroU32>,
+    /// Folders with modules that are not beside the specification.
+    #[serde(default)]
+    pub libraries: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -100,6 +106,9 @@ pub(super) struct MutateArguments {
     pub sample: Option<std::num::NonZeroU32>,
     /// `tlc` needs Java, `embedded` does not [default: auto].
     pub checker: Option<Checker>,
+    /// Folders with modules that are not beside the specification.
+    #[serde(default)]
+    pub libraries: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -186,6 +195,7 @@ pub(super) struct ForgeArguments {
     /// Name of the module [default: the one that the documents fix, or `Spec`].
     pub module: Option<String>,
     /// Number of formalizations to draft side by side, 1 to 8 [default: 1].
+    #[schemars(range(min = 1, max = 8))]
     pub candidates: Option<u8>,
     /// Most revisions after the first [default: 3].
     pub max_revisions: Option<u32>,
@@ -234,6 +244,8 @@ pub(super) struct NextRequestArguments {
     pub job: String,
     /// Wait up to this many seconds for a request, at most 45 [default: 20].
     pub wait_seconds: Option<u32>,
+    /// Number of the request [default: the oldest that waits].
+    pub request: Option<u64>,
     /// Byte of the request's text to continue at, as the last page returned it [default: 0].
     pub offset: Option<usize>,
 }
@@ -249,6 +261,8 @@ pub(super) struct RequestFileArguments {
     pub path: String,
     /// First line to read, from 1 [default: 1].
     pub from_line: Option<usize>,
+    /// Byte of that line to begin at, as the last page of a long line returned it [default: 0].
+    pub from_byte: Option<usize>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -41,7 +41,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "explain_trace",
             Reads,
             "Check a specification and explain its counterexample in sentences, or \
-            return the report of a run.",
+            explain what a run found.",
         ),
         tool::<MutateArguments>(
             "mutate",
@@ -53,7 +53,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "audit",
             Reads,
             "Check the journal of a run, or the log of any agent, against the rules of a \
-            policy or against formulas.",
+            policy or against formulas. Give `policy` (`default` for a run), `formulas`, or both.",
         ),
         tool::<FormulaArguments>("formula", Reads, "Parse a temporal formula, and evaluate it on a trace."),
         tool::<JobArguments>(
@@ -133,6 +133,12 @@ fn schema<T: JsonSchema>() -> JsonObject {
             object.remove("title");
             if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
                 properties.values_mut().for_each(remove_null);
+                // Comments are wrapped.
+                for property in properties.values_mut() {
+                    if let Some(text) = property["description"].as_str() {
+                        property["description"] = Value::String(text.replace('\n', " "));
+                    }
+                }
             }
             object
         }

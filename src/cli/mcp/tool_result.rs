@@ -1,6 +1,11 @@
 //! What a client gets from a call: a short text, the same as data, and links to what is larger.
+//!
+//! Claude Code (2.1) and Codex (0.171) show their model only the data of a result, if it has data, and Codex drops links. So
+//! the data repeats the text and the links; what is to be read as a text has no data.
 
-use rmcp::model::{CallToolResult, ContentBlock, Resource};
+use std::fmt::Write as _;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
 use serde_json::{Value, json};
 
 use super::jobs::{Job, JobEnd, Work};
@@ -10,19 +15,24 @@ use crate::cli::failure::Failure;
 use crate::process::{Ended, Status};
 use crate::tla::{Bounds, bounds_sentence};
 
-/// A result with its links. The data is in the content as well, because Claude Code shows only the content if there are links
-/// in it.
-pub(super) fn complete(text: impl Into<String>, data: Value, links: Vec<Resource>) -> CallToolResult {
+/// A result with its links.
+pub(super) fn complete(text: impl Into<String>, mut data: Value, links: Vec<Resource>) -> CallToolResult {
+    let text = text.into();
+    data["message"] = json!(text);
+    if !links.is_empty() {
+        data["links"] = links.iter().map(|link| link.uri.clone()).collect();
+    }
     let mut result = CallToolResult::structured(data);
     result.content.insert(0, ContentBlock::text(text));
     result.content.extend(links.into_iter().map(ContentBlock::resource_link));
     result
 }
 
-/// A result whose data has the whole text.
-pub(super) fn page(text: &str, data: Value) -> CallToolResult {
-    let mut result = CallToolResult::structured(data);
-    result.content = vec![ContentBlock::text(text)];
+/// A text to be read, with links. `about` is for programs, in `_meta`: the text says the same.
+pub(super) fn page(text: impl Into<String>, about: Value, links: Vec<Resource>) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.content.extend(links.into_iter().map(ContentBlock::resource_link));
+    result.meta = Some(MetaObject(JsonObject::from_iter([("tlaforge".to_owned(), about)])));
     result
 }
 
@@ -48,9 +58,15 @@ pub(super) fn ended(job: &Job, end: &JobEnd) -> CallToolResult {
     job.mark_delivered();
     match end {
         Ok(ended) => match result_of_command(job.work, ended) {
-            Ok((text, mut data, is_shortened)) => {
-                data["job"] = Value::String(job.id.clone());
-                complete(text, data, is_shortened.then(|| output_link(&job.id)).into_iter().collect())
+            Ok(CommandResult { mut text, data, is_shortened }) => {
+                let links: Vec<Resource> = is_shortened.then(|| output_link(&job.id)).into_iter().collect();
+                if let Some(link) = links.first() {
+                    let _ = write!(text, "\nshortened; the whole is the resource {}", link.uri);
+                }
+                match data {
+                    Some(data) => complete(text, data, links),
+                    None => page(text, json!({ "job": job.id }), links),
+                }
             }
             Err(failure) => failed(&failure),
         },
@@ -64,8 +80,22 @@ fn output_link(job: &str) -> Resource {
         .with_mime_type("application/json")
 }
 
-/// Text, data, and whether the data was shortened.
-pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<(String, Value, bool), Failure> {
+/// What a command found.
+pub(super) struct CommandResult {
+    text: String,
+    /// `None` if the text is all.
+    data: Option<Value>,
+    is_shortened: bool,
+}
+
+impl CommandResult {
+    fn text(whole: &str) -> Self {
+        let text = shortened_text(whole, 2 * MAX_RESULT);
+        Self { is_shortened: text.len() < whole.len(), text, data: None }
+    }
+}
+
+pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<CommandResult, Failure> {
     let stdout = String::from_utf8_lossy(&ended.stdout);
     let status = match ended.status {
         Status::Exited(status) => status,
@@ -87,45 +117,111 @@ pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<(String, Va
     };
     let stderr = String::from_utf8_lossy(&ended.stderr);
     if work == Work::Explain && matches!(status, 0 | 1 | 3) && !stdout.trim().is_empty() {
-        let text = shortened_text(&stdout, MAX_RESULT / 2);
-        let is_shortened = text.len() < stdout.len();
-        return Ok((text.clone(), json!({ "exit_status": status, "text": text }), is_shortened));
+        return Ok(CommandResult::text(&stdout));
     }
     match serde_json::from_str::<Value>(&stdout) {
+        Ok(object) if work == Work::Translate && object["outcome"] == "translated" => {
+            let module = object["module"].as_str().map(|module| format!(":\n\n{module}")).unwrap_or_default();
+            Ok(CommandResult::text(&format!("translated{module}")))
+        }
+        Ok(object) if work == Work::Mutate && object["mutants"].is_array() => Ok(mutation_result(&object)),
         Ok(object @ Value::Object(_)) => {
             let (mut data, is_shortened) = shortened_value(&object);
             data["exit_status"] = json!(status);
-            Ok((summary(&object), data, is_shortened))
+            Ok(CommandResult { text: summary(work, &object), data: Some(data), is_shortened })
         }
         _ => Err(Failure::usage(shortened_text(stderr.trim(), MAX_RESULT / 2))),
     }
 }
 
 /// One or two lines that a person can read.
-fn summary(object: &Value) -> String {
-    if object["summary"].is_object() {
-        return format!(
-            "{}\nunchanged specification: {}",
-            count_line(&object["summary"]),
-            verdict_line(&object["baseline"])
-        );
+fn summary(work: Work, object: &Value) -> String {
+    match work {
+        Work::Translate if object["outcome"] == "no_algorithm" => {
+            "there is no PlusCal algorithm in the module, so nothing was translated".to_owned()
+        }
+        Work::Formula => formula_line(object),
+        Work::Audit => audit_lines(object),
+        _ if object["verdict"].is_string() => verdict_line(object),
+        _ => object["outcome"].as_str().map_or_else(|| shortened_text(&object.to_string(), 300), str::to_owned),
     }
-    if object["baseline"]["verdict"].is_string() {
-        return format!("no mutant was judged; unchanged specification: {}", verdict_line(&object["baseline"]));
+}
+
+fn formula_line(object: &Value) -> String {
+    let formula = object["formula"].as_str().unwrap_or_default();
+    let trace = &object["trace"];
+    let Some(holds) = trace["holds"].as_bool() else { return format!("the formula is {formula}") };
+    let why = trace["explanation"].as_str().filter(|why| !why.is_empty()).map(|why| format!(": {why}"));
+    format!(
+        "{formula} {} on the trace{} (positions count from 0)",
+        if holds { "holds" } else { "does not hold" },
+        why.unwrap_or_default()
+    )
+}
+
+/// The violated rules with line and reason, and the warnings.
+fn audit_lines(object: &Value) -> String {
+    let rules = object["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let count = |verdict: &str| rules.iter().filter(|rule| rule["verdict"] == verdict).count();
+    let mut text = format!("{} of {} rules violated", count("violated"), rules.len());
+    for rule in rules.iter().filter(|rule| rule["verdict"] == "violated") {
+        let line = rule["decided_at_line"].as_u64().map_or(String::new(), |line| format!(", line {line}"));
+        let why = rule["explanation"][0].as_str().unwrap_or_default();
+        let (id, formula) = (rule["id"].as_str().unwrap_or_default(), rule["formula"].as_str().unwrap_or_default());
+        let _ = write!(text, "\n{id} ({formula:.200}){line}: {why}");
     }
-    if object["verdict"].is_string() {
-        return verdict_line(object);
+    let of_rules = rules.iter().flat_map(|rule| rule["warnings"].as_array().into_iter().flatten());
+    for warning in object["warnings"].as_array().into_iter().flatten().chain(of_rules).filter_map(Value::as_str) {
+        let _ = write!(text, "\nwarning: {warning}");
     }
-    if let Some(rules) = object["rules"].as_array() {
-        let violated: Vec<&str> =
-            rules.iter().filter(|rule| rule["violations"] != 0).filter_map(|rule| rule["id"].as_str()).collect();
-        let list = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
-        return format!("{} rules; violated: {list}", rules.len());
+    shortened_text(&text, MAX_RESULT / 2)
+}
+
+/// Counts, and of the mutants only those that survived or are undecided: a person or an agent can do something about these.
+fn mutation_result(object: &Value) -> CommandResult {
+    let mutants = object["mutants"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let with = |outcomes: &[&str]| -> Vec<Value> {
+        let is_wanted = |mutant: &&Value| mutant["outcome"].as_str().is_some_and(|outcome| outcomes.contains(&outcome));
+        let short = |mutant: &Value| {
+            let [line, definition, operator, what, diff] =
+                ["line", "definition", "operator", "what", "diff"].map(|name| mutant[name].clone());
+            json!({ "line": line, "definition": definition, "operator": operator, "what": what, "diff": diff })
+        };
+        mutants.iter().filter(is_wanted).map(short).collect()
+    };
+    if let Some(reason) = object["reason"].as_str() {
+        let checked = if object["baseline"].is_object() {
+            format!("\nunchanged specification: {}", verdict_line(&object["baseline"]))
+        } else {
+            String::new()
+        };
+        let text =
+            format!("no mutant was judged: {reason}{checked}\nmutation testing needs a specification that holds");
+        return CommandResult { text, data: Some(json!({ "reason": reason })), is_shortened: false };
     }
-    if let Some(outcome) = object["outcome"].as_str() {
-        return outcome.to_owned();
+    let survivors = with(&["survived"]);
+    let mut text = if object["summary"].is_object() && !mutants.is_empty() {
+        count_line(&object["summary"])
+    } else {
+        "no mutant was judged".to_owned()
+    };
+    let (made, judged) = (object["run"]["mutants"].as_u64().unwrap_or_default(), mutants.len() as u64);
+    if judged < made {
+        let _ = write!(text, " ({judged} of {made} mutants were judged)");
     }
-    shortened_text(&object.to_string(), 300)
+    let _ = write!(text, "\nunchanged specification: {}", verdict_line(&object["baseline"]));
+    for mutant in &survivors {
+        let _ = write!(text, "\nsurvived: line {}: {}", mutant["line"], mutant["what"].as_str().unwrap_or_default());
+    }
+    if !survivors.is_empty() {
+        text.push_str("\nthe file survived.txt in the folder of the results has them with their lines");
+    }
+    let whole = json!({
+        "counts": object["summary"], "survivors": survivors, "undecided": with(&["inconclusive", "timeout"]),
+        "verdict_unchanged": object["baseline"]["verdict"], "bounds": object["baseline"]["bounds"],
+    });
+    let (data, is_shortened) = shortened_value(&whole);
+    CommandResult { text: shortened_text(&text, MAX_RESULT / 2), data: Some(data), is_shortened }
 }
 
 fn count_line(summary: &Value) -> String {
@@ -146,6 +242,9 @@ pub(super) fn verdict_line(check: &Value) -> String {
     // In a report, the verdict of a violated check is an object.
     let verdict = check["verdict"].as_object().and_then(|verdict| verdict.keys().next());
     let mut line = verdict.map_or_else(|| text(&check["verdict"]), Clone::clone);
+    if line == "invalid" {
+        return invalid_line(check);
+    }
     if !check["violated"].is_null() {
         let violated = &check["violated"];
         line.push_str(": ");
@@ -154,10 +253,33 @@ pub(super) fn verdict_line(check: &Value) -> String {
     if let Some(reason) = check["reason"].as_str() {
         line = format!("{line} ({reason})");
     }
+    let further = check["further"].as_array().into_iter().flatten();
+    let more: Vec<&str> =
+        further.filter(|other| other["verdict"] == "violated").filter_map(|other| other["name"].as_str()).collect();
+    if !more.is_empty() {
+        let _ = write!(line, "; also violated: {}", more.join(", "));
+    }
+    let has_none = |list: &str| check[list].as_array().is_some_and(Vec::is_empty);
+    if line == "holds" && has_none("invariants") && has_none("properties") {
+        line.push_str(", but no invariant and no property was checked");
+    }
     let bounds = serde_json::from_value::<Bounds>(check["bounds"].clone())
         .map_or_else(|_| format!("bounds: {}", check["bounds"]), |bounds| bounds_sentence(&bounds));
     let states = check["statistics"]["distinct"].as_u64().map_or(String::new(), |n| format!(", {n} distinct states"));
-    format!("{line}; within {bounds}; checked by {} ({}){states}", text(&check["checker"]), text(&check["version"]))
+    let version = check["version"].as_str().filter(|version| !version.is_empty());
+    let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+    format!("{line}; within {bounds}; checked by {}{version}{states}", text(&check["checker"]))
+}
+
+/// Nothing was checked, so there are no bounds.
+fn invalid_line(check: &Value) -> String {
+    let diagnostic = &check["diagnostics"][0];
+    let place = match (diagnostic["line"].as_u64(), diagnostic["column"].as_u64()) {
+        (Some(line), Some(column)) if line > 0 => format!(" (line {line}, column {column})"),
+        _ => String::new(),
+    };
+    let reason = check["reason"].as_str().or_else(|| diagnostic["message"].as_str()).unwrap_or("no reason was given");
+    format!("invalid: {reason}{place}; there is no verdict")
 }
 
 #[cfg(test)]
@@ -172,7 +294,7 @@ mod tests {
             "statistics": { "distinct": 7 }, "checker": "tlc", "version": "2.15",
         });
         assert_eq!(
-            summary(&check),
+            summary(Work::Check, &check),
             "violated: Inv; within N = 3; constraint Cut; no symmetry; deadlock not checked; checked by tlc (2.15), 7 distinct states"
         );
     }

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, Write};
 use std::thread::Builder;
 
 use rmcp::RoleServer;
+use rmcp::model::ClientRequest;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
@@ -16,6 +17,18 @@ use crate::cli::secrets::hide_secrets;
 
 /// Longest line from the client, in bytes. An answer to a request has at most 8 MiB, which JSON can double.
 const MAX_LINE: usize = 20 << 20;
+/// The methods with parameters.
+const METHODS: [&str; 9] = [
+    "initialize",
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "tasks/get",
+    "tasks/cancel",
+    "tasks/update",
+];
 /// Lines that wait in each direction.
 const QUEUE: usize = 64;
 
@@ -62,13 +75,21 @@ impl StdioTransport {
         };
         let id = object["id"].clone();
         let is_notification = object.is_object() && id.is_null() && object["method"].is_string();
+        // A notification before the first request other than `ping` would end the server.
         match serde_json::from_value(object) {
-            // rmcp ends the server on any other message before `initialize`.
-            Ok(message) if self.has_begun || matches!(message, RxJsonRpcMessage::<RoleServer>::Request(_)) => {
-                self.has_begun = true;
-                Some(message)
+            Ok(RxJsonRpcMessage::<RoleServer>::Request(request)) => {
+                if let ClientRequest::CustomRequest(other) = &request.request
+                    && METHODS.contains(&other.method.as_str())
+                {
+                    // rmcp would say that there is no such method.
+                    let what = format!("the parameters of {} do not match the protocol", other.method);
+                    self.pending_error = Some(error(-32602, &what, &id));
+                    return None;
+                }
+                self.has_begun |= !matches!(request.request, ClientRequest::PingRequest(_));
+                Some(RxJsonRpcMessage::<RoleServer>::Request(request))
             }
-            Ok(_) => None,
+            Ok(message) => self.has_begun.then_some(message),
             Err(_) if is_notification => None,
             Err(e) => {
                 self.pending_error = Some(error(-32600, &format!("this is no request of the protocol: {e}"), &id));

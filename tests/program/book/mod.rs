@@ -3,7 +3,7 @@
 
 mod claims;
 mod commands;
-mod generated;
+pub(crate) mod generated;
 mod links;
 mod outputs;
 

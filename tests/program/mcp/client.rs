@@ -107,10 +107,17 @@ impl Client {
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let answer = self.call_raw(tool, arguments);
         assert_eq!(answer["result"]["isError"], false, "{tool}: {answer}");
+        let said = text(&answer);
+        assert!(!said.is_empty() && said.len() < 25_000, "{tool}: {answer}");
         let data = answer["result"]["structuredContent"].clone();
-        let is_page = matches!(tool, "next_request" | "read_request_file");
-        assert!(is_page || data.to_string().len() < 9000, "{tool}: {} bytes", data.to_string().len());
-        assert!(!text(&answer).is_empty(), "{tool}: {answer}");
+        if data.is_null() {
+            // A text to be read; some clients would show their model only the data.
+            let mut about = answer["result"]["_meta"]["tlaforge"].clone();
+            about["text"] = json!(said);
+            return about;
+        }
+        assert!(data.to_string().len() < 12_500, "{tool}: {} bytes", data.to_string().len());
+        assert_eq!(data["message"], said, "{tool}: {answer}");
         data
     }
 

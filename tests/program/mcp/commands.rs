@@ -78,29 +78,52 @@ fn each_command_answers_with_data_a_short_text_and_its_bounds() {
     assert_eq!(data["statistics"]["distinct"], cli["statistics"]["distinct"], "the same as the command line");
 
     let translated = client.call("translate", &model);
-    assert!(translated["module"].as_str().unwrap().contains("Init =="), "{translated}");
+    assert!(translated["text"].as_str().unwrap().contains("Init =="), "{translated}");
     let before = bench.read("model/Spec.tla");
     assert!(!before.contains("Init =="));
     client.call("translate", &json!({ "spec": "model/Spec.tla", "write": true }));
     assert!(bench.read("model/Spec.tla").contains("Init =="));
 
     let mutants = client.call("mutate", &json!({ "spec": "model/Spec.tla", "sample": 2 }));
-    assert_eq!(mutants["baseline"]["verdict"], "holds", "{mutants}");
+    assert_eq!(mutants["verdict_unchanged"], "holds", "{mutants}");
+    assert_eq!(mutants["bounds"]["constants"]["Max"], "2", "{mutants}");
+    let said = mutants["message"].as_str().unwrap();
+    assert!(said.contains("(2 of ") && said.contains("mutants were judged)"), "{said}");
     assert!(bench.path("model/mutants.out").is_dir(), "the results are beside the module");
 
     let formula = client.call("formula", &json!({ "formula": "G (a -> F b)", "trace": "a; b" }));
     assert_eq!(formula["trace"]["holds"], true, "{formula}");
+    assert_eq!(formula["message"], "G (a -> F b) holds on the trace (positions count from 0)");
 
     bench.write("log.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
     let audit = client.call("audit", &json!({ "log": "log.jsonl", "formulas": ["G (a = 1)"] }));
     assert_eq!(audit["rules"][0]["violations"], 1, "{audit}");
+    let said = audit["message"].as_str().unwrap();
+    assert!(said.starts_with("1 of 1 rules violated\nformula (G a = 1), line 2: "), "{said}");
+    assert!(client.refused("audit", &json!({ "log": "log.jsonl" })).contains("give policy, formulas, or both"));
 
     put_model(&bench, ("n < Max", "n <= Max"));
     let violated = client.call("check", &model);
     assert_eq!((&violated["verdict"], &violated["violated"]["name"]), (&json!("violated"), &json!("NeverAbove")));
     assert_eq!(violated["trace"].as_array().unwrap().len(), 4, "{violated}");
+    let unjudged = client.call("mutate", &model);
+    let said = unjudged["message"].as_str().unwrap();
+    assert!(said.starts_with("no mutant was judged: ") && said.contains("NeverAbove; within Max = 2"), "{said}");
     let explained = client.call("explain_trace", &model);
-    assert!(explained["text"].as_str().unwrap().contains("NeverAbove"), "{explained}");
+    let story = explained["text"].as_str().unwrap();
+    assert!(story.contains("NeverAbove") && story.contains("Bounds: Max = 2"), "{explained}");
+    bench.write("model/Bare.tla", "---- MODULE Bare ----\nVARIABLE x\nInit == x = 0\nNext == x' = y\n====\n");
+    bench.write("model/Bare.cfg", "INIT Init\nNEXT Next\n");
+    let bare = json!({ "spec": "model/Bare.tla" });
+    let invalid = client.call("check", &bare)["message"].as_str().unwrap().to_owned();
+    assert!(
+        invalid.starts_with("invalid: ") && invalid.ends_with("(line 4, column 14); there is no verdict"),
+        "{invalid}"
+    );
+    assert!(client.call("mutate", &bare)["message"].as_str().unwrap().starts_with("no mutant was judged: "));
+    bench.write("model/Bare.tla", "---- MODULE Bare ----\nVARIABLE x\nInit == x = 0\nNext == x' = x\n====\n");
+    let held = client.call("check", &bare)["message"].as_str().unwrap().to_owned();
+    assert!(held.starts_with("holds, but no invariant and no property was checked; within "), "{held}");
     let wrong = client.refused("check", &json!({ "spec": "docs/counter.md" }));
     assert!(wrong.contains("docs/counter.md"), "{wrong}");
 }
@@ -115,7 +138,12 @@ fn a_large_result_is_shortened_and_whole_behind_its_link() {
     let mut client = Client::start(&bench);
     let answer = client.call_raw("translate", &json!({ "spec": "model/Spec.tla" }));
     assert!(answer.to_string().len() < 24_000, "{} bytes", answer.to_string().len());
-    let link = answer["result"]["content"][2]["uri"].as_str().unwrap();
+    assert!(answer["result"]["structuredContent"].is_null(), "it would hide the text from the model");
+    let link = answer["result"]["content"][1]["uri"].as_str().unwrap();
+    assert!(
+        text(&answer).ends_with(&format!("shortened; the whole is the resource {link}")),
+        "a client may drop the link"
+    );
     let whole: Value = serde_json::from_str(&client.read(link)).unwrap();
     assert!(whole["module"].as_str().unwrap().contains(&"words ".repeat(3000)));
 }
@@ -165,4 +193,19 @@ fn a_client_of_the_protocol_of_2026_is_asked_for_its_roots_in_the_result() {
     params["inputResponses"] = json!({ "roots": { "roots": [{ "uri": root }] } });
     let answer = client.request("tools/call", &params);
     assert_eq!(answer["result"]["structuredContent"]["verdict"], "holds", "{answer}");
+}
+
+#[test]
+fn modules_of_a_library_are_read_and_no_jar_is() {
+    let bench = counter::bench();
+    bench.write("lib/Steps.tla", "---- MODULE Steps ----\nEXTENDS Naturals\nStep(x) == (x + 1) % 3\n====\n");
+    bench.write("M.tla", "---- MODULE M ----\nEXTENDS Steps\nVARIABLE x\nInit == x = 0\nNext == x' = Step(x)\n====\n");
+    bench.write("M.cfg", "INIT Init\nNEXT Next\n");
+    bench.write("lib.jar", "a jar, whose code TLC would run");
+    let mut client = Client::start(&bench);
+    let check = |libraries: &[&str]| json!({ "spec": "M.tla", "checker": "embedded", "libraries": libraries });
+    let found = client.call("check", &check(&["lib"]));
+    assert_eq!(found["verdict"], "holds", "{found}");
+    assert!(client.call("check", &check(&[])).to_string().contains("Steps is not found"));
+    assert!(client.refused("check", &check(&["lib.jar"])).contains("lib.jar is no folder"));
 }

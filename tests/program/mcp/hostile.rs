@@ -13,6 +13,8 @@ fn lines_that_are_no_messages_are_answered_with_an_error() {
     let mut client = Client::raw(&bench, &[]);
     // Before the handshake.
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    assert!(client.request("ping", &json!({}))["result"].is_object());
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     client.send_line(b"");
     for (line, code) in [
         (&b"{not json"[..], -32700),
@@ -35,6 +37,8 @@ fn lines_that_are_no_messages_are_answered_with_an_error() {
     assert_eq!(client.receive()["error"]["code"], -32700);
     assert_eq!(client.request("no/such/method", &json!({}))["error"]["code"], -32601);
     assert_eq!(client.call_raw("no_such_tool", &json!({}))["error"]["code"], -32602);
+    assert_eq!(client.request("tools/call", &json!({ "name": 7 }))["error"]["code"], -32602);
+    assert_eq!(client.request("resources/read", &json!({ "uri": ["a"] }))["error"]["code"], -32602);
     assert_eq!(client.call("formula", &json!({ "formula": "G a" }))["formula"], "G a");
     assert_eq!(client.end(), Some(0));
 }
@@ -85,6 +89,7 @@ fn no_path_leads_out_of_the_allowed_folder() {
             ("translate", json!({ "spec": path, "write": true })),
             ("explain_trace", json!({ "job": path })),
             ("mutate", json!({ "spec": "Spec.tla", "out": path })),
+            ("check", json!({ "spec": "Spec.tla", "libraries": [path] })),
             ("audit", json!({ "log": path, "policy": "default" })),
             ("audit", json!({ "log": "Spec.tla", "policy": path })),
             ("forge_start", json!({ "docs": path, "out": "run" })),
@@ -129,7 +134,12 @@ fn no_argument_is_taken_for_a_flag_or_grows_without_limit() {
         ("forge_start", json!({ "docs": "docs", "out": "run", "model": "--claude-path=/bin/sh" }), "like a flag"),
         ("forge_start", json!({ "docs": "docs", "out": "run", "claude_path": "/bin/sh" }), "unknown field"),
         ("forge_start", json!({ "out": "run" }), "either docs or case"),
-        ("forge_start", json!({ "docs": "docs", "out": "run" }), "no provider"),
+        (
+            "forge_start",
+            json!({ "docs": "docs", "out": "run" }),
+            "with `provider` \"mcp\" you answer the requests yourself",
+        ),
+        ("forge_start", json!({ "docs": "docs", "out": "model", "provider": "mcp" }), "is no empty folder"),
         ("forge_status", json!({ "job": "docs" }), "holds no run"),
     ] {
         let why = client.refused(tool, &arguments);

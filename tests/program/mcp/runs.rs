@@ -26,6 +26,20 @@ fn next(client: &mut Client) -> Value {
     }
 }
 
+/// The lines of a page of a file without their numbers.
+fn content(page: &Value) -> String {
+    let (heading, lines) = page["text"].as_str().unwrap().split_once("\n\n").unwrap();
+    assert!(heading.starts_with(page["path"].as_str().unwrap()), "{heading}");
+    let first = page["from_line"].as_u64().unwrap();
+    let numbered = lines.lines().zip(first..);
+    let line = |(line, number): (&str, u64)| {
+        let (at, text) = line.trim_start().split_once(" | ").unwrap();
+        assert_eq!(at, number.to_string());
+        text.to_owned() + "\n"
+    };
+    numbered.map(line).collect()
+}
+
 fn submit(client: &mut Client, request: &Value, answer: &str) -> Value {
     client.call("submit_answer", &json!({ "job": "run", "request": request["request"], "text": answer }))
 }
@@ -42,8 +56,9 @@ fn a_run_from_a_recording_ends_approved_and_its_results_are_resources() {
     let answer = client.call_raw("forge_result", &json!({ "job": "new/run" }));
     let data = &answer["result"]["structuredContent"];
     assert_eq!((&data["outcome"], &data["state"]), (&json!("approved"), &json!("approved")), "{answer}");
-    assert_eq!(data["revision"]["requirements"][0]["status"], "holds", "{data}");
+    assert_eq!(data["requirements"][0]["status"], "holds", "{data}");
     assert!(text(&answer).contains("check of rev_0: holds; within Max = "), "{}", text(&answer));
+    assert!(data["spec"].as_str().unwrap().ends_with("new/run/Spec.tla"), "{data}");
     let links: Vec<&str> =
         answer["result"]["content"].as_array().unwrap().iter().filter_map(|c| c["uri"].as_str()).collect();
     assert_eq!(links.len(), 5, "{answer}");
@@ -55,9 +70,11 @@ fn a_run_from_a_recording_ends_approved_and_its_results_are_resources() {
     let listed = listed["result"]["resources"].to_string();
     assert!(links.iter().all(|link| listed.contains(link)), "{listed}");
     assert!(client.call("explain_trace", &json!({ "job": "new/run" }))["text"].as_str().unwrap().contains("approved"));
+    let other = json!({ "job": "new/run", "checker": "tlc" });
+    assert!(client.refused("explain_trace", &other).contains("are for spec"));
     // A folder with a run is not used again.
     assert!(client.refused("forge_start", &arguments).contains("finished run"));
-    assert!(client.refused("forge_cancel", &json!({ "job": "new/run" })).contains("no process works"));
+    assert!(client.refused("forge_cancel", &json!({ "job": "new/run" })).contains("there is nothing to stop"));
     assert!(client.refused("answer_question", &json!({ "job": "new/run" })).contains("no open question"));
 }
 
@@ -75,7 +92,8 @@ fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
     );
     let job = json!({ "job": "run", "request": request["request"], "path": "docs/counter.md" });
     let file = client.call("read_request_file", &job);
-    assert_eq!((&file["text"], &file["lines"]), (&json!(counter::DOC), &json!(4)));
+    assert_eq!(content(&file), counter::DOC);
+    assert_eq!(file["lines"], 4);
     let other = json!({ "job": "run", "request": request["request"], "path": "../run.lock" });
     assert!(client.refused("read_request_file", &other).contains("does not list"));
     client.kill();
@@ -98,6 +116,9 @@ fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
     }
     let request = next(&mut client);
     let read = json!({ "job": "run", "request": request["request"], "text": review("approved"), "files_read": ["docs/counter.md"] });
+    let mut wrong = read.clone();
+    wrong["files_read"] = json!(["nope.md"]);
+    assert!(client.refused("submit_answer", &wrong).contains("does not list \"nope.md\""));
     client.call("submit_answer", &read);
     assert_eq!(next(&mut client)["state"], "approved");
     let journal = bench.journal("run");
@@ -161,22 +182,58 @@ fn a_question_is_answered_by_the_user_or_by_an_argument() {
     let status = client.call("forge_status", &job);
     assert_eq!(status["question"]["readings"][1]["choice"], "b", "{status}");
     // A client that cannot ask its user gets the question.
-    let why = client.refused("answer_question", &job);
-    assert!(
-        why.contains("May the worker add at the limit?") && why.contains("b: no") && why.contains("ask the user"),
-        "{why}"
-    );
+    let said = client.call("answer_question", &job)["text"].as_str().unwrap().to_owned();
+    for words in ["May the worker add at the limit?", "b: no", "Only the user can decide", "Under this reading: R1 "] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let found = client.call("forge_result", &job)["message"].as_str().unwrap().to_owned();
+    assert!(found.contains(", with reading a: ") && found.contains(", with reading b: "), "{found}");
 
     let mut client = Client::with(&bench, &["--allow", "."], &json!({ "elicitation": {} }));
     client.elicited = json!({ "action": "decline" });
-    assert!(client.refused("answer_question", &job).contains("the run stays as it is"));
+    assert!(client.call("answer_question", &job)["text"].as_str().unwrap().contains("the run stays as it is"));
     let before = bench.events("specs").len();
     client.elicited = json!({ "action": "accept", "content": { "answer": "b" } });
     let answer = client.call_raw("answer_question", &job);
     assert_eq!(answer["result"]["isError"], false, "{answer}");
-    assert!(text(&answer).starts_with("specs: "), "{answer}");
+    assert!(text(&answer).starts_with("decided: b: no.\nspecs: "), "{answer}");
     let asked = client.received.iter().rfind(|m| m["method"] == "elicitation/create").unwrap();
     assert!(asked["params"]["message"].as_str().unwrap().contains("a: yes"), "{asked}");
     let branch = bench.events("specs")[before..].iter().find(|e| name(e) == "branch_started").cloned();
     assert!(branch.as_ref().is_some_and(|b| b.to_string().contains("\"reading\":\"no.\"")), "{branch:?}");
+}
+
+#[test]
+fn a_document_in_one_long_line_is_read_page_by_page() {
+    let bench = counter::bench();
+    few_answers(&bench);
+    let line = format!("{}\u{e9}{}", "a".repeat(39_999), "b".repeat(50_000));
+    bench.write("docs/line.md", format!("{line}\nThe end.\n"));
+    let mut client = Client::start(&bench);
+    start_by_client(&mut client);
+    let request = next(&mut client);
+    let number = &request["request"];
+    let mut file = json!({ "job": "run", "request": number, "path": "docs/line.md" });
+    let mut whole = String::new();
+    loop {
+        let page = client.call("read_request_file", &file);
+        let text = content(&page);
+        assert!(text.len() <= 24_100, "{} bytes", text.len());
+        whole += if page["next_byte"].is_null() { &text } else { text.strip_suffix('\n').unwrap() };
+        if page["next_line"].is_null() {
+            break;
+        }
+        file["from_line"] = page["next_line"].clone();
+        file["from_byte"] = page["next_byte"].clone();
+    }
+    assert_eq!(whole, format!("{line}\nThe end.\n"));
+    // The status names the request that waits.
+    let status = client.call("forge_status", &json!({ "job": "run", "wait_seconds": 45 }));
+    assert_eq!(status["open_requests"], json!([number]));
+    assert!(client.refused("next_request", &json!({ "job": "run", "offset": 900_000 })).contains("has "));
+    // The request by its number, as a sub-agent that reads its next page asks for it.
+    let again = client.call("next_request", &json!({ "job": "run", "request": number, "offset": 100 }));
+    assert_eq!(&again["request"], number);
+    assert!(client.refused("next_request", &json!({ "job": "run", "request": 999 })).contains("no request 999"));
+    client.call("forge_cancel", &json!({ "job": "run" }));
 }

@@ -192,6 +192,7 @@ fn an_answer_that_decides_nothing_is_refused_and_nothing_begins() {
         (&["--answer", "O9=a"][..], "rev_0 has no open point O9"),
         (&["--answer", "O1"], "\"O1\" is no answer to an open point"),
         (&["--answer", "O1="], "\"O1=\" is no answer to an open point"),
+        (&["--answer", "O1=c"], "\"O1=c\" is no answer to an open point"),
         (&["--answer", "O1=a"], "rev_0 takes this reading already"),
         (&["--answer", "O1=b", "--at", "review", "--from", "rev_0"], "cannot be used with"),
         (&["--answer", "O1=b", "--answer", "O1=a"], "O1 is answered twice"),

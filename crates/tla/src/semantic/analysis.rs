@@ -185,8 +185,12 @@ impl Loader<'_> {
                 None if self.is_inner(&tree, &other) => {}
                 None => {
                     let advice = match standard::publisher(&other) {
-                        Some(publisher) => format!(": it is one of {publisher}, which are not here"),
-                        None => ": put it in the folder of this module".to_owned(),
+                        Some(publisher) => {
+                            format!(": it is one of {publisher}; name their folder or jar with --library")
+                        }
+                        None => {
+                            ": put it in the folder of this module, or name its folder or jar with --library".to_owned()
+                        }
                     };
                     self.error(located(text, module_name, offset, &format!("module {other} is not found{advice}")));
                 }

@@ -53,7 +53,7 @@ pub use impure::{MODULES_WITH_SIDE_EFFECTS, impure_operators, is_impure_name};
 pub use operator::{Operator, find_operator};
 pub use redefined::redefined_operators;
 pub use smallest::smallest_constants;
-pub use standard::exported_names;
+pub use standard::{exported_names, is_standard_module};
 pub use symmetry::find_symmetry_fault;
 pub(crate) use token::{based_number_length, is_reserved, module_begin, spelling_length};
 pub use true_by_definition::true_by_definition;

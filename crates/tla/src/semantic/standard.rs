@@ -187,6 +187,11 @@ pub(super) fn text(name: &str) -> Option<&'static str> {
     MODULES.iter().find(|(module, _)| *module == name).map(|(_, text)| *text)
 }
 
+/// Whether the tools include a module of this name.
+pub fn is_standard_module(name: &str) -> bool {
+    text(name).is_some()
+}
+
 /// Modules that the tools do not include, by publisher: advice for the message that one is missing.
 const ELSEWHERE: &[(&str, &[&str])] = &[
     (

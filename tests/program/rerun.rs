@@ -1,0 +1,124 @@
+//! `--watch` of `check` and `mutate`, from outside: a process whose output is read while files change.
+
+use std::fs::File;
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::Bench;
+use crate::support::checking::ENDLESS;
+use crate::support::waiting::wait_until;
+
+const MODULE: &str = "---- MODULE M ----
+EXTENDS Naturals, Limit
+VARIABLE x
+Init == x = 0
+Next == x' = IF x < Top THEN x + 1 ELSE 0
+Spec == Init /\\ [][Next]_x
+TypeOK == x \\in 0..3
+====
+";
+
+/// A process that watches, and everything that it has printed.
+struct Watching<'a> {
+    bench: &'a Bench,
+    child: Child,
+}
+
+impl<'a> Watching<'a> {
+    fn start(bench: &'a Bench, args: &[&str]) -> Self {
+        let out = || Stdio::from(File::options().create(true).append(true).open(bench.path("out")).unwrap());
+        let child = bench.command(args).stdout(out()).stderr(out()).spawn().unwrap();
+        Self { bench, child }
+    }
+
+    /// Waits until the output has the words `count` times.
+    fn wait_for(&self, words: &str, count: usize) {
+        let seen = || self.bench.read("out").matches(words).count() >= count;
+        wait_until(&format!("{words:?} is printed {count} times"), seen);
+    }
+
+    /// Ends it as Ctrl-C does, and returns its status.
+    fn interrupt(mut self) -> Option<i32> {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn limit(top: &str) -> String {
+    format!("---- MODULE Limit ----\nTop == {top}\n====\n")
+}
+
+fn put(bench: &Bench) {
+    bench.write("M.tla", MODULE);
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    bench.write("Limit.tla", limit("3"));
+}
+
+#[test]
+fn a_save_is_checked_with_what_differs_and_a_broken_file_does_not_end_the_watch() {
+    let bench = Bench::without_tools();
+    put(&bench);
+    let watching = Watching::start(&bench, &["check", "M.tla", "--checker", "embedded", "--watch"]);
+    watching.wait_for("waiting for a change", 1);
+    // As an editor saves: a new file is renamed to the name of the old one.
+    bench.write("new", limit("4"));
+    std::fs::rename(bench.path("new"), bench.path("Limit.tla")).unwrap();
+    watching.wait_for("changed: Limit.tla", 1);
+    watching.wait_for("now violated: TypeOK", 1);
+    // Half of a module, and no module at all.
+    bench.write("M.tla", &MODULE[..60]);
+    watching.wait_for("changed: M.tla", 1);
+    watching.wait_for("waiting for a change", 3);
+    bench.write("M.tla", "");
+    watching.wait_for("waiting for a change", 4);
+    bench.write("M.tla", MODULE);
+    watching.wait_for("waiting for a change", 5);
+    bench.write("Limit.tla", limit("2"));
+    watching.wait_for("now holds: TypeOK", 1);
+    bench.write("M.cfg", "SPECIFICATION Spec\n");
+    watching.wait_for("changed: M.cfg", 1);
+    assert_eq!(watching.interrupt(), Some(0));
+}
+
+#[test]
+fn a_newer_save_cancels_the_running_check() {
+    let bench = Bench::without_tools();
+    bench.write("M.tla", ENDLESS);
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    let watching = Watching::start(&bench, &["check", "M.tla", "--checker", "embedded", "--watch"]);
+    watching.wait_for("checking M.tla", 1);
+    bench.write("M.tla", ENDLESS.replace("x' = x + 1", "x' = (x + 1) % 5"));
+    watching.wait_for("cancelled by a newer save", 1);
+    watching.wait_for("5 distinct", 1);
+    assert_eq!(watching.interrupt(), Some(0));
+}
+
+#[test]
+fn ctrl_c_ends_a_watch_whose_check_is_running() {
+    let bench = Bench::without_tools();
+    bench.write("M.tla", ENDLESS);
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    let watching = Watching::start(&bench, &["check", "M.tla", "--checker", "embedded", "--watch"]);
+    watching.wait_for("checking M.tla", 1);
+    assert_eq!(watching.interrupt(), Some(0));
+}
+
+#[test]
+fn mutants_are_judged_again_after_a_save() {
+    let bench = Bench::without_tools();
+    put(&bench);
+    let watching = Watching::start(&bench, &["mutate", "M.tla", "--checker", "embedded", "--watch"]);
+    watching.wait_for("waiting for a change", 1);
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\nINVARIANT Small\n");
+    bench.write("M.tla", MODULE.replace("====", "Small == x <= Top\n===="));
+    watching.wait_for("killed (before: ", 1);
+    assert_eq!(watching.interrupt(), Some(0));
+}
