@@ -60,7 +60,8 @@ pub(super) fn answer_completion_request(command: fn() -> Command) -> Option<Exit
         Ok(false) => None,
         Ok(true) => Some(Exit::Ok),
         Err(error) => {
-            print_message(&format!("error: {VARIABLE}: {}", error.to_string().trim()));
+            let what = error.to_string();
+            print_message(&format!("error: {VARIABLE}: {}", what.trim().trim_start_matches("error: ")));
             Some(Exit::Usage)
         }
     }

@@ -173,7 +173,7 @@ async fn mutate_once(
     let (subject, baseline) = prepared.map_err(|error| {
         let failure = baseline_failure(&error, &files, args, &settings);
         let note = missing_modules_note(&args.spec, &spec, &limits.libraries, &failure.message);
-        note.into_iter().fold(failure, Failure::hint)
+        note.filter(|_| failure.exit == Exit::Baseline).into_iter().fold(failure, Failure::hint)
     })?;
 
     // Only now, so that a specification that cannot be judged leaves no folder.

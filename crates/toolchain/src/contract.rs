@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tlaforge_process::Cancel;
 use tlaforge_tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes, module_name};
 
-use super::Libraries;
+use super::libraries::{Libraries, UnreadableModule};
 
 /// A boxed future, so that the traits can be used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -216,6 +216,13 @@ pub enum ToolError {
     /// The operating system refused an operation.
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
+}
+
+impl From<UnreadableModule> for ToolError {
+    fn from(error: UnreadableModule) -> Self {
+        let what = format!("cannot read the module {}", error.path.display());
+        Self::Io { what, source: error.source }
+    }
 }
 
 impl ToolError {

@@ -108,7 +108,8 @@ impl EmbeddedToolchain {
 
 /// Why a specification with a Java override is refused: this checker would evaluate the definition in TLA+, which TLC does not.
 fn refuse_override(request: &CheckRequest, cx: &ToolContext<'_>) -> Option<String> {
-    let (module, jar) = cx.limits.libraries.find_override(&request.spec)?;
+    let (module, jar) =
+        cx.limits.libraries.find_override(request.spec.local_modules.iter().map(|(name, _)| name.as_str()))?;
     Some(format!(
         "the embedded checker refuses it: module {module} has Java code in {}, which only TLC runs (--checker tlc)",
         jar.display()

@@ -10,8 +10,6 @@ use rawzip::{CompressionMethod, ZipArchive};
 use tlaforge_files as files;
 use tlaforge_tla::semantic::is_in_every_tools_jar;
 
-use super::{SpecText, ToolError};
-
 /// Maximum number of modules in a jar. Java overrides and other files do not count.
 const MAX_MODULES: usize = 10_000;
 
@@ -30,13 +28,6 @@ pub struct LibraryError {
 pub struct UnreadableModule {
     pub path: PathBuf,
     pub source: std::io::Error,
-}
-
-impl From<UnreadableModule> for ToolError {
-    fn from(error: UnreadableModule) -> Self {
-        let what = format!("cannot read the module {}", error.path.display());
-        Self::Io { what, source: error.source }
-    }
 }
 
 /// The text of a module by the result of reading its file; `None` if there is no such file.
@@ -143,15 +134,18 @@ impl Libraries {
         })
     }
 
-    /// A module of the specification that TLC evaluates by Java code, and the jar with that code. The definitions in TLA+ can
+    /// The first of these modules that TLC evaluates by Java code, and the jar with that code. The definitions in TLA+ can
     /// be mere stubs.
-    pub(super) fn find_override<'a>(&'a self, spec: &'a SpecText) -> Option<(&'a str, &'a Path)> {
+    pub(super) fn find_override<'a>(
+        &'a self,
+        mut modules: impl Iterator<Item = &'a str>,
+    ) -> Option<(&'a str, &'a Path)> {
         let of_module = |name: &'a str| {
             let has_override =
                 |library: &&Library| library.jar.as_ref().is_some_and(|jar| jar.overridden.contains(name));
             self.all.iter().find(has_override).map(|library| (name, library.path.as_path()))
         };
-        spec.local_modules.iter().find_map(|(name, _)| of_module(name))
+        modules.find_map(of_module)
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use tlaforge_files as files;
+use tlaforge_tla::Module;
 use tlaforge_tla::semantic::is_in_every_tools_jar;
-use tlaforge_tla::{Module, is_module_name};
 
 use super::libraries::{UnreadableModule, unless_absent};
 use super::{Libraries, SpecText};
@@ -102,8 +102,8 @@ fn needed_modules(module: &Module) -> Vec<String> {
             }
         }
     }
-    // The word after `INSTANCE` in a comment is no name.
-    names.retain(|name| is_module_name(name));
+    // The word after `INSTANCE` in a comment can be anything, and a path must not be made of it.
+    names.retain(|name| name.len() <= 200 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
     names
 }
 
