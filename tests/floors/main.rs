@@ -164,10 +164,11 @@ fn sleeps(code: &str) -> Vec<String> {
 }
 
 /// Lines of tests whose shell text sleeps: file, part of the line, reason.
-const SHELL_SLEEPS: [(&str, &str, &str); 4] = [
+const SHELL_SLEEPS: [(&str, &str, &str); 5] = [
     ("support/waiting.rs", "pub const HANG", "a process that only a signal ends; no test waits for its end"),
     ("program/check/times.rs", "nsleep {START}\\ncase", "reported times are measured, so each start takes some"),
     ("program/check/times.rs", "nsleep {START}\\nexec", "reported times are measured, so each start takes some"),
+    ("program/rerun.rs", "echo line >> log", "another program's log, a line at a time; no test waits for its end"),
     ("experiments/action_parser.rs", "Action: sleep", "the name of an action, and no command"),
 ];
 
