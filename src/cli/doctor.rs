@@ -86,7 +86,8 @@ async fn fetch(args: &DoctorArgs) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// Says if the jar that was fetched is not the one that is used.
-fn note_other_tools(fetched: &Path, used: &ToolchainInfo) {
+fn note_other_tools(fetched: Option<&Path>, used: Option<&ToolchainInfo>) {
+    let (Some(fetched), Some(used)) = (fetched, used) else { return };
     if used.location != fetched.display().to_string() {
         let others = "--tla-tools, TLA_TOOLS_JAR, TLA_JAR or CLASSPATH";
         print_message(&format!("not used: {others} names other tools ({})", used.location));
@@ -107,9 +108,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Err(missing) => Err(missing),
     };
     let java = java.map_err(|e| tool_failure(&e));
-    if let (Some(fetched), Ok(used)) = (&fetched, &java) {
-        note_other_tools(fetched, used);
-    }
+    note_other_tools(fetched.as_deref(), java.as_ref().ok());
     let embedded = match embedded_tools() {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
