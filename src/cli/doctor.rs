@@ -2,7 +2,7 @@
 //! nothing without `--fetch-tools`, and contacts servers only with `--online`.
 
 use clap::Args as ClapArgs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -85,14 +85,21 @@ async fn fetch(args: &DoctorArgs) -> Result<Option<PathBuf>, Failure> {
     Ok(Some(path))
 }
 
+/// Says if the jar that was fetched is not the one that is used.
+fn note_other_tools(fetched: Option<&Path>, used: Option<&ToolchainInfo>) {
+    let (Some(fetched), Some(used)) = (fetched, used) else { return };
+    if used.location != fetched.display().to_string() {
+        let others = "--tla-tools, TLA_TOOLS_JAR, TLA_JAR or CLASSPATH";
+        print_message(&format!("not used: {others} names other tools ({})", used.location));
+    }
+}
+
 pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     let fetched = fetch(&args).await?;
     let (provider, model, base_url, claude_path) = (args.provider, args.model, args.base_url, args.claude_path);
     let flags = Layer { provider, model, base_url, claude_path, ..args.tools.layer() };
     let settings = load_settings(flags)?;
     check_provider_name(&settings.provider)?;
-    // A library that cannot be used is an error, after everything else is shown.
-    let libraries = tool_limits(&settings);
     let limits = tool_limits_without_libraries(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
@@ -101,12 +108,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Err(missing) => Err(missing),
     };
     let java = java.map_err(|e| tool_failure(&e));
-    if let (Some(fetched), Ok(used)) = (&fetched, &java)
-        && used.location != fetched.display().to_string()
-    {
-        let others = "--tla-tools, TLA_TOOLS_JAR, TLA_JAR or CLASSPATH";
-        print_message(&format!("not used: {others} names other tools ({})", used.location));
-    }
+    note_other_tools(fetched.as_deref(), java.as_ref().ok());
     let embedded = match embedded_tools() {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
@@ -190,7 +192,8 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     print_result(&format!("{text}\n"));
-    libraries?;
+    // A library that cannot be used is an error, after everything else is shown.
+    tool_limits(&settings)?;
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
 }
 

@@ -181,8 +181,11 @@ async fn mutate_once(
     results.plan(&file, &text, &chosen).fails(Exit::Usage)?;
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
     // Part of the key of each judgement: another version, checker or jar with Java code may judge differently.
-    let jars: String = limits.libraries.jar_checksums().map(|sha256| format!(" {sha256}")).collect();
-    let version = format!("{} {:?}{jars}", env!("CARGO_PKG_VERSION"), settings.checker);
+    let mut version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
+    for sha256 in limits.libraries.jar_checksums() {
+        version.push(' ');
+        version.push_str(sha256.as_str());
+    }
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
     let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, args, &cancel).await?;

@@ -161,7 +161,7 @@ fn module_in_root(entry: &str) -> Option<&str> {
 }
 
 /// The name of the module that a class in this entry of a jar overrides: TLC looks for a class with the name of the module,
-/// and CommunityModules have theirs in `tlc2/overrides`.
+/// and `CommunityModules` have theirs in `tlc2/overrides`.
 fn overridden_module(entry: &str) -> Option<&str> {
     let class = entry.strip_suffix(".class")?;
     let name = class.strip_prefix("tlc2/overrides/").unwrap_or(class);

@@ -193,7 +193,7 @@ pub fn is_standard_module(name: &str) -> bool {
 }
 
 /// Whether every jar of the tools includes a module of this name. TLC 2.15 of 2020, which is on PyPI, has no `Json` and no
-/// `TLCExt`: they come from CommunityModules.
+/// `TLCExt`: they come from `CommunityModules`.
 pub fn is_in_every_tools_jar(name: &str) -> bool {
     is_standard_module(name) && !["Json", "TLCExt"].contains(&name)
 }
