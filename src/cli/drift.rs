@@ -15,7 +15,8 @@ use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::journal::Sha;
 use crate::pipeline::{
-    AcceptedChange, AcceptedDrift, Revision, Run, RunError, RunView, append_accepted_drift, file, read_accepted_drift,
+    AcceptedChange, AcceptedDrift, Revision, Run, RunError, RunView, append_accepted_drift, file, informal_of,
+    read_accepted_drift,
 };
 use crate::prompt::{
     CitingKind, DEFAULT_NORMATIVE_WORDS, Document, Drift, TextChange, compare_documents, read_documents,
@@ -115,11 +116,18 @@ fn compare(args: &DriftArgs, view: &RunView, revision: &Revision) -> Result<Drif
     let new = read_documents(&args.docs).fails(Exit::Usage)?;
     // Without a text, it would look as if its sentences were removed. An empty document has none.
     let is_unread =
-        |path: &String| new.skipped.iter().find(|skipped| skipped.path == *path && skipped.reason != "empty");
+        // Also if a folder above it is skipped.
+        |path: &String| {
+            let is_of = |skipped: &str| path == skipped || path.strip_prefix(skipped).is_some_and(|rest| rest.starts_with('/'));
+            new.skipped.iter().find(|skipped| is_of(&skipped.path) && skipped.reason != "empty")
+        };
     if let Some(skipped) = old.iter().find_map(|document| is_unread(&document.path)) {
         let path = args.docs.join(&skipped.path);
         let why = format!("{}, a document of the run, cannot be read: {}", path.display(), skipped.reason);
         return Err(Failure::usage(why).hint("restore it, or remove it if its text is elsewhere now"));
+    }
+    for skipped in new.skipped.iter().filter(|skipped| skipped.reason != "empty") {
+        print_message(&format!("not compared: {}: {}", args.docs.join(&skipped.path).display(), skipped.reason));
     }
     // A run of an earlier version has no normative words.
     let chosen = Some(view.settings.normative_words.clone()).filter(|words| !words.is_empty());
@@ -134,6 +142,10 @@ fn accept(report: &DriftReport<'_>, names: &[String], because: &str) -> Result<V
         return Err(Failure::usage("--because is empty")
             .hint("say why the specification is still right: --because \"read, still right\""));
     }
+    if because.contains(char::is_control) {
+        return Err(Failure::usage("--because has a line break or another control character")
+            .hint("give the reason on one line"));
+    }
     refuse_secrets("--because", because)?;
     let changes = &report.drift.cited;
     let open: BTreeSet<&(CitingKind, String)> = changes.iter().flat_map(|change| report.open(change)).collect();
@@ -146,12 +158,17 @@ fn accept(report: &DriftReport<'_>, names: &[String], because: &str) -> Result<V
         if accepted.iter().any(|known| known.item == *item) {
             continue;
         }
-        let changes = changes.iter().filter(|change| report.open(change).contains(cites)).map(|change| {
-            AcceptedChange { change: change.kind, before: change.before.clone(), now: change.now.clone() }
-        });
+        let changes =
+            changes.iter().filter(|change| report.open(change).contains(cites)).map(|change| AcceptedChange {
+                change: change.kind,
+                before: change.before.clone(),
+                now: change.now.clone(),
+                beside: change.beside.clone(),
+            });
         accepted.push(AcceptedDrift {
             time: time.clone(),
             revision: report.revision.revision,
+            informal: informal_of(report.revision),
             kind: *kind,
             item: item.clone(),
             because: because.to_owned(),

@@ -57,11 +57,11 @@ impl FindingsFormat {
     }
 }
 
-/// Files that receive the findings of a command, whatever it prints, so that one run serves several readers.
+/// Files that receive the findings of a command in addition to its output.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct FindingsFiles {
-    /// Write what was found beside its lines to this file as well: as SARIF if its name ends in `.sarif`, as Markdown if it
-    /// ends in `.md` (repeatable) [default: none].
+    /// Also write the findings to this file: SARIF if its name ends in `.sarif`, Markdown if it ends in `.md`. A command
+    /// without a result leaves an earlier file as it is. Can be repeated [default: none].
     #[arg(long, value_name = "FILE", value_parser = parse_findings_file)]
     pub findings: Vec<PathBuf>,
 }

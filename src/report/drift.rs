@@ -42,7 +42,7 @@ impl DriftReport<'_> {
 
     /// The last acceptance of the change for this part.
     pub(super) fn acceptance(&self, change: &TextChange, cites: &Cites) -> Option<&AcceptedDrift> {
-        self.accepted.iter().rfind(|accepted| accepted.covers(self.revision.revision, cites, change))
+        self.accepted.iter().rfind(|accepted| accepted.covers(self.revision, cites, change))
     }
 
     /// The acceptances of a change, each once.
@@ -143,7 +143,8 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
             "open": report.open(change).into_iter().map(|(_, name)| name).collect::<Vec<_>>(),
         })
     };
-    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, compared, not_compared } = report.drift;
+    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, moved_cited, compared, not_compared } =
+        report.drift;
     let not_compared: Vec<Value> =
         not_compared.iter().map(|(id, why)| json!({"requirement": id, "why": why})).collect();
     json!({
@@ -154,7 +155,11 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
         "changes": cited.iter().map(change).collect::<Vec<_>>(),
         "not_cited": uncited.iter().map(change).collect::<Vec<_>>(),
         "new_normative": new_normative.iter().map(quoted).collect::<Vec<_>>(),
-        "other_new": other_new,
+        "other_new": other_new.iter().map(quoted).collect::<Vec<_>>(),
+        "moved_cited": moved_cited
+            .iter()
+            .map(|(before, now)| json!({ "before": quoted(before), "now": quoted(now) }))
+            .collect::<Vec<_>>(),
         "unchanged": unchanged,
         "moved": moved,
         "compared": compared,

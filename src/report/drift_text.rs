@@ -12,7 +12,8 @@ use crate::prompt::{CitingKind, Drift, Quoted, TextChange};
 const MOST_LISTED: usize = 10;
 
 pub fn drift_text(report: &DriftReport<'_>) -> String {
-    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, not_compared, .. } = report.drift;
+    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, moved_cited, not_compared, .. } =
+        report.drift;
     let summary = report.summary();
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -27,6 +28,7 @@ pub fn drift_text(report: &DriftReport<'_>) -> String {
     }
     for change in accepted {
         let _ = writeln!(text, "  {}", place_words(report, change));
+        append_texts(&mut text, "      ", change);
         for one in report.acceptances(change) {
             let _ = writeln!(text, "      for {}: {} ({})", one.item, one.because, one.time);
         }
@@ -48,17 +50,40 @@ pub fn drift_text(report: &DriftReport<'_>) -> String {
     append_shortened(&mut text, new_normative, |quoted| {
         format!("{}:{} \"{}\"", (report.file)(&quoted.document), lines_words(quoted), quoted.text)
     });
-    let _ = writeln!(text, "\nPassages: {unchanged} in place, {moved} moved, {other_new} new without normative words");
+    if !moved_cited.is_empty() {
+        text.push_str("\nCited, unchanged, and now elsewhere:\n");
+    }
+    append_shortened(&mut text, moved_cited, |(before, now)| {
+        let place = format!("{}:{}", (report.file)(&now.document), lines_words(now));
+        format!("{place} \"{}\" (in the run: docs/{}:{})", now.text, before.document, lines_words(before))
+    });
+    if !other_new.is_empty() {
+        text.push_str("\nNew, without normative words:\n");
+    }
+    append_shortened(&mut text, other_new, |quoted| {
+        format!("{}:{} \"{}\"", (report.file)(&quoted.document), lines_words(quoted), quoted.text)
+    });
+    let _ = writeln!(
+        text,
+        "\nPassages: {unchanged} in place, {moved} moved, {} new",
+        new_normative.len() + other_new.len()
+    );
     text
+}
+
+/// The texts before and now; a block of code on several lines.
+fn append_texts(text: &mut String, indent: &str, change: &TextChange) {
+    for (word, quoted) in [("was", &change.before), ("now", &change.now)] {
+        if let Some(quoted) = quoted {
+            let lines = quoted.text.replace('\n', &format!("\n{indent}     "));
+            let _ = writeln!(text, "{indent}{word}: {lines}");
+        }
+    }
 }
 
 fn change_text(report: &DriftReport<'_>, change: &TextChange) -> String {
     let mut text = place_words(report, change) + "\n";
-    for (word, quoted) in [("was", &change.before), ("now", &change.now)] {
-        if let Some(quoted) = quoted {
-            let _ = writeln!(text, "  {word}: {}", quoted.text);
-        }
-    }
+    append_texts(&mut text, "  ", change);
     let open = report.open(change);
     let of_kind = |wanted: CitingKind| -> BTreeSet<Cites> {
         change.cited_by.iter().filter(|(kind, _)| *kind == wanted).cloned().collect()

@@ -22,8 +22,9 @@ pub fn github_annotations(findings: &Findings) -> String {
             annotation(&mut out, finding, &at);
         }
     }
-    // A line that begins with `::` would be another command.
-    let _ = writeln!(out, "{}: {}", findings.command, findings.summary.replace(['\r', '\n'], " "));
+    // A line that begins with `::` would be another command, and so would `##[` anywhere in a line.
+    let summary = findings.summary.replace(['\r', '\n'], " ").replace("##[", "## [");
+    let _ = writeln!(out, "{}: {summary}", findings.command);
     out
 }
 

@@ -157,7 +157,8 @@ fn scores(evaluation: &Evaluation) -> BTreeMap<&'static str, Score> {
         (evaluation.score, format!("{first} tier 1, {second} tier 2, {third} tier 3")),
         (Some(f64::from(u8::from(tier1.passed()))), criteria_text(evaluation)),
         (
-            Some(tier2.efficiency),
+            // Without tier 1 or a number of states there is no efficiency, only the 0 of the total.
+            (tier1.passed() && tier2.distinct_states.is_some()).then_some(tier2.efficiency),
             tier2.distinct_states.map_or_else(|| "states unknown".to_owned(), |n| format!("{n} distinct states")),
         ),
         (tier3.rate, bugs_text(evaluation)),

@@ -184,9 +184,11 @@ fn wrong_inputs_end_the_step_without_a_result() {
 #[test]
 fn no_message_is_a_command_of_actions() {
     let job = Job::new();
-    let done = job.command("test", "nowhere\n::warning::a\n \t::warning::b", "").expect(2);
+    job.command("check", "M.tla", "--watch\n").expect(2).prints(&["has --watch, which never ends"]);
+    let done =
+        job.command("test", "nowhere\n::warning::a\n \t::warning::b\n\u{a0}::c\n##[stop-commands]d", "").expect(2);
     for line in [done.stdout.lines(), done.stderr.lines()].into_iter().flatten() {
-        assert!(!line.trim_start().starts_with("::"), "{line}");
+        assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{line}");
     }
     done.says(&["error: cannot read nowhere\n", "\n| ::warning::a\n", "\n|  \t::warning::b"]);
 }
@@ -226,8 +228,8 @@ fn an_installed_program_is_used_and_nothing_is_built() {
 #[test]
 fn without_a_program_it_is_built_from_the_source_of_the_action() {
     let job = Job::new();
-    // A `cargo` that notes its arguments and installs a program.
-    let cargo = "#!/bin/sh\nprintf '%s\\n' \"$@\" > cargo-arguments\nfor last; do :; done\nmkdir -p \"$last/bin\"\n\
+    // A `cargo` that notes its folder and arguments, and installs a program.
+    let cargo = "#!/bin/sh\nprintf '%s\\n' \"$PWD\" \"$@\" > \"$RUNNER_TEMP/cargo-arguments\"\nfor last; do :; done\nmkdir -p \"$last/bin\"\n\
                  printf '#!/bin/sh\\necho tlaforge 1\\n' > \"$last/bin/tlaforge\"\nchmod +x \"$last/bin/tlaforge\"\n";
     let file = job.bench.write("bin/cargo", cargo);
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -235,10 +237,11 @@ fn without_a_program_it_is_built_from_the_source_of_the_action() {
     job.script("install", &[("INPUT_PROGRAM", ""), ("PATH", &path)]).expect(0).prints(&["tlaforge 1"]);
     let root = job.bench.path("temporary/tlaforge");
     assert_eq!(job.output("program"), Some(root.join("bin/tlaforge").display().to_string()));
-    let arguments = job.bench.read("cargo-arguments");
+    let arguments = job.bench.read("temporary/cargo-arguments");
     let source = project().display().to_string();
     assert_eq!(
         arguments.lines().collect::<Vec<_>>(),
-        ["install", "--quiet", "--locked", "--path", &source, "--root", root.to_str().unwrap()]
+        // In the folder of the action: the checked repository must not choose the `cargo`.
+        [&source, "install", "--quiet", "--locked", "--path", ".", "--root", root.to_str().unwrap()]
     );
 }

@@ -111,8 +111,10 @@ fn the_commands_to_publish_name_only_the_address_that_was_given() {
     let without = commands(None);
     assert!(without.contains(&format!("git push $TLAFORGE_REPOSITORY HEAD v{VERSION}\n")), "{without}");
     assert!(!without.contains("://"), "{without}");
-    let with = commands(Some("https://git.example/forge"));
-    assert_eq!(with, without.replace("$TLAFORGE_REPOSITORY", "https://git.example/forge"));
+    let address = "https://git.example/forgers/forge";
+    let expected = without.replace("$TLAFORGE_REPOSITORY", address).replace("OWNER/NAME", "forgers/forge");
+    let with = commands(Some(address));
+    assert_eq!(with, expected);
 
     // The command that adds the address, on copies of the manifests.
     let copies = tempfile::tempdir().unwrap();
@@ -128,7 +130,7 @@ fn the_commands_to_publish_name_only_the_address_that_was_given() {
     for path in manifests {
         let text = std::fs::read_to_string(copies.path().join(path)).unwrap();
         let manifest: Value = toml::from_str(&text).unwrap();
-        assert_eq!(manifest["package"]["repository"], "https://git.example/forge", "{path}");
+        assert_eq!(manifest["package"]["repository"], address, "{path}");
     }
 }
 

@@ -22,11 +22,13 @@ pub struct Drift {
     pub uncited: Vec<TextChange>,
     /// New normative sentences that are no part of a change above: no specification accounts for them.
     pub new_normative: Vec<Quoted>,
-    /// The number of other new passages.
-    pub other_new: usize,
+    /// The other new passages.
+    pub other_new: Vec<Quoted>,
     /// The number of earlier passages that are where they were, and that are elsewhere.
     pub unchanged: usize,
     pub moved: usize,
+    /// The moved passages that something cites, with their earlier and their new place.
+    pub moved_cited: Vec<(Quoted, Quoted)>,
     /// The requirements whose cited text was compared.
     pub compared: Vec<String>,
     /// Requirements that cite no text, each with its place in words.
@@ -63,6 +65,8 @@ pub struct TextChange {
     pub before: Option<Quoted>,
     /// `None` for removed text.
     pub now: Option<Quoted>,
+    /// The cited text beside which it was added, as it was.
+    pub beside: Option<Quoted>,
     /// The line of a new document to look at; `None` if the document is gone.
     pub at: Option<(String, usize)>,
     /// Whether it has normative words, now or before.
@@ -112,10 +116,11 @@ impl<'a> Comparison<'a> {
         pair_divided(&old, &new, &mut pairing);
         let gaps = gaps(&old, &new, &pairing);
         let candidates = NewPassages::new(&new, &pairing);
+        let in_order = replaced_in_order(&pairing, &gaps);
         let image: Vec<Option<usize>> = old
             .iter()
             .enumerate()
-            .map(|(at, passage)| pairing.new_of[at].or_else(|| candidates.nearest(passage, gaps[at])))
+            .map(|(at, passage)| pairing.new_of[at].or(in_order[at]).or_else(|| candidates.nearest(passage, gaps[at])))
             .collect();
         let mut sources = vec![Vec::new(); new.len()];
         for (at, image) in image.iter().enumerate() {
@@ -147,7 +152,12 @@ impl<'a> Comparison<'a> {
         for (at, stays) in in_place.into_iter().enumerate() {
             match (self.pairing.new_of[at], stays) {
                 (Some(_), true) => drift.unchanged += 1,
-                (Some(_), false) => drift.moved += 1,
+                (Some(now), false) => {
+                    drift.moved += 1;
+                    if self.is_cited(at) {
+                        drift.moved_cited.push((quoted(&self.old[at]), quoted(&self.new[now])));
+                    }
+                }
                 (None, _) => {
                     let change = self.change(at);
                     let is_cited = change.cited_by.iter().any(|(kind, _)| *kind != CitingKind::OutOfScope);
@@ -157,20 +167,27 @@ impl<'a> Comparison<'a> {
             drift.cited.extend(self.reordered(at));
         }
         let known: Vec<usize> = (0..self.new.len()).filter(|at| !self.sources[*at].is_empty()).collect();
-        for at in (0..self.new.len()).filter(|at| self.sources[*at].is_empty()) {
+        let lost: Vec<usize> =
+            (0..self.old.len()).filter(|at| self.pairing.new_of[*at].is_none() && self.is_cited(*at)).collect();
+        for at in (0..self.new.len()).filter(|at| !self.sources[*at].iter().any(|source| self.is_cited(*source))) {
             let text = quoted(&self.new[at]);
-            let next = known.partition_point(|known| *known < at);
-            let beside = [next.checked_sub(1).map(|before| known[before]), known.get(next).copied()];
-            let cited_by = self.cited_beside(at, beside);
+            let place = known.binary_search(&at);
+            let (before, after) = match place {
+                Ok(here) => (here.checked_sub(1), here + 1),
+                Err(next) => (next.checked_sub(1), next),
+            };
+            let beside = [before.map(|before| known[before]), known.get(after).copied()];
+            let (cited_by, source) = self.cited_beside(at, beside, &lost);
             let is_normative = is_normative(&text.text, self.normative_words);
+            let is_new = self.sources[at].is_empty();
             if !cited_by.is_empty() {
                 let place = Some((text.document.clone(), text.from));
-                let (kind, now) = (ChangeKind::Added, Some(text));
-                drift.cited.push(TextChange { kind, before: None, now, at: place, is_normative, cited_by });
-            } else if is_normative {
+                let (kind, now, beside) = (ChangeKind::Added, Some(text), source.map(|at| quoted(&self.old[at])));
+                drift.cited.push(TextChange { kind, before: None, now, beside, at: place, is_normative, cited_by });
+            } else if is_new && is_normative {
                 drift.new_normative.push(text);
-            } else {
-                drift.other_new += 1;
+            } else if is_new {
+                drift.other_new.push(text);
             }
         }
         drift.cited.sort_by(|a, b| (a.at.is_none(), &a.at).cmp(&(b.at.is_none(), &b.at)));
@@ -209,9 +226,21 @@ impl<'a> Comparison<'a> {
             cited_by: self.names(self.citations[at].iter()),
             before: Some(before),
             now,
+            beside: None,
             at: place,
             is_normative,
         }
+    }
+
+    /// Whether a part of the model cites it, and not only to leave it out of scope.
+    fn is_cited(&self, at: usize) -> bool {
+        self.citations[at].iter().any(|(item, _)| self.items[*item].kind != CitingKind::OutOfScope)
+    }
+
+    /// What cites both, in one place or in several.
+    fn cited_both(&self, a: usize, b: usize) -> BTreeSet<CitedRange> {
+        let items: BTreeSet<usize> = self.citations[b].iter().map(|(item, _)| *item).collect();
+        self.citations[a].iter().filter(|(item, _)| items.contains(item)).copied().collect()
     }
 
     /// The last line before the gap, or the first line of the document.
@@ -228,38 +257,85 @@ impl<'a> Comparison<'a> {
         // New lines between them are a change of their own.
         let follows =
             image_before < image && (image_before + 1..image).all(|between| self.pairing.old_of[between].is_none());
-        let cited_by = self.names(self.citations[at].intersection(&self.citations[before]));
+        let cited_by = self.names(self.cited_both(at, before).iter());
         let is_cited = cited_by.iter().any(|(kind, _)| *kind != CitingKind::OutOfScope);
         (is_block && !follows && is_cited).then(|| {
-            let (before, now) = (quoted(passage), quoted(&self.new[image]));
-            let place = Some((now.document.clone(), now.from));
+            let place = Some((self.new[image].document.path.clone(), self.new[image].from));
+            // The whole block: an acceptance counts for one order.
+            let (before, now) = (quoted_block(&self.old, at), quoted_block(&self.new, image));
             let (kind, before, now) = (ChangeKind::Reordered, Some(before), Some(now));
-            TextChange { kind, before, now, at: place, is_normative: false, cited_by }
+            TextChange { kind, before, now, beside: None, at: place, is_normative: false, cited_by }
         })
     }
 
-    /// What cites the text that this new passage was added to, by the closest passages before and after it that are not new:
-    /// a sentence beside it in its paragraph, or a place that spans both.
-    fn cited_beside(&self, at: usize, beside: [Option<usize>; 2]) -> BTreeSet<(CitingKind, String)> {
-        let mut cited = BTreeSet::new();
+    /// What cites the text that this passage was added to, and the first such text: a sentence beside it in its paragraph, a
+    /// place that spans the closest passages before and after it, or cited text that was here and is gone (`lost`). For a
+    /// passage that was elsewhere, only the first counts, unless it was in that paragraph before.
+    fn cited_beside(
+        &self,
+        at: usize,
+        beside: [Option<usize>; 2],
+        lost: &[usize],
+    ) -> (BTreeSet<(CitingKind, String)>, Option<usize>) {
+        let mut found: Vec<(usize, CitedRange)> = Vec::new();
+        let mut add =
+            |source: usize, cited: &BTreeSet<CitedRange>| found.extend(cited.iter().map(|one| (source, *one)));
+        let is_moved = self.pairing.old_of[at].is_some();
+        let was_beside =
+            |source: usize| self.sources[at].iter().any(|own| self.old[*own].paragraph == self.old[source].paragraph);
         for neighbour in beside.into_iter().flatten() {
             if self.new[neighbour].paragraph == self.new[at].paragraph {
-                cited.extend(self.sources[neighbour].iter().flat_map(|source| &self.citations[*source]));
+                for source in self.sources[neighbour].iter().filter(|source| !is_moved || !was_beside(**source)) {
+                    add(*source, &self.citations[*source]);
+                }
             }
         }
-        if let [Some(left), Some(right)] = beside {
-            for source in self.sources[left].iter().filter(|source| self.sources[right].contains(&(**source + 1))) {
-                cited.extend(self.citations[*source].intersection(&self.citations[source + 1]));
+        if !is_moved {
+            if let [Some(left), Some(right)] = beside {
+                for source in self.sources[left].iter().filter(|source| self.sources[right].contains(&(**source + 1))) {
+                    add(*source, &self.cited_both(*source, source + 1));
+                }
+            }
+            let is_here = |gap: Gap| (gap.from..gap.to).contains(&at);
+            for source in lost.iter().filter(|source| self.gaps[**source].is_some_and(is_here)) {
+                add(*source, &self.citations[*source]);
             }
         }
-        let mut names = self.names(cited.into_iter());
+        let is_part = |(_, (item, _)): &&(usize, CitedRange)| self.items[*item].kind != CitingKind::OutOfScope;
+        let source = found.iter().filter(is_part).map(|(source, _)| *source).min();
+        let mut names = self.names(found.iter().map(|(_, cited)| cited));
         names.retain(|(kind, _)| *kind != CitingKind::OutOfScope);
-        names
+        (names, source)
     }
 
     fn names<'b>(&self, ranges: impl Iterator<Item = &'b CitedRange>) -> BTreeSet<(CitingKind, String)> {
         ranges.map(|(item, _)| (self.items[*item].kind, self.items[*item].id.clone())).collect()
     }
+}
+
+/// By earlier passage: the new one at its place, where as many are new as are gone.
+fn replaced_in_order(pairing: &Pairing, gaps: &[Option<Gap>]) -> Vec<Option<usize>> {
+    let mut replaced = vec![None; gaps.len()];
+    let mut start = 0;
+    for same in gaps.chunk_by(|a, b| a == b) {
+        let range = start..start + same.len();
+        start = range.end;
+        let Some(gap) = same[0] else { continue };
+        let gone: Vec<usize> = range.filter(|at| pairing.new_of[*at].is_none()).collect();
+        let new: Vec<usize> = (gap.from..gap.to).filter(|at| pairing.old_of[*at].is_none()).collect();
+        if gone.len() == new.len() {
+            gone.into_iter().zip(new).for_each(|(at, now)| replaced[at] = Some(now));
+        }
+    }
+    replaced
+}
+
+/// The whole block of code of a line.
+fn quoted_block(all: &[Passage<'_>], at: usize) -> Quoted {
+    let block = &all[all[at].paragraph.clone()];
+    let text = block.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+    let to = block.last().map_or(all[at].to, |last| last.to);
+    Quoted { document: all[at].document.path.clone(), from: block[0].from, to, text }
 }
 
 fn quoted(passage: &Passage<'_>) -> Quoted {

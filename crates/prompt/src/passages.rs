@@ -35,7 +35,7 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
     // Lines of a quotation all begin with its mark, and would be a paragraph each.
     let unquoted = lines.iter().zip(line_kinds(&lines)).map(|(line, kind)| match kind {
         LineKind::Code => line,
-        _ => line.trim_start().trim_start_matches(['>', ' ']),
+        _ => without_quotation_marks(line),
     });
     let lines: Vec<&str> = unquoted.collect();
     let kinds = line_kinds(&lines);
@@ -44,8 +44,11 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         let start = all.len();
         let is_code = kinds[block.start] == LineKind::Code;
         let found = if is_code {
-            let code = block.clone().map(|line| (line + 1, line + 1, lines[line].to_owned()));
-            code.filter(|(.., line)| line.chars().any(char::is_alphanumeric)).collect()
+            let code = block.clone().filter(|line| !lines[*line].trim().is_empty());
+            // A block that is indented as a whole says the same.
+            let least = code.clone().map(|line| indent(lines[line])).min().unwrap_or(0);
+            let text = |line: usize| " ".repeat(indent(lines[line]) - least) + lines[line].trim();
+            code.map(|line| (line + 1, line + 1, text(line))).collect()
         } else {
             paragraph_sentences(&lines, block.clone())
         };
@@ -83,11 +86,29 @@ fn blocks(lines: &[&str], kinds: &[LineKind]) -> Vec<Range<usize>> {
     blocks
 }
 
-fn normalised(text: &str, is_code: bool) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if is_code {
-        return text;
+/// Columns before the text of a line; a tab counts as four.
+fn indent(line: &str) -> usize {
+    let blanks = line.chars().take_while(|c| [' ', '\t'].contains(c));
+    blanks.map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+/// `>= 0` at the begin of a line is no quotation.
+fn without_quotation_marks(line: &str) -> &str {
+    let mut rest = line.trim_start();
+    while let Some(quoted) = rest.strip_prefix('>').filter(|quoted| quoted.is_empty() || quoted.starts_with(['>', ' ']))
+    {
+        rest = quoted.trim_start();
     }
+    rest
+}
+
+fn normalised(text: &str, is_code: bool) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if is_code {
+        let indent = &text[..text.len() - text.trim_start().len()];
+        return format!("{indent}{words}");
+    }
+    let text = words;
     let unmarked = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(&text);
     unmarked.trim_start_matches('#').trim_start().to_owned()
 }

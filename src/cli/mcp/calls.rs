@@ -70,7 +70,7 @@ pub(super) async fn call(
                 Some(answer) => answer,
                 None => match question::ask_user(&state.view, &question, context, responses).await? {
                     Asked::Answer(answer) => answer,
-                    Asked::Undecided(text) => return Ok(page(text, json!({ "decided": false }), Vec::new()).into()),
+                    Asked::Unanswered(text) => return Ok(page(text, json!({ "decided": false }), Vec::new()).into()),
                     Asked::Ask(result) => return Ok(*result),
                 },
             };
@@ -78,7 +78,7 @@ pub(super) async fn call(
             // The user may have taken half an hour: the run may have gone on with another answer.
             let (run, state) = run_of(&folders, &given.job)?;
             if state.is_running || question::open_question(&run, &state)? != question {
-                return Err(Failure::usage(format!("{} goes on, or has another question now", run.relative()))
+                return Err(Failure::usage(format!("{} is running, or has another question now", run.relative()))
                     .hint("forge_status shows where it is"));
             }
             let state = question::resume_with(&folders, &run, &question, &answer).await?;
@@ -110,12 +110,13 @@ async fn run_call(
             let given: RunFolderArguments = parse(tool, arguments)?;
             let (run, state) = run_of(folders, &given.job)?;
             if state.is_running {
-                return Err(Failure::usage(format!("{} goes on already", run.relative())));
+                return Err(Failure::usage(format!("{} is already running", run.relative()))
+                    .hint("wait for it with forge_status"));
             }
             if !matches!(state.name(&run.path), "stopped" | "interrupted") {
                 let outcome = state.name(&run.path);
                 return Err(Failure::usage(format!("{} has ended: {outcome}", run.relative()))
-                    .hint("forge_result has what it found; answer_question goes on after an ambiguity"));
+                    .hint("forge_result has what it found; answer_question continues the run after an ambiguity"));
             }
             let is_answered_by_client = state.view.settings.command_line["provider"] == "handoff";
             let command = forging::resumed_run(&run).operand(&run.path);

@@ -91,7 +91,7 @@ pub(super) async fn start(
         .map(AllowedPath::relative)
         .collect();
     if running.len() >= MAX_RUNNING {
-        return Err(Failure::usage(format!("{MAX_RUNNING} runs go on already: {}", running.join(", ")))
+        return Err(Failure::usage(format!("{MAX_RUNNING} runs are running already: {}", running.join(", ")))
             .hint("wait for one (forge_status), or stop one (forge_cancel)"));
     }
     let is_new = !run.path.exists();

@@ -46,7 +46,9 @@ pub(super) fn request_page(
         None => text.to_owned(),
     };
     if offset > 0 && offset >= text.len() {
-        return Err(Failure::usage(format!("the text of request {} has {} bytes", request.seq, text.len())));
+        let (seq, length) = (request.seq, text.len());
+        return Err(Failure::usage(format!("offset {offset} is past the end of request {seq} ({length} bytes)"))
+            .hint("leave `offset` out to read it from the beginning"));
     }
     let (part, next) = page_of(&text, offset);
     let job = run.relative();

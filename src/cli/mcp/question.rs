@@ -30,8 +30,8 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// An answer, or the result that asks the client for one.
 pub(super) enum Asked {
     Answer(String),
-    /// Nobody has decided; what to do about it. No failure: clients invite their model to try a failed call again.
-    Undecided(String),
+    /// The user gave no answer; the text says what to do. Not an error, because clients retry failed calls.
+    Unanswered(String),
     Ask(Box<CallToolResponse>),
 }
 
@@ -50,15 +50,15 @@ pub(super) async fn ask_user(
     responses: Option<&InputResponses>,
 ) -> Result<Asked, Failure> {
     let can_ask = context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
-    let undecided = |why: &str| {
-        Asked::Undecided(format!(
+    let unanswered = |why: &str| {
+        Asked::Unanswered(format!(
             "{why}; the run stays as it is. Only the user can decide this: ask, do not choose. Then call answer_question again \
              with `answer`: a, b, or the user's own reading.\n\n{}",
             question_text(view, question)
         ))
     };
     if !can_ask {
-        return Ok(undecided("This client cannot ask its user"));
+        return Ok(unanswered("This client cannot ask its user"));
     }
     let request = request(view, question)?;
     let given: ElicitResult = if forbids_server_requests(context) {
@@ -83,7 +83,7 @@ pub(super) async fn ask_user(
     let answer = given.content.as_ref().and_then(|content| content[KEY].as_str()).unwrap_or_default();
     match given.action {
         ElicitationAction::Accept => Ok(Asked::Answer(checked_text("the answer", answer.trim())?.to_owned())),
-        _ => Ok(undecided("The user did not answer the question")),
+        _ => Ok(unanswered("The user did not answer the question")),
     }
 }
 

@@ -92,7 +92,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "answer_question",
             AsksModel,
             "Decide the ambiguity that a run ended with, and continue it. \
-            Without `answer`, it asks the user, who decides.",
+            Without `answer`, it asks the user, who decides; without a decision, the run is unchanged and `decided` is false.",
         ),
         tool::<NextRequestArguments>(
             "next_request",

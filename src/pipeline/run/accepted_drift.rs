@@ -7,6 +7,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::super::Revision;
+use super::super::file;
 use super::open_run::RunError;
 use crate::files;
 use crate::journal::RunLock;
@@ -22,6 +24,9 @@ pub struct AcceptedDrift {
     pub time: String,
     /// The revision that it is about.
     pub revision: u32,
+    /// The SHA-256 of its informal specification: another run has another one.
+    #[serde(default)]
+    pub informal: String,
     pub kind: CitingKind,
     /// `R3`, or the name of a step.
     pub item: String,
@@ -35,19 +40,31 @@ pub struct AcceptedChange {
     pub change: ChangeKind,
     pub before: Option<Quoted>,
     pub now: Option<Quoted>,
+    /// The cited text beside which text was added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Quoted>,
 }
 
 impl AcceptedDrift {
     /// Whether it accepts this change for the part of this kind and name.
-    pub fn covers(&self, revision: u32, (kind, item): &(CitingKind, String), change: &TextChange) -> bool {
+    pub fn covers(&self, revision: &Revision, (kind, item): &(CitingKind, String), change: &TextChange) -> bool {
         let text = |quoted: &Option<Quoted>| quoted.as_ref().map(|quoted| quoted.text.clone());
         let is_same = |known: &AcceptedChange| {
+            // The same place in the run's own documents, which never change; the new text may move.
             known.change == change.kind
-                && text(&known.before) == text(&change.before)
+                && known.before == change.before
+                && known.beside == change.beside
                 && text(&known.now) == text(&change.now)
         };
-        (self.revision, self.kind, &self.item) == (revision, *kind, item) && self.changes.iter().any(is_same)
+        (self.revision, self.kind, &self.item) == (revision.revision, *kind, item)
+            && self.informal == informal_of(revision)
+            && self.changes.iter().any(is_same)
     }
+}
+
+/// The SHA-256 of the informal specification of a revision; empty if it has none.
+pub fn informal_of(revision: &Revision) -> String {
+    revision.hashes.get(file::INFORMAL).map(ToString::to_string).unwrap_or_default()
 }
 
 /// What was accepted so far, the oldest first. A last line that was not written completely does not count.
@@ -63,9 +80,11 @@ pub fn read_accepted_drift(root: &Path) -> Result<Vec<AcceptedDrift>, RunError> 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(failed(error)),
     };
-    let lines = bytes[..complete(&bytes)].split_inclusive(|byte| *byte == b'\n');
-    let parsed = lines.enumerate().map(|(n, line)| {
-        serde_json::from_slice(line).map_err(|error| std::io::Error::other(format!("line {}: {error}", n + 1)))
+    let lines = bytes[..complete(&bytes)].split(|byte| *byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
+    let parsed = lines.map(|(n, line)| {
+        let one = serde_json::from_slice::<AcceptedDrift>(line);
+        one.map(on_one_line).map_err(|error| std::io::Error::other(format!("line {}: {error}", n + 1)))
     });
     parsed.collect::<Result<_, _>>().map_err(failed)
 }
@@ -85,9 +104,13 @@ pub fn append_accepted_drift(root: &Path, accepted: &[AcceptedDrift], time: &str
     }
     let write = || -> std::io::Result<()> {
         let mut file = files::open_own(&path)?;
-        let end = complete(&files::read_file(&mut file, files::LARGE)?) as u64;
-        file.set_len(end)?;
-        file.seek(SeekFrom::Start(end))?;
+        let bytes = files::read_file(&mut file, files::LARGE)?;
+        let end = complete(&bytes);
+        file.set_len(end as u64)?;
+        file.seek(SeekFrom::Start(end as u64))?;
+        if bytes[..end].last().is_some_and(|last| *last != b'\n') {
+            file.write_all(b"\n")?;
+        }
         file.write_all(&lines)?;
         file.sync_all()?;
         File::open(root)?.sync_all()
@@ -95,9 +118,22 @@ pub fn append_accepted_drift(root: &Path, accepted: &[AcceptedDrift], time: &str
     write().map_err(|source| RunError::Io { what: "write", path: path.clone(), source })
 }
 
-/// The length of the complete lines.
+/// The length of the complete lines. An editor may have left out the end of the last one.
 fn complete(bytes: &[u8]) -> usize {
-    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    if serde_json::from_slice::<AcceptedDrift>(&bytes[end..]).is_ok() { bytes.len() } else { end }
+}
+
+/// The file may come from someone else: no part of it may look like a line of ours.
+fn on_one_line(mut one: AcceptedDrift) -> AcceptedDrift {
+    for text in [&mut one.time, &mut one.item, &mut one.because] {
+        *text = text
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
+    }
+    one
 }
 
 #[cfg(test)]
@@ -110,6 +146,7 @@ mod tests {
         let one = |item: &str| AcceptedDrift {
             time: String::new(),
             revision: 0,
+            informal: String::new(),
             kind: CitingKind::Requirement,
             item: item.to_owned(),
             because: "read".to_owned(),
@@ -123,6 +160,12 @@ mod tests {
         assert_eq!(read_accepted_drift(dir.path()).unwrap(), [one("R1")]);
         append_accepted_drift(dir.path(), &[one("R2")], "").unwrap();
         assert_eq!(read_accepted_drift(dir.path()).unwrap(), [one("R1"), one("R2")]);
+        // A complete line counts without its end, and stays when another one is added.
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, whole.trim_end()).unwrap();
+        assert_eq!(read_accepted_drift(dir.path()).unwrap(), [one("R1"), one("R2")]);
+        append_accepted_drift(dir.path(), &[one("R3")], "").unwrap();
+        assert_eq!(read_accepted_drift(dir.path()).unwrap(), [one("R1"), one("R2"), one("R3")]);
         std::fs::write(&path, text + "\n").unwrap();
         assert!(read_accepted_drift(dir.path()).unwrap_err().to_string().contains("line 2: "));
     }

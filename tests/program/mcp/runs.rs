@@ -143,7 +143,7 @@ fn a_run_is_stopped_and_resumed_and_outlives_its_server() {
     submit(&mut client, &request, INFORMAL);
     let resumed = client.call("forge_resume", &json!({ "job": "run" }));
     assert_eq!(resumed["running"], true, "{resumed}");
-    assert!(client.refused("forge_resume", &json!({ "job": "run" })).contains("goes on already"));
+    assert!(client.refused("forge_resume", &json!({ "job": "run" })).contains("is already running"));
     assert_eq!(next(&mut client)["node"], "formalize");
     // SIGTERM to the server and the end of its input do not reach the run.
     shell(&format!("kill -TERM {}", client.pid()));
@@ -165,7 +165,7 @@ fn the_number_of_runs_is_limited_across_servers() {
     client.kill();
     let mut client = Client::start(&bench);
     let why = client.refused("forge_start", &run(8));
-    assert!(why.contains("8 runs go on already: runs/0") && why.contains("forge_cancel"), "{why}");
+    assert!(why.contains("8 runs are running already: runs/0") && why.contains("forge_cancel"), "{why}");
     assert!(!bench.path("runs/8").exists());
     for n in 0..8 {
         client.call("forge_cancel", &json!({ "job": format!("runs/{n}") }));
@@ -230,7 +230,7 @@ fn a_document_in_one_long_line_is_read_page_by_page() {
     // The status names the request that waits.
     let status = client.call("forge_status", &json!({ "job": "run", "wait_seconds": 45 }));
     assert_eq!(status["open_requests"], json!([number]));
-    assert!(client.refused("next_request", &json!({ "job": "run", "offset": 900_000 })).contains("has "));
+    assert!(client.refused("next_request", &json!({ "job": "run", "offset": 900_000 })).contains("is past the end"));
     // The request by its number, as a sub-agent that reads its next page asks for it.
     let again = client.call("next_request", &json!({ "job": "run", "request": number, "offset": 100 }));
     assert_eq!(&again["request"], number);
