@@ -359,8 +359,9 @@ fn documents(paragraphs: &[Vec<String>], wraps: &[bool], split: usize) -> (Vec<D
 /// The changes of cited text as `before -> now`, for requirements in this form: `R1 [docs/a.md:3] …`.
 fn compared(requirements: &[&str], old: &str, new: &str) -> Vec<String> {
     let document = |text: &str| [Document { path: "a.md".to_owned(), text: text.to_owned() }];
-    let lines: String = requirements.iter().map(|line| format!("{line} A requirement.\n")).collect();
-    let drift = compare_documents(&format!("## Requirements\n{lines}"), &document(old), &document(new), &[]);
+    let lines = requirements.join(" A requirement.\n");
+    let drift =
+        compare_documents(&format!("## Requirements\n{lines} A requirement.\n"), &document(old), &document(new), &[]);
     let text = |quoted: &Option<tlaforge::prompt::Quoted>| quoted.as_ref().map_or("", |quoted| &quoted.text).to_owned();
     drift.cited.iter().map(|change| format!("{} -> {}", text(&change.before), text(&change.now))).collect()
 }
