@@ -126,7 +126,7 @@ impl Libraries {
         Ok(None)
     }
 
-    /// Where [`Self::find`] finds a module.
+    /// Where a module is found.
     pub fn place_of(&self, name: &str) -> Option<ModulePlace> {
         self.all.iter().find_map(|library| match &library.jar {
             Some(jar) => jar.modules.contains_key(name).then(|| ModulePlace::Jar(library.path.clone())),
