@@ -197,7 +197,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
 }
 
-/// Says how to get a newer TLC if this is the one on PyPI, which is years behind.
+/// How to get a newer TLC, if this version is the one of 2020 from PyPI; otherwise empty.
 fn age_note(version: &str) -> &'static str {
     if version.starts_with("TLC2 Version 2.15 ") {
         "            dates from 2020, as the one on PyPI; a newer jar: --tla-tools FILE, TLA_TOOLS_JAR, or --fetch-tools --jar-url URL\n"

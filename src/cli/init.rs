@@ -25,7 +25,7 @@ pub(super) struct InitArgs {
 
 const GITIGNORE: &str = ".gitignore";
 
-/// What commands write by default and nobody commits.
+/// The default output folders of the commands, which do not belong in version control.
 const IGNORED: [&str; 3] = ["/demo-specs*/", "/mutants.out/", "/tlaforge-defects/"];
 
 const POLICY: &str = r#"# Rules for runs: tlaforge run DOCS --policy policy.toml

@@ -33,7 +33,7 @@ impl DriftReport<'_> {
         if requirements.is_empty() { of_kind(&|kind| kind != CitingKind::OutOfScope) } else { requirements }
     }
 
-    /// The concerned parts for which nobody accepted the change.
+    /// The parts that cite the changed text and for which the change is not accepted.
     pub fn open<'c>(&self, change: &'c TextChange) -> BTreeSet<&'c (CitingKind, String)> {
         let mut concerned = Self::concerned(change);
         concerned.retain(|cites| self.acceptance(change, cites).is_none());

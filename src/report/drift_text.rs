@@ -8,7 +8,7 @@ use super::drift::{Cites, DriftReport, kind_words, lines_words, words_of};
 use crate::pipeline::{AcceptedChange, AcceptedDrift};
 use crate::prompt::{CitingKind, Drift, Quoted, TextChange};
 
-/// Maximum number of passages that are listed and that nobody has to decide about.
+/// Maximum number of passages to list in each part of the text that is only for information.
 const MOST_LISTED: usize = 10;
 
 pub fn drift_text(report: &DriftReport<'_>) -> String {

@@ -276,26 +276,37 @@ fn without_a_revision_or_cited_text_drift_is_not_decided() {
     // The run was killed in its first node.
     bench.write("begun/journal.jsonl", format!("{}\n{}\n", journal[0], journal[1]));
     bench.run(&["drift", "begun", "--docs", "docs"]).expect(3).says(&["begun has no revision yet"]);
-    // No requirement says where it comes from.
-    let informal = bench.read("demo-specs/informal_spec.md").replace("] ", " ").replace(" [docs", " docs");
-    let sha = tlaforge::journal::Sha::digest(&informal);
-    bench.write(&format!("bare/artifacts/{}", sha.as_str()), &informal);
-    for stored in journal[0]["data"]["docs"].as_array().unwrap() {
-        let sha = stored["sha"].as_str().unwrap();
-        bench.write(&format!("bare/artifacts/{sha}"), bench.read(&format!("demo-specs/artifacts/{sha}")));
-    }
-    let lines = journal.iter().map(|event| {
-        let mut event = event.clone();
-        if let Some(hash) = event.pointer_mut("/data/hashes/informal_spec.md") {
-            *hash = sha.as_str().into();
+    // The same run with another informal specification.
+    let put = |folder: &str, informal: &str| {
+        let sha = tlaforge::journal::Sha::digest(informal);
+        bench.write(&format!("{folder}/artifacts/{}", sha.as_str()), informal);
+        for stored in journal[0]["data"]["docs"].as_array().unwrap() {
+            let sha = stored["sha"].as_str().unwrap();
+            bench.write(&format!("{folder}/artifacts/{sha}"), bench.read(&format!("demo-specs/artifacts/{sha}")));
         }
-        event.to_string() + "\n"
-    });
-    bench.write("bare/journal.jsonl", lines.collect::<String>());
+        let lines = journal.iter().map(|event| {
+            let mut event = event.clone();
+            if let Some(hash) = event.pointer_mut("/data/hashes/informal_spec.md") {
+                *hash = sha.as_str().into();
+            }
+            event.to_string() + "\n"
+        });
+        bench.write(&format!("{folder}/journal.jsonl"), lines.collect::<String>());
+    };
+    let informal = bench.read("demo-specs/informal_spec.md");
+    // No requirement has a place in the documents.
+    put("bare", &informal.replace("] ", " ").replace(" [docs", " docs"));
     bench
         .run(&["drift", "bare", "--docs", "docs"])
         .expect(3)
         .says(&["no requirement of rev_0 cites text of its documents"]);
+    // One requirement has none: what it says was not compared.
+    assert!(informal.contains("R1 [docs/"));
+    put("partly", &informal.replacen("R1 [docs/", "R1 [gone/", 1));
+    bench
+        .run(&["drift", "partly", "--docs", "docs"])
+        .expect(3)
+        .prints(&["Not compared, because they cite no text:\n  R1"]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]").
 static OUTER_ITEM: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:[-*+]|\d+[.)])\s+(?:[*_`]*([A-Za-z]\w*))?").expect("a valid pattern"));
 
-/// A line with where it is.
+/// A line of a text, with the section and the heading that it stands below.
 pub(super) struct SectionLine<'a> {
     /// The section of [`NO_BEHAVIOUR`].
     pub section: Option<&'static str>,

@@ -100,7 +100,7 @@ pub(super) fn read(folders: &AllowedFolders, jobs: &Jobs, uri: &str) -> Result<(
     };
     if path.symlink_metadata().is_err() {
         return Err(Failure::usage(format!("{} has no {kind} yet", run.relative()))
-            .hint("a run writes it with its first revision: forge_status shows where it is"));
+            .hint("the run writes it with its first revision; forge_status shows how far the run is"));
     }
     if !files::is_within(&run.path, &path) {
         return Err(Failure::usage(format!("{} is a link that leads out of the run folder", path.display())));
