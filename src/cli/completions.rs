@@ -12,7 +12,8 @@ use super::failure::{Fails, Failure};
 use super::terminal::{print_message, write_stdout};
 use crate::exit::Exit;
 use crate::mutation::Operator;
-use crate::pipeline::Run;
+use crate::pipeline::{Run, RunView};
+use crate::report::decisive_revision;
 
 /// The variable by which a script asks.
 const VARIABLE: &str = "TLAFORGE_COMPLETE";
@@ -110,10 +111,38 @@ fn folders_marked(current: &OsStr, file: &'static str, help: &'static str) -> Ve
 /// The revisions of the run folder on the command line, or of `specs`.
 pub(super) fn revisions() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
-        let run = std::env::args_os().map(PathBuf::from).find(|folder| Run::exists(folder));
-        let history = run.unwrap_or_else(|| PathBuf::from("specs")).join("history");
-        let entries = std::fs::read_dir(history).into_iter().flatten().filter_map(Result::ok);
+        let entries = std::fs::read_dir(named_run().join("history")).into_iter().flatten().filter_map(Result::ok);
         candidates(entries.map(|entry| entry.file_name()).filter(|name| is_revision(name)), current)
+    })
+}
+
+/// The run folder on the command line, or `specs`.
+fn named_run() -> PathBuf {
+    let run = std::env::args_os().map(PathBuf::from).find(|folder| Run::exists(folder));
+    run.unwrap_or_else(|| PathBuf::from("specs"))
+}
+
+/// The requirements of the run folder on the command line, or of `specs`.
+pub(super) fn requirements() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let events = crate::journal::read(&named_run().join("journal.jsonl")).unwrap_or_default();
+        let view = RunView::from_entries(&events);
+        let requirements = decisive_revision(&view).map_or(&[][..], |revision| revision.requirements.as_slice());
+        candidates(requirements.iter().map(|covered| covered.requirement.id.clone().into()), current)
+    })
+}
+
+/// The cases of the suite on the command line: `--suite DIR` or `--suite=DIR`.
+pub(super) fn cases_of_suite() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let after = words.windows(2).find(|pair| pair[0] == "--suite").map(|pair| PathBuf::from(&pair[1]));
+        let joined = || words.iter().find_map(|word| Some(PathBuf::from(word.to_str()?.strip_prefix("--suite=")?)));
+        let suite = after.or_else(joined).unwrap_or_default();
+        let entries = std::fs::read_dir(suite).into_iter().flatten().filter_map(Result::ok);
+        let cases =
+            entries.filter(|entry| entry.path().join("checklist.json").is_file()).map(|entry| entry.file_name());
+        candidates(cases, current)
     })
 }
 
@@ -132,5 +161,5 @@ fn candidates(values: impl Iterator<Item = OsString>, current: &OsStr) -> Vec<Co
     let mut values: Vec<OsString> = values.filter(begins).collect();
     // As numbers: rev_2 before rev_10.
     values.sort_by_key(|value| (value.len(), value.clone()));
-    values.into_iter().map(CompletionCandidate::new).collect()
+    values.into_iter().map(CompletionCandidate::new).filter(is_plain).collect()
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
+use super::completions::{requirements, run_folders};
 use super::environment::clock;
 use super::failure::{Fails, Failure};
 use super::format::{FindingsFiles, FindingsFormat, Format};
@@ -27,14 +28,14 @@ use crate::shell::shell_word;
 #[derive(Debug, ClapArgs)]
 pub(super) struct DriftArgs {
     /// Run folder whose documents are compared.
-    #[arg(default_value = "specs")]
+    #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Document, or folder of documents, as it is now.
     #[arg(long, value_name = "DOCS")]
     pub docs: PathBuf,
     /// Requirement whose changed text you have read and for which the specification is still right, e.g. `R3`; for text that
     /// no requirement cites, the step or other part that does. Counts for exactly this text; can be repeated.
-    #[arg(long, value_name = "ID", requires = "because")]
+    #[arg(long, value_name = "ID", requires = "because", add = requirements())]
     pub accept: Vec<String>,
     /// Reason why the specification is still right; the report of the run shows it.
     #[arg(long, value_name = "TEXT", requires = "accept")]

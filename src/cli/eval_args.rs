@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args as ClapArgs};
 
-use super::completions::{cases, run_folders};
+use super::completions::{cases, cases_of_suite, run_folders};
 use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;
@@ -28,7 +28,7 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "DIR", requires = "suite")]
     pub runs: Option<PathBuf>,
     /// Only evaluate this case of the suite, and show it in full [default: all cases].
-    #[arg(long, value_name = "CASE", requires = "suite")]
+    #[arg(long, value_name = "CASE", requires = "suite", add = cases_of_suite())]
     pub show_one: Option<String>,
     /// Number of cases and known bugs to judge in parallel; together they use the memory of one run [default: one per
     /// processor].

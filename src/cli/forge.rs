@@ -129,6 +129,7 @@ pub(super) async fn drive_and_report(
     pages: &RunPageArgs,
 ) -> Result<Exit, Failure> {
     let server = pages.watch.then(|| serve(run, &prepared, display)).transpose()?;
+    let cancel = prepared.context.cancel.clone();
     let nodes = NodeDispatcher { context: prepared.context };
     let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
     // Before the error is returned: the spinner would overwrite its message.
@@ -144,7 +145,7 @@ pub(super) async fn drive_and_report(
         print_result(&if is_interrupted { interrupted_summary(&view) } else { summary(&view, display.width()) });
         print_result(&format!("Files: {}\n", run.root().display()));
     }
-    pages.page.write_run(run.root(), &view, &run.entries()).await?;
+    pages.page.write_run_until(&cancel, run.root(), &view, &run.entries()).await?;
     // The outcome is that of the reference checker, so only the exit status shows the contradiction.
     let exit =
         if prepared.contradictions.has_any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };

@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::journal::Sha;
 use crate::pipeline::{Entry, RunView, read_accepted_drift};
+use crate::process::Cancel;
 use crate::report::{PAGE_MARK, Page, RunSource, run_page, witness_request};
 use crate::shell::shell_word;
 use crate::toolchain::{CheckRequest, GraphLimits, Limits, StateGraph, ToolContext};
@@ -68,16 +69,40 @@ impl PageArgs {
 
     /// Writes the page of a run with the paths to its witnesses, if one is wanted.
     pub(super) async fn write_run(&self, folder: &Path, view: &RunView, entries: &[Entry]) -> Result<(), Failure> {
+        if self.html.is_none() {
+            return Ok(());
+        }
+        self.write_run_until(&cancel_on_signals(), folder, view, entries).await
+    }
+
+    /// The same, without the paths if it is cancelled before they are found: the user waits for the end.
+    pub(super) async fn write_run_until(
+        &self,
+        cancel: &Cancel,
+        folder: &Path,
+        view: &RunView,
+        entries: &[Entry],
+    ) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
         let read = |sha: &Sha| read_artifact(folder, sha);
-        let graph = match witness_request(view, &read) {
-            Some(request) => {
-                let (limits, cancel) = (Limits::default(), cancel_on_signals());
-                let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-                Some(list_states(&request, WITNESS_LIMITS, &cx).await?)
-            }
-            None => None,
-        };
+        let mut graph = None;
+        if let Some(request) = witness_request(view, &read) {
+            let limits = Limits::default();
+            let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
+            let interrupted = || {
+                let folder = shell_word(folder);
+                Err(format!(
+                    "it was interrupted before; `tlaforge report {folder} --html FILE` writes a page with them"
+                ))
+            };
+            graph = match cancel.is_cancelled() {
+                true => Some(interrupted()),
+                false => {
+                    let listed = list_states(&request, WITNESS_LIMITS, &cx).await?;
+                    Some(if cancel.is_cancelled() { listed.or_else(|_| interrupted()) } else { listed })
+                }
+            };
+        }
         let accepted = &read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
         let folder = &folder.display().to_string();
         let source = RunSource { view, entries, read: &read, folder, accepted, graph: graph.as_ref() };

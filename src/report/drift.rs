@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::count::counted;
 use super::findings::{FileLine, Finding, Findings, Level};
 use crate::pipeline::{AcceptedDrift, Revision};
-use crate::prompt::{ChangeKind, CitingKind, Drift, Quoted, TextChange, names_of_kind};
+use crate::prompt::{ChangeKind, CitingKind, Drift, OtherHeading, Quoted, TextChange, names_of_kind};
 
 /// The drift of one revision.
 pub struct DriftReport<'a> {
@@ -108,6 +108,20 @@ pub(super) fn kind_words(kind: ChangeKind) -> &'static str {
     }
 }
 
+/// `now below "Fees", before below "Limits"`, with the number of passages if there are several.
+pub(super) fn other_heading_words(other: &OtherHeading) -> String {
+    let below = |heading: &Option<Quoted>| match heading {
+        Some(heading) => format!("below \"{}\"", heading.text),
+        None => "above the first heading".to_owned(),
+    };
+    let count = if let [_] = other.passages.as_slice() {
+        String::new()
+    } else {
+        format!(" ({})", counted(other.passages.len(), "cited passage"))
+    };
+    format!("now {}, before {}{count}", below(&other.now), below(&other.before))
+}
+
 /// `12` or `12-14`.
 pub(super) fn lines_words(quoted: &Quoted) -> String {
     if quoted.from == quoted.to { quoted.from.to_string() } else { format!("{}-{}", quoted.from, quoted.to) }
@@ -143,8 +157,8 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
             "open": report.open(change).into_iter().map(|(_, name)| name).collect::<Vec<_>>(),
         })
     };
-    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, moved_cited, compared, not_compared } =
-        report.drift;
+    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, .. } = report.drift;
+    let Drift { moved_cited, other_heading, compared, not_compared, .. } = report.drift;
     let not_compared: Vec<Value> =
         not_compared.iter().map(|(id, why)| json!({"requirement": id, "why": why})).collect();
     json!({
@@ -159,6 +173,14 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
         "moved_cited": moved_cited
             .iter()
             .map(|(before, now)| json!({ "before": quoted(before), "now": quoted(now) }))
+            .collect::<Vec<_>>(),
+        "other_heading": other_heading
+            .iter()
+            .map(|other| json!({
+                "before": other.before.as_ref().map(quoted),
+                "now": other.now.as_ref().map(quoted),
+                "passages": other.passages.iter().map(quoted).collect::<Vec<_>>(),
+            }))
             .collect::<Vec<_>>(),
         "unchanged": unchanged,
         "moved": moved,
@@ -198,6 +220,14 @@ pub fn drift_findings(report: &DriftReport<'_>) -> Findings {
         let level = if change.is_normative { Level::Warning } else { Level::Note };
         let message = format!("{} (no requirement and no step cites it)", change_words(change));
         list.push(finding("not-cited", level, message, report.place(change)));
+    }
+    for other in &report.drift.other_heading {
+        let first = &other.passages[0];
+        let message = format!("unchanged, and {}", other_heading_words(other));
+        list.push(
+            Finding::new("other-heading", Level::Note, message)
+                .at(FileLine::new((report.file)(&first.document), first.from)),
+        );
     }
     list.sort_by_key(|finding| finding.level);
     Findings { command: "tlaforge drift".to_owned(), summary: report.summary(), list }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::count::counted;
-use super::drift::{Cites, DriftReport, kind_words, lines_words, words_of};
+use super::drift::{Cites, DriftReport, kind_words, lines_words, other_heading_words, words_of};
 use crate::pipeline::{AcceptedChange, AcceptedDrift};
 use crate::prompt::{CitingKind, Drift, Quoted, TextChange};
 
@@ -12,8 +12,8 @@ use crate::prompt::{CitingKind, Drift, Quoted, TextChange};
 const MOST_LISTED: usize = 10;
 
 pub fn drift_text(report: &DriftReport<'_>) -> String {
-    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, moved_cited, not_compared, .. } =
-        report.drift;
+    let Drift { cited, uncited, new_normative, other_new, unchanged, moved, .. } = report.drift;
+    let Drift { moved_cited, other_heading, not_compared, .. } = report.drift;
     let summary = report.summary();
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -56,6 +56,14 @@ pub fn drift_text(report: &DriftReport<'_>) -> String {
     append_shortened(&mut text, moved_cited, |(before, now)| {
         let place = format!("{}:{}", (report.file)(&now.document), lines_words(now));
         format!("{place} \"{}\" (in the run: docs/{}:{})", now.text, before.document, lines_words(before))
+    });
+    if !other_heading.is_empty() {
+        text.push_str("\nCited, unchanged, and below another heading, so read them again there:\n");
+    }
+    append_shortened(&mut text, other_heading, |other| {
+        let first = &other.passages[0];
+        let place = format!("{}:{}", (report.file)(&first.document), lines_words(first));
+        format!("{place} \"{}\" {}", first.text, other_heading_words(other))
     });
     if !other_new.is_empty() {
         text.push_str("\nNew, without normative words:\n");

@@ -91,6 +91,8 @@ impl InspectLog {
                     shuffled: false,
                 },
                 model: model_names(models()),
+                // Otherwise Inspect, when it computes the results again, takes its default instead of our mean.
+                metrics: [MetricDefinition { name: "mean" }],
                 // An error of one case does not end the suite.
                 config: Config { epochs: 1, fail_on_error: false },
                 packages: BTreeMap::from([("tlaforge", env!("CARGO_PKG_VERSION"))]),
@@ -148,7 +150,8 @@ fn answer(evaluation: &Evaluation) -> String {
     format!("{}\n\n````\n{}````\n", evaluation.verdict, evaluation_text(evaluation))
 }
 
-/// The scores that exist: a score that is not known is left out, because 0 would count.
+/// The scores that exist. One that is not known is left out: 0 would count, and the NaN by which Inspect marks an unscored
+/// sample is no JSON. Inspect counts neither into a mean.
 fn scores(evaluation: &Evaluation) -> BTreeMap<&'static str, Score> {
     let Evaluation { tier1, tier2, tier3, .. } = evaluation;
     let [first, second, third] = WEIGHTS.map(|weight| format!("{:.0} %", weight * 100.0));
@@ -279,8 +282,15 @@ struct Spec<'a> {
     task_id: String,
     dataset: Dataset<'a>,
     model: String,
+    metrics: [MetricDefinition; 1],
     config: Config,
     packages: BTreeMap<&'static str, &'static str>,
+}
+
+/// `EvalMetricDefinition`.
+#[derive(Serialize)]
+struct MetricDefinition {
+    name: &'static str,
 }
 
 #[derive(Serialize)]

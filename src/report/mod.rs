@@ -26,6 +26,7 @@ mod objective;
 mod page;
 mod policy;
 mod progress;
+mod reason;
 mod run_explanation;
 mod run_findings;
 mod sarif;
@@ -58,6 +59,7 @@ pub use page::{
     cited_states, eval_page, live_page, mutation_page, render, run_page, witness_request,
 };
 pub use progress::progress_line;
+pub use reason::plain_reason;
 pub use run_explanation::explain_run;
 pub use run_findings::run_findings;
 pub use sarif::sarif;

@@ -335,6 +335,78 @@ fn a_number_at_the_beginning_of_a_line_is_no_change() {
     assert_eq!(compare("## Requirements\nR1 [docs/a.md:1] One.\n", old, &new.replace("whole", "real")).cited.len(), 2);
 }
 
+#[test]
+fn a_comment_is_text_of_its_own_and_no_change_of_its_neighbours() {
+    let old = "The lock is free\nat first. It is taken\nonce.\n\n<!-- Owner: A. -->\n- It ends.\n";
+    let informal = "## Requirements\nR1 [docs/a.md:1-3] One.\nR2 [docs/a.md:5-6] Two.\n";
+    let commented = "The lock is free\n<!-- B must check. -->\nat first. <!-- C. --> It is taken\nonce.\n\n\
+                     <!-- Owner: A. -->\n- It ends.\n<!-- D.\n\nE. -->\n";
+    let drift = compare(informal, old, commented);
+    assert_eq!(drift.cited, []);
+    let texts = |all: &[tlaforge::prompt::Quoted]| all.iter().map(|one| one.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&drift.new_normative), ["<!-- B must check. -->"]);
+    assert_eq!(texts(&drift.other_new), ["<!-- C. -->", "<!-- D. E. -->"]);
+    // The model has read a comment of the cited lines.
+    let names = |drift: &Drift| {
+        drift.cited.iter().flat_map(|one| one.cited_by.iter().map(|(_, id)| id.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&compare(informal, old, &old.replace("Owner: A", "Owner: B"))), ["R2"]);
+    assert_eq!(names(&compare(informal, old, &old.replace("<!-- Owner: A. -->\n", ""))), ["R2"]);
+    // Text that is put into a comment is not the same text.
+    assert_eq!(
+        names(&compare(informal, old, &old.replace("It is taken\nonce.", "<!-- It is taken\nonce. -->"))),
+        ["R1"]
+    );
+}
+
+#[test]
+fn text_below_another_heading_is_named_and_is_no_drift() {
+    let bench = bench();
+    let text = bench.read("docs/pool.md");
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("## ")).collect();
+    let (one, other) = (headings[0], headings[1]);
+    bench.write("docs/pool.md", text.replace(one, "#SWAP").replace(other, one).replace("#SWAP", other));
+    let words = format!("now below \"{}\", before below \"{}\"", &other[3..], &one[3..]);
+    drift(&bench, &[]).expect(0).prints(&["No drift: ", "Cited, unchanged, and below another heading", &words]);
+    let found = json(&bench, 0);
+    assert_eq!(found["other_heading"].as_array().unwrap().len(), 2, "{:#}", found["other_heading"]);
+    assert_eq!(found["other_heading"][0]["now"]["text"], other[3..]);
+    drift(&bench, &["--format", "github"])
+        .expect(0)
+        .prints(&["title=tlaforge%3A other-heading::unchanged, and now below"]);
+    // A heading that only got another text is the same one.
+    bench.write("docs/pool.md", text.replace(one, "## Another title"));
+    assert_eq!(json(&bench, 0)["other_heading"], serde_json::json!([]));
+    // A new heading, and one that is gone.
+    let informal = "## Requirements\nR1 [docs/a.md:1, 2] One.\nR2 [docs/a.md:4] Two.\n";
+    let old = "It ends.\nAt last.\n# B\nIt begins.\n";
+    let below = |new: &str| {
+        let other = compare(informal, old, new).other_heading.into_iter();
+        other.map(|one| (one.before.map(|h| h.text), one.now.map(|h| h.text), one.passages.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(below(old), []);
+    assert_eq!(below("# A\nIt ends.\nAt last.\n# B\nIt begins.\n"), [(None, Some("A".to_owned()), 2)]);
+    assert_eq!(below("It ends.\nAt last.\n\nIt begins.\n"), [(Some("B".to_owned()), None, 1)]);
+}
+
+#[test]
+fn a_row_of_marks_is_text_and_the_width_of_a_column_is_not() {
+    let old = "| a | b |\n|---|---|\n| \u{2713} | \u{2717} |\n";
+    let cited = ["R1 [docs/a.md:3]"];
+    assert_eq!(compared(&cited, old, "| a  | b  |\n|:---|----|\n| \u{2713}  |\u{2717}|\n"), [""; 0]);
+    assert_eq!(
+        compared(&cited, old, &old.replace("\u{2713} | \u{2717}", "\u{2717} | \u{2717}")),
+        ["| \u{2713} | \u{2717} | -> | \u{2717} | \u{2717} |"]
+    );
+}
+
+#[test]
+fn a_step_cites_each_line_of_a_list_in_words() {
+    let informal = "## Steps\n- `Lock`: takes it [docs/a.md:1 and 3]\n";
+    let drift = compare(informal, "It is free.\n\nIt is taken.\n", "It is free.\n\nIt is broken.\n");
+    assert_eq!(drift.cited.len(), 1, "{drift:?}");
+}
+
 fn compare(informal: &str, old: &str, new: &str) -> Drift {
     let document = |text: &str| [Document { path: "a.md".to_owned(), text: text.to_owned() }];
     compare_documents(informal, &document(old), &document(new), &["must".to_owned()])

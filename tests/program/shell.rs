@@ -47,11 +47,24 @@ fn real_bash_completes_revisions_flags_and_operators() {
     assert!(offers(&["tlaforge", "report", "s"], "specs"));
     assert!(offers(&["tlaforge", "eval", "sp"], "specs"));
     assert!(offers(&["tlaforge", "run", "--case", "suite/"], "suite/case"));
+    assert_eq!(complete(&["tlaforge", "eval", "--suite", "suite", "--show-one", ""]), ["case"]);
+    assert!(offers(&["tlaforge", "drift", "s"], "specs"));
     // Nothing that a shell would run.
     for line in [&["tlaforge", "report", ""][..], &["tlaforge", "check", ""], &["tlaforge", "run", "--out", ""]] {
         assert!(offers(line, "specs") && !complete(line).iter().any(|word| word.contains('$')), "{line:?}");
     }
     assert!(!bench.path("broken").exists());
+}
+
+/// As the scripts ask for the values of a word.
+#[test]
+fn the_requirements_of_a_run_are_offered_to_accept() {
+    let bench = Bench::without_tools();
+    bench.finished_demo().expect(0);
+    let words = ["--", "tlaforge", "drift", "demo-specs", "--accept", "R1"];
+    let asked = [("TLAFORGE_COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", "4"), ("_CLAP_IFS", "\n")];
+    let offered = bench.run_with(&words, &asked).expect(0).stdout;
+    assert_eq!(offered.lines().collect::<Vec<_>>(), ["R1", "R10"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use tlaforge_files as files;
 /// Why the lock cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("{folder} is in use by process {pid} on {host} since {started}; wait for it or end it")]
+    #[error("{}", held_words(.folder, *.pid, .host, .started))]
     Held {
         folder: PathBuf,
         /// The process id of the holder; 0 if the file does not say.
@@ -27,6 +27,21 @@ pub enum LockError {
     },
     #[error("lock {path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
+}
+
+/// Who holds the lock, and what to do about it.
+fn held_words(folder: &Path, pid: u32, host: &str, started: &str) -> String {
+    let (folder, file) = (folder.display(), folder.join("run.lock").display().to_string());
+    if pid == 0 {
+        return format!("{folder} is in use by another process, of which {file} says nothing; wait for it or end it");
+    }
+    let held = format!("{folder} is in use by process {pid} on {host} since {started}");
+    let here = this_host();
+    if host == here {
+        return format!("{held}; wait for it or end it");
+    }
+    // The lock is held, so a process of that host or container still runs, or a file server has not noticed its end.
+    format!("{held}; this is {here}: wait for it or end it there, or, if {host} does not run any more, remove {file}")
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -317,6 +332,25 @@ mod tests {
         write_owner(dir.path(), other.id(), Some(start));
         read().interrupt().unwrap();
         assert_eq!(other.wait().unwrap().signal(), Some(2));
+    }
+
+    #[test]
+    fn the_lock_of_another_host_says_what_to_do_if_that_host_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let _lock = RunLock::take(dir.path(), "now").unwrap();
+        let path = dir.path().join("run.lock");
+        std::fs::write(&path, r#"{"pid": 7, "host": "elsewhere.example", "started": "before"}"#).unwrap();
+        let why = RunLock::take_with(dir.path(), "later", &mut || panic!("it waits")).unwrap_err().to_string();
+        let words = format!(
+            "is in use by process 7 on elsewhere.example since before; this is {}: wait for it or end it there, or, if \
+             elsewhere.example does not run any more, remove {}",
+            this_host(),
+            path.display()
+        );
+        assert!(why.ends_with(&words), "{why}");
+        // The advice works: the lock of a removed file protects nothing any more.
+        std::fs::remove_file(&path).unwrap();
+        RunLock::take(dir.path(), "later").unwrap();
     }
 
     #[test]

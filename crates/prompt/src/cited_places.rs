@@ -95,11 +95,13 @@ static FIRST_RANGE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:[\s`:#,(]|lines?|L)*(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?").expect("a valid pattern")
 });
 static FURTHER_RANGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*,\s*(\d+)(?:\s*[-\u{2013}\u{2014}]\s*(\d+))?\s*(?:[,;\])]|$)").expect("a valid pattern")
+    let (between, range) = (r"\s*(?:,|(?:,\s*)?\band\b)\s*", r"L?(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?");
+    let after = r"\s*(?:[,;\])]|$|and\s+(?:L?\d|docs/))";
+    Regex::new(&format!("^{between}{range}{after}")).expect("a valid pattern")
 });
 
-/// The ranges of lines right after the name of a document: `:3-5, 9]`. A number counts as a further line only if nothing but
-/// a closing mark or another number follows it.
+/// The ranges of lines right after the name of a document: `:3-5, 9 and 12]`. A number counts as a further line only if
+/// nothing but a closing mark, another number or another document follows it.
 fn leading_ranges(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -289,7 +291,11 @@ mod tests {
         for (text, expected) in [
             ("- Fees: docs/a.md:3; they are fixed", "a.md:3-3"),
             ("Lock [docs/a.md:1-2, 3] and [`docs/sub/a.md:2`]", "a.md:1-2 a.md:3-3 sub/a.md:2-2"),
+            ("Lock [docs/a.md:1 and 3]: it ends", "a.md:1-1 a.md:3-3"),
+            ("Lock [docs/a.md:1, 2, and 3 and docs/sub/a.md:2]", "a.md:1-1 a.md:2-2 a.md:3-3 sub/a.md:2-2"),
+            ("Lock [docs/a.md:L1 and L2-L3]", "a.md:1-1 a.md:2-3"),
             ("(docs/a.md:1, 2 clients are enough)", "a.md:1-1"),
+            ("docs/a.md:1 and 2 clients are enough; docs/a.md:1 and 2 and more", "a.md:1-1 a.md:1-1"),
             ("docs/a.md:2-99 is long", "a.md:2-3"),
             ("[docs/sub/a.md] is another protocol; docs/a.md:9 is not there", "sub/a.md:1-3"),
             ("docs/odd, name.md:2 and docs/aa.md:1, docs/a.mdx:1, xa.md:2", "odd, name.md:2-2"),

@@ -29,13 +29,26 @@ pub struct Drift {
     pub moved: usize,
     /// The moved passages that something cites, with their earlier and their new place.
     pub moved_cited: Vec<(Quoted, Quoted)>,
+    /// Cited text that is the same and in its place, and now below another heading.
+    pub other_heading: Vec<OtherHeading>,
     /// The requirements whose cited text was compared.
     pub compared: Vec<String>,
     /// Requirements that cite no text, each with its place in words.
     pub not_compared: Vec<(String, String)>,
 }
 
-/// A sentence, heading, table row or line of code of a document.
+/// Passages that follow each other below the same heading, and were below another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherHeading {
+    /// `None` if they were above the first heading.
+    pub before: Option<Quoted>,
+    /// `None` if they are above the first heading.
+    pub now: Option<Quoted>,
+    /// The passages as they are now; not empty.
+    pub passages: Vec<Quoted>,
+}
+
+/// A sentence, heading, table row, line of code or comment of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quoted {
     /// The path of the document below its folder.
@@ -149,12 +162,28 @@ impl<'a> Comparison<'a> {
     fn drift(&self) -> Drift {
         let mut drift = Drift::default();
         let in_place = self.pairing.in_place(&self.old, &self.new);
+        let mut headings = None;
         for (at, stays) in in_place.into_iter().enumerate() {
+            let is_at_its_line = self.pairing.new_of[at].is_some_and(|now| self.is_at_its_line(at, now));
+            if (stays || is_at_its_line) && self.is_cited(at) {
+                let other = self.other_headings(at);
+                if let Some((before, now)) = other {
+                    if headings != other {
+                        let heading = |all: &[Passage<'_>], at: Option<usize>| at.map(|at| quoted(&all[at]));
+                        let (before, now) = (heading(&self.old, before), heading(&self.new, now));
+                        drift.other_heading.push(OtherHeading { before, now, passages: Vec::new() });
+                    }
+                    let last = drift.other_heading.last_mut().map(|last| &mut last.passages);
+                    last.into_iter()
+                        .for_each(|last| last.extend(self.pairing.new_of[at].map(|now| quoted(&self.new[now]))));
+                }
+                headings = other;
+            }
             match (self.pairing.new_of[at], stays) {
                 (Some(_), true) => drift.unchanged += 1,
                 (Some(now), false) => {
                     drift.moved += 1;
-                    if self.is_cited(at) {
+                    if self.is_cited(at) && !is_at_its_line {
                         drift.moved_cited.push((quoted(&self.old[at]), quoted(&self.new[now])));
                     }
                 }
@@ -237,6 +266,23 @@ impl<'a> Comparison<'a> {
         self.citations[at].iter().any(|(item, _)| self.items[*item].kind != CitingKind::OutOfScope)
     }
 
+    fn is_at_its_line(&self, at: usize, now: usize) -> bool {
+        let (old, new) = (&self.old[at], &self.new[now]);
+        (&old.document.path, old.from) == (&new.document.path, new.from)
+    }
+
+    /// The headings above an earlier passage, before and now, if its text is below another heading now. A heading that only
+    /// got another text is the same one.
+    fn other_headings(&self, at: usize) -> Option<(Option<usize>, Option<usize>)> {
+        let (before, now) = (self.old[at].heading, self.new[self.pairing.new_of[at]?].heading);
+        let is_same = match (before, now) {
+            (None, None) => true,
+            (Some(before), Some(now)) => self.image[before] == Some(now) || self.old[before].text == self.new[now].text,
+            _ => false,
+        };
+        (!is_same).then_some((before, now))
+    }
+
     /// What cites both, in one place or in several.
     fn cited_both(&self, a: usize, b: usize) -> BTreeSet<CitedRange> {
         let items: BTreeSet<usize> = self.citations[b].iter().map(|(item, _)| *item).collect();
@@ -270,7 +316,7 @@ impl<'a> Comparison<'a> {
 
     /// What cites the text that this passage was added to, and the first such text: a sentence beside it in its paragraph, a
     /// place that spans the closest passages before and after it, or cited text that was here and is gone (`lost`). For a
-    /// passage that was elsewhere, only the first counts, unless it was in that paragraph before.
+    /// passage that was elsewhere, only the first counts, unless it was in that paragraph before; for a new comment, none.
     fn cited_beside(
         &self,
         at: usize,
@@ -280,6 +326,10 @@ impl<'a> Comparison<'a> {
         let mut found: Vec<(usize, CitedRange)> = Vec::new();
         let mut add =
             |source: usize, cited: &BTreeSet<CitedRange>| found.extend(cited.iter().map(|one| (source, *one)));
+        // A new comment says nothing about the text around it that a reader of the page would see.
+        if self.new[at].is_comment && self.sources[at].is_empty() {
+            return (BTreeSet::new(), None);
+        }
         let is_moved = self.pairing.old_of[at].is_some();
         let was_beside =
             |source: usize| self.sources[at].iter().any(|own| self.old[*own].paragraph == self.old[source].paragraph);

@@ -1,12 +1,13 @@
-//! Documents as passages that can be compared: sentences, headings, table rows and lines of code, without white space, line
+//! Documents as passages that can be compared: sentences, headings, table rows, lines of code and comments, without white space, line
 //! breaks and marks that do not change what they say.
 
 use std::ops::Range;
 
+use super::comments::without_comments;
 use super::documents::Document;
 use super::quote::{LineKind, is_heading, line_kinds, paragraph_sentences, paragraphs};
 
-/// A sentence, heading, table row or line of code.
+/// A sentence, heading, table row, line of code or comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Passage<'a> {
     pub document: &'a Document,
@@ -20,6 +21,8 @@ pub(super) struct Passage<'a> {
     /// The index of the heading above it.
     pub heading: Option<usize>,
     pub is_code: bool,
+    /// Whether it is an HTML comment, with its marks.
+    pub is_comment: bool,
 }
 
 /// All passages of the documents, in their order.
@@ -31,7 +34,11 @@ pub(super) fn passages(documents: &[Document]) -> Vec<Passage<'_>> {
 }
 
 fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
-    let lines: Vec<&str> = document.text.lines().collect();
+    // A comment is a passage of its own, and the text around it is the same without it.
+    let (text, comments) = without_comments(&document.text);
+    let mut comments = comments.into_iter().peekable();
+    // The numbers of the lines, because a line with nothing but a comment is left out.
+    let (numbers, lines): (Vec<usize>, Vec<&str>) = text.iter().map(|(number, line)| (*number, line.as_str())).unzip();
     // Lines of a quotation all begin with its mark, and would be a paragraph each.
     let unquoted = lines.iter().zip(line_kinds(&lines)).map(|(line, kind)| match kind {
         LineKind::Code => line,
@@ -40,7 +47,20 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
     let lines: Vec<&str> = unquoted.collect();
     let kinds = line_kinds(&lines);
     let mut heading = None;
+    let comment = |(from, to, text): (usize, usize, String), at: usize, heading| Passage {
+        document,
+        from,
+        to,
+        text,
+        paragraph: at..at + 1,
+        heading,
+        is_code: false,
+        is_comment: true,
+    };
     for block in blocks(&lines, &kinds) {
+        while let Some(before) = comments.next_if(|(from, ..)| *from < numbers[block.start]) {
+            all.push(comment(before, all.len(), heading));
+        }
         let start = all.len();
         let is_code = kinds[block.start] == LineKind::Code;
         let found = if is_code {
@@ -49,6 +69,8 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
             let least = code.clone().map(|line| indent(lines[line])).min().unwrap_or(0);
             let text = |line: usize| " ".repeat(indent(lines[line]) - least) + lines[line].trim();
             code.map(|line| (line + 1, line + 1, text(line))).collect()
+        } else if is_row_of_marks(&lines, block.start) {
+            vec![(block.start + 1, block.start + 1, lines[block.start].to_owned())]
         } else {
             paragraph_sentences(&lines, block.clone())
         };
@@ -58,14 +80,31 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         }
         all.extend(found.into_iter().map(|(from, to, text)| Passage {
             document,
-            from,
-            to,
+            from: numbers[from - 1],
+            to: numbers[to - 1],
             text: normalised(&text, is_code),
             paragraph: paragraph.clone(),
             heading,
             is_code,
+            is_comment: false,
         }));
     }
+    for after in comments {
+        all.push(comment(after, all.len(), heading));
+    }
+}
+
+/// Whether a line is a row of a table that says something by marks alone, such as `| \u{2713} | - |`. The second row, of
+/// dashes, only separates the head.
+fn is_row_of_marks(lines: &[&str], at: usize) -> bool {
+    let is_row = |at: usize| lines[at].trim().starts_with('|');
+    let is_second = at > 0 && is_row(at - 1) && !(at > 1 && is_row(at - 2));
+    let line = lines[at].trim();
+    let is_delimiter = is_second && line.contains('-') && line.chars().all(|c| "|-: ".contains(c));
+    is_row(at)
+        && !is_delimiter
+        && line.chars().any(|c| c != '|' && !c.is_whitespace())
+        && !line.contains(char::is_alphanumeric)
 }
 
 /// The lines of each paragraph; lines of code that follow each other are one block, without the lines of its fence.
@@ -108,6 +147,10 @@ fn normalised(text: &str, is_code: bool) -> String {
         let indent = &text[..text.len() - text.trim_start().len()];
         return format!("{indent}{words}");
     }
+    if text.starts_with('|') {
+        // The width of a column is no text.
+        return words.split('|').map(str::trim).collect::<Vec<_>>().join(" | ").trim().to_owned();
+    }
     let text = words;
     let unmarked = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(&text);
     unmarked.trim_start_matches('#').trim_start().to_owned()
@@ -135,7 +178,7 @@ mod tests {
                 "7-8 A quote that goes on.",
                 "11-11 x = 1",
                 "12-12 y = 2",
-                "14-14 |a|"
+                "14-14 | a |"
             ]
         );
         let other = "### A lock\n\nIt\nends.\nNever twice\n\n* Item one goes on.\n\n> A\n> quote that\n> goes on.\n\n~~~tla\n  x = 1\n\n  y =  2\n~~~\n";
@@ -143,6 +186,34 @@ mod tests {
             texts.iter().map(|text| text.split_once(' ').unwrap().1.to_owned()).collect()
         };
         assert_eq!(words(texts(other)), words(texts(one))[..7]);
+    }
+
+    #[test]
+    fn rows_of_marks_are_text_and_the_line_below_the_head_of_a_table_is_not() {
+        assert_eq!(
+            texts("| a | b |\n|---|:-:|\n| \u{2713} | |\n| - | - |\n|   |   |\n\n|  x|\n"),
+            ["1-1 | a | b |", "3-3 | \u{2713} |  |", "4-4 | - | - |", "7-7 | x |"]
+        );
+    }
+
+    #[test]
+    fn a_comment_is_a_passage_of_its_own_and_leaves_its_neighbours_as_they_are() {
+        let plain = "# A\nIt ends here\nat last. It is\nnever above.\n- One\n  goes on.\n";
+        let words = |text: &str| -> Vec<String> {
+            let texts = texts(text).into_iter().filter(|text| !text.contains("<!--"));
+            texts.map(|text| text.split_once(' ').unwrap().1.to_owned()).collect()
+        };
+        let commented = "# A <!-- toc -->\n<!--\nOwner: B.\n\n-->\nIt ends <!-- really? --> here\n<!-- now -->\nat last. \
+                         <!-- C. --> It is\nnever above.<!-- D -->\n<!-- E. -->\n- One\n  <!-- F -->\n  goes on.\n<!-- G -->\n";
+        assert_eq!(words(commented), words(plain));
+        let comments: Vec<String> = texts(commented).into_iter().filter(|text| text.contains("<!--")).collect();
+        assert_eq!(comments.len(), 9, "{comments:?}");
+        assert!(comments.contains(&"2-5 <!-- Owner: B. -->".to_owned()), "{comments:?}");
+        // No comments: in code, and without an end.
+        for text in ["```\n<!-- a -->\n```\nb\n", "A `<!--` mark. `-->`\n", "It <!-- goes on.\nTo the end.\n"] {
+            let documents = [Document { path: "a.md".to_owned(), text: text.to_owned() }];
+            assert!(passages(&documents).iter().all(|passage| !passage.is_comment), "{text}");
+        }
     }
 
     #[test]

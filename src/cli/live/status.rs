@@ -114,9 +114,9 @@ impl Status {
         &self.heading
     }
 
-    /// The node at work, and its revision.
-    pub(in crate::cli) fn work(&self) -> Option<(&str, u32)> {
-        self.work.as_ref().map(|work| (work.node.as_str(), work.rev))
+    /// The node at work, its revision, and when it began.
+    pub(in crate::cli) fn work(&self) -> Option<(&str, u32, &str)> {
+        self.work.as_ref().map(|work| (work.node.as_str(), work.rev, work.since.as_str()))
     }
 
     pub(super) fn with_error(self, error: Option<String>) -> Self {

@@ -3,6 +3,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use crate::cli::failure::Failure;
 
 /// Longest path from a client, in bytes.
@@ -74,12 +76,24 @@ impl AllowedFolders {
     pub(super) fn modules(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         let named = self.existing(what, given)?;
         let folder = if named.path.is_dir() { &named.path } else { named.path.parent().unwrap_or(&named.root) };
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        self.check_links(WalkDir::new(folder).max_depth(1))?;
+        Ok(named)
+    }
+
+    /// A folder of models: modules and configurations, also in its subfolders.
+    pub(super) fn models(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
+        let named = self.existing(what, given)?;
+        self.check_links(WalkDir::new(&named.path))?;
+        Ok(named)
+    }
+
+    /// Refuses links from modules and configurations to files outside.
+    fn check_links(&self, entries: WalkDir) -> Result<(), Failure> {
+        for entry in entries.into_iter().flatten() {
             let path = entry.path();
             let is_read = path.extension().is_some_and(|end| end == "tla" || end == "cfg");
-            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             let is_allowed = || path.canonicalize().is_ok_and(|to| self.0.iter().any(|root| to.starts_with(root)));
-            if is_read && is_link && !is_allowed() {
+            if is_read && entry.file_type().is_symlink() && !is_allowed() {
                 return Err(Failure::usage(format!(
                     "{}: this link leads outside of the allowed folders",
                     path.display()
@@ -87,7 +101,7 @@ impl AllowedFolders {
                 .hint("remove it, or replace it by the file"));
             }
         }
-        Ok(named)
+        Ok(())
     }
 
     /// A file or folder that may be created.

@@ -44,6 +44,14 @@ pub(super) async fn call(
             let command = job_calls::mutate(&folders, &parse(tool, arguments)?)?;
             job_calls::run(shared, context, Work::Mutate, command).await
         }
+        "test" => {
+            let command = job_calls::test(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Test, command).await
+        }
+        "drift" => {
+            let command = job_calls::drift(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Drift, command).await
+        }
         "explain_trace" => {
             let command = job_calls::explain(&folders, &parse(tool, arguments)?)?;
             job_calls::run(shared, context, Work::Explain, command).await

@@ -27,6 +27,7 @@ use crate::files;
 use crate::journal::{LockError, RunLock};
 use crate::pipeline::Run;
 use crate::process::Cancel;
+use crate::report::plain_reason;
 
 /// Most runs that go on at the same time below the allowed folders.
 const MAX_RUNNING: usize = 8;
@@ -191,7 +192,9 @@ pub(super) async fn result(run: &AllowedPath, cancel: &Cancel) -> Result<CallToo
     let revision = revisions.iter().rfind(|revision| best.is_none() || revision["revision"].as_u64() == best);
     let revision = revision.cloned().unwrap_or_default();
     let mut text = match (whole["outcome"].as_str(), finished["why"].as_str()) {
-        (Some(outcome), Some(why)) => format!("{}: {outcome}: {why}", run.relative()),
+        (Some(outcome), Some(why)) => {
+            format!("{}: {}: {}", run.relative(), outcome.replace('_', " "), plain_reason(why))
+        }
         _ => state.line(run),
     };
     let check = &revision["check"];

@@ -16,8 +16,8 @@ use super::jobs::{Job, Work};
 use super::own_program::OwnCommand;
 use super::session::Shared;
 use super::tool_arguments::{
-    AuditArguments, CheckArguments, Checker, ExplainArguments, FormulaArguments, JobArguments, MutateArguments,
-    TranslateArguments, checked_text,
+    AuditArguments, CheckArguments, Checker, DriftArguments, ExplainArguments, FormulaArguments, JobArguments,
+    MutateArguments, TestArguments, TranslateArguments, checked_text,
 };
 use super::tool_result::{complete, ended, running};
 use super::waiting::{Waited, requested_wait, wait_with_progress};
@@ -26,6 +26,8 @@ use crate::process::Status;
 
 /// Time after which the call of a client with tasks becomes a task.
 const TASK_AFTER: Duration = Duration::from_secs(3);
+/// Maximum length of a list of texts in one call.
+const MAX_LIST: usize = 100;
 /// Time for which a task is kept.
 pub(super) const TASK_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -89,6 +91,33 @@ pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Resul
         .operand(spec.path))
 }
 
+pub(super) fn test(folders: &AllowedFolders, given: &TestArguments) -> Result<OwnCommand, Failure> {
+    let folder = folders.models("folder", &given.folder)?;
+    if given.names.len() > MAX_LIST {
+        return Err(Failure::usage(format!("at most {MAX_LIST} names in one call")));
+    }
+    let mut command = OwnCommand::new("test", &folder.root)
+        .value("--format", Some("json"))
+        .value("--checker", given.checker.map(Checker::name))
+        .value("--tlc-timeout", given.timeout_seconds.map(|seconds| seconds.to_string()))
+        .values("--library", libraries(folders, &given.libraries)?)
+        .operand(folder.path);
+    for name in &given.names {
+        command = command.further_operand(checked_text("a name", name)?);
+    }
+    Ok(command)
+}
+
+/// Accepts no change: only the owner of the specification can say that it is still right.
+pub(super) fn drift(folders: &AllowedFolders, given: &DriftArguments) -> Result<OwnCommand, Failure> {
+    let run = folders.existing("job", &given.job)?;
+    let docs = folders.existing("docs", &given.docs)?;
+    Ok(OwnCommand::new("drift", &run.root)
+        .value("--format", Some("json"))
+        .value("--docs", Some(docs.path))
+        .operand(run.path))
+}
+
 /// Folders of modules. A jar is refused: TLC would run the code in it.
 fn libraries(folders: &AllowedFolders, given: &[String]) -> Result<Vec<PathBuf>, Failure> {
     let library = |path: &String| {
@@ -121,8 +150,8 @@ pub(super) fn audit(folders: &AllowedFolders, given: &AuditArguments) -> Result<
         return Err(Failure::usage("give policy, formulas, or both")
             .hint("for a run folder, policy \"default\" are the rules that govern every run"));
     }
-    if given.formulas.len() > 100 {
-        return Err(Failure::usage("at most 100 formulas in one call"));
+    if given.formulas.len() > MAX_LIST {
+        return Err(Failure::usage(format!("at most {MAX_LIST} formulas in one call")));
     }
     for formula in &given.formulas {
         command = command.value("--formula", Some(checked_text("a formula", formula)?));

@@ -25,7 +25,9 @@ pub(super) enum Work {
     Check,
     Translate,
     Explain,
+    Test,
     Mutate,
+    Drift,
     Audit,
     Formula,
 }
@@ -36,7 +38,9 @@ impl Work {
             Self::Check => "check",
             Self::Translate => "translate",
             Self::Explain => "explain",
+            Self::Test => "test",
             Self::Mutate => "mutate",
+            Self::Drift => "drift",
             Self::Audit => "audit",
             Self::Formula => "formula",
         }

@@ -49,9 +49,15 @@ impl OwnCommand {
         values.into_iter().fold(self, |command, value| command.value(flag, Some(value)))
     }
 
-    /// The last argument.
+    /// The operand, after all flags.
     pub(super) fn operand(mut self, operand: impl Into<OsString>) -> Self {
         self.args.extend(["--".into(), operand.into()]);
+        self
+    }
+
+    /// Another argument after the operand.
+    pub(super) fn further_operand(mut self, operand: impl Into<OsString>) -> Self {
+        self.args.push(operand.into());
         self
     }
 

@@ -93,7 +93,7 @@ impl RunState {
 
     fn place_of_work(&self, status: &Status) -> String {
         match (status.work(), self.view.state.position) {
-            (Some((node, rev)), _) => format!("running: at work on {node} of rev_{rev}"),
+            (Some((node, rev, since)), _) => format!("running: at work on {node} of rev_{rev} since {since}"),
             (None, Position::Node(node)) => format!("running: at {node}"),
             (None, _) => "running".to_owned(),
         }

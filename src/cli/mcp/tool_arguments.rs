@@ -113,6 +113,33 @@ pub(super) struct MutateArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(super) struct TestArguments {
+    /// Folder of models, with its subfolders: `M.cfg` and `M.….cfg` are tests of `M.tla`. A comment `\\* EXPECT violated Inv`
+    /// (or `deadlock`, `error`) in a configuration says what is expected [default: `holds`].
+    pub folder: String,
+    /// Run only tests whose path contains one of these texts [default: all].
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// `tlc` needs Java, `embedded` does not, `both` compares the two [default: auto].
+    pub checker: Option<Checker>,
+    /// Time limit in seconds for each run of the checker [default: 300].
+    pub timeout_seconds: Option<std::num::NonZeroU32>,
+    /// Folders with modules that are not beside the models.
+    #[serde(default)]
+    pub libraries: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DriftArguments {
+    /// Run folder, as `forge_start` returned it.
+    pub job: String,
+    /// Document or folder of documents, as it is now.
+    pub docs: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct AuditArguments {
     /// Run folder, or log of an agent: JSON lines, a transcript of Claude Code, or a list of messages.
     pub log: String,
@@ -137,7 +164,7 @@ pub(super) struct FormulaArguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobArguments {
-    /// Job id, as `check` or `mutate` returned it, for example `check-3`.
+    /// Job id, as `check`, `test` or `mutate` returned it, for example `check-3`.
     pub job: String,
     /// Wait up to this many seconds for its end, at most 45 [default: 0].
     pub wait_seconds: Option<u32>,

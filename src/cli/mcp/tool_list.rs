@@ -6,9 +6,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::tool_arguments::{
-    AnswerArguments, AuditArguments, CheckArguments, ExplainArguments, ForgeArguments, FormulaArguments, JobArguments,
-    MutateArguments, NextRequestArguments, QuestionArguments, RequestFileArguments, RunArguments, RunFolderArguments,
-    TranslateArguments,
+    AnswerArguments, AuditArguments, CheckArguments, DriftArguments, ExplainArguments, ForgeArguments,
+    FormulaArguments, JobArguments, MutateArguments, NextRequestArguments, QuestionArguments, RequestFileArguments,
+    RunArguments, RunFolderArguments, TestArguments, TranslateArguments,
 };
 
 /// What a tool may change.
@@ -43,6 +43,12 @@ pub(super) fn tools() -> Vec<Tool> {
             "Check a specification and explain its counterexample in sentences, or \
             explain what a run found.",
         ),
+        tool::<TestArguments>(
+            "test",
+            Reads,
+            "Check every configuration in a folder of models against its expected verdict. Each verdict names its bounds. \
+            Takes long for many models: returns a job id for job_status.",
+        ),
         tool::<MutateArguments>(
             "mutate",
             Writes,
@@ -59,10 +65,10 @@ pub(super) fn tools() -> Vec<Tool> {
         tool::<JobArguments>(
             "job_status",
             Reads,
-            "The result of a check or mutation run that returned a job id, or that it \
+            "The result of a check, test or mutation run that returned a job id, or that it \
             still runs.",
         ),
-        tool::<JobArguments>("job_cancel", Replaces, "End a check or mutation run that returned a job id."),
+        tool::<JobArguments>("job_cancel", Replaces, "End a check, test or mutation run that returned a job id."),
         tool::<ForgeArguments>(
             "forge_start",
             AsksModel,
@@ -88,6 +94,12 @@ pub(super) fn tools() -> Vec<Tool> {
             report, specification and journal.",
         ),
         tool::<RunFolderArguments>("forge_cancel", Replaces, "Stop a run. forge_resume continues it."),
+        tool::<DriftArguments>(
+            "drift",
+            Reads,
+            "Compare the documents that a run was made from with the documents as they are now: which requirements, properties \
+            and steps rest on changed text? Only the user can accept a change; the result names the command.",
+        ),
         tool::<QuestionArguments>(
             "answer_question",
             AsksModel,
@@ -130,9 +142,12 @@ fn schema<T: JsonSchema>() -> JsonObject {
     let schema = settings.into_generator().into_root_schema_for::<T>();
     match serde_json::to_value(schema) {
         Ok(Value::Object(mut object)) => {
+            // Clients assume this dialect anyway, and every byte is read by a model.
+            object.remove("$schema");
             object.remove("title");
             if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
                 properties.values_mut().for_each(remove_null);
+                properties.values_mut().for_each(remove_noise);
                 // Comments are wrapped.
                 for property in properties.values_mut() {
                     if let Some(text) = property["description"].as_str() {
@@ -143,6 +158,14 @@ fn schema<T: JsonSchema>() -> JsonObject {
             object
         }
         _ => JsonObject::new(),
+    }
+}
+
+/// Removes what says nothing to a client: the width of a number, and that a list is empty by default.
+fn remove_noise(property: &mut Value) {
+    if let Some(property) = property.as_object_mut() {
+        property.remove("format");
+        property.retain(|key, value| key != "default" || value.as_array().is_none_or(|list| !list.is_empty()));
     }
 }
 

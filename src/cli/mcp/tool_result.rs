@@ -3,6 +3,7 @@
 //! Claude Code (2.1) and Codex (0.171) show their model only the data of a result, if it has data, and Codex drops links. So
 //! the data repeats the text and the links; what is to be read as a text has no data.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
@@ -125,10 +126,16 @@ pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<CommandResu
             Ok(CommandResult::text(&format!("translated{module}")))
         }
         Ok(object) if work == Work::Mutate && object["mutants"].is_array() => Ok(mutation_result(&object)),
+        Ok(object) if work == Work::Test && object["tests"].is_array() => Ok(test_result(&object)),
         Ok(object @ Value::Object(_)) => {
             let (mut data, is_shortened) = shortened_value(&object);
             data["exit_status"] = json!(status);
-            Ok(CommandResult { text: summary(work, &object), data: Some(data), is_shortened })
+            let mut text = summary(work, &object);
+            if work == Work::Drift && !stderr.trim().is_empty() {
+                // What was not compared, and the commands for the user.
+                let _ = write!(text, "\n{}", shortened_text(stderr.trim(), MAX_RESULT / 4));
+            }
+            Ok(CommandResult { text, data: Some(data), is_shortened })
         }
         _ => Err(Failure::usage(shortened_text(stderr.trim(), MAX_RESULT / 2))),
     }
@@ -142,6 +149,7 @@ fn summary(work: Work, object: &Value) -> String {
         }
         Work::Formula => formula_line(object),
         Work::Audit => audit_lines(object),
+        Work::Drift => drift_lines(object),
         _ if object["verdict"].is_string() => verdict_line(object),
         _ => object["outcome"].as_str().map_or_else(|| shortened_text(&object.to_string(), 300), str::to_owned),
     }
@@ -175,6 +183,78 @@ fn audit_lines(object: &Value) -> String {
         let _ = write!(text, "\nwarning: {warning}");
     }
     shortened_text(&text, MAX_RESULT / 2)
+}
+
+/// Each change of text that the specification rests on, with its place and what rests on it; what was not compared. The texts
+/// are in the data.
+fn drift_lines(object: &Value) -> String {
+    fn text(value: &Value) -> &str {
+        value.as_str().unwrap_or_default()
+    }
+    fn list(value: &Value) -> &[Value] {
+        value.as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+    let mut lines = text(&object["summary"]).to_owned();
+    for change in list(&object["changes"]) {
+        let open: Vec<&str> = list(&change["open"]).iter().map(text).collect();
+        if open.is_empty() {
+            continue;
+        }
+        let place = match (change["file"].as_str(), change["line"].as_u64()) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ => format!("{} (the document is gone)", text(&change["before"]["document"])),
+        };
+        let is_open = |cites: &&Value| open.contains(&text(&cites["name"]));
+        let properties = list(&change["cited_by"]).iter().filter(is_open).flat_map(|cites| list(&cites["properties"]));
+        let properties: BTreeSet<&str> = properties.map(text).collect();
+        let checked = if properties.is_empty() {
+            String::new()
+        } else {
+            format!("; checked by {}", properties.into_iter().collect::<Vec<_>>().join(", "))
+        };
+        let _ = write!(lines, "\n{place} {}: {}{checked}", text(&change["change"]), open.join(", "));
+    }
+    for one in list(&object["not_compared"]) {
+        let _ = write!(lines, "\nnot compared: {}: {}", text(&one["requirement"]), text(&one["why"]));
+    }
+    shortened_text(&lines, MAX_RESULT / 2)
+}
+
+/// Every test with its verdict and bounds, those that did not pass first.
+fn test_result(object: &Value) -> CommandResult {
+    let mut tests: Vec<&Value> = object["tests"].as_array().into_iter().flatten().collect();
+    tests.sort_by_key(|test| test["result"] == "passed");
+    let counts = object["summary"].as_object().into_iter().flatten();
+    let counts = counts.filter(|(name, n)| name.as_str() == "passed" || n.as_u64() != Some(0));
+    let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", name.replace('_', " "))).collect();
+    let mut text = counts.join(", ");
+    for test in &tests {
+        let [name, result, expected, reason] =
+            ["name", "result", "expected", "reason"].map(|member| test[member].as_str().unwrap_or_default());
+        let found = match &test["check"] {
+            Value::Null => reason.to_owned(),
+            check => verdict_line(check),
+        };
+        let _ = write!(text, "\n{result}: {name}: expected {expected}; {found}");
+    }
+    if tests.iter().any(|test| test["result"] == "failed") {
+        text.push_str("\nexplain_trace with `spec` and `config` of a test explains its counterexample");
+    }
+    let short = |test: &&Value| {
+        let check = &test["check"];
+        let mut short = json!({
+            "name": test["name"], "module": test["module"], "result": test["result"], "expected": test["expected"],
+            "reason": test["reason"], "verdict": check["verdict"], "violated": check["violated"]["name"],
+            "bounds": check["bounds"],
+        });
+        if let Some(members) = short.as_object_mut() {
+            members.retain(|_, member| !member.is_null());
+        }
+        short
+    };
+    let whole = json!({ "summary": object["summary"], "tests": tests.iter().map(short).collect::<Vec<_>>() });
+    let (data, is_shortened) = shortened_value(&whole);
+    CommandResult { text: shortened_text(&text, MAX_RESULT / 2), data: Some(data), is_shortened }
 }
 
 /// Counts, and of the mutants only those that survived or are undecided: a person or an agent can do something about these.

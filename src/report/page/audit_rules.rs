@@ -185,7 +185,7 @@ fn row<'a>(
     let record = |state: u64| {
         let line = audited.log.places.line(state)?;
         let text = source.records.get(&line)?;
-        Some(Record { title: format!("Line {line} of the log, state {state}"), text: shown_record(text) })
+        Some(Record { title: format!("Line {line} of the log, state {state}"), text: shown_record(text, line) })
     };
     let is_long = finding.formula.chars().count() > FORMULA_LENGTH || finding.formula.lines().count() > 3;
     Row {
@@ -217,7 +217,10 @@ fn seen(source: &AuditSource<'_>, finding: &RuleFinding) -> String {
     let numbers = |states: &[u64], all: u64| {
         let shown: Vec<String> =
             states.iter().take(LISTED).filter_map(|state| places.number(*state)).map(|n| n.to_string()).collect();
-        let more = if all > shown.len() as u64 { ", \u{2026}" } else { "" };
+        let more = match all.saturating_sub(shown.len() as u64) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         let plural = if shown.len() == 1 && more.is_empty() { "" } else { "s" };
         if shown.is_empty() { String::new() } else { format!("{unit}{plural} {}{more}", shown.join(", ")) }
     };
@@ -263,12 +266,15 @@ fn lines(source: &AuditSource<'_>, finding: &RuleFinding) -> Vec<String> {
     lines
 }
 
-/// A record as indented JSON, if it is JSON.
-fn shown_record(text: &str) -> String {
+/// A record as indented JSON, if it is JSON. `line` is where the log has all of it.
+fn shown_record(text: &str, line: u64) -> String {
     let value = serde_json::from_str::<serde_json::Value>(text).ok();
     let text = value.map_or_else(|| text.trim_end().to_owned(), |value| format!("{value:#}"));
     match text.char_indices().nth(RECORD_LENGTH) {
-        Some((end, _)) => format!("{}\u{2026}", &text[..end]),
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            format!("{}\u{2026}\n({more} more characters: line {line} of the log has the whole record)", &text[..end])
+        }
         None => text,
     }
 }

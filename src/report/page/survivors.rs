@@ -140,7 +140,14 @@ fn touched(subject: &Subject, definition: &str) -> String {
 }
 
 /// What is new in the last step of the new behaviour. Of a new initial state, the variables that the change mentions come first.
+/// Says where the whole is, if anything is cut.
 fn effect(steps: &[Step], judgement: &Judgement) -> String {
+    let words = effect_words(steps, judgement);
+    let place = if let [_] = steps { "state" } else { "behaviour" };
+    if words.contains('\u{2026}') { format!("{words} (in full in the {place} below)") } else { words }
+}
+
+fn effect_words(steps: &[Step], judgement: &Judgement) -> String {
     match steps {
         [.., previous, step] => change_words(&changes(previous, step), usize::MAX)
             .map_or_else(|| "New step: no variable changes".to_owned(), |words| format!("New step: {words}")),

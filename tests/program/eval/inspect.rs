@@ -115,6 +115,10 @@ fn a_case_that_is_not_judged_is_an_error_and_has_no_score() {
     let [score, tier1, ..] = results["scores"].as_array().unwrap().as_slice() else { panic!("{results:#}") };
     assert_eq!((&score["scored_samples"], &score["unscored_samples"]), (&json!(2), &json!(4)));
     assert_eq!((&score["metrics"]["mean"]["value"], &tier1["scored_samples"]), (&json!(0.4), &json!(3)));
+    assert_eq!(log["eval"]["metrics"], json!([{ "name": "mean" }]));
+    // The mean of the suite, as the table says it.
+    let done = bench.run(&["eval", "--suite", "evals", "--runs", "runs", "--checker", "embedded"]).expect(2);
+    done.prints(&["Score of the suite: 0.40 (the mean of the scored cases)"]);
 }
 
 /// The demo's case with a recording that names its model and tokens.
@@ -177,14 +181,19 @@ fn inspect_itself_reads_the_log() {
     let script = "import inspect_ai.log as log\n\
                   for name in log.list_eval_logs('logs'):\n    \
                       assert log.read_eval_log(name, header_only=True).results.completed_samples == 3\n    \
-                      for sample in log.read_eval_log(name).samples:\n        \
-                          print(sample.id, bool(sample.error), sorted(sample.scores or {}))\n";
+                      whole = log.read_eval_log(name)\n    \
+                      for sample in whole.samples:\n        \
+                          print(sample.id, bool(sample.error), sorted(sample.scores or {}))\n    \
+                      means = lambda: [(s.name, s.scored_samples, s.metrics['mean'].value) for s in whole.results.scores]\n    \
+                      ours = means()\n    \
+                      log.recompute_metrics(whole)\n    \
+                      print(ours == means(), whole.results.completed_samples, means()[0])\n";
     let mut python = std::process::Command::new(project().join("target/inspect/bin/python"));
     let done = Done::of(&python.args(["-c", script]).current_dir(bench.dir.path()).output().unwrap()).expect(0);
     let all = "['score', 'tier_1', 'tier_2', 'tier_3']";
     let lines = format!(
         "good False {all}\nno_bugs False ['tier_1', 'tier_2']\nno_docs True []\nno_run True []\nundecided True []\n\
-         vacuous False ['score', 'tier_1', 'tier_2']\n"
+         vacuous False ['score', 'tier_1', 'tier_2']\nTrue 3 ('score', 2, 0.4)\n"
     );
     assert_eq!(done.stdout, lines, "{}", done.stderr);
 }

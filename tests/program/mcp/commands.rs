@@ -28,6 +28,7 @@ fn every_tool_describes_itself_and_its_arguments() {
         "answer_question",
         "audit",
         "check",
+        "drift",
         "explain_trace",
         "forge_cancel",
         "forge_result",
@@ -41,9 +42,12 @@ fn every_tool_describes_itself_and_its_arguments() {
         "next_request",
         "read_request_file",
         "submit_answer",
+        "test",
         "translate",
     ];
     assert_eq!(names, expected);
+    // A client sends all of it to its model, again and again.
+    assert!(list["result"].to_string().len() < 16_000, "{} bytes", list["result"].to_string().len());
     for tool in tools {
         assert!(tool["description"].as_str().unwrap().len() > 20, "{tool}");
         let schema = &tool["inputSchema"];

@@ -5,3 +5,4 @@ mod commands;
 mod hostile;
 mod jobs;
 mod runs;
+mod suites;
