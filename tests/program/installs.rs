@@ -43,6 +43,7 @@ fn the_wheel_is_described_by_cargo_toml() {
     for file in strings(&wheel["project"]["license-files"]) {
         assert!(exists(file), "{file}");
     }
+    assert_eq!(wheel["tool"]["maturin"]["sbom"]["rust"], false, "it names the folder of the build");
     assert!(exists(toml_of("Cargo.toml")["package"]["readme"].as_str().unwrap()));
 }
 
@@ -96,6 +97,28 @@ fn packages_for_other_tools_have_the_version_of_the_program() {
     let package = toml_of("Cargo.toml")["package"].clone();
     assert_eq!(npm["description"], package["description"]);
     assert_eq!(npm["license"], toml_of("Cargo.toml")["workspace"]["package"]["license"]);
+}
+
+#[test]
+fn the_book_names_the_version_of_the_program_and_of_rust() {
+    let rust = toml_of("Cargo.toml")["workspace"]["package"]["rust-version"].as_str().unwrap().to_owned();
+    for (page, starts) in [
+        ("docs/src/ci.md", &["tlaforge@v", "Rust "][..]),
+        ("docs/src/installing.md", &["tlaforge-", "tlaforge_", "/download/v"]),
+    ] {
+        let text = read(page);
+        for start in starts {
+            let after = text.match_indices(start).map(|(at, _)| &text[at + start.len()..]);
+            let named: Vec<&str> = after
+                .map(|rest| &rest[..rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len())])
+                .map(|version| version.trim_end_matches('.'))
+                .filter(|version| !version.is_empty())
+                .collect();
+            assert!(!named.is_empty(), "{page} has no version after {start:?}: the test has gone blind");
+            let expected = if *start == "Rust " { rust.as_str() } else { VERSION };
+            assert!(named.iter().all(|version| *version == expected), "{page}: {start:?} is followed by {named:?}");
+        }
+    }
 }
 
 #[test]

@@ -223,7 +223,7 @@ fn drift_lines(object: &Value) -> String {
 /// Every test with its verdict and bounds, those that did not pass first.
 fn test_result(object: &Value) -> CommandResult {
     let mut tests: Vec<&Value> = object["tests"].as_array().into_iter().flatten().collect();
-    tests.sort_by_key(|test| test["result"] == "passed");
+    tests.sort_by_key(|test| test["result"] == "pass");
     let counts = object["summary"].as_object().into_iter().flatten();
     let counts = counts.filter(|(name, n)| name.as_str() == "passed" || n.as_u64() != Some(0));
     let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", name.replace('_', " "))).collect();
@@ -237,7 +237,7 @@ fn test_result(object: &Value) -> CommandResult {
         };
         let _ = write!(text, "\n{result}: {name}: expected {expected}; {found}");
     }
-    if tests.iter().any(|test| test["result"] == "failed") {
+    if tests.iter().any(|test| test["result"] == "fail") {
         text.push_str("\nexplain_trace with `spec` and `config` of a test explains its counterexample");
     }
     let short = |test: &&Value| {

@@ -79,6 +79,21 @@ fn a_run_from_a_recording_ends_approved_and_its_results_are_resources() {
 }
 
 #[test]
+fn the_reason_of_a_run_that_is_not_approved_is_a_plain_sentence() {
+    let bench = counter::bench();
+    let point =
+        "## Open points\nO1 [docs/counter.md:3] May the worker stop early? Taken: no. Otherwise: yes. Affects: R1.\n";
+    let script = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}{point}")).having_read_all();
+    bench.forge(&script, &["--max-revisions", "0"]).expect(1).prints(&["open_points_accepted"]);
+    let mut client = Client::start(&bench);
+    let found = client.call("forge_result", &json!({ "job": "specs" }));
+    let said = found["message"].as_str().unwrap();
+    let sentence = "specs: not approved: the limit of 0 revisions is reached; still open: open points whose reading the review \
+                    does not accept: O1\n";
+    assert!(said.starts_with(sentence), "{said}");
+}
+
+#[test]
 fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
     let bench = counter::bench();
     few_answers(&bench);
@@ -101,6 +116,8 @@ fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
     let mut client = Client::start(&bench);
     let status = client.call("forge_status", &json!({ "job": "run" }));
     assert_eq!((&status["state"], &status["running"]), (&json!("waiting_for_answer"), &json!(true)), "{status}");
+    let since = format!("at work on informal_spec of rev_0 since {}", status["work"]["since"].as_str().unwrap());
+    assert!(status["message"].as_str().unwrap().contains(&since), "{status}");
     assert_eq!(status["pending_request"]["request"], request["request"]);
     submit(&mut client, &request, INFORMAL);
     let again = json!({ "job": "run", "request": request["request"], "text": "another" });

@@ -171,6 +171,23 @@ fn an_answer_that_is_not_text_stops_the_run_and_can_be_replaced() {
 }
 
 #[test]
+fn an_interrupted_run_writes_its_page_and_explores_nothing_for_it() {
+    let bench = bench();
+    let revise = crate::support::counter::issue("major", "extra_behavior", "It must stop.");
+    let script = crate::support::counter::good().answer("review", 0, 1, "draft", &revise).having_read_all();
+    // The recording ends with the first revision.
+    bench.forge(&script, &[]);
+    bench.run(&["report", "specs", "--html", "page.html"]).expect(0);
+    let is_without = |page: &str| page.contains("not shown: it was interrupted before");
+    assert!(!is_without(&bench.read("page.html")));
+    let mut waiting = Waiting::start(&bench, &["resume", "specs", "--provider", "handoff", "--html", "page.html"]);
+    waiting.signal("INT");
+    waiting.end().expect(130).says(&["the page is page.html"]);
+    let page = bench.read("page.html");
+    assert!(is_without(&page), "{page}");
+}
+
+#[test]
 fn another_provider_can_take_over_an_open_request() {
     let bench = bench();
     let waiting = Waiting::start(&bench, &RUN);
