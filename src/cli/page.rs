@@ -95,13 +95,12 @@ impl PageArgs {
                     "it was interrupted before; `tlaforge report {folder} --html FILE` writes a page with them"
                 ))
             };
-            graph = match cancel.is_cancelled() {
-                true => Some(interrupted()),
-                false => {
-                    let listed = list_states(&request, WITNESS_LIMITS, &cx).await?;
-                    Some(if cancel.is_cancelled() { listed.or_else(|_| interrupted()) } else { listed })
-                }
-            };
+            graph = Some(if cancel.is_cancelled() {
+                interrupted()
+            } else {
+                let listed = list_states(&request, WITNESS_LIMITS, &cx).await?;
+                if cancel.is_cancelled() { listed.or_else(|_| interrupted()) } else { listed }
+            });
         }
         let accepted = &read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
         let folder = &folder.display().to_string();

@@ -167,17 +167,17 @@ impl<'a> Comparison<'a> {
             let is_at_its_line = self.pairing.new_of[at].is_some_and(|now| self.is_at_its_line(at, now));
             if (stays || is_at_its_line) && self.is_cited(at) {
                 let other = self.other_headings(at);
-                if let Some((before, now)) = other {
-                    if headings != other {
+                if let Some((before, now, image)) = other {
+                    if headings != Some((before, now)) {
                         let heading = |all: &[Passage<'_>], at: Option<usize>| at.map(|at| quoted(&all[at]));
                         let (before, now) = (heading(&self.old, before), heading(&self.new, now));
                         drift.other_heading.push(OtherHeading { before, now, passages: Vec::new() });
                     }
-                    let last = drift.other_heading.last_mut().map(|last| &mut last.passages);
-                    last.into_iter()
-                        .for_each(|last| last.extend(self.pairing.new_of[at].map(|now| quoted(&self.new[now]))));
+                    if let Some(last) = drift.other_heading.last_mut() {
+                        last.passages.push(quoted(&self.new[image]));
+                    }
                 }
-                headings = other;
+                headings = other.map(|(before, now, _)| (before, now));
             }
             match (self.pairing.new_of[at], stays) {
                 (Some(_), true) => drift.unchanged += 1,
@@ -271,16 +271,17 @@ impl<'a> Comparison<'a> {
         (&old.document.path, old.from) == (&new.document.path, new.from)
     }
 
-    /// The headings above an earlier passage, before and now, if its text is below another heading now. A heading that only
-    /// got another text is the same one.
-    fn other_headings(&self, at: usize) -> Option<(Option<usize>, Option<usize>)> {
-        let (before, now) = (self.old[at].heading, self.new[self.pairing.new_of[at]?].heading);
+    /// The headings above an earlier passage, before and now, and the new passage, if its text is below another heading now.
+    /// A heading that only got another text is the same one.
+    fn other_headings(&self, at: usize) -> Option<(Option<usize>, Option<usize>, usize)> {
+        let image = self.pairing.new_of[at]?;
+        let (before, now) = (self.old[at].heading, self.new[image].heading);
         let is_same = match (before, now) {
             (None, None) => true,
             (Some(before), Some(now)) => self.image[before] == Some(now) || self.old[before].text == self.new[now].text,
             _ => false,
         };
-        (!is_same).then_some((before, now))
+        (!is_same).then_some((before, now, image))
     }
 
     /// What cites both, in one place or in several.

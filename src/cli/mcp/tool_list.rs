@@ -23,7 +23,11 @@ enum Effect {
 }
 
 pub(super) fn tools() -> Vec<Tool> {
-    use Effect::{AsksModel, Reads, Replaces, Writes};
+    [tools_of_commands(), tools_of_runs()].concat()
+}
+
+fn tools_of_commands() -> Vec<Tool> {
+    use Effect::{Reads, Replaces, Writes};
     vec![
         tool::<CheckArguments>(
             "check",
@@ -69,6 +73,12 @@ pub(super) fn tools() -> Vec<Tool> {
             still runs.",
         ),
         tool::<JobArguments>("job_cancel", Replaces, "End a check, test or mutation run that returned a job id."),
+    ]
+}
+
+fn tools_of_runs() -> Vec<Tool> {
+    use Effect::{AsksModel, Reads, Replaces, Writes};
+    vec![
         tool::<ForgeArguments>(
             "forge_start",
             AsksModel,

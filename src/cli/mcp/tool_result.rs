@@ -14,6 +14,7 @@ use super::own_program::MAX_OUTPUT;
 use super::shortened::{MAX_RESULT, shortened_text, shortened_value};
 use crate::cli::failure::Failure;
 use crate::process::{Ended, Status};
+use crate::report::counted;
 use crate::tla::{Bounds, bounds_sentence};
 
 /// A result with its links.
@@ -126,7 +127,7 @@ pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<CommandResu
             Ok(CommandResult::text(&format!("translated{module}")))
         }
         Ok(object) if work == Work::Mutate && object["mutants"].is_array() => Ok(mutation_result(&object)),
-        Ok(object) if work == Work::Test && object["tests"].is_array() => Ok(test_result(&object)),
+        Ok(object) if work == Work::Test && object["tests"].is_array() => Ok(test_result(&object, status)),
         Ok(object @ Value::Object(_)) => {
             let (mut data, is_shortened) = shortened_value(&object);
             data["exit_status"] = json!(status);
@@ -214,6 +215,20 @@ fn drift_lines(object: &Value) -> String {
         };
         let _ = write!(lines, "\n{place} {}: {}{checked}", text(&change["change"]), open.join(", "));
     }
+    for other in list(&object["other_heading"]) {
+        let heading = |which: &str| other[which]["text"].as_str().unwrap_or("no heading").to_owned();
+        let first = &other["passages"][0];
+        let count = list(&other["passages"]).len();
+        let _ = write!(
+            lines,
+            "\n{}:{} unchanged, and now below \"{}\", before below \"{}\" ({})",
+            text(&first["document"]),
+            first["from"],
+            heading("now"),
+            heading("before"),
+            counted(count, "cited passage")
+        );
+    }
     for one in list(&object["not_compared"]) {
         let _ = write!(lines, "\nnot compared: {}: {}", text(&one["requirement"]), text(&one["why"]));
     }
@@ -221,7 +236,7 @@ fn drift_lines(object: &Value) -> String {
 }
 
 /// Every test with its verdict and bounds, those that did not pass first.
-fn test_result(object: &Value) -> CommandResult {
+fn test_result(object: &Value, status: i32) -> CommandResult {
     let mut tests: Vec<&Value> = object["tests"].as_array().into_iter().flatten().collect();
     tests.sort_by_key(|test| test["result"] == "pass");
     let counts = object["summary"].as_object().into_iter().flatten();
@@ -252,7 +267,7 @@ fn test_result(object: &Value) -> CommandResult {
         }
         short
     };
-    let whole = json!({ "summary": object["summary"], "tests": tests.iter().map(short).collect::<Vec<_>>() });
+    let whole = json!({ "summary": object["summary"], "exit_status": status, "tests": tests.iter().map(short).collect::<Vec<_>>() });
     let (data, is_shortened) = shortened_value(&whole);
     CommandResult { text: shortened_text(&text, MAX_RESULT / 2), data: Some(data), is_shortened }
 }

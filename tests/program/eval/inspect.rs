@@ -193,7 +193,7 @@ fn inspect_itself_reads_the_log() {
     let all = "['score', 'tier_1', 'tier_2', 'tier_3']";
     let lines = format!(
         "good False {all}\nno_bugs False ['tier_1', 'tier_2']\nno_docs True []\nno_run True []\nundecided True []\n\
-         vacuous False ['score', 'tier_1', 'tier_2']\nTrue 3 ('score', 2, 0.4)\n"
+         vacuous False ['score', 'tier_1']\nTrue 3 ('score', 2, 0.4)\n"
     );
     assert_eq!(done.stdout, lines, "{}", done.stderr);
 }

@@ -60,6 +60,15 @@ fn each_rule_is_shown_over_the_states_with_its_robustness_and_the_record_that_br
 }
 
 #[test]
+fn a_record_that_is_cut_names_the_line_that_has_all_of_it() {
+    let bench = bench();
+    let long = format!("0.25, \"text\": \"{}\", ", "word ".repeat(600));
+    bench.write("log.jsonl", bench.read("log.jsonl").replacen("0.25, ", &long, 1));
+    let page = page(&bench);
+    assert!(page.contains(" more characters: line 11 of the log has the whole record)"), "{page}");
+}
+
+#[test]
 fn the_heading_counts_the_rules_that_never_applied() {
     let bench = Bench::without_tools();
     bench.finished_demo().expect(0);

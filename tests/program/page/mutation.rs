@@ -59,6 +59,19 @@ fn a_survivor_has_its_diff_and_a_behaviour_that_the_original_does_not_have() {
 }
 
 #[test]
+fn a_value_that_is_cut_is_in_full_in_the_behaviour_below() {
+    let bench = bench();
+    let long = "\"a value that is much longer than what the line of a survivor shows\"";
+    let module = MODULE.replace("parity = 0;", "parity = 0, label = \"\";");
+    let module =
+        module.replace("n := n + 1;", &format!("n := n + 1;\n    label := IF n = 4 THEN {long} ELSE \"short\";"));
+    bench.write("Up.tla", module);
+    let page = page(&bench, "mutants.out");
+    assert!(page.contains(" (in full in the behaviour below)"), "{page}");
+    assert!(traces(&page).to_string().contains("than what the line of a survivor shows"));
+}
+
+#[test]
 fn each_line_says_what_happened_to_its_mutants() {
     let bench = bench();
     let page = page(&bench, "mutants.out");
