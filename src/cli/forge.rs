@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::checker_progress::{remove_progress, write_progress};
 use super::contradictions::ContradictionReports;
 use super::failure::{Fails, Failure};
 use super::format::{FindingsFiles, FindingsFormat};
@@ -75,7 +76,7 @@ pub(super) async fn prepare(
     // Mutants need many short checks, and starting a JVM takes longer than most of them.
     let quick = if settings.strengthen > 0 { create_mutant_toolchain(settings, choice)? } else { None };
     let mutant_sample = create_mutant_sampling(settings)?;
-    let watcher = display.clone();
+    let (watcher, folder) = (display.clone(), out.to_owned());
     let context = NodeContext {
         caller,
         toolchain,
@@ -85,7 +86,10 @@ pub(super) async fn prepare(
         prompts,
         limits: tool_limits(settings)?,
         cancel,
-        progress: Box::new(move |p| watcher.show_check_progress(&p)),
+        progress: Box::new(move |p| {
+            watcher.show_check_progress(&p);
+            write_progress(&folder, &p);
+        }),
         recording_path: settings.given.record.clone(),
         modules: ModuleCache::default(),
     };
@@ -132,6 +136,7 @@ pub(super) async fn drive_and_report(
     let cancel = prepared.context.cancel.clone();
     let nodes = NodeDispatcher { context: prepared.context };
     let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
+    remove_progress(run.root());
     // Before the error is returned: the spinner would overwrite its message.
     display.finish();
     let finished = finished?;

@@ -15,6 +15,7 @@ mod audit_labels;
 mod audit_page;
 mod branch;
 mod check;
+mod checker_progress;
 mod checking;
 mod colored_text;
 mod completions;

@@ -44,6 +44,7 @@ pub struct Command {
     output_cap: u64,
     log: Option<PathBuf>,
     ends_with_parent: bool,
+    reports_error_lines: bool,
 }
 
 /// How a child ended.
@@ -101,6 +102,7 @@ impl Command {
             output_cap: OUTPUT_CAP,
             log: None,
             ends_with_parent: false,
+            reports_error_lines: false,
         }
     }
 
@@ -176,6 +178,13 @@ impl Command {
         self
     }
 
+    /// Also reports the lines of standard error as they arrive.
+    #[must_use]
+    pub fn reports_error_lines(mut self) -> Self {
+        self.reports_error_lines = true;
+        self
+    }
+
     /// The command line, for messages and logs.
     pub fn command_line(&self) -> String {
         let mut line = self.program.to_string_lossy().into_owned();
@@ -186,7 +195,8 @@ impl Command {
         line
     }
 
-    /// Runs it to its end. Calls `on_line` with each line of standard output as it arrives, without its line end.
+    /// Runs it to its end. Calls `on_line` with each line of standard output as it arrives, without its line end, and with those
+    /// of standard error if [`Command::reports_error_lines`] was called.
     ///
     /// Dropping the future kills the whole group.
     pub async fn run(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
@@ -215,7 +225,7 @@ impl Command {
             Pipe::new(child.stdout.take().map(|p| Box::new(p) as Box<dyn AsyncRead + Send + Unpin>)),
             Pipe::new(child.stderr.take().map(|p| Box::new(p) as Box<dyn AsyncRead + Send + Unpin>)),
         ];
-        let mut lines = Lines::default();
+        let mut lines = [Lines::default(), Lines::default()];
         let mut remaining = self.output_cap;
         // Why we end it, if we do.
         let mut ended_by_us: Option<Status> = None;
@@ -278,8 +288,8 @@ impl Command {
             if let Some((path, file)) = &mut log {
                 file.write_all(bytes).map_err(|source| log_error(path, source))?;
             }
-            if which == 0 {
-                lines.feed(bytes, on_line);
+            if which == 0 || self.reports_error_lines {
+                lines[which].feed(bytes, on_line);
             }
             if kept < count && ended_by_us.is_none() && exit.is_none() {
                 ended_by_us = Some(Status::OutputFlood);
@@ -288,7 +298,7 @@ impl Command {
             }
         }
         drop(lifeline);
-        lines.flush(on_line);
+        lines.iter_mut().for_each(|lines| lines.flush(on_line));
         let status = ended_by_us.unwrap_or_else(|| own_status(exit));
         let [stdout, stderr] = pipes.map(|p| p.kept);
         let wall = started.elapsed();

@@ -40,6 +40,12 @@ async fn output_and_status_are_returned_and_lines_are_seen_at_once() {
     assert_eq!(ended.stdout, b"one\ntwo\nend");
     assert_eq!(ended.stderr, b"bad\n");
     assert_eq!(lines, ["one", "two", "end"]);
+    let mut lines = Vec::new();
+    let noisy = shell("echo one; echo bad >&2; printf end >&2").reports_error_lines();
+    noisy.run(&Cancel::new(), &mut |line| lines.push(line.to_owned())).await.expect("the shell starts");
+    // The order between the two streams is not known.
+    lines.sort();
+    assert_eq!(lines, ["bad", "end", "one"]);
 }
 
 #[tokio::test]

@@ -87,7 +87,7 @@ impl Default for Limits {
 }
 
 /// Progress of one run of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The label of the run: `safety`, `temporal`, `witness WitnessPaid`, `trace`.
     pub run: String,

@@ -83,7 +83,7 @@ pub(super) fn parse(stdout: &str, stderr: &str, status: Status) -> ParsedOutput 
             parsed.finding = parse_violated_assumption(stderr).or_else(|| parse_refusal(stderr));
         }
         (Status::DeadlineExceeded, _) => {
-            if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(parse_progress) {
+            if let Some((generated, distinct, depth, _)) = stderr.lines().rev().find_map(parse_progress) {
                 parsed.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
             }
         }
@@ -104,12 +104,15 @@ fn parse_counts(line: &str) -> Option<(u64, u64, u64)> {
     Some((generated.parse().ok()?, distinct.parse().ok()?, depth.parse().ok()?))
 }
 
-/// Parses `progress: depth 190575, 190576 generated, 190575 distinct (0 fingerprint spills), …`
-fn parse_progress(line: &str) -> Option<(u64, u64, u64)> {
+/// Parses `progress: depth 190575, 190576 generated, 190575 distinct (0 fingerprint spills), 1 on queue (0 on disk), 3.0s` as
+/// the states generated and distinct, the depth, and the states on the queue.
+pub(super) fn parse_progress(line: &str) -> Option<(u64, u64, u64, u64)> {
     let (depth, rest) = line.strip_prefix("progress: depth ")?.split_once(", ")?;
     let (generated, rest) = rest.split_once(" generated, ")?;
-    let (distinct, _) = rest.split_once(" distinct ")?;
-    Some((generated.parse().ok()?, distinct.parse().ok()?, depth.parse().ok()?))
+    let (distinct, rest) = rest.split_once(" distinct ")?;
+    let (_, rest) = rest.split_once("), ")?;
+    let (queue, _) = rest.split_once(" on queue ")?;
+    Some((generated.parse().ok()?, distinct.parse().ok()?, depth.parse().ok()?, queue.parse().ok()?))
 }
 
 fn statistics(generated: u64, distinct: u64, depth: u64) -> Statistics {

@@ -13,13 +13,14 @@ use tlaforge_tla::Cfg;
 use tlaforge_tla::semantic::{CheckerText, rewrite_for_checker};
 
 use super::child_task::with_length;
+use super::embedded_output;
 use super::past_violations::{self, Continues};
 use super::plan::{RunPlan, free_name};
 use super::run::{KILLED, KILLED_MESSAGE};
 use super::run_folders::{RunFolder, RunFolders};
 use super::state_graph::{self, GraphLimits, GraphPlan};
 use super::witness_negations::Negations;
-use super::{Limits, SpecText, ToolContext, ToolError};
+use super::{Limits, Progress, SpecText, ToolContext, ToolError};
 
 /// The environment variable that makes the program the checker. Its value is the memory limit in bytes.
 pub const CHECKER_MARKER: &str = "TLAFORGE_EMBEDDED_CHECKER";
@@ -216,9 +217,16 @@ impl EmbeddedChecker<'_> {
                 shown.join(" ")
             }
         };
-        let command = command.deadline(cx.limits.check).output_cap(cx.limits.output);
+        // It reports its progress on standard error.
+        let command = command.deadline(cx.limits.check).output_cap(cx.limits.output).reports_error_lines();
+        let mut on_any_line = |line: &str| match embedded_output::parse_progress(line) {
+            Some((generated, distinct, _, queue)) => {
+                (cx.progress)(Progress { run: plan.label.clone(), generated, distinct, queue });
+            }
+            None => on_line(line),
+        };
         let ended = tokio::select! {
-            ended = command.run(enough, on_line) => ended.map_err(process_error)?,
+            ended = command.run(enough, &mut on_any_line) => ended.map_err(process_error)?,
             // Dropping the future kills the child.
             () = cx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };

@@ -43,6 +43,7 @@ impl FollowedRun {
         // Before the journal: a process that ends between the two has written its last event.
         let is_running = RunLock::is_held(run.folder());
         let error = self.snapshot(run).err();
-        self.status.with_process(is_running, run.checker_progress()).with_error(error)
+        let progress = run.checker_progress(self.status.work().map(|(_, _, since)| since));
+        self.status.with_process(is_running, progress).with_error(error)
     }
 }

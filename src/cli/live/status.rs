@@ -119,6 +119,14 @@ impl Status {
         self.work.as_ref().map(|work| (work.node.as_str(), work.rev, work.since.as_str()))
     }
 
+    /// How far the checker is, if it has reported that.
+    pub(in crate::cli) fn check_words(&self) -> Option<String> {
+        let Check { run, generated, distinct, queue } = self.check.as_ref()?;
+        Some(format!(
+            "the checker ({run}) has found {distinct} distinct states of {generated}, with {queue} on the queue"
+        ))
+    }
+
     pub(super) fn with_error(self, error: Option<String>) -> Self {
         Self { error, ..self }
     }

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::checker_progress::read_progress;
 use crate::cli::progress::CheckProgress;
 use crate::toolchain::Progress;
 
 pub(in crate::cli) struct WatchedRun {
     pub folder: PathBuf,
-    /// `None` if another process runs it: its checker reports to that process only.
+    /// `None` if another process runs it: then its reports are in a file.
     pub check: Option<CheckProgress>,
     /// Asks the run to stop; an error says why it cannot.
     pub stop: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
@@ -18,8 +19,12 @@ impl WatchedRun {
         self.folder.join("journal.jsonl")
     }
 
-    pub(super) fn checker_progress(&self) -> Option<Progress> {
-        self.check.as_ref()?.lock().ok()?.clone()
+    /// How far the checker is in the attempt that began at this time.
+    pub(super) fn checker_progress(&self, since: Option<&str>) -> Option<Progress> {
+        match &self.check {
+            Some(check) => check.lock().ok()?.clone(),
+            None => read_progress(&self.folder, since?),
+        }
     }
 
     pub(super) fn folder(&self) -> &Path {

@@ -231,7 +231,7 @@ async fn status(
 }
 
 fn describe(run: &AllowedPath) -> String {
-    RunState::read(&run.path).map_or_else(|failure| failure.message, |state| state.line(run))
+    RunState::read(&run.path).map_or_else(|failure| failure.message, |state| state.line_with_progress(run))
 }
 
 /// The next request of a run, or that there is none.

@@ -168,7 +168,11 @@ pub(super) fn status(run: &AllowedPath, state: &RunState) -> CallToolResult {
 
 /// The status, after what has just been done.
 pub(super) fn status_after(done: &str, run: &AllowedPath, state: &RunState) -> CallToolResult {
-    complete(format!("{done}{}", state.line(run)), shortened_value(&without_nulls(state.json(run))).0, Vec::new())
+    complete(
+        format!("{done}{}", state.line_with_progress(run)),
+        shortened_value(&without_nulls(state.json(run))).0,
+        Vec::new(),
+    )
 }
 
 /// A member that is null says nothing, and costs its reader tokens.

@@ -8,6 +8,7 @@ use walkdir::WalkDir;
 
 use super::allowed_folders::{AllowedFolders, AllowedPath};
 use super::pending_requests::{Pending, pending_requests};
+use crate::cli::checker_progress::read_progress;
 use crate::cli::failure::{Fails, Failure};
 use crate::cli::live::Status;
 use crate::cli::run_folder::run_failure;
@@ -60,7 +61,9 @@ impl RunState {
     }
 
     fn status(&self, run: &AllowedPath) -> Status {
-        Status::from_view(&run.path, &self.view, &self.entries).with_process(self.is_running, None)
+        let status = Status::from_view(&run.path, &self.view, &self.entries);
+        let progress = status.work().and_then(|(_, _, since)| read_progress(&run.path, since));
+        status.with_process(self.is_running, progress)
     }
 
     /// The status as data.
@@ -99,7 +102,13 @@ impl RunState {
         }
     }
 
-    /// One line for a person.
+    /// One line for a person, with how far the checker is.
+    pub(super) fn line_with_progress(&self, run: &AllowedPath) -> String {
+        let check = self.status(run).check_words().map(|words| format!("; {words}"));
+        self.line(run) + &check.unwrap_or_default()
+    }
+
+    /// One line for a person. It changes only with the journal and the process.
     pub(super) fn line(&self, run: &AllowedPath) -> String {
         let status = self.status(run);
         let heading = if self.is_running && self.view.finished.is_none() {

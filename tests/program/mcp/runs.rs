@@ -119,6 +119,18 @@ fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
     let since = format!("at work on informal_spec of rev_0 since {}", status["work"]["since"].as_str().unwrap());
     assert!(status["message"].as_str().unwrap().contains(&since), "{status}");
     assert_eq!(status["pending_request"]["request"], request["request"]);
+    // What the checker of the run has reported, unless that was before this attempt.
+    let report = |at: &str| {
+        let counts = json!({ "at": at, "run": "safety", "generated": 9, "distinct": 7, "queue": 2 });
+        bench.write("run/checker.json", counts.to_string());
+    };
+    let mut check = || client.call("forge_status", &json!({ "job": "run" }))["check"].clone();
+    report("2020-01-01T00:00:00Z");
+    assert_eq!(check(), Value::Null);
+    report(status["work"]["since"].as_str().unwrap());
+    assert_eq!(check()["distinct"], 7);
+    let said = client.call("forge_status", &json!({ "job": "run" }))["message"].to_string();
+    assert!(said.contains("the checker (safety) has found 7 distinct states of 9, with 2 on the queue"), "{said}");
     submit(&mut client, &request, INFORMAL);
     let again = json!({ "job": "run", "request": request["request"], "text": "another" });
     assert!(client.refused("submit_answer", &again).contains("an answer is final"));
@@ -138,6 +150,8 @@ fn a_run_that_the_client_answers_survives_its_server_and_ends_approved() {
     assert!(client.refused("submit_answer", &wrong).contains("does not list \"nope.md\""));
     client.call("submit_answer", &read);
     assert_eq!(next(&mut client)["state"], "approved");
+    wait_until("the process ends", || !bench.path("run/run.lock").exists());
+    assert!(!bench.path("run/checker.json").exists());
     let journal = bench.journal("run");
     assert_eq!(outcome(&journal), "approved");
     let answers: Vec<&Value> = journal.iter().filter(|e| name(e) == "answer_received").collect();
