@@ -298,7 +298,9 @@ impl Command {
             }
         }
         drop(lifeline);
-        lines.iter_mut().for_each(|lines| lines.flush(on_line));
+        for lines in &mut lines {
+            lines.flush(on_line);
+        }
         let status = ended_by_us.unwrap_or_else(|| own_status(exit));
         let [stdout, stderr] = pipes.map(|p| p.kept);
         let wall = started.elapsed();
