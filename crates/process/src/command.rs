@@ -298,9 +298,7 @@ impl Command {
             }
         }
         drop(lifeline);
-        for lines in &mut lines {
-            lines.flush(on_line);
-        }
+        Lines::flush_all(&mut lines, on_line);
         let status = ended_by_us.unwrap_or_else(|| own_status(exit));
         let [stdout, stderr] = pipes.map(|p| p.kept);
         let wall = started.elapsed();
@@ -416,6 +414,12 @@ struct Lines {
 }
 
 impl Lines {
+    fn flush_all(all: &mut [Self], on_line: &mut (dyn FnMut(&str) + Send)) {
+        for lines in all {
+            lines.flush(on_line);
+        }
+    }
+
     fn feed(&mut self, bytes: &[u8], on_line: &mut (dyn FnMut(&str) + Send)) {
         for piece in bytes.split_inclusive(|b| *b == b'\n') {
             self.partial.extend_from_slice(piece);
