@@ -294,3 +294,24 @@ fn only_the_command_line_prints_reads_the_environment_and_exits() {
         assert!(found.is_empty(), "{} uses {found:?}", path.display());
     }
 }
+
+#[test]
+fn members_whose_examples_are_not_tested_have_none() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let members = std::fs::read_dir(root.join("crates")).unwrap().map(|member| member.unwrap().path());
+    let untested: Vec<_> = members
+        .chain([root.to_owned()])
+        .filter(|member| std::fs::read_to_string(member.join("Cargo.toml")).unwrap().contains("doctest = false"))
+        .collect();
+    assert!(untested.len() > 5, "{untested:?}");
+    for entry in untested.iter().flat_map(|member| walkdir::WalkDir::new(member.join("src"))).map(Result::unwrap) {
+        if entry.path().extension().is_some_and(|x| x == "rs") {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            let example = text.lines().find(|line| {
+                let line = line.trim_start();
+                ["///", "//!"].iter().any(|doc| line.strip_prefix(doc).is_some_and(|rest| rest.trim() == "```"))
+            });
+            assert_eq!(example, None, "{}: remove `doctest = false` of its package", entry.path().display());
+        }
+    }
+}

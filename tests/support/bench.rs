@@ -1,7 +1,9 @@
 //! A temporary folder for each test, and the built program run in it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -52,6 +54,8 @@ impl Done {
 pub struct Bench {
     pub dir: tempfile::TempDir,
     env: Vec<(String, String)>,
+    /// Journals that were found to obey the default policy.
+    pub(super) audited: Mutex<BTreeSet<String>>,
 }
 
 impl Bench {
@@ -60,7 +64,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("home");
         std::fs::create_dir(&home).unwrap();
-        let mut bench = Self { dir, env: Vec::new() };
+        let mut bench = Self { dir, env: Vec::new(), audited: Mutex::default() };
         bench.set("HOME", home.to_str().unwrap());
         bench.set("PATH", "/usr/bin:/bin");
         bench.set("CI", "1");
