@@ -16,6 +16,7 @@ use super::formula::FormulaArgs;
 use super::init::InitArgs;
 use super::man::ManArgs;
 use super::mcp::McpArgs;
+use super::merge::MergeArgs;
 use super::mutate::MutateArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
@@ -64,6 +65,8 @@ pub(super) enum Command {
     Mutate(MutateArgs),
     /// Score a specification against a case of known bugs, or score a whole suite of cases.
     Eval(EvalArgs),
+    /// Merge the results of shards (`mutate --shard`, `eval --suite --shard`) into the file that one machine would have written.
+    Merge(MergeArgs),
     /// Check the journal of a run, or the log of any agent, against the rules of a policy.
     Audit(AuditArgs),
     /// Show the default policy (the guards and routes of a run, as formulas), or turn your own rules into formulas.

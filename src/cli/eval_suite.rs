@@ -1,5 +1,6 @@
 //! `tlaforge eval --suite`: evaluates every case that has a run or a recording.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,11 +26,13 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::make_paths_absolute;
 use crate::config::Layer;
 use crate::eval::{
-    Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results,
+    Case, CaseError, Comparison, Evaluation, Row, Specs, SuiteEntry, SuiteShard, compare, digest_case, load_suite,
+    mean, read_results, results,
 };
 use crate::exit::Exit;
-use crate::files;
+use crate::files::{self, Sha};
 use crate::llm::Recording;
+use crate::mutation::Shard;
 use crate::nodes::NodeDispatcher;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
@@ -55,6 +58,10 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
             return Err(Failure::usage(format!("{} has no case {one}", dir.display()))
                 .hint(format!("its cases are {}", names.join(", "))));
         }
+    }
+    let whole_suite = args.shard.map(|_| digest_suite(dir, &cases)).transpose()?;
+    if let Some(shard) = args.shard {
+        cases = shard.select(cases);
     }
     let inspect_log = args.inspect_log.as_deref().map(|file| PreparedLog::new(file, dir, &cases)).transpose()?;
     let evaluator = Evaluator::new(&args, &load_settings(args.tools.layer())?)?;
@@ -84,8 +91,13 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let entries: Vec<Entry> = case_results.into_iter().map(|(entry, _)| entry).collect();
     let rows: Vec<Row> = evaluations(&entries).map(Row::summarize).collect();
     let comparison = before.map(|before| {
-        // With --show-one, the other cases are not evaluated, so they have not got worse.
-        let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
+        // With --show-one, the other cases are not evaluated, so they have not got worse; nor have those of other shards.
+        let is_of_another_shard = |row: &Row| {
+            whole_suite.as_ref().is_some_and(|suite| suite.contains_key(&row.case))
+                && !entries.iter().any(|entry| entry.case == row.case)
+        };
+        let is_evaluated =
+            |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case) && !is_of_another_shard(row);
         compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
     let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows), "", ""));
@@ -100,7 +112,13 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         print(&entries, &rows, comparison.as_ref(), &args);
     }
     if let Some(path) = &args.results {
-        write_file(path, &results(&rows))?;
+        let table = match (args.shard, whole_suite) {
+            (Some(shard), Some(suite)) => {
+                suite_shard(shard, suite, &args, &evaluator, &entries, &cancel).await?.results(&rows)
+            }
+            _ => results(&rows),
+        };
+        write_file(path, &table)?;
     }
     if let Some(path) = &args.junit {
         write_file(path, &report::junit(&entries))?;
@@ -223,6 +241,48 @@ impl Suite<'_> {
         let display = if self.args.show_one.is_some() { self.display } else { &silent };
         self.evaluator.evaluate(&specs, case, &settings, self.cancel, display).await
     }
+}
+
+/// The checksum of each case of the suite.
+fn digest_suite(dir: &Path, cases: &[SuiteEntry]) -> Result<BTreeMap<String, Sha>, Failure> {
+    let digest = |(name, _): &SuiteEntry| {
+        let root = dir.join(name);
+        let sha = digest_case(&root).map_err(|e| {
+            Failure::usage(format!("the case {} cannot be read: {e}", root.display()))
+                .hint("--shard computes a checksum of every case, so that `tlaforge merge` can compare the shards")
+        })?;
+        Ok((name.clone(), sha))
+    };
+    cases.iter().map(digest).collect()
+}
+
+/// What `tlaforge merge` compares of the shards.
+async fn suite_shard(
+    shard: Shard,
+    suite: BTreeMap<String, Sha>,
+    args: &EvalArgs,
+    evaluator: &Evaluator,
+    entries: &[Entry],
+    cancel: &Cancel,
+) -> Result<SuiteShard, Failure> {
+    let settings = load_settings(args.tools.layer())?;
+    let versions = json!({
+        "tlaforge": env!("CARGO_PKG_VERSION"),
+        "checkers": evaluator.checker_versions(&settings, cancel).await?,
+    });
+    let options = json!({
+        "runs": args.runs.is_some(),
+        "checker": settings.checker,
+        "tlc_timeout": settings.tlc_timeout,
+    });
+    let without_row = |entry: &Entry| {
+        let why = match &entry.outcome {
+            Outcome::Evaluated(_) => return None,
+            Outcome::Skipped(why) | Outcome::Failed { what: why, .. } => why,
+        };
+        Some((entry.case.clone(), why.clone()))
+    };
+    Ok(SuiteShard { shard, versions, options, suite, without_row: entries.iter().filter_map(without_row).collect() })
 }
 
 fn nothing_to_evaluate(args: &EvalArgs) -> String {

@@ -43,6 +43,7 @@ mod inspect_log;
 mod live;
 mod man;
 mod mcp;
+mod merge;
 mod model_client;
 mod mutate;
 mod new_run;

@@ -13,8 +13,8 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, drift, eval, formula, init, man, mcp, mutate, policy, report, resume, run,
-    schema, test, translate, watch,
+    audit, check, completions, demo, doctor, drift, eval, formula, init, man, mcp, merge, mutate, policy, report,
+    resume, run, schema, test, translate, watch,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -96,6 +96,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Translate(args) => translate::translate(args).await,
         Command::Mutate(args) => mutate::mutate(args).await,
         Command::Eval(args) => eval::eval(args).await,
+        Command::Merge(args) => merge::merge(&args),
         Command::Audit(args) => audit::audit(&args).await,
         Command::Policy(args) => policy::policy(&args).await,
         Command::Formula(args) => formula::formula(&args),

@@ -19,6 +19,7 @@ mod installs;
 mod labels;
 mod libraries;
 mod mcp;
+mod merge;
 mod model_tests;
 mod mutant_sample;
 mod mutation;
