@@ -12,6 +12,7 @@ use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::drift::DriftArgs;
 use super::eval_args::EvalArgs;
+use super::forge_all::ForgeAllArgs;
 use super::formula::FormulaArgs;
 use super::init::InitArgs;
 use super::man::ManArgs;
@@ -53,6 +54,9 @@ pub(super) enum Command {
     /// Run the built-in token swap example from a recording, without a model. Downloads tla2tools.jar once if Java is
     /// installed and the jar is not.
     Demo(DemoArgs),
+    /// Draft and check many specifications: sets of documents × models × settings, several runs at a time, under one limit of
+    /// money. The same command continues what was interrupted.
+    ForgeAll(ForgeAllArgs),
     /// Continue a run, or start a branch from one of its revisions.
     Resume(ResumeArgs),
     /// Translate, parse and check one specification.

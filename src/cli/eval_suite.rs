@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::eval_args::EvalArgs;
@@ -17,6 +16,7 @@ use super::inspect_log::PreparedLog;
 use super::new_run::{DocumentSource, NewRun, create_run};
 use super::output_file::write_file;
 use super::page::write_page;
+use super::parallel::{do_in_parallel, worst_exit};
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
 use super::run_folder::run_failure;
@@ -71,20 +71,18 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     display.announce(&format!("evaluating {count} of {}", dir.display()));
     let (began, all, finished) = (Instant::now(), cases.len(), AtomicUsize::new(0));
     let suite = Suite { args: &args, evaluator: &evaluator, cancel: &cancel, display: &display };
-    let counting = |done: CaseResult| {
-        let count = finished.fetch_add(1, Ordering::Relaxed) + 1;
-        display.note_without_spinner(&format!("{} is done ({count} of {all})", done.0.case));
-        done
+    let note_end = |(entry, _): &CaseResult, count: usize| {
+        finished.store(count, Ordering::Relaxed);
+        display.note_without_spinner(&format!("{} is done ({count} of {all})", entry.case));
     };
-    let work =
-        stream::iter(cases).map(|(name, case)| suite.evaluate_case(name, case)).buffer_unordered(job_count(&args));
+    let work = cases.into_iter().map(|(name, case)| suite.evaluate_case(name, case));
+    let work = do_in_parallel(work, job_count(&args), note_end);
     let status =
         || display.show_status(&format_progress(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
-    let mut case_results: Vec<CaseResult> =
-        with_status(work.map(counting).collect(), display.status_interval(), status).await;
+    let mut case_results: Vec<CaseResult> = with_status(work, display.status_interval(), status).await;
     display.finish();
     case_results.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
-    let worst = case_results.iter().map(|(_, exit)| *exit).max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok);
+    let worst = worst_exit(case_results.iter().map(|(_, exit)| *exit));
     if worst == Exit::Interrupted {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
@@ -133,21 +131,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let overall = if got_worse || too_low.is_some() { Exit::Negative } else { Exit::Ok };
     // Kept apart from the cases: tools are shared, so a contradiction belongs to no single case.
     let defect = if is_contradicted { Exit::Defect } else { Exit::Ok };
-    Ok([worst, overall, defect].into_iter().max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok))
-}
-
-/// Ranks exit statuses for the status of the whole command: a missing result ranks above a bad result.
-fn rank(exit: Exit) -> u8 {
-    match exit {
-        Exit::Ok => 0,
-        Exit::Negative => 1,
-        Exit::Undecided => 2,
-        Exit::Usage => 3,
-        // Above a defect: after an interruption, the other results are incomplete.
-        Exit::Interrupted => 9,
-        Exit::Defect => 8,
-        _ => 4,
-    }
+    Ok(worst_exit([worst, overall, defect]))
 }
 
 struct Suite<'a> {

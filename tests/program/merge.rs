@@ -220,10 +220,10 @@ fn shards_of_another_suite_are_refused() {
     refuse(&[one, "edited.csv"], &["different versions: versions.tlaforge is"]);
     bench.write("mutants.json", "{}");
     refuse(&[one, "mutants.json"], &["mutants.json is a result of mutate, and 1of2.csv is not"]);
-    eval(&bench, &["--results", "limit.csv", "--shard", "2/2", "--tlc-timeout", "50"]).expect(2);
+    eval(&bench, &["--results", "limit.csv", "--shard", "2/2", "--tlc-timeout", "50"]).expect(0);
     refuse(&[one, "limit.csv"], &["different selections: options.tlc_timeout is 300 in the first and 50"]);
     bench.write("evals/c/docs/more.md", "# More\n");
-    eval(&bench, &["--results", "changed.csv", "--shard", "2/2"]).expect(2);
+    eval(&bench, &["--results", "changed.csv", "--shard", "2/2"]).expect(0);
     refuse(&[one, "changed.csv"], &["different suites: suite.c is", "run every shard on the same cases"]);
     bench.run(&["eval", "runs/a", "evals/a", "--shard", "1/2"]).expect(2).says(&["--shard", "--suite"]);
 }
