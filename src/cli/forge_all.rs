@@ -109,7 +109,9 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     let mut results: Vec<ForgedRun> = known.into_iter().filter_map(|(known, _)| known).collect();
     let mut file = ResultsFile::begin(&args.out, &results)?;
     let ended = results.len();
-    results.iter().for_each(|run| print_run(run, args.format, Some(&display)));
+    for run in &results {
+        print_run(run, args.format, Some(&display));
+    }
     display.announce(&format!("{} of {}, {jobs} at a time", counted(open.len(), "run"), planned.len()));
     let (began, finished, mut trouble) = (Instant::now(), std::sync::atomic::AtomicUsize::new(0), None);
     let note_end = |run: &ForgedRun, count: usize| {
@@ -244,7 +246,7 @@ impl AllRuns<'_> {
             return self.unstarted(planned, &format!("the limit of ${limit} for all runs is reached"), Exit::Undecided);
         }
         let folder = self.folder(planned);
-        match self.drive(planned, &folder).await {
+        match Box::pin(self.drive(planned, &folder)).await {
             Ok(run) => run,
             Err(failure) if failure.exit == Exit::Interrupted => {
                 self.unstarted(planned, "interrupted", Exit::Interrupted)

@@ -327,7 +327,8 @@ fn identify_selection(selected: &[Mutant], file: &str) -> Value {
 
 /// What `merge` compares of the files that the mutants are made from.
 fn identify_specification(subject: &Subject, libraries: &Libraries) -> Value {
-    let modules: String = subject.local_modules.iter().map(|(name, text)| format!("{name}\0{text}\0")).collect();
+    let modules: String =
+        subject.local_modules.iter().flat_map(|(name, text)| [name.as_str(), "\0", text, "\0"]).collect();
     json!({
         "file": subject.file,
         "module": Sha::digest(&subject.source),

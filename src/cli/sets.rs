@@ -62,10 +62,20 @@ struct Variant {
     layer: Layer,
 }
 
+/// The entries of a table.
+struct SetsTable {
+    sets: Vec<Set>,
+    models: Vec<Variant>,
+    settings: Vec<Variant>,
+}
+
 /// The runs of a table or of a folder of sets, in their order: by model, then settings, then set.
 pub(super) fn plan_runs(path: &Path, flags: &Layer) -> Result<Vec<PlannedRun>, Failure> {
-    let (sets, models, settings) =
-        if path.is_dir() { (sets_of_folder(path)?, Vec::new(), Vec::new()) } else { read_table(path)? };
+    let SetsTable { sets, models, settings } = if path.is_dir() {
+        SetsTable { sets: sets_of_folder(path)?, models: Vec::new(), settings: Vec::new() }
+    } else {
+        read_table(path)?
+    };
     let mut runs = Vec::new();
     for model in optional(&models) {
         for variant in optional(&settings) {
@@ -150,7 +160,7 @@ fn sets_of_folder(folder: &Path) -> Result<Vec<Set>, Failure> {
 const USE: &str = "name a folder with a subfolder for each set of documents, or a table (.toml) with [[set]]; for the documents \
                    of one run: tlaforge run DOCS";
 
-fn read_table(path: &Path) -> Result<(Vec<Set>, Vec<Variant>, Vec<Variant>), Failure> {
+fn read_table(path: &Path) -> Result<SetsTable, Failure> {
     let shown = path.display().to_string();
     let text = files::read_text(path, files::SMALL)
         .map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")).hint(USE))?;
@@ -198,7 +208,7 @@ fn read_table(path: &Path) -> Result<(Vec<Set>, Vec<Variant>, Vec<Variant>), Fai
         }
         Ok(variants)
     };
-    Ok((sets, variants(file.model, "model")?, variants(file.settings, "settings")?))
+    Ok(SetsTable { sets, models: variants(file.model, "model")?, settings: variants(file.settings, "settings")? })
 }
 
 fn take_text(table: &mut Table, key: &str, place: &str) -> Result<Option<String>, String> {

@@ -59,7 +59,8 @@ pub fn digest_case(root: &Path) -> std::io::Result<Sha> {
         let entry = entry?;
         if entry.file_type().is_file() {
             let name = entry.path().strip_prefix(root).unwrap_or(entry.path()).display().to_string();
-            list += &format!("{name}\0{}\n", Sha::digest(files::read(entry.path(), files::LARGE)?));
+            let sha = Sha::digest(files::read(entry.path(), files::LARGE)?);
+            list.extend([name.as_str(), "\0", sha.as_str(), "\n"]);
         }
     }
     Ok(Sha::digest(list))

@@ -161,12 +161,12 @@ fn find_difference(one: &Value, two: &Value, path: &str) -> Option<(String, Valu
     let (Value::Object(first), Value::Object(second)) = (one, two) else {
         return (one != two).then(|| (path.to_owned(), one.clone(), two.clone()));
     };
-    let keys = first.keys().chain(second.keys().filter(|key| !first.contains_key(*key)));
+    let mut keys = first.keys().chain(second.keys().filter(|key| !first.contains_key(*key)));
     let below = |key: &String| {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         find_difference(first.get(key).unwrap_or(&Value::Null), second.get(key).unwrap_or(&Value::Null), &path)
     };
-    keys.filter_map(below).next()
+    keys.find_map(below)
 }
 
 #[cfg(test)]
