@@ -12,10 +12,12 @@ use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::drift::DriftArgs;
 use super::eval_args::EvalArgs;
+use super::forge_all::ForgeAllArgs;
 use super::formula::FormulaArgs;
 use super::init::InitArgs;
 use super::man::ManArgs;
 use super::mcp::McpArgs;
+use super::merge::MergeArgs;
 use super::mutate::MutateArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
@@ -52,6 +54,9 @@ pub(super) enum Command {
     /// Run the built-in token swap example from a recording, without a model. Downloads tla2tools.jar once if Java is
     /// installed and the jar is not.
     Demo(DemoArgs),
+    /// Draft and check many specifications: sets of documents × models × settings, several runs at a time, under one limit of
+    /// money. The same command continues what was interrupted.
+    ForgeAll(ForgeAllArgs),
     /// Continue a run, or start a branch from one of its revisions.
     Resume(ResumeArgs),
     /// Translate, parse and check one specification.
@@ -64,6 +69,8 @@ pub(super) enum Command {
     Mutate(MutateArgs),
     /// Score a specification against a case of known bugs, or score a whole suite of cases.
     Eval(EvalArgs),
+    /// Merge the results of shards (`mutate --shard`, `eval --suite --shard`) into the file that one machine would have written.
+    Merge(MergeArgs),
     /// Check the journal of a run, or the log of any agent, against the rules of a policy.
     Audit(AuditArgs),
     /// Show the default policy (the guards and routes of a run, as formulas), or turn your own rules into formulas.

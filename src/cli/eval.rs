@@ -32,7 +32,11 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     };
     // clap does not ask for `--suite` here: it conflicts with `SPECS`, which is given.
     let suite_flags = [("--runs", args.runs.is_some()), ("--compare", args.compare.is_some())];
-    let more_flags = [("--results", args.results.is_some()), ("--inspect-log", args.inspect_log.is_some())];
+    let more_flags = [
+        ("--results", args.results.is_some()),
+        ("--inspect-log", args.inspect_log.is_some()),
+        ("--shard", args.shard.is_some()),
+    ];
     let suite_flags = suite_flags.into_iter().chain(more_flags);
     if let Some((flag, _)) = suite_flags.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{flag} needs --suite")).hint("add --suite DIR, or remove the flag"));

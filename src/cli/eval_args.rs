@@ -10,6 +10,7 @@ use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_positive, parse_share};
+use crate::mutation::Shard;
 
 #[derive(Debug, ClapArgs)]
 // A group, so that the error for missing arguments names the flag, too.
@@ -30,6 +31,10 @@ pub(super) struct EvalArgs {
     /// Only evaluate this case of the suite, and show it in full [default: all cases].
     #[arg(long, value_name = "CASE", requires = "suite", add = cases_of_suite())]
     pub show_one: Option<String>,
+    /// Only evaluate the K-th of N parts of the suite, to distribute it over several machines; `tlaforge merge` puts their
+    /// `--results` together [default: all].
+    #[arg(long, value_name = "K/N", requires = "suite", conflicts_with = "show_one")]
+    pub shard: Option<Shard>,
     /// Number of cases and known bugs to judge in parallel; together they use the memory of one run [default: one per
     /// processor].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]

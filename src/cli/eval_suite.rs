@@ -1,11 +1,11 @@
 //! `tlaforge eval --suite`: evaluates every case that has a run or a recording.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::eval_args::EvalArgs;
@@ -16,6 +16,7 @@ use super::inspect_log::PreparedLog;
 use super::new_run::{DocumentSource, NewRun, create_run};
 use super::output_file::write_file;
 use super::page::write_page;
+use super::parallel::{do_in_parallel, worst_exit};
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
 use super::run_folder::run_failure;
@@ -25,11 +26,13 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::make_paths_absolute;
 use crate::config::Layer;
 use crate::eval::{
-    Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results,
+    Case, CaseError, Comparison, Evaluation, Row, Specs, SuiteEntry, SuiteShard, compare, digest_case, load_suite,
+    mean, read_results, results,
 };
 use crate::exit::Exit;
-use crate::files;
+use crate::files::{self, Sha};
 use crate::llm::Recording;
+use crate::mutation::Shard;
 use crate::nodes::NodeDispatcher;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
@@ -56,6 +59,10 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
                 .hint(format!("its cases are {}", names.join(", "))));
         }
     }
+    let whole_suite = args.shard.map(|_| digest_suite(dir, &cases)).transpose()?;
+    if let Some(shard) = args.shard {
+        cases = shard.select(cases);
+    }
     let inspect_log = args.inspect_log.as_deref().map(|file| PreparedLog::new(file, dir, &cases)).transpose()?;
     let evaluator = Evaluator::new(&args, &load_settings(args.tools.layer())?)?;
     let cancel = cancel_on_signals();
@@ -64,28 +71,31 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     display.announce(&format!("evaluating {count} of {}", dir.display()));
     let (began, all, finished) = (Instant::now(), cases.len(), AtomicUsize::new(0));
     let suite = Suite { args: &args, evaluator: &evaluator, cancel: &cancel, display: &display };
-    let counting = |done: CaseResult| {
-        let count = finished.fetch_add(1, Ordering::Relaxed) + 1;
-        display.note_without_spinner(&format!("{} is done ({count} of {all})", done.0.case));
-        done
+    let note_end = |(entry, _): &CaseResult, count: usize| {
+        finished.store(count, Ordering::Relaxed);
+        display.note_without_spinner(&format!("{} is done ({count} of {all})", entry.case));
     };
-    let work =
-        stream::iter(cases).map(|(name, case)| suite.evaluate_case(name, case)).buffer_unordered(job_count(&args));
+    let work = cases.into_iter().map(|(name, case)| suite.evaluate_case(name, case));
+    let work = do_in_parallel(work, job_count(&args), note_end);
     let status =
         || display.show_status(&format_progress(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
-    let mut case_results: Vec<CaseResult> =
-        with_status(work.map(counting).collect(), display.status_interval(), status).await;
+    let mut case_results: Vec<CaseResult> = with_status(work, display.status_interval(), status).await;
     display.finish();
     case_results.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
-    let worst = case_results.iter().map(|(_, exit)| *exit).max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok);
+    let worst = worst_exit(case_results.iter().map(|(_, exit)| *exit));
     if worst == Exit::Interrupted {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
     let entries: Vec<Entry> = case_results.into_iter().map(|(entry, _)| entry).collect();
     let rows: Vec<Row> = evaluations(&entries).map(Row::summarize).collect();
     let comparison = before.map(|before| {
-        // With --show-one, the other cases are not evaluated, so they have not got worse.
-        let is_evaluated = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
+        // With --show-one, the other cases are not evaluated, so they have not got worse; nor have those of other shards.
+        let is_of_another_shard = |row: &Row| {
+            whole_suite.as_ref().is_some_and(|suite| suite.contains_key(&row.case))
+                && !entries.iter().any(|entry| entry.case == row.case)
+        };
+        let is_evaluated =
+            |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case) && !is_of_another_shard(row);
         compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
     let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows), "", ""));
@@ -100,7 +110,13 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         print(&entries, &rows, comparison.as_ref(), &args);
     }
     if let Some(path) = &args.results {
-        write_file(path, &results(&rows))?;
+        let table = match (args.shard, whole_suite) {
+            (Some(shard), Some(suite)) => {
+                suite_shard(shard, suite, &args, &evaluator, &entries, &cancel).await?.results(&rows)
+            }
+            _ => results(&rows),
+        };
+        write_file(path, &table)?;
     }
     if let Some(path) = &args.junit {
         write_file(path, &report::junit(&entries))?;
@@ -115,21 +131,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let overall = if got_worse || too_low.is_some() { Exit::Negative } else { Exit::Ok };
     // Kept apart from the cases: tools are shared, so a contradiction belongs to no single case.
     let defect = if is_contradicted { Exit::Defect } else { Exit::Ok };
-    Ok([worst, overall, defect].into_iter().max_by_key(|exit| rank(*exit)).unwrap_or(Exit::Ok))
-}
-
-/// Ranks exit statuses for the status of the whole command: a missing result ranks above a bad result.
-fn rank(exit: Exit) -> u8 {
-    match exit {
-        Exit::Ok => 0,
-        Exit::Negative => 1,
-        Exit::Undecided => 2,
-        Exit::Usage => 3,
-        // Above a defect: after an interruption, the other results are incomplete.
-        Exit::Interrupted => 9,
-        Exit::Defect => 8,
-        _ => 4,
-    }
+    Ok(worst_exit([worst, overall, defect]))
 }
 
 struct Suite<'a> {
@@ -223,6 +225,48 @@ impl Suite<'_> {
         let display = if self.args.show_one.is_some() { self.display } else { &silent };
         self.evaluator.evaluate(&specs, case, &settings, self.cancel, display).await
     }
+}
+
+/// The checksum of each case of the suite.
+fn digest_suite(dir: &Path, cases: &[SuiteEntry]) -> Result<BTreeMap<String, Sha>, Failure> {
+    let digest = |(name, _): &SuiteEntry| {
+        let root = dir.join(name);
+        let sha = digest_case(&root).map_err(|e| {
+            Failure::usage(format!("the case {} cannot be read: {e}", root.display()))
+                .hint("--shard computes a checksum of every case, so that `tlaforge merge` can compare the shards")
+        })?;
+        Ok((name.clone(), sha))
+    };
+    cases.iter().map(digest).collect()
+}
+
+/// What `tlaforge merge` compares of the shards.
+async fn suite_shard(
+    shard: Shard,
+    suite: BTreeMap<String, Sha>,
+    args: &EvalArgs,
+    evaluator: &Evaluator,
+    entries: &[Entry],
+    cancel: &Cancel,
+) -> Result<SuiteShard, Failure> {
+    let settings = load_settings(args.tools.layer())?;
+    let versions = json!({
+        "tlaforge": env!("CARGO_PKG_VERSION"),
+        "checkers": evaluator.checker_versions(&settings, cancel).await?,
+    });
+    let options = json!({
+        "runs": args.runs.is_some(),
+        "checker": settings.checker,
+        "tlc_timeout": settings.tlc_timeout,
+    });
+    let without_row = |entry: &Entry| {
+        let why = match &entry.outcome {
+            Outcome::Evaluated(_) => return None,
+            Outcome::Skipped(why) | Outcome::Failed { what: why, .. } => why,
+        };
+        Some((entry.case.clone(), why.clone()))
+    };
+    Ok(SuiteShard { shard, versions, options, suite, without_row: entries.iter().filter_map(without_row).collect() })
 }
 
 fn nothing_to_evaluate(args: &EvalArgs) -> String {

@@ -15,6 +15,7 @@ use crate::eval::{
 };
 use crate::process::Cancel;
 use crate::report::counted;
+use crate::toolchain::ToolContext;
 
 pub(super) struct Evaluator {
     tools: Tools,
@@ -78,6 +79,17 @@ impl Evaluator {
         with_status(evaluate(specs, case, &bench), display.status_interval(), status)
             .await
             .map_err(|e| tool_failure(&e))
+    }
+
+    /// The versions of the checkers that can judge.
+    pub(super) async fn checker_versions(&self, settings: &Settings, cancel: &Cancel) -> Result<Vec<String>, Failure> {
+        let limits = tool_limits(settings)?;
+        let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
+        let mut versions = Vec::new();
+        for tools in [&self.tools, &self.quick] {
+            versions.push(tools.toolchain.info(&cx).await.map_err(|e| tool_failure(&e))?.version);
+        }
+        Ok(versions)
     }
 
     pub(super) fn slots(&self) -> &CheckerSlots {

@@ -120,6 +120,11 @@ pub(super) struct ForgeArgs {
     pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
+}
+
+/// Flags for what `run` and `resume` print.
+#[derive(Debug, Clone, ClapArgs)]
+pub(super) struct ForgeOutput {
     /// Output format: `text`, `json` (one event a line), or what was found beside its lines, as `sarif`, `github`
     /// (annotations) or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
@@ -180,8 +185,6 @@ impl ForgeArgs {
             // These are no settings: they cannot be set in a file.
             objective: _,
             policy: _,
-            format: _,
-            findings: _,
         } = self.clone();
         // A switch can only turn a setting on: its absence must not override `true` in the settings file.
         let switch = |given: bool| given.then_some(true);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::checking::{config_path, missing_modules_note, specification_arguments};
 use super::completions::operators;
@@ -34,7 +34,7 @@ use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_fail
 use super::value_parsers::{parse_positive, parse_share};
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::journal::{RunLock, write_atomically};
+use crate::journal::{RunLock, Sha, write_atomically};
 use crate::mutation::{
     BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
     changed_lines, limits_per_mutant, mutant_json, mutants,
@@ -45,7 +45,7 @@ use crate::report::{
     stryker,
 };
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
-use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
+use crate::toolchain::{Libraries, Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct MutateArgs {
@@ -75,7 +75,8 @@ pub(super) struct MutateArgs {
     /// Seed of the random choice; the same seed chooses the same mutants [default: 0].
     #[arg(long, value_name = "N", requires = "sample")]
     pub seed: Option<u64>,
-    /// Only judge the K-th of N parts of the mutants, to distribute them over several machines [default: all].
+    /// Only judge the K-th of N parts of the mutants, to distribute them over several machines; `tlaforge merge` puts their
+    /// results together [default: all].
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
     /// Time limit in seconds for each run on a mutant [default: ten times the time of the specification itself, at least 5].
@@ -148,7 +149,9 @@ async fn mutate_once(
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
-    let chosen = selection(args, &file)?.select(all, &text);
+    let selected = selection(args, &file)?.select(all, &text);
+    let selection = identify_selection(&selected, &file);
+    let chosen = args.shard.map_or_else(|| selected.clone(), |shard| shard.select(selected.clone()));
     for line in missing_mutants_notes(&module, made, chosen.len()) {
         print_message(&line);
     }
@@ -194,6 +197,9 @@ async fn mutate_once(
 
     let mut report = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
     report["run"] = run_json(args, made, &judgements, &*toolchain, &cx).await;
+    report["run"]["checker"] = json!(settings.checker);
+    report["run"]["specification"] = identify_specification(&subject, &limits.libraries);
+    report["run"]["selection"] = selection;
     // Measured here because `run_json` can start the checker once more, for its version.
     let waited = began.elapsed();
     report["run"]["total_seconds"] = json!(waited.as_secs_f64());
@@ -264,7 +270,7 @@ async fn run_json(
     judgements: &[Judgement],
     tools: &dyn Toolchain,
     cx: &ToolContext<'_>,
-) -> serde_json::Value {
+) -> Value {
     let operators = if args.operator.is_empty() {
         Operator::ALL.iter().map(|operator| operator.id().to_owned()).collect()
     } else {
@@ -310,7 +316,26 @@ fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
         None => None,
     };
     let seed = args.seed.unwrap_or(0);
-    Ok(Selection { operators, lines, sample: args.sample.map(NonZeroUsize::get), seed, shard: args.shard })
+    Ok(Selection { operators, lines, sample: args.sample.map(NonZeroUsize::get), seed })
+}
+
+/// What `merge` compares of the selected mutants, before a shard is taken of them.
+fn identify_selection(selected: &[Mutant], file: &str) -> Value {
+    let names: String = selected.iter().map(|mutant| mutant.name(file) + "\n").collect();
+    json!({"mutants": selected.len(), "sha256": Sha::digest(names)})
+}
+
+/// What `merge` compares of the files that the mutants are made from.
+fn identify_specification(subject: &Subject, libraries: &Libraries) -> Value {
+    let modules: String =
+        subject.local_modules.iter().flat_map(|(name, text)| [name.as_str(), "\0", text, "\0"]).collect();
+    json!({
+        "file": subject.file,
+        "module": Sha::digest(&subject.source),
+        "configuration": Sha::digest(&subject.cfg_text),
+        "local_modules": Sha::digest(modules),
+        "jars": libraries.jar_checksums().collect::<Vec<_>>(),
+    })
 }
 
 fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {

@@ -13,8 +13,8 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, drift, eval, formula, init, man, mcp, mutate, policy, report, resume, run,
-    schema, test, translate, watch,
+    audit, check, completions, demo, doctor, drift, eval, forge_all, formula, init, man, mcp, merge, mutate, policy,
+    report, resume, run, schema, test, translate, watch,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -89,13 +89,14 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(args).await,
         Command::Demo(args) => demo::demo(args).await,
-
+        Command::ForgeAll(args) => Box::pin(forge_all::forge_all(args)).await,
         Command::Resume(args) => Box::pin(resume::resume(args)).await,
         Command::Check(args) => check::check(args).await,
         Command::Test(args) => test::test(args).await,
         Command::Translate(args) => translate::translate(args).await,
         Command::Mutate(args) => mutate::mutate(args).await,
         Command::Eval(args) => eval::eval(args).await,
+        Command::Merge(args) => merge::merge(&args),
         Command::Audit(args) => audit::audit(&args).await,
         Command::Policy(args) => policy::policy(&args).await,
         Command::Formula(args) => formula::formula(&args),

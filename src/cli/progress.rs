@@ -68,6 +68,14 @@ impl Display {
         }
     }
 
+    /// Prints something else, above the spinner if there is one.
+    pub(super) fn suspend(&self, print: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
     /// Sets the text of the spinner.
     fn set_spinner(&self, text: &str) {
         if let Some(bar) = &self.bar {

@@ -17,7 +17,7 @@ use super::forge::{
     Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
     settings_to_journal,
 };
-use super::forge_args::ForgeArgs;
+use super::forge_args::{ForgeArgs, ForgeOutput};
 use super::format::Format;
 use super::objective::{Continuation, read_objective, refuse_impossible, refuse_unreachable, why_unreachable};
 use super::page::RunPageArgs;
@@ -32,7 +32,11 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Decision, Finished, Outcome, PromptInUse, Run, RunError, RunView};
+use crate::monitor::RunObjective;
+use crate::pipeline::{
+    self, Changed, Decision, Finished, Outcome, PromptInUse, RoutingSettings, Run, RunError, RunView,
+};
+use crate::process::Cancel;
 use crate::report::summary;
 use crate::shell::shell_word;
 
@@ -56,6 +60,8 @@ pub(super) struct ResumeArgs {
     #[command(flatten)]
     pub forge: ForgeArgs,
     #[command(flatten)]
+    pub output: ForgeOutput,
+    #[command(flatten)]
     pub pages: RunPageArgs,
 }
 
@@ -65,8 +71,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("start one: tlaforge run DOCS --out DIR"));
     }
     args.pages.page.check(None)?;
-    let outputs = (args.forge.format, &args.forge.findings);
-    let display = Arc::new(Display::new(args.forge.format.plain()));
+    let outputs = (args.output.format, &args.output.findings);
+    let display = Arc::new(Display::new(args.output.format.plain()));
     let run = open_run(&args.folder, &display)?;
     let view = run.view();
     // The process was killed before `run_started` was complete; a run that started has at least one document.
@@ -90,40 +96,10 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             "--candidates has no effect here: the run has a module already, which is repaired instead of drafted",
         );
     }
-    let describe_changes = |prepared: &Preparation| -> Result<_, Failure> {
-        if let Some(objective) = objective.as_ref().or(view.objective()) {
-            refuse_impossible(objective, &settings, prepared.context.caller.name())?;
-        }
-        let ahead = find_continuation(&view, from.as_deref(), settings.max_revisions)?;
-        match (&objective, view.objective()) {
-            (Some(objective), _) => refuse_unreachable(objective, &settings, ahead)?,
-            // The run can still be approved, so this is not an error.
-            (None, Some(kept)) => {
-                if let Some((why, hint)) = why_unreachable(kept, &settings, ahead) {
-                    display.note(&format!("{why}; the run can still be approved. To reach it: {hint}"));
-                }
-            }
-            (None, None) => {}
-        }
-        let prompts = prompts_in_use(&prepared.context.prompts);
-        let mut changed = view.settings.changed(
-            routing,
-            settings.draft.unwrap_or(view.settings.draft),
-            settings.candidates,
-            objective.clone(),
-            settings_to_journal(&settings, prepared),
-            prompts,
-        );
-        let blindly = Some(reads_blindly(&settings, &prepared.context));
-        changed.blind_reading = blindly.filter(|blindly| *blindly != view.settings.blind_reading);
-        note_changed_prompts(&view.settings.prompts, &changed.prompts, &display);
-        Ok(changed)
-    };
+    let continued = ContinuedRun { view: &view, recorded, flags, settings, routing, objective };
     if let Some(from) = &from {
-        refuse_untrusted_journal(&recorded, &flags, &settings)?;
-        let answers = answer_source(&settings, &view.settings.command_line)?;
-        let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-        let mut changed = describe_changes(&prepared)?;
+        let prepared = continued.prepare(&run, &display, cancel_on_signals()).await?;
+        let mut changed = continued.describe_changes(Some(from), &prepared, &display)?;
         // After `prepare` and the checks of the objective, because this writes to the run folder.
         changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
         note_ignored_edits(&run, from, &display)?;
@@ -140,14 +116,98 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         return show_finished(&run, finished, &args, &display).await;
     }
-    // Not before: a finished run uses none of the programs, servers and files that its journal names.
-    refuse_untrusted_journal(&recorded, &flags, &settings)?;
-    let answers = answer_source(&settings, &view.settings.command_line)?;
-    let prepared = prepare(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-    let mut changed = describe_changes(&prepared)?;
-    changed.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
-    pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
+    let prepared = continued.start(&run, policy, &display, cancel_on_signals()).await?;
     drive_and_report(&run, prepared, Path::new(DOCS), &display, outputs, &args.pages).await
+}
+
+/// Continues a stopped run for `forge-all`, whose table has all settings of the run.
+pub(super) async fn continue_run(
+    run: &Run,
+    table: &Layer,
+    display: &Arc<Display>,
+    cancel: Cancel,
+) -> Result<Preparation, Failure> {
+    let view = run.view();
+    // The limits of an earlier call do not apply to this one.
+    let recorded = parse_recorded_settings(&view.settings.command_line)?;
+    let recorded = Layer { max_cost: None, max_tokens: None, max_time: None, ..recorded };
+    let mut settings = merge_settings(&recorded, table)?;
+    make_paths_absolute(&mut settings);
+    let routing = routing_settings(&settings, view.settings.routing);
+    let continued = ContinuedRun { view: &view, recorded, flags: table.clone(), settings, routing, objective: None };
+    continued.start(run, None, display, cancel).await
+}
+
+/// A run that continues, with the settings of its journal and the flags over them.
+struct ContinuedRun<'a> {
+    view: &'a RunView,
+    recorded: Layer,
+    flags: Layer,
+    settings: Settings,
+    routing: RoutingSettings,
+    /// The objective of this command; without one, the run keeps its own.
+    objective: Option<RunObjective>,
+}
+
+impl ContinuedRun<'_> {
+    /// Not for a finished run, which uses none of the programs, servers and files that its journal names.
+    async fn prepare(&self, run: &Run, display: &Arc<Display>, cancel: Cancel) -> Result<Preparation, Failure> {
+        refuse_untrusted_journal(&self.recorded, &self.flags, &self.settings)?;
+        let answers = answer_source(&self.settings, &self.view.settings.command_line)?;
+        prepare(&self.settings, answers, run.root(), display, cancel).await
+    }
+
+    /// Journals that the run continues at the end of its journal.
+    async fn start(
+        &self,
+        run: &Run,
+        policy: Option<PolicyFile>,
+        display: &Arc<Display>,
+        cancel: Cancel,
+    ) -> Result<Preparation, Failure> {
+        let prepared = self.prepare(run, display, cancel).await?;
+        let mut changed = self.describe_changes(None, &prepared, display)?;
+        changed.policy = policy.map(|policy| policy.apply_to(run)).transpose()?;
+        pipeline::resume(run, &changed).map_err(|e| run_failure(&e))?;
+        Ok(prepared)
+    }
+
+    /// What differs from the recorded settings. `from` is the revision that a branch starts from.
+    fn describe_changes(
+        &self,
+        from: Option<&str>,
+        prepared: &Preparation,
+        display: &Display,
+    ) -> Result<Changed, Failure> {
+        let Self { view, settings, routing, objective, .. } = self;
+        if let Some(objective) = objective.as_ref().or(view.objective()) {
+            refuse_impossible(objective, settings, prepared.context.caller.name())?;
+        }
+        let ahead = find_continuation(view, from, settings.max_revisions)?;
+        match (objective, view.objective()) {
+            (Some(objective), _) => refuse_unreachable(objective, settings, ahead)?,
+            // The run can still be approved, so this is not an error.
+            (None, Some(kept)) => {
+                if let Some((why, hint)) = why_unreachable(kept, settings, ahead) {
+                    display.note(&format!("{why}; the run can still be approved. To reach it: {hint}"));
+                }
+            }
+            (None, None) => {}
+        }
+        let prompts = prompts_in_use(&prepared.context.prompts);
+        let mut changed = view.settings.changed(
+            *routing,
+            settings.draft.unwrap_or(view.settings.draft),
+            settings.candidates,
+            objective.clone(),
+            settings_to_journal(settings, prepared),
+            prompts,
+        );
+        let blindly = Some(reads_blindly(settings, &prepared.context));
+        changed.blind_reading = blindly.filter(|blindly| *blindly != view.settings.blind_reading);
+        note_changed_prompts(&view.settings.prompts, &changed.prompts, display);
+        Ok(changed)
+    }
 }
 
 /// Where documents usually are. The journal does not say where they were.
@@ -157,8 +217,8 @@ const DOCS: &str = "docs";
 async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {
     let view = run.view();
     update_visible_files(run, display)?;
-    let printed = args.forge.format.print(&args.forge.findings, || findings_of_run(run, Path::new(DOCS)))?;
-    match args.forge.format.plain() {
+    let printed = args.output.format.print(&args.output.findings, || findings_of_run(run, Path::new(DOCS)))?;
+    match args.output.format.plain() {
         _ if printed => {}
         Format::Text => print_result(&summary(&view, display.width())),
         Format::Json => {

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use super::completions::cases;
 use super::failure::Failure;
-use super::forge_args::ForgeArgs;
+use super::forge_args::{ForgeArgs, ForgeOutput};
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
 use super::page::RunPageArgs;
@@ -47,22 +47,15 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     pub forge: ForgeArgs,
     #[command(flatten)]
+    pub output: ForgeOutput,
+    #[command(flatten)]
     pub pages: RunPageArgs,
 }
 
 pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let (docs, interface, concern) = match (&args.docs, &args.case) {
         (Some(docs), _) => (docs.clone(), Interface::default(), None),
-        (None, Some(case)) => {
-            let checklist = Checklist::read(case).map_err(|e| Failure::usage(e.to_string()).hint(e.remedy.clone()))?;
-            let docs = case.join("docs");
-            // A case may come from another person, and its documents are sent to a model.
-            if docs.exists() && !files::is_within(case, Path::new("docs")) {
-                return Err(Failure::usage(format!("{} is a link that leads out of the case", docs.display()))
-                    .hint("give the documents themselves: tlaforge run DOCS"));
-            }
-            (docs, checklist.interface, checklist.concern)
-        }
+        (None, Some(case)) => read_case(case)?,
         (None, None) => return Err(Failure::usage("no documents: name a document or a folder")),
     };
     let concern = args.concern.clone().or(concern);
@@ -85,5 +78,17 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         objective,
         policy,
     };
-    start_and_drive(job, settings, (args.forge.format, &args.forge.findings), &args.pages).await
+    start_and_drive(job, settings, (args.output.format, &args.output.findings), &args.pages).await
+}
+
+/// The documents of a case, and the interface and concern of its checklist.
+pub(super) fn read_case(case: &Path) -> Result<(PathBuf, Interface, Option<String>), Failure> {
+    let checklist = Checklist::read(case).map_err(|e| Failure::usage(e.to_string()).hint(e.remedy.clone()))?;
+    let docs = case.join("docs");
+    // A case may come from another person, and its documents are sent to a model.
+    if docs.exists() && !files::is_within(case, Path::new("docs")) {
+        return Err(Failure::usage(format!("{} is a link that leads out of the case", docs.display()))
+            .hint("give the documents themselves: tlaforge run DOCS"));
+    }
+    Ok((docs, checklist.interface, checklist.concern))
 }

@@ -19,7 +19,7 @@ pub fn load_settings(flags: Layer) -> Result<Settings, Failure> {
     refuse_secrets(FILE_NAME, &serde_json::to_string(&file).unwrap_or_default())?;
     let provider = flags.provider.as_deref().or(file.provider.as_deref());
     let environment = environment_layer(provider)?;
-    refuse_untrusted_file(&file, &flags, provider.unwrap_or_default())?;
+    refuse_untrusted_file(FILE_NAME, &file, &flags, provider.unwrap_or_default())?;
     debug!(flags = ?flags.names(), environment = ?environment.names(), file = ?file.names(), "settings");
     Ok(flags.merge_over(environment).merge_over(file).settle())
 }

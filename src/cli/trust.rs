@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment::{libraries_of_environment, nonempty_variable};
 use super::failure::{Fails, Failure};
-use crate::config::{FILE_NAME, Layer, Settings};
+use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::files;
 use crate::llm::{Recording, remote_host};
@@ -15,9 +15,9 @@ use crate::shell::shell_word;
 /// Settings that [`refuse_untrusted_file`] never accepts.
 pub(super) const REFUSED_IN_FILE: [&str; 4] = ["claude_path", "tla_tools", "allow_modules", "record"];
 
-/// Refuses the settings file of the working folder if it sets what only the command line may set.
-pub(super) fn refuse_untrusted_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
-    let refused = |what: String, hint: &str| Err(Failure::usage(format!("{FILE_NAME} names {what}")).hint(hint));
+/// Refuses a settings file, whose name is for the message, if it sets what only the command line may set.
+pub(super) fn refuse_untrusted_file(name: &str, file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
+    let refused = |what: String, hint: &str| Err(Failure::usage(format!("{name} names {what}")).hint(hint));
     let shown = |path: &Path| path.display().to_string();
     if let (Some(path), None) = (&file.claude_path, &flags.claude_path) {
         let hint = "only the command line may name a program: --claude-path FILE";

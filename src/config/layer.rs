@@ -282,6 +282,14 @@ impl Layer {
         Ok(layer)
     }
 
+    /// Reads the settings of a table of another file.
+    ///
+    /// # Errors
+    /// The problem with its setting, without any value.
+    pub fn from_table(table: toml::Table) -> Result<Self, String> {
+        table.try_into().map_err(|e: toml::de::Error| redact_message(e.message()))
+    }
+
     /// Reads the variables that correspond to settings: `CLAUDE_MODEL`, `CLAUDE_MAX_RETRIES`, `CLAUDE_RETRY_DELAY`,
     /// `TLC_TIMEOUT`. An empty variable counts as not set.
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {

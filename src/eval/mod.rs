@@ -5,6 +5,7 @@ mod case;
 mod evaluate;
 mod known_bugs;
 mod outcome;
+mod shard;
 mod slots;
 mod specs;
 mod suite;
@@ -21,6 +22,7 @@ pub use outcome::{
     BugOutcome, Criterion, Evaluation, KnownBugResult, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3,
     TimedOut, Tools, Undecided, WEIGHTS, WrongProperty,
 };
+pub use shard::{MergedSuite, SuiteShard, digest_case, merge_results};
 pub use slots::CheckerSlots;
 pub use specs::{ModelAnswers, RunInfo, Specs, SpecsError};
 pub use suite::{Comparison, Row, compare, mean, read_results, results};

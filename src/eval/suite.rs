@@ -26,6 +26,9 @@ const COLUMNS: [&str; 18] = [
     "not_applicable",
 ];
 
+/// The first line of the results of a shard begins with this. A table of a whole suite has no such line.
+pub(super) const SHARD_MARK: &str = "# shard ";
+
 /// Smaller changes of a score are rounding.
 const MIN_CHANGE: f64 = 0.0005;
 
@@ -160,17 +163,17 @@ pub fn results(rows: &[Row]) -> String {
     text
 }
 
-/// Parses `results.csv`.
+/// Parses `results.csv`, also that of a shard, which has a line about the shard before the columns.
 ///
 /// # Errors
 /// The invalid line.
 pub fn read_results(text: &str) -> Result<Vec<Row>, String> {
-    let mut lines = text.lines();
-    if lines.next() != Some(&COLUMNS.join(",")) {
+    let mut lines = (1..).zip(text.lines()).skip_while(|(at, line)| *at == 1 && line.starts_with(SHARD_MARK));
+    if lines.next().map(|(_, line)| line) != Some(&COLUMNS.join(",")) {
         return Err(format!("its first line must be: {}", COLUMNS.join(",")));
     }
-    let rows = lines.enumerate().filter(|(_, line)| !line.trim().is_empty());
-    rows.map(|(at, line)| Row::read(line).ok_or_else(|| format!("line {} is not a row of results", at + 2))).collect()
+    let rows = lines.filter(|(_, line)| !line.trim().is_empty());
+    rows.map(|(at, line)| Row::read(line).ok_or_else(|| format!("line {at} is not a row of results"))).collect()
 }
 
 fn csv_quoted(field: &str) -> String {

@@ -17,6 +17,7 @@ use super::call_state::{CallState, LeftOut};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
 use super::provider::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing};
+use super::shared_budget::SharedBudget;
 use super::usage::Usage;
 use tlaforge_process::Cancel;
 
@@ -162,6 +163,8 @@ pub struct Caller {
     slots: Semaphore,
     /// The expected use of the calls under way.
     under_way: watch::Sender<ExpectedUse>,
+    /// The limit that this caller shares with those of other runs.
+    shared: Option<Arc<SharedBudget>>,
     timer: Arc<dyn CallTimer>,
 }
 
@@ -181,6 +184,9 @@ pub struct CallPermit<'a> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.caller.under_way.send_modify(|all| all.remove(self.next));
+        if let Some(shared) = &self.caller.shared {
+            shared.release(self.next);
+        }
     }
 }
 
@@ -197,7 +203,12 @@ impl Caller {
     ) -> Self {
         // A semaphore without places would wait forever.
         let (slots, under_way) = (Semaphore::new(concurrent_calls.max(1)), watch::Sender::new(ExpectedUse::default()));
-        Self { provider, models, retry, budget, prices, slots, under_way, timer }
+        Self { provider, models, retry, budget, prices, slots, under_way, shared: None, timer }
+    }
+
+    /// Makes the calls count against a limit for several runs, too.
+    pub fn share_budget(&mut self, shared: Arc<SharedBudget>) {
+        self.shared = Some(shared);
     }
 
     /// The provider's name, as on the command line and in the journal.
@@ -322,6 +333,7 @@ impl Caller {
                     if answer.cost_usd.is_none() {
                         answer.cost_usd = names.into_iter().find_map(|name| self.cost(name, answer.usage.as_ref()));
                     }
+                    self.book_shared(answer.cost_usd, self.estimate(&request, &answer));
                     let (input, output) =
                         answer.usage.map(|usage| (usage.total() - usage.output, usage.output)).unzip();
                     info!(attempt, model = asked, input, output, cost_usd = answer.cost_usd, ?took, "model answered");
@@ -352,6 +364,7 @@ impl Caller {
             let model = request.choice.model.as_deref();
             let cost_usd = self.cost(model, failure.usage.as_ref());
             let estimated = self.estimate_failed(&request, &failure);
+            self.book_shared(cost_usd, estimated);
             if let (None, Some(asked)) = (wait, failure.retry_after) {
                 failure.message = format!("{}; it asks to wait {} s", failure.message, asked.as_secs_f64().ceil());
             }
@@ -410,6 +423,7 @@ impl Caller {
         let usage = expected_usage(request, EXPECTED_OUTPUT);
         let next = ExpectedUse::of_call(&usage, self.cost(request.choice.model.as_deref(), Some(&usage)));
         let mut under_way = self.under_way.subscribe();
+        let mut shared = self.shared.as_deref().map(|shared| (shared, shared.subscribe()));
         loop {
             // Marks the value as seen before it is judged: a call that ends after this line wakes the loop up again.
             let others = *under_way.borrow_and_update();
@@ -417,16 +431,39 @@ impl Caller {
             let first = used.raise_first(usage);
             // A call that is alone gets its permit in any case: no other call will end and make room for it, and its own
             // check reports the overdraft.
-            if others.calls == 0 || self.call_state(request, used).check_budget(Usage::default(), first).is_ok() {
+            let fits =
+                others.calls == 0 || self.call_state(request, used).check_budget(Usage::default(), first).is_ok();
+            let fits_all = match &mut shared {
+                Some((shared, watch)) => shared.has_room_for(next, watch)?,
+                None => true,
+            };
+            if fits && fits_all {
                 // No await since `others` was read, and the runtime has one thread: no other call can have reserved
                 // in between.
                 self.under_way.send_modify(|all| all.add(next));
+                if let Some((shared, _)) = &shared {
+                    shared.reserve(next);
+                }
                 return Ok((used, Reservation { caller: self, next }));
             }
+            let shared_change = async {
+                match &mut shared {
+                    Some((_, watch)) => watch.changed().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = under_way.changed() => {}
+                () = shared_change => {}
                 () = cancel.cancelled() => return Err(LlmError::Cancelled),
             }
+        }
+    }
+
+    /// Books what a try has cost, or is estimated to have cost.
+    fn book_shared(&self, cost_usd: Option<f64>, estimated: Option<Estimate>) {
+        if let Some(shared) = &self.shared {
+            shared.book(cost_usd.unwrap_or(0.0) + estimated.and_then(|estimated| estimated.cost_usd).unwrap_or(0.0));
         }
     }
 

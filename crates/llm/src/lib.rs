@@ -29,6 +29,7 @@ mod redacting;
 mod rename_watch;
 mod replay;
 mod secret;
+mod shared_budget;
 mod usage;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};
@@ -52,4 +53,5 @@ pub use recording::{Recorded, Recording, RecordingError};
 pub use redacting::RedactingProvider;
 pub use replay::Replay;
 pub use secret::{Secret, SecretError, redact_marked_keys};
+pub use shared_budget::SharedBudget;
 pub use usage::Usage;

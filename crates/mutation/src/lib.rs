@@ -12,6 +12,7 @@ mod operator;
 mod requirements;
 mod results;
 mod selection;
+mod shard;
 // Each crate counts its own steps: the counter works only in the unit tests of the crate that contains it.
 #[path = "../../tla/src/step_counter.rs"]
 mod step_counter;
@@ -23,4 +24,5 @@ pub use mutant::{Edit, Mutant};
 pub use operator::Operator;
 pub use requirements::{requirement_sort_key, requirements_touched};
 pub use results::{Results, ResultsError, mutant_json};
-pub use selection::{Selection, Shard, changed_lines};
+pub use selection::{Selection, changed_lines};
+pub use shard::{MergeError, Shard, ShardFile, arrange_shards, interleave};

@@ -2,37 +2,11 @@
 //! machine.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::str::FromStr;
 
 use super::{Mutant, Operator};
 
-/// One shard of several: `2/8`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    index: usize,
-    count: usize,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(k, n)| Some((k.trim().parse().ok()?, n.trim().parse().ok()?)));
-        match parts {
-            Some((index, count)) if 1 <= index && index <= count => Ok(Self { index, count }),
-            _ => Err(format!("`{text}` must be K/N with K from 1 to N, such as 1/4")),
-        }
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.count)
-    }
-}
-
-/// Filters for mutants, applied in the order of the fields.
+/// Filters for mutants, applied in the order of the fields. A shard is taken of what they select, so that all machines draw
+/// the same sample and each takes its part of it.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only these operators; all if empty.
@@ -43,8 +17,6 @@ pub struct Selection {
     pub sample: Option<usize>,
     /// Seed of the sample: equal seeds select equal mutants.
     pub seed: u64,
-    /// One shard of the remaining mutants.
-    pub shard: Option<Shard>,
 }
 
 impl Selection {
@@ -55,7 +27,6 @@ impl Selection {
             operator && self.lines.as_ref().is_none_or(|lines| touches_lines(mutant, source, lines))
         };
         let mut chosen: Vec<Mutant> = all.into_iter().filter(wanted).collect();
-        // Before the shards, so that all machines draw the same sample and each takes its part of it.
         if let Some(sample) = self.sample.filter(|sample| *sample < chosen.len()) {
             let mut rng = fastrand::Rng::with_seed(self.seed);
             let mut places: Vec<usize> = (0..chosen.len()).collect();
@@ -71,11 +42,7 @@ impl Selection {
             let mut place = 0..;
             chosen.retain(|_| place.next().is_some_and(|at| drawn.contains(&at)));
         }
-        match self.shard {
-            // Every `count`-th: neighbours are alike, so each shard gets some of every kind.
-            Some(Shard { index, count }) => chosen.into_iter().skip(index - 1).step_by(count).collect(),
-            None => chosen,
-        }
+        chosen
     }
 }
 
@@ -194,13 +161,5 @@ mod tests {
         }
         assert_ne!(sampled(9, 0), sampled(9, 1));
         assert_eq!(sampled(96, 0), all);
-    }
-
-    #[test]
-    fn a_shard_is_k_of_n() {
-        assert_eq!("2/4".parse(), Ok(Shard { index: 2, count: 4 }));
-        for wrong in ["0/4", "5/4", "1", "a/b", "1/0", ""] {
-            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
-        }
     }
 }

@@ -1,0 +1,336 @@
+//! `tlaforge forge-all`: many runs in one command, several at a time. The journals of the runs decide what has ended and what
+//! was spent; this file plans, starts and continues runs, and keeps their results in one list.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args as ClapArgs;
+
+use super::environment::clock;
+use super::failure::{Fails, Failure};
+use super::forge::exit_status;
+use super::forge_args::ForgeArgs;
+use super::forged_run::{ForgedRun, ResultsFile, summarize};
+use super::format::Format;
+use super::new_run::{DocumentSource, NewRun, create_run};
+use super::objective::read_objective;
+use super::parallel::{do_in_parallel, worst_exit};
+use super::progress::{Display, format_progress, with_status};
+use super::provider::AnswerSource;
+use super::resume::continue_run;
+use super::run::read_case;
+use super::run_folder::{open_run, run_failure};
+use super::sets::{PlannedRun, RunSource, find_other_setting, plan_runs};
+use super::settings::load_settings;
+use super::signals::cancel_on_signals;
+use super::terminal::{print_json_line, print_result};
+use super::trust::make_paths_absolute;
+use super::value_parsers::parse_positive;
+use crate::config::Settings;
+use crate::exit::Exit;
+use crate::journal::{self, RunLock, Sha};
+use crate::llm::SharedBudget;
+use crate::monitor::RunObjective;
+use crate::nodes::NodeDispatcher;
+use crate::pipeline::{self, Interface, Outcome, Run, RunView, drive};
+use crate::process::Cancel;
+use crate::prompt::read_documents;
+use crate::report::counted;
+use crate::toolchain::memory_per_run_mib;
+
+#[derive(Debug, ClapArgs)]
+// Not the cost of a single run, as in `run`.
+#[command(mut_arg("max_cost", |arg| arg.help(MAX_COST).long_help(MAX_COST)))]
+pub(super) struct ForgeAllArgs {
+    /// Table of runs (.toml: sets of documents, models and settings), or a folder in which each subfolder is a set of documents
+    /// or an evaluation case.
+    pub sets: PathBuf,
+    /// Folder of all runs, each in a subfolder of its own. A run that has ended there is not begun again, and one that has
+    /// stopped continues.
+    #[arg(long, value_name = "DIR", default_value = "specs")]
+    pub out: PathBuf,
+    /// Number of runs to work on at a time; together their checkers use the memory of one [default: one per processor].
+    #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
+    pub jobs: Option<NonZeroUsize>,
+    /// List the runs with their state, and start none.
+    #[arg(long)]
+    pub list: bool,
+    #[command(flatten)]
+    pub forge: ForgeArgs,
+    /// Output format: `text`, or `json` (one run a line, as in `results.jsonl`).
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: Format,
+}
+
+const MAX_COST: &str = "Maximum cost of all runs together in US dollars, including what they have cost before; no run starts \
+                        after it is reached, and those that work stop before a call that would exceed it [default: no limit]";
+
+pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
+    let limit_usd = args.forge.max_cost;
+    if let Some(limit) = limit_usd.filter(|limit| !limit.is_finite() || *limit <= 0.0) {
+        return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
+    }
+    let mut flags = args.forge.layer();
+    flags.max_cost = None;
+    let planned = plan_runs(&args.sets, &flags)?;
+    refuse_run_folders(&args.out, &planned)?;
+    let objective = read_objective(args.forge.objective.as_deref())?;
+    let mut all = AllRuns {
+        out: &args.out,
+        objective,
+        policy: args.forge.policy.as_deref(),
+        limit_usd,
+        budget: None,
+        parallel_runs: 1,
+        cancel: Cancel::new(),
+    };
+    // What is known without starting anything: runs that have ended, and those that cannot be what the table says.
+    let known: Vec<(Option<ForgedRun>, f64)> = planned.iter().map(|run| all.look_at(run)).collect();
+    if args.list {
+        for (run, (known, _)) in planned.iter().zip(&known) {
+            print_run(&known.clone().unwrap_or_else(|| all.list_open(run)), args.format, None);
+        }
+        return Ok(Exit::Ok);
+    }
+    let open: Vec<&PlannedRun> =
+        planned.iter().zip(&known).filter(|(_, (known, _))| known.is_none()).map(|(run, _)| run).collect();
+    let spent: f64 = known.iter().map(|(_, cost)| cost).sum();
+    all.budget = limit_usd.map(|limit| Arc::new(SharedBudget::new(limit, spent)));
+    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    all.parallel_runs = jobs.min(open.len()).max(1);
+    std::fs::create_dir_all(&args.out).map_err(|e| {
+        Failure::usage(format!("cannot create {}: {e}", args.out.display())).hint("name another folder: --out DIR")
+    })?;
+    let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
+    all.cancel = cancel_on_signals();
+    let display = Display::new(args.format);
+    let mut results: Vec<ForgedRun> = known.into_iter().filter_map(|(known, _)| known).collect();
+    let mut file = ResultsFile::begin(&args.out, &results)?;
+    let ended = results.len();
+    for run in &results {
+        print_run(run, args.format, Some(&display));
+    }
+    display.announce(&format!("{} of {}, {jobs} at a time", counted(open.len(), "run"), planned.len()));
+    let (began, finished, mut trouble) = (Instant::now(), std::sync::atomic::AtomicUsize::new(0), None);
+    let note_end = |run: &ForgedRun, count: usize| {
+        finished.store(count, std::sync::atomic::Ordering::Relaxed);
+        trouble = trouble.take().or(file.append(run).err());
+        print_run(run, args.format, Some(&display));
+    };
+    let work = do_in_parallel(open.iter().map(|run| all.forge(run)), jobs, note_end);
+    let status = || {
+        let done = finished.load(std::sync::atomic::Ordering::Relaxed);
+        display.show_status(&format_progress(done, open.len(), "runs ended", began));
+    };
+    results.extend(with_status(work, display.status_interval(), status).await);
+    display.finish();
+    // In the order of the table, whichever ended first.
+    let place = |run: &ForgedRun| planned.iter().position(|planned| planned.id == run.run);
+    results.sort_by_key(place);
+    file.finish(&results)?;
+    trouble.map_or(Ok(()), Err)?;
+    if args.format == Format::Text {
+        print_result(&summarize(&results, ended, limit_usd));
+    }
+    display.note(&format!("results: {}", file.path().display()));
+    if all.cancel.is_cancelled() {
+        display.note("interrupted; the same command continues");
+        return Ok(Exit::Interrupted);
+    }
+    Ok(worst_exit(results.iter().map(|run| run.exit)))
+}
+
+fn print_run(run: &ForgedRun, format: Format, display: Option<&Display>) {
+    let print = || match format {
+        Format::Json => print_json_line(run),
+        Format::Text => print_result(&run.line()),
+    };
+    match display {
+        Some(display) => display.suspend(print),
+        None => print(),
+    }
+}
+
+/// Refuses a folder that is itself a run: the runs would be created among its files.
+fn refuse_run_folders(out: &Path, planned: &[PlannedRun]) -> Result<(), Failure> {
+    let parents =
+        planned.iter().flat_map(|run| out.join(&run.id).ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>());
+    match parents.filter(|parent| parent.starts_with(out)).find(|parent| Run::exists(parent)) {
+        Some(run) => Err(Failure::usage(format!("{} is a run of its own", run.display()))
+            .hint("choose another folder for all runs: --out DIR")),
+        None => Ok(()),
+    }
+}
+
+struct AllRuns<'a> {
+    out: &'a Path,
+    objective: Option<RunObjective>,
+    policy: Option<&'a Path>,
+    limit_usd: Option<f64>,
+    budget: Option<Arc<SharedBudget>>,
+    parallel_runs: usize,
+    cancel: Cancel,
+}
+
+/// What a planned run starts from.
+struct Start {
+    docs: PathBuf,
+    interface: Interface,
+    settings: Settings,
+}
+
+impl AllRuns<'_> {
+    fn folder(&self, run: &PlannedRun) -> PathBuf {
+        self.out.join(&run.id)
+    }
+
+    /// The result of a run that needs no work, and what the run has cost so far.
+    fn look_at(&self, planned: &PlannedRun) -> (Option<ForgedRun>, f64) {
+        let folder = self.folder(planned);
+        let looked = || -> Result<_, Failure> {
+            let Some(view) = read_view(&folder)? else { return Ok((None, 0.0)) };
+            let spent = view.spent_total();
+            let cost = spent.cost_usd + spent.estimated_usd;
+            let has_ended = view.finished.as_ref().is_some_and(|finished| finished.outcome != Outcome::Stopped);
+            let same = self.start(planned).and_then(|start| refuse_other_run(&start, &view, &folder));
+            let known = match same {
+                Ok(()) if has_ended => Some(ForgedRun::of_view(planned, &folder, &view, view_exit(&view))),
+                Ok(()) => None,
+                Err(failure) => Some(ForgedRun::failed(planned, &folder, Some(&view), failure)),
+            };
+            Ok((known, cost))
+        };
+        looked().unwrap_or_else(|failure| (Some(ForgedRun::failed(planned, &folder, None, failure)), 0.0))
+    }
+
+    /// A run that has not ended, as `--list` shows it.
+    fn list_open(&self, planned: &PlannedRun) -> ForgedRun {
+        let folder = self.folder(planned);
+        match read_view(&folder).ok().flatten() {
+            Some(view) => ForgedRun::of_view(planned, &folder, &view, view_exit(&view)),
+            None => self.unstarted(planned, "", Exit::Undecided),
+        }
+    }
+
+    fn unstarted(&self, planned: &PlannedRun, why: &str, exit: Exit) -> ForgedRun {
+        ForgedRun::unstarted(planned, &self.folder(planned), why.to_owned(), exit)
+    }
+
+    fn start(&self, planned: &PlannedRun) -> Result<Start, Failure> {
+        let mut layer = planned.layer.clone();
+        let (docs, interface) = match &planned.source {
+            RunSource::Documents(docs) => (docs.clone(), Interface::default()),
+            RunSource::Case(case) => {
+                let (docs, interface, concern) = read_case(case)?;
+                layer.concern = layer.concern.or(concern);
+                (docs, interface)
+            }
+        };
+        let mut settings = load_settings(layer)?;
+        // A run alone may not cost more than all together; this also refuses models whose price is not known.
+        if let Some(limit) = self.limit_usd {
+            settings.given.max_cost = Some(settings.given.max_cost.map_or(limit, |own| own.min(limit)));
+        }
+        make_paths_absolute(&mut settings);
+        Ok(Start { docs, interface, settings })
+    }
+
+    /// Starts or continues a run, and works on it until it ends or stops. A failure of one run ends no other.
+    async fn forge(&self, planned: &PlannedRun) -> ForgedRun {
+        if self.cancel.is_cancelled() {
+            return self.unstarted(planned, "interrupted", Exit::Interrupted);
+        }
+        if let (Some(limit), true) = (self.limit_usd, self.budget.as_ref().is_some_and(|budget| budget.is_spent())) {
+            return self.unstarted(planned, &format!("the limit of ${limit} for all runs is reached"), Exit::Undecided);
+        }
+        let folder = self.folder(planned);
+        match Box::pin(self.drive(planned, &folder)).await {
+            Ok(run) => run,
+            Err(failure) if failure.exit == Exit::Interrupted => {
+                self.unstarted(planned, "interrupted", Exit::Interrupted)
+            }
+            Err(failure) => {
+                let view = read_view(&folder).ok().flatten();
+                ForgedRun::failed(planned, &folder, view.as_ref(), failure)
+            }
+        }
+    }
+
+    async fn drive(&self, planned: &PlannedRun, folder: &Path) -> Result<ForgedRun, Failure> {
+        let Start { docs, interface, settings } = self.start(planned)?;
+        let display = Arc::new(Display::silent());
+        let (run, mut prepared) = match read_view(folder)? {
+            Some(_) => {
+                let run = open_run(folder, &display)?;
+                let prepared = continue_run(&run, &settings.given, &display, self.cancel.clone()).await?;
+                (run, prepared)
+            }
+            None => {
+                if let Some(parent) = folder.parent() {
+                    std::fs::create_dir_all(parent)
+                        .map_err(|e| Failure::usage(format!("cannot create {}: {e}", parent.display())))?;
+                }
+                let job = NewRun {
+                    out: folder.to_owned(),
+                    docs: DocumentSource::Path(docs),
+                    interface,
+                    answers: AnswerSource::Configured,
+                    objective: self.objective.clone(),
+                    policy: self.policy.map(Path::to_owned),
+                };
+                create_run(job, &settings, &display, self.cancel.clone()).await?
+            }
+        };
+        if let Some(budget) = &self.budget {
+            prepared.context.caller.share_budget(budget.clone());
+        }
+        if self.parallel_runs > 1 {
+            let limits = &mut prepared.context.limits;
+            limits.heap_mib = Some(memory_per_run_mib(limits, self.parallel_runs));
+        }
+        let nodes = NodeDispatcher { context: prepared.context };
+        drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
+        pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+        let view = run.view();
+        let exit = if prepared.contradictions.has_any() { Exit::Defect } else { view_exit(&view) };
+        Ok(ForgedRun::of_view(planned, folder, &view, exit))
+    }
+}
+
+fn view_exit(view: &RunView) -> Exit {
+    view.finished.as_ref().map_or(Exit::Undecided, |finished| exit_status(finished.outcome, finished.reason))
+}
+
+/// The run of a folder, if one has begun there. Takes no lock, so it can be read while another process works on it.
+fn read_view(folder: &Path) -> Result<Option<RunView>, Failure> {
+    if !Run::exists(folder) {
+        return Ok(None);
+    }
+    let events = journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    // The process was killed within the first line, so no run has begun.
+    Ok((!events.is_empty()).then(|| RunView::from_entries(&events)))
+}
+
+/// Refuses a run of other documents or settings: its result would be reported under the name of another one.
+fn refuse_other_run(start: &Start, view: &RunView, folder: &Path) -> Result<(), Failure> {
+    let other = |what: String| {
+        Err(Failure::usage(format!("{} has another run: {what}", folder.display()))
+            .hint("give this run another name in the table, or move the folder away to forge it again"))
+    };
+    if let Some(what) = find_other_setting(&start.settings.given, &view.settings.command_line)? {
+        return other(what);
+    }
+    let now = read_documents(&start.docs).fails(Exit::Usage)?;
+    let now: Vec<(&str, Sha)> = now.files.iter().map(|file| (file.path.as_str(), Sha::digest(&file.text))).collect();
+    let then: Vec<(&str, Sha)> = view.settings.docs.iter().map(|file| (file.path.as_str(), file.sha.clone())).collect();
+    let gone = then
+        .iter()
+        .find(|document| !now.contains(document))
+        .or_else(|| now.iter().find(|document| !then.contains(document)));
+    match gone {
+        Some((path, _)) => other(format!("the document {path} is not the same")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,260 @@
+//! `tlaforge forge-all`: sets × models, a broken set, a killed call that goes on, and one limit of money for all.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::waiting::wait_until;
+use crate::support::{Bench, Done, project};
+
+const CASES: [&str; 3] = ["bounded_queue", "rw_lock", "uniswap_swap"];
+
+/// The answers of a case in its recording.
+fn recorded(case: &str) -> Vec<Value> {
+    let path = project().join("evals").join(case).join("recording/run.jsonl");
+    std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
+        let to = to.join(entry.file_name().unwrap());
+        if entry.is_dir() { copy(&entry, &to) } else { std::fs::copy(&entry, &to).map(|_| ()).unwrap() }
+    }
+}
+
+/// Three cases, and two models that answer from recordings; each answer of the second one costs half a dollar.
+fn bench() -> Bench {
+    let bench = Bench::without_tools();
+    for case in CASES {
+        let root = project().join("evals").join(case);
+        copy(&root.join("docs"), &bench.path(&format!("cases/{case}/docs")));
+        bench.write(&format!("cases/{case}/checklist.json"), std::fs::read(root.join("checklist.json")).unwrap());
+        let lines = |cost: Option<f64>| -> String {
+            let priced = |mut answer: Value| {
+                answer["cost_usd"] = cost.map_or(Value::Null, Into::into);
+                format!("{answer}\n")
+            };
+            recorded(case).into_iter().map(priced).collect()
+        };
+        bench.write(&format!("answers/free/{case}.jsonl"), lines(None));
+        bench.write(&format!("answers/paid/{case}.jsonl"), lines(Some(0.5)));
+    }
+    bench.write("sets.toml", table(&CASES.map(|case| format!("[[set]]\ncase = \"cases/{case}\"\n")).concat()));
+    bench
+}
+
+fn table(sets: &str) -> String {
+    let model = |name: &str| format!("[[model]]\nname = \"{name}\"\nrecording = \"answers/{{model}}/{{set}}.jsonl\"\n");
+    format!("{sets}\n{}{}", model("free"), model("paid"))
+}
+
+const FLAGS: [&str; 6] = ["--checker", "embedded", "--mutants", "off", "--out", "all"];
+
+fn forge_all(bench: &Bench, more: &[&str]) -> Done {
+    bench.run(&[&["forge-all"], more, &FLAGS].concat())
+}
+
+/// `run` and another field of each line of the results.
+fn results(bench: &Bench, field: &str) -> Vec<(String, String)> {
+    let value = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line[field].as_str().map_or_else(|| line[field].to_string(), str::to_owned);
+        (line["run"].as_str().unwrap().to_owned(), text)
+    };
+    bench.read("all/results.jsonl").lines().map(value).collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(run, value)| ((*run).to_owned(), (*value).to_owned())).collect()
+}
+
+fn answers(bench: &Bench, run: &str) -> usize {
+    let journal = std::fs::read_to_string(bench.path(&format!("all/{run}/journal.jsonl"))).unwrap_or_default();
+    journal.matches("\"answer_received\"").count()
+}
+
+#[test]
+fn every_set_is_forged_with_every_model_and_nothing_is_begun_twice() {
+    let bench = bench();
+    let broken = "[[set]]\nname = \"broken\"\ndocs = \"none\"\n";
+    bench.write("sets.toml", bench.read("sets.toml") + broken);
+    let done = forge_all(&bench, &["sets.toml", "--jobs", "3"]).expect(2);
+    let states = results(&bench, "state");
+    let ended = |model: &str| CASES.map(|case| (format!("{model}/{case}"), "ended".to_owned())).to_vec();
+    let failed = |model: &str| vec![(format!("{model}/broken"), "failed".to_owned())];
+    assert_eq!(states, [ended("free"), failed("free"), ended("paid"), failed("paid")].concat());
+    assert!(results(&bench, "outcome").iter().all(|(run, outcome)| run.ends_with("broken") || outcome == "approved"));
+    done.prints(&[
+        "approved          paid/rw_lock  1 revision, ",
+        "failed            free/broken: none does not exist; give a document",
+        "8 runs: 6 approved, 2 failed",
+    ]);
+    for case in CASES {
+        let spec = bench.read(&format!("all/free/{case}/Spec.tla"));
+        assert_eq!(spec, bench.read(&format!("all/paid/{case}/Spec.tla")), "{case}");
+        assert_eq!(answers(&bench, &format!("paid/{case}")), recorded(case).len(), "{case}");
+        let cost = results(&bench, "cost_usd").into_iter().find(|(run, _)| *run == format!("paid/{case}")).unwrap().1;
+        #[expect(clippy::cast_precision_loss, reason = "a few answers")]
+        let paid = recorded(case).len() as f64 * 0.5;
+        assert!((cost.parse::<f64>().unwrap() - paid).abs() < 1e-9, "{case}: {cost}");
+    }
+    // Corrected, only the broken set begins; the others stay as they are.
+    let before = bench.read("all/free/rw_lock/journal.jsonl");
+    copy(&bench.path("cases/rw_lock/docs"), &bench.path("none"));
+    for model in ["free", "paid"] {
+        let recording = bench.read(&format!("answers/{model}/rw_lock.jsonl"));
+        bench.write(&format!("answers/{model}/broken.jsonl"), recording);
+    }
+    let listed = forge_all(&bench, &["sets.toml", "--list"]).expect(0);
+    listed.prints(&["not started       free/broken\n", "approved          free/rw_lock"]);
+    let again = forge_all(&bench, &["sets.toml", "--format", "json"]);
+    assert!(results(&bench, "state").iter().all(|(_, state)| state == "ended"), "{}", bench.read("all/results.jsonl"));
+    assert_eq!(again.stdout.lines().count(), 8);
+    assert_eq!(bench.read("all/free/rw_lock/journal.jsonl"), before);
+    // The runs of a model are a folder of runs for `eval --suite`.
+    let eval = ["eval", "--suite", "cases", "--runs", "all/free", "--checker", "embedded", "--show-one", "rw_lock"];
+    for file in ["known_bugs", "expected"] {
+        copy(&project().join("evals/rw_lock").join(file), &bench.path(&format!("cases/rw_lock/{file}")));
+    }
+    bench.run(&eval).expect(0).prints(&["Case rw_lock: score"]);
+}
+
+#[test]
+fn a_folder_of_cases_is_a_table_of_sets() {
+    let bench = bench();
+    bench.write("cases/.hidden/notes.md", "# Not a set\n");
+    let flags = ["cases", "--recording", "answers/free/{set}.jsonl"];
+    forge_all(&bench, &flags).expect(0);
+    assert_eq!(results(&bench, "outcome"), pairs(&CASES.map(|case| (case, "approved"))));
+    // A run of other documents is not reported as this one.
+    bench.write("cases/rw_lock/docs/more.md", "# More\n\nA reader must wait.\n");
+    let other = forge_all(&bench, &flags).expect(2);
+    other.prints(&[
+        "failed            rw_lock: all/rw_lock has another run: the document more.md",
+        "move the folder away",
+    ]);
+    std::fs::remove_file(bench.path("cases/rw_lock/docs/more.md")).unwrap();
+    let other = forge_all(&bench, &[&flags[..], &["--max-revisions", "1"]].concat()).expect(2);
+    other.prints(&["all/rw_lock has another run: max_revisions was null and is 1"]);
+    forge_all(&bench, &flags).expect(0);
+    forge_all(&bench, &["cases/rw_lock/docs"])
+        .expect(2)
+        .says(&["has no subfolder with documents", "tlaforge run DOCS"]);
+    bench.run(&["forge-all", "cases", "--out", "all/rw_lock"]).expect(2).says(&["all/rw_lock is a run of its own"]);
+}
+
+#[test]
+fn a_killed_call_goes_on_and_asks_nothing_twice() {
+    let bench = bench();
+    let all = [&["forge-all", "sets.toml", "--jobs", "2"], &FLAGS[..]].concat();
+    let count = || -> usize {
+        ["free", "paid"].iter().flat_map(|model| CASES.map(|case| answers(&bench, &format!("{model}/{case}")))).sum()
+    };
+    let mut rounds = 0;
+    loop {
+        let before = count();
+        let quiet = |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = quiet(&mut bench.command(&all));
+        let mut is_over = || child.try_wait().unwrap().is_some();
+        wait_until("three more answers are there", || count() >= before + 3 || is_over());
+        child.kill().unwrap();
+        if child.wait().unwrap().success() {
+            break;
+        }
+        rounds += 1;
+        assert!(rounds < 60);
+    }
+    assert!(rounds > 1, "it was too quick to be killed");
+    for case in CASES {
+        let spec = bench.read(&format!("all/free/{case}/Spec.tla"));
+        for model in ["free", "paid"] {
+            assert_eq!(bench.read(&format!("all/{model}/{case}/Spec.tla")), spec, "{case}");
+            assert_eq!(answers(&bench, &format!("{model}/{case}")), recorded(case).len(), "{model}/{case}");
+        }
+    }
+    assert!(results(&bench, "state").iter().all(|(_, state)| state == "ended"), "{}", bench.read("all/results.jsonl"));
+    assert!(!bench.path("all/run.lock").exists());
+}
+
+#[test]
+fn nothing_starts_after_the_limit_for_all_runs_is_reached() {
+    let bench = bench();
+    let sets = CASES.map(|case| format!("[[set]]\ncase = \"cases/{case}\"\n")).concat();
+    bench.write("sets.toml", sets + "[[model]]\nname = \"paid\"\nrecording = \"answers/{model}/{set}.jsonl\"\n");
+    let done = forge_all(&bench, &["sets.toml", "--jobs", "1", "--max-cost", "0.8"]).expect(3);
+    let states = |first: &'static str| {
+        pairs(&[(CASES[0], first), (CASES[1], "not_started"), (CASES[2], "not_started")])
+            .into_iter()
+            .map(|(case, state)| (format!("paid/{case}"), state))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(results(&bench, "state"), states("stopped"), "{}", done.stdout);
+    done.prints(&[
+        "stopped           paid/bounded_queue",
+        "not started       paid/rw_lock: the limit of $0.8 for all runs is reached",
+        "3 runs: 1 stopped, 2 not started",
+        "Cost: $1.0000 of $0.8",
+    ]);
+    assert_eq!(results(&bench, "reason")[0].1, "budget");
+    assert_eq!(results(&bench, "status")[1].1, "3");
+    assert!(!bench.path("all/paid/rw_lock").exists(), "a run that did not start leaves nothing");
+    // The same limit again: nothing more is paid.
+    forge_all(&bench, &["sets.toml", "--max-cost", "0.8"]).expect(3);
+    assert_eq!(answers(&bench, "paid/bounded_queue"), 2);
+    // Runs at the same time share the limit: each asks at most once more before the answers of all have reached it.
+    forge_all(&bench, &["sets.toml", "--jobs", "3", "--max-cost", "1.4"]).expect(3);
+    let paid: usize = CASES.iter().map(|case| answers(&bench, &format!("paid/{case}"))).sum();
+    assert!((3..=5).contains(&paid), "{paid} answers of $0.5");
+    forge_all(&bench, &["sets.toml", "--max-cost", "100"]).expect(0);
+    for case in CASES {
+        assert_eq!(answers(&bench, &format!("paid/{case}")), recorded(case).len(), "{case}");
+    }
+    forge_all(&bench, &["sets.toml", "--max-cost", "-1"]).expect(2).says(&["--max-cost is -1"]);
+    let handoff = ["cases", "--provider", "handoff", "--out", "asked", "--max-cost", "1", "--checker", "embedded"];
+    bench.run(&[&["forge-all"], &handoff[..]].concat()).expect(2).prints(&["failed", "--max-cost cannot be enforced"]);
+}
+
+#[test]
+fn an_interrupted_call_leaves_runs_that_go_on() {
+    let bench = bench();
+    let flags = ["forge-all", "cases", "--provider", "handoff", "--jobs", "2", "--checker", "embedded", "--out", "all"];
+    let child = bench.command(&flags).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let is_asked = |case: &str| {
+        std::fs::read_to_string(bench.path(&format!("all/{case}/journal.jsonl")))
+            .is_ok_and(|text| text.contains("request_sent"))
+    };
+    wait_until("two runs wait for answers", || CASES[..2].iter().all(|case| is_asked(case)));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let done = Done::of(&child.wait_with_output().unwrap()).expect(130);
+    done.says(&["interrupted; the same command continues"]);
+    let states = pairs(&[(CASES[0], "stopped"), (CASES[1], "stopped"), (CASES[2], "not_started")]);
+    assert_eq!(results(&bench, "state"), states);
+    assert_eq!(results(&bench, "status"), pairs(&CASES.map(|case| (case, "130"))));
+}
+
+#[test]
+fn a_wrong_table_is_refused_before_anything_starts() {
+    let bench = bench();
+    let refuse = |text: &str, words: &[&str]| {
+        bench.write("sets.toml", text);
+        forge_all(&bench, &["sets.toml"]).expect(2).says(words);
+        assert!(!bench.path("all").exists(), "{text}");
+    };
+    let set = "[[set]]\ncase = \"cases/rw_lock\"\n";
+    refuse("", &["sets.toml: it has no [[set]]", "docs/src/forge-all.md"]);
+    refuse("[[sets]]\n", &["sets.toml: unknown field `sets`"]);
+    refuse("[[set]]\nname = \"a\"\n", &["[[set]] number 1 needs either docs or case"]);
+    refuse(&format!("{set}candidate = 3\n"), &["[[set]] number 1: unknown field `candidate`"]);
+    refuse(&format!("{set}{set}"), &["two set entries are called \"rw_lock\" and \"rw_lock\""]);
+    refuse(&format!("{set}name = \"../out\"\n"), &["\"../out\" cannot be the name of a set"]);
+    refuse(&format!("{set}name = \"results.jsonl\"\n"), &["it names a file of forge-all"]);
+    refuse(&format!("{set}[[model]]\nprovider = \"openai\"\n"), &["\"\" cannot be the name of a model", "set `name`"]);
+    refuse(&format!("{set}[[model]]\nname = \"a\"\nprovider = \"oracle\"\n"), &["unknown provider \"oracle\""]);
+    // What a downloaded table may not decide.
+    refuse("[[set]]\ndocs = \"/etc\"\n", &["names documents outside of this folder: /etc"]);
+    refuse(&format!("{set}record = \"mine.jsonl\"\n"), &["sets.toml names a file to write", "--record FILE"]);
+    refuse(&format!("{set}prompts = \"/etc\"\n"), &["sets.toml names a folder of prompts outside of this folder"]);
+    forge_all(&bench, &["none.toml"]).expect(2).says(&["cannot read none.toml", "[[set]]"]);
+}
