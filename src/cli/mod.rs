@@ -33,6 +33,7 @@ mod evaluator;
 mod failure;
 mod fetch_tools;
 mod forge;
+mod forge_again;
 mod forge_args;
 mod format;
 mod formula;

@@ -84,6 +84,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         answers: AnswerSource::Configured,
         objective,
         policy,
+        earlier: None,
     };
     start_and_drive(job, settings, (args.forge.format, &args.forge.findings), &args.pages).await
 }
