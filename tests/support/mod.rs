@@ -259,12 +259,16 @@ impl Bench {
     /// Runs `docs/` into `specs/` with the answers of a script. If an answer has read all offered files, the run is first
     /// repeated until these files are known.
     pub fn forge(&self, script: &Script, more: &[&str]) -> Done {
+        self.begin(&["run", "docs"], script, more)
+    }
+
+    /// Begins a run in `specs/` with this command, as [`Bench::forge`] does.
+    pub fn begin(&self, command: &[&str], script: &Script, more: &[&str]) -> Done {
         let mut script = script.clone();
         for round in 0..12 {
             self.write("script.jsonl", script.text());
             let out = format!(".before-{round}");
-            let args = ["run", "docs", "--recording", "script.jsonl", "--out", &out];
-            let done = self.run(&[&args[..], more].concat());
+            let done = self.run(&[command, &["--recording", "script.jsonl", "--out", &out], more].concat());
             if !self.path(&out).join("journal.jsonl").exists() {
                 return done;
             }
