@@ -86,12 +86,11 @@ pub(super) fn print_drift(
             Format::Json => print_json_line(&drift_json(report)),
         }
     }
-    Ok(match report.drift.not_compared.is_empty() {
-        _ if report.has_drift() => Exit::Negative,
-        true => Exit::Ok,
-        // Nobody knows whether the text of a requirement that was not compared has changed.
-        false => Exit::Undecided,
-    })
+    if report.has_drift() {
+        return Ok(Exit::Negative);
+    }
+    // Nobody knows whether the text of a requirement that was not compared has changed.
+    Ok(if report.drift.not_compared.is_empty() { Exit::Ok } else { Exit::Undecided })
 }
 
 pub(super) fn no_revision(folder: &Path) -> Failure {

@@ -72,7 +72,7 @@ proptest! {
         order in any::<prop::sample::Index>(),
         wraps in prop::collection::vec(any::<bool>(), 40),
         renamed in any::<bool>(),
-        quoted in any::<bool>(),
+        headings in any::<bool>(),
     ) {
         let mut old = documents(["a.md", "sub/b.md"]);
         let mut new = documents(["a.md", if renamed { "c.md" } else { "sub/b.md" }]);
@@ -102,14 +102,14 @@ proptest! {
         rotated.rotate_left(order.index(paragraphs.len()));
         for (number, paragraph) in rotated.iter().enumerate() {
             let document = &mut new[usize::from(paragraph.in_second_document[1])];
-            if quoted {
+            if headings {
                 document.text += &format!("## Heading {number}\n\n");
             }
             for (at, (sentence, changed)) in paragraph.sentences.iter().enumerate() {
                 let changed = if *changed { format!("Other {}", sentence.to_uppercase()) } else { sentence.clone() };
                 add(document, &changed, &mut wraps);
                 if paragraph.added == Some(at) {
-                    add(document, &format!("Added {number}."), &mut wraps);
+                    add(document, &format!("Added {}.", "x".repeat(number + 1)), &mut wraps);
                 }
             }
             document.text.push('\n');

@@ -47,7 +47,7 @@ fn a_genuine_run_is_forged_again_where_its_documents_have_changed() {
     let previous = without_numbers(&bench.read("specs/workspace/previous.md"));
     // Every citation of text that moved names its new line.
     for (before, now) in [
-        ("[docs/pool.md:21-22, docs/pool.md:54]", "[docs/amm.md:21-22, 54]"),
+        ("[docs/pool.md:21-22, docs/pool.md:54]", "[docs/amm.md:21-22, docs/amm.md:54]"),
         ("R1 [docs/guarantees.md:6-7]", "R1 [docs/guarantees.md:6-7]"),
         ("R5 [docs/guarantees.md:16-17]", "R5 [docs/amm.md:69-70]"),
         (
