@@ -140,7 +140,7 @@ impl<'a> MovedCitations<'a> {
             let passage = &self.old_passages[at];
             match self.new_of[at] {
                 Some(new) => images.push(new),
-                None => place.lost.push((path, passage.from.max(range.from), passage.to.min(range.to))),
+                None => place.add_lost(path, passage.from.max(range.from), passage.to.min(range.to)),
             }
         }
         images.sort_unstable();
@@ -200,7 +200,15 @@ struct Place<'d> {
     lost: Vec<(&'d str, usize, usize)>,
 }
 
-impl Place<'_> {
+impl<'d> Place<'d> {
+    /// Adds lines, to the last ones if they overlap or follow them.
+    fn add_lost(&mut self, path: &'d str, from: usize, to: usize) {
+        match self.lost.last_mut() {
+            Some((last, start, end)) if *last == path && (*start..=*end + 1).contains(&from) => *end = to.max(*end),
+            _ => self.lost.push((path, from, to)),
+        }
+    }
+
     fn words(&self, prefix: &str) -> String {
         let mut words = String::new();
         for (prefix, ranges) in [(prefix, &self.found), (EARLIER, &self.lost)] {

@@ -52,7 +52,7 @@ fn a_genuine_run_is_forged_again_where_its_documents_have_changed() {
         ("R5 [docs/guarantees.md:16-17]", "R5 [docs/amm.md:69-70]"),
         (
             "R6 [docs/guarantees.md:19, docs/pool.md:44]",
-            "R6 [docs/guarantees.md:16, docs/amm.md:44; earlier-docs/guarantees.md:19]",
+            "R6 [docs/guarantees.md:16; docs/amm.md:44; earlier-docs/guarantees.md:19]",
         ),
         ("R7 [docs/guarantees.md:21, docs/pool.md:53-54]", "R7 [docs/guarantees.md:18; docs/amm.md:53-54]"),
         ("R10 [docs/pool.md:42]", "R10 [docs/amm.md:42; earlier-docs/pool.md:42]"),
