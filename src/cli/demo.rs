@@ -89,6 +89,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         answers: AnswerSource::Recorded(example_recording()?),
         objective,
         policy: args.policy,
+        earlier: None,
     };
     let exit = start_and_drive(job, settings, (args.format, &args.findings), &args.pages).await?;
     if args.format == FindingsFormat::Text {

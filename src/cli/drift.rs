@@ -20,7 +20,7 @@ use crate::pipeline::{
     read_accepted_drift,
 };
 use crate::prompt::{
-    CitingKind, DEFAULT_NORMATIVE_WORDS, Document, Drift, TextChange, compare_documents, read_documents,
+    CitingKind, DEFAULT_NORMATIVE_WORDS, Document, Documents, Drift, TextChange, compare_documents, read_documents,
 };
 use crate::report::{DriftReport, decisive_revision, drift_findings, drift_json, drift_text};
 use crate::shell::shell_word;
@@ -54,27 +54,9 @@ pub(super) fn drift(args: &DriftArgs) -> Result<Exit, Failure> {
     }
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
-    let undecided = |why: String| Failure::new(Exit::Undecided, why);
-    let Some(revision) = decisive_revision(&view) else {
-        return Err(undecided(format!(
-            "{} has no revision yet, so there is nothing to compare",
-            args.folder.display()
-        ))
-        .hint(format!("go on with the run: tlaforge resume {}", shell_word(&args.folder))));
-    };
-    let drift = compare(args, &view, revision)?;
-    if drift.compared.is_empty() {
-        let number = revision.revision;
-        return Err(undecided(format!(
-            "no requirement of rev_{number} cites text of its documents, so drift is not decided"
-        ))
-        .hint(format!("see their places: tlaforge report {}", shell_word(&args.folder))));
-    }
-    let is_file = args.docs.is_file();
-    let path = |document: &str| {
-        let path = if is_file { args.docs.clone() } else { args.docs.join(document) };
-        path.display().to_string()
-    };
+    let Some(revision) = decisive_revision(&view) else { return Err(no_revision(&args.folder)) };
+    let RunDocuments { drift, .. } = RunDocuments::compare(&args.folder, &args.docs, &view, revision)?;
+    let path = |document: &str| path_of_document(&args.docs, document);
     let mut accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
     if let Some(because) = &args.because {
         let report = DriftReport { revision, drift: &drift, accepted: &accepted, file: &path };
@@ -83,58 +65,100 @@ pub(super) fn drift(args: &DriftArgs) -> Result<Exit, Failure> {
         accepted.extend(added);
     }
     let report = DriftReport { revision, drift: &drift, accepted: &accepted, file: &path };
-    if !args.format.print(&args.findings, || drift_findings(&report))? {
-        match args.format.plain() {
-            Format::Text => print_result(&drift_text(&report)),
-            Format::Json => print_json_line(&drift_json(&report)),
-        }
+    let exit = print_drift(&report, args.format, &args.findings)?;
+    if exit != Exit::Negative {
+        return Ok(exit);
     }
-    if !report.has_drift() {
-        // Of a requirement that was not compared, nobody knows whether its text has changed.
-        return Ok(if report.drift.not_compared.is_empty() { Exit::Ok } else { Exit::Undecided });
-    }
-    for line in next_commands(args, &view, &report) {
+    for line in next_commands(args, &report) {
         print_message(&line);
     }
-    Ok(Exit::Negative)
+    Ok(exit)
 }
 
-/// Compares the documents that the run keeps with the new ones.
-fn compare(args: &DriftArgs, view: &RunView, revision: &Revision) -> Result<Drift, Failure> {
-    let read = |what: &str, sha: &Sha| {
-        let missing = || Failure::usage(format!("{what} of the run is missing or was changed")).hint(RESTORE);
-        read_artifact(&args.folder, sha).ok_or_else(missing)
-    };
-    let number = revision.revision;
-    let informal = match revision.hashes.get(file::INFORMAL) {
-        Some(sha) => read(&format!("{} of rev_{number}", file::INFORMAL), sha)?,
-        None => String::new(),
-    };
-    let mut old = Vec::new();
-    for stored in &view.settings.docs {
-        let text = read(&format!("the document {}", stored.path), &stored.sha)?;
-        old.push(Document { path: stored.path.clone(), text });
+/// Prints the result, and returns its status.
+pub(super) fn print_drift(
+    report: &DriftReport<'_>,
+    format: FindingsFormat,
+    findings: &FindingsFiles,
+) -> Result<Exit, Failure> {
+    if !format.print(findings, || drift_findings(report))? {
+        match format.plain() {
+            Format::Text => print_result(&drift_text(report)),
+            Format::Json => print_json_line(&drift_json(report)),
+        }
     }
-    let new = read_documents(&args.docs).fails(Exit::Usage)?;
-    // Without a text, it would look as if its sentences were removed. An empty document has none.
-    let is_unread =
+    if report.has_drift() {
+        return Ok(Exit::Negative);
+    }
+    // Nobody knows whether the text of a requirement that was not compared has changed.
+    Ok(if report.drift.not_compared.is_empty() { Exit::Ok } else { Exit::Undecided })
+}
+
+pub(super) fn no_revision(folder: &Path) -> Failure {
+    let why = format!("{} has no revision yet, so there is nothing to compare", folder.display());
+    Failure::new(Exit::Undecided, why).hint(format!("go on with the run: tlaforge resume {}", shell_word(folder)))
+}
+
+/// The path of a new document, from its path below the folder of documents.
+pub(super) fn path_of_document(docs: &Path, document: &str) -> String {
+    let path = if docs.is_file() { docs.to_owned() } else { docs.join(document) };
+    path.display().to_string()
+}
+
+/// The informal specification and the documents of a run, the documents as they are now, and how they differ.
+pub(super) struct RunDocuments {
+    pub old: Vec<Document>,
+    pub new: Documents,
+    pub drift: Drift,
+}
+
+/// A text of the run.
+pub(super) fn read_own(folder: &Path, what: &str, sha: &Sha) -> Result<String, Failure> {
+    let missing = || Failure::usage(format!("{what} of the run is missing or was changed")).hint(RESTORE);
+    read_artifact(folder, sha).ok_or_else(missing)
+}
+
+impl RunDocuments {
+    /// Compares the documents that the run keeps with the new ones. It is an error if no requirement cites text.
+    pub(super) fn compare(folder: &Path, docs: &Path, view: &RunView, revision: &Revision) -> Result<Self, Failure> {
+        let read = |what: &str, sha: &Sha| read_own(folder, what, sha);
+        let number = revision.revision;
+        let informal = match revision.hashes.get(file::INFORMAL) {
+            Some(sha) => read(&format!("{} of rev_{number}", file::INFORMAL), sha)?,
+            None => String::new(),
+        };
+        let mut old = Vec::new();
+        for stored in &view.settings.docs {
+            let text = read(&format!("the document {}", stored.path), &stored.sha)?;
+            old.push(Document { path: stored.path.clone(), text });
+        }
+        let new = read_documents(docs).fails(Exit::Usage)?;
+        // Without a text, it would look as if its sentences were removed. An empty document has none.
+        let is_unread =
         // Also if a folder above it is skipped.
         |path: &String| {
             let is_of = |skipped: &str| path == skipped || path.strip_prefix(skipped).is_some_and(|rest| rest.starts_with('/'));
             new.skipped.iter().find(|skipped| is_of(&skipped.path) && skipped.reason != "empty")
         };
-    if let Some(skipped) = old.iter().find_map(|document| is_unread(&document.path)) {
-        let path = args.docs.join(&skipped.path);
-        let why = format!("{}, a document of the run, cannot be read: {}", path.display(), skipped.reason);
-        return Err(Failure::usage(why).hint("restore it, or remove it if its text is elsewhere now"));
+        if let Some(skipped) = old.iter().find_map(|document| is_unread(&document.path)) {
+            let path = docs.join(&skipped.path);
+            let why = format!("{}, a document of the run, cannot be read: {}", path.display(), skipped.reason);
+            return Err(Failure::usage(why).hint("restore it, or remove it if its text is elsewhere now"));
+        }
+        for skipped in new.skipped.iter().filter(|skipped| skipped.reason != "empty") {
+            print_message(&format!("not compared: {}: {}", docs.join(&skipped.path).display(), skipped.reason));
+        }
+        // A run of an earlier version has no normative words.
+        let chosen = Some(view.settings.normative_words.clone()).filter(|words| !words.is_empty());
+        let words = chosen.unwrap_or_else(|| DEFAULT_NORMATIVE_WORDS.map(str::to_owned).to_vec());
+        let drift = compare_documents(&informal, &old, &new.files, &words);
+        if drift.compared.is_empty() {
+            let why = format!("no requirement of rev_{number} cites text of its documents, so drift is not decided");
+            return Err(Failure::new(Exit::Undecided, why)
+                .hint(format!("see their places: tlaforge report {}", shell_word(folder))));
+        }
+        Ok(Self { old, new, drift })
     }
-    for skipped in new.skipped.iter().filter(|skipped| skipped.reason != "empty") {
-        print_message(&format!("not compared: {}: {}", args.docs.join(&skipped.path).display(), skipped.reason));
-    }
-    // A run of an earlier version has no normative words.
-    let chosen = Some(view.settings.normative_words.clone()).filter(|words| !words.is_empty());
-    let words = chosen.unwrap_or_else(|| DEFAULT_NORMATIVE_WORDS.map(str::to_owned).to_vec());
-    Ok(compare_documents(&informal, &old, &new.files, &words))
 }
 
 /// What the user accepts, or why that cannot be accepted. Writes nothing.
@@ -206,7 +230,7 @@ fn not_open(report: &DriftReport<'_>, name: &str, open: &BTreeSet<&(CitingKind, 
 }
 
 /// What a person can do about drift, as commands.
-fn next_commands(args: &DriftArgs, view: &RunView, report: &DriftReport<'_>) -> Vec<String> {
+fn next_commands(args: &DriftArgs, report: &DriftReport<'_>) -> Vec<String> {
     let (folder, docs) = (shell_word(&args.folder), shell_word(&args.docs));
     let first = report.drift.cited.iter().map(|change| report.open(change)).find(|open| !open.is_empty());
     let items = first.into_iter().flatten().map(|(_, item)| format!(" --accept {}", shell_word(item)));
@@ -214,18 +238,12 @@ fn next_commands(args: &DriftArgs, view: &RunView, report: &DriftReport<'_>) -> 
         "note: if the specification is still right: tlaforge drift {folder} --docs {docs}{} --because \"read, still right\"",
         items.collect::<String>()
     );
-    let mut forge =
-        format!("note: otherwise forge it again: tlaforge run {docs} --out {}", shell_word(&new_folder(&args.folder)));
-    for (flag, value) in [("--concern", &view.settings.concern), ("--module", &view.settings.module)] {
-        if let Some(value) = value {
-            forge = format!("{forge} {flag} {}", shell_word(value));
-        }
-    }
+    let forge = format!("note: otherwise forge again what it concerns: tlaforge resume {folder} --drift --docs {docs}");
     vec![accept, forge]
 }
 
 /// A folder beside the run folder that does not exist.
-fn new_folder(folder: &Path) -> PathBuf {
+pub(super) fn new_folder(folder: &Path) -> PathBuf {
     let name = folder.components().next_back().map(|name| name.as_os_str().to_string_lossy().into_owned());
     let name = name.filter(|name| !name.starts_with('.')).unwrap_or_else(|| "specs".to_owned());
     let beside = folder.parent().unwrap_or(Path::new(""));

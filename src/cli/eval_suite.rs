@@ -202,6 +202,7 @@ impl Suite<'_> {
             answers: AnswerSource::Recorded(Recording::load(recording).fails(Exit::Usage)?),
             objective: None,
             policy: None,
+            earlier: None,
         };
         let display = Arc::new(Display::silent());
         let (run, prepared) = create_run(job, &settings, &display, self.cancel.clone()).await?;

@@ -34,6 +34,7 @@ mod evaluator;
 mod failure;
 mod fetch_tools;
 mod forge;
+mod forge_again;
 mod forge_all;
 mod forge_args;
 mod forged_run;

@@ -18,11 +18,11 @@ use super::run_folder::{open_run, run_failure};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::trust::{create_recording, default_folder};
-use crate::config::Settings;
+use crate::config::{Draft, Settings};
 use crate::exit::Exit;
 use crate::journal::RunLock;
 use crate::monitor::RunObjective;
-use crate::pipeline::{self, Interface, Outcome, RoutingSettings, Run, RunView};
+use crate::pipeline::{self, Interface, MadeFrom, Outcome, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{DEFAULT_NORMATIVE_WORDS, Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
@@ -62,6 +62,18 @@ pub(super) struct NewRun {
     pub objective: Option<RunObjective>,
     /// The `--policy` file.
     pub policy: Option<PathBuf>,
+    /// What it takes over from an earlier run.
+    pub earlier: Option<Earlier>,
+}
+
+/// What a run takes over from an earlier one with earlier documents.
+pub(super) struct Earlier {
+    pub made_from: Box<MadeFrom>,
+    /// The texts that `made_from` names.
+    pub texts: Vec<String>,
+    pub exemplars: Vec<(String, String)>,
+    /// The policy of the earlier run, unless another one is chosen.
+    pub policy: Option<PolicyFile>,
 }
 
 /// Creates a run and drives it to its end.
@@ -89,16 +101,16 @@ pub(super) async fn create_run(
     cancel: Cancel,
 ) -> Result<(Run, Preparation), Failure> {
     refuse_existing(&job.out)?;
-    let policy = job.policy.as_deref().map(PolicyFile::read).transpose()?;
+    let mut policy = job.policy.as_deref().map(PolicyFile::read).transpose()?;
+    let earlier = job.earlier.map(|earlier| {
+        policy = policy.take().or(earlier.policy);
+        (earlier.made_from, earlier.texts, earlier.exemplars)
+    });
     let documents = match job.docs {
-        DocumentSource::Path(path) if contains_documents(&job.out, &path) => {
-            return Err(Failure::usage(format!(
-                "{} contains the documents, and a run needs a folder of its own",
-                job.out.display()
-            ))
-            .hint("choose another folder: --out DIR"));
+        DocumentSource::Path(path) => {
+            refuse_folder_of_documents(&job.out, &path)?;
+            read_documents(&path).fails(Exit::Usage)?
         }
-        DocumentSource::Path(path) => read_documents(&path).fails(Exit::Usage)?,
         DocumentSource::Loaded(documents) => documents,
     };
     // Everything that is written to the journal or the store, or sent to a model.
@@ -109,7 +121,10 @@ pub(super) async fn create_run(
     for document in &documents.files {
         refuse_secrets(&document.path, &document.text)?;
     }
-    let exemplars = exemplars(settings)?;
+    let exemplars = match &earlier {
+        Some((_, _, exemplars)) => exemplars.clone(),
+        None => exemplars(settings)?,
+    };
     for (name, text) in &exemplars {
         refuse_secrets("the name of an exemplar", name)?;
         refuse_secrets(&format!("the exemplar {name}"), text)?;
@@ -155,6 +170,7 @@ pub(super) async fn create_run(
         exemplars: Vec::new(),
         prompts: prompts_in_use(&context.prompts),
         policy: None,
+        made_from: None,
         command_line: settings_to_journal(settings, &prepared),
     };
     for document in &documents.files {
@@ -162,6 +178,14 @@ pub(super) async fn create_run(
     }
     for (name, text) in &exemplars {
         started.exemplars.push(keep(name, text)?);
+    }
+    if let Some((made_from, texts, _)) = earlier {
+        for text in &texts {
+            run.store().put(text).map_err(|e| run_failure(&e.into()))?;
+        }
+        started.made_from = Some(made_from);
+        // The first request asks for another version of the informal specification.
+        started.draft = Draft::Nodes;
     }
     started.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
     // Before `run_started`: `resume` accepts the recorded path only if a recording is there.
@@ -208,6 +232,14 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
     }
     let view = RunView::from_entries(&events);
     Err(occupied_failure(out, &view))
+}
+
+pub(super) fn refuse_folder_of_documents(out: &Path, docs: &Path) -> Result<(), Failure> {
+    if contains_documents(out, docs) {
+        let why = format!("{} contains the documents, and a run needs a folder of its own", out.display());
+        return Err(Failure::usage(why).hint("choose another folder: --out DIR"));
+    }
+    Ok(())
 }
 
 /// Whether `out` is the folder of the documents.

@@ -28,6 +28,11 @@ impl PolicyFile {
         let name = path.display().to_string();
         let text = read_policy_text(path)
             .map_err(|e| Failure::usage(format!("cannot read {name}: {e}")).hint("--policy takes a policy file"))?;
+        Self::check(name, text)
+    }
+
+    /// Checks the text of a policy.
+    pub(super) fn check(name: String, text: String) -> Result<Self, Failure> {
         refuse_secrets(&name, &text)?;
         let rules = admit(&text).map_err(|e| admission_failure(&name, &text, &e).hint(hint_for(&e)))?;
         if rules.not_compared() > 0 {

@@ -106,6 +106,7 @@ pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "flaw": view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref()),
                 "objective": report::objective_json(&view),
                 "documents": view.settings.docs,
+                "made_from": view.settings.made_from,
                 "accepted_drift": accepted,
                 "skipped": view.settings.skipped,
             });

@@ -17,6 +17,7 @@ use super::forge::{
     Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
     settings_to_journal,
 };
+use super::forge_again::forge_again;
 use super::forge_args::{ForgeArgs, ForgeOutput};
 use super::format::Format;
 use super::objective::{Continuation, read_objective, refuse_impossible, refuse_unreachable, why_unreachable};
@@ -57,6 +58,16 @@ pub(super) struct ResumeArgs {
     /// be repeated.
     #[arg(long, value_name = "POINT=READING", conflicts_with = "at")]
     pub answer: Vec<String>,
+    /// Begin a new run on the changed documents of `--docs` instead, which starts from the specification of this run and
+    /// forges again only what the changes concern. This run stays as it is. Without drift, nothing begins.
+    #[arg(long, requires = "docs", conflicts_with_all = ["from", "answer"])]
+    pub drift: bool,
+    /// Document, or folder of documents, as it is now; for `--drift`.
+    #[arg(long, value_name = "DOCS", requires = "drift")]
+    pub docs: Option<PathBuf>,
+    /// Run folder to create, for `--drift` [default: the name of this one with a number, beside it].
+    #[arg(long, value_name = "DIR", requires = "drift")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub forge: ForgeArgs,
     #[command(flatten)]
@@ -69,6 +80,9 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     if !Run::exists(&args.folder) {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() })
             .hint("start one: tlaforge run DOCS --out DIR"));
+    }
+    if let Some(docs) = args.docs.as_deref() {
+        return forge_again(&args, docs).await;
     }
     args.pages.page.check(None)?;
     let outputs = (args.output.format, &args.output.findings);
@@ -302,12 +316,12 @@ fn answer_source(settings: &Settings, recorded: &Value) -> Result<AnswerSource, 
     Ok(AnswerSource::Configured)
 }
 
-fn parse_recorded_settings(command_line: &Value) -> Result<Layer, Failure> {
+pub(super) fn parse_recorded_settings(command_line: &Value) -> Result<Layer, Failure> {
     Layer::deserialize(command_line).map_err(|e| Failure::usage(format!("the settings of the run cannot be read: {e}")))
 }
 
 /// The recorded settings of the run with the flags of this command over them. The environment only fills gaps.
-fn merge_settings(recorded: &Layer, flags: &Layer) -> Result<Settings, Failure> {
+pub(super) fn merge_settings(recorded: &Layer, flags: &Layer) -> Result<Settings, Failure> {
     // Below the journal, so that a variable that was changed in the meantime does not change the run.
     let environment = environment_layer(flags.provider.as_deref().or(recorded.provider.as_deref()))?;
     let mut recorded = recorded.clone();

@@ -77,6 +77,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         answers: AnswerSource::Configured,
         objective,
         policy,
+        earlier: None,
     };
     start_and_drive(job, settings, (args.output.format, &args.output.findings), &args.pages).await
 }

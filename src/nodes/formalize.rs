@@ -20,9 +20,9 @@ use crate::prompt::{extract_module, without_sections};
 use crate::tla::without_translation;
 use crate::toolchain::translate_pluscal;
 
-pub(super) const ANSWER: &str = "formalize.answer";
+pub(super) const ANSWER: &str = file::FORMALIZE_ANSWER;
 /// What the current module was made from.
-const INPUT: &str = "formalize.input";
+const INPUT: &str = file::FORMALIZE_INPUT;
 
 pub(super) async fn perform(
     context: &NodeContext,

@@ -18,9 +18,9 @@ use crate::prompt::{Sections, extract_sections, without_sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 use crate::toolchain::{SpecText, lint_cfg};
 
-pub(super) const ANSWER: &str = "generate_invariants.answer";
+pub(super) const ANSWER: &str = file::PROPERTIES_ANSWER;
 /// The informal specification and the module that the current properties were made from.
-const INPUT: &str = "generate_invariants.input";
+const INPUT: &str = file::PROPERTIES_INPUT;
 
 pub(super) async fn perform(
     context: &NodeContext,

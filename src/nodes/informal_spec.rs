@@ -14,9 +14,9 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences, fixed_names,
-    malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences, parse_assumptions,
-    parse_open_points, parse_requirements, split_answer, unaccounted_text,
+    Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
+    fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences,
+    parse_assumptions, parse_open_points, parse_requirements, split_answer, unaccounted_text,
 };
 use crate::tla::is_module_name;
 
@@ -40,7 +40,10 @@ pub(super) async fn perform(
     let decisions = &view.specification.decisions;
     let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
     let is_single_call = previous.is_none() && single_call::is_due(view, attempt);
+    // Until a specification for the new documents is accepted, also after a review of unreadable answers.
+    let changed_documents = settings.made_from.as_ref().filter(|_| view.specification.origin.informal == 0);
     let mut data = json!({
+        "drift": changed_documents.is_some(),
         "concern": settings.concern, "module": settings.module, "interface": settings.interface, "flaw_open": flaw_open,
         "changed": has_marked_changes(view, attempt)?, "decided": !decisions.is_empty(),
     });
@@ -50,8 +53,9 @@ pub(super) async fn perform(
     }
     let purpose = if let Some(previous) = &previous {
         files.push(("previous.md".to_owned(), number_lines(previous)));
-        let open =
-            feedback_file(view.feedback_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
+        let task = changed_documents.map(|made_from| made_from.task());
+        let open = task.iter().chain(view.feedback_for(NodeName::InformalSpec));
+        let open = feedback_file(open, "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {
@@ -94,6 +98,7 @@ pub(super) async fn perform(
             read.normalised.append(&mut normalised);
             read
         });
+        let read = if changed_documents.is_some() { read.and_then(without_earlier_places) } else { read };
         (sha, read)
     };
     let mut artifacts: BTreeMap<String, Sha> = fits.then(|| (ANSWER.to_owned(), answer)).into_iter().collect();
@@ -217,6 +222,19 @@ fn read(answer: &str) -> Read {
     }
     let (open_points, assumptions) = (parse_open_points(&text), parse_assumptions(&text));
     Ok(Readable { value: (text, found, open_points, assumptions), normalised })
+}
+
+/// Checks that no place of the earlier documents is left: a later reader would take what rests on it for documented.
+fn without_earlier_places(read: Readable<Informal>) -> Read {
+    let left: Vec<&str> = read.value.0.lines().filter(|line| line.contains(EARLIER)).map(str::trim).collect();
+    if left.is_empty() {
+        return Ok(read);
+    }
+    Err(Problem::new(format!(
+        "places of the earlier documents are left in it; cite the lines of the new documents that say so, or take out what rests \
+         on them:\n\n- {}\n",
+        left.join("\n- ")
+    )))
 }
 
 /// Checks that all cited places exist, that no open point lacks a reading and no assumption its kind, and that every

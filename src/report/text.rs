@@ -7,6 +7,7 @@ use super::candidates::candidates_text;
 use super::count::counted;
 use super::cut::cut;
 use super::drift_text::accepted_drift_lines;
+use super::made_from::made_from_lines;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
@@ -194,6 +195,9 @@ pub fn summary(view: &RunView, width: usize) -> String {
                  vacuous, holds, requirements covered, fewer blockers, fewer majors; the later one if equal; an approved revision first)"
             );
         }
+    }
+    for (at, line) in made_from_lines(view).into_iter().enumerate() {
+        let _ = if at == 0 { writeln!(text, "Made from {line}") } else { writeln!(text, "  {line}") };
     }
     let shown = decisive_revision(view).map_or(view.rev, |revision| revision.revision);
     if let Some(candidates) = view.candidates.get(&shown) {

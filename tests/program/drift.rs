@@ -94,7 +94,7 @@ fn changed_text_names_its_requirements_properties_and_steps() {
     ]);
     done.says(&[
         "tlaforge drift demo-specs --docs docs --accept R2 --accept R3 --because \"read, still right\"",
-        "tlaforge run docs --out demo-specs-2",
+        "otherwise forge again what it concerns: tlaforge resume demo-specs --drift --docs docs",
     ]);
     let found = json(&bench, 1);
     assert_eq!(

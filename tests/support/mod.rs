@@ -270,13 +270,17 @@ impl Bench {
     /// Runs `docs/` into `specs/` with the answers of a script. If an answer has read all offered files, the run is first
     /// repeated until these files are known; another run of the same script begins with those of the first.
     pub fn forge(&self, script: &Script, more: &[&str]) -> Done {
-        let key = script.text() + &more.join("\n");
+        self.begin(&["run", "docs"], script, more)
+    }
+
+    /// Begins a run in `specs/` with this command, as [`Bench::forge`] does.
+    pub fn begin(&self, command: &[&str], script: &Script, more: &[&str]) -> Done {
+        let key = [&command.join(" "), &script.text(), &more.join("\n")].map(String::as_str).join("\n");
         let mut script = KNOWN_READS.lock().unwrap().get(&key).unwrap_or(script).clone();
         for round in 0..12 {
             self.write("script.jsonl", script.text());
             let out = format!(".before-{round}");
-            let args = ["run", "docs", "--recording", "script.jsonl", "--out", &out];
-            let done = self.run(&[&args[..], more].concat());
+            let done = self.run(&[command, &["--recording", "script.jsonl", "--out", &out], more].concat());
             if !self.path(&out).join("journal.jsonl").exists() {
                 return done;
             }

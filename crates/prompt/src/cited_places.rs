@@ -76,7 +76,7 @@ pub fn places_in<'a>(text: &str, documents: &'a [Document], whole_documents: boo
     while let Some(at) = name_start(rest, documents) {
         let Some((document, behind)) = leading_document(&rest[at..], documents) else { break };
         let count = document.text.lines().count();
-        let ranges = leading_ranges(behind);
+        let (ranges, _) = leading_ranges(behind, false);
         if ranges.is_empty() && whole_documents {
             found.push(LineRange { document, from: 1, to: count.max(1) });
         }
@@ -99,25 +99,40 @@ static FURTHER_RANGE: LazyLock<Regex> = LazyLock::new(|| {
     let after = r"\s*(?:[,;\])]|$|and\s+(?:L?\d|docs/))";
     Regex::new(&format!("^{between}{range}{after}")).expect("a valid pattern")
 });
+static FURTHER_IN_PLACE: LazyLock<Regex> = LazyLock::new(|| {
+    let (between, range) =
+        (r"[\s\\*]*(?:[,;&]|\band\b)[\s\\*]*(?:and\s+)?(?:lines?\s*|L)?", r"(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?");
+    Regex::new(&format!(r"^{between}{range}\s*(?:[,;&\])]|and\b|$)")).expect("a valid pattern")
+});
+/// A number after a place that may be a further line of it.
+static DOUBTFUL_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[\s\\*]*(?:[,;&/+]|and\b|or\b|to\b)[\s\\*]*(?:and\s+|or\s+)?(?:lines?\s*|L)?\d").expect("a valid pattern")
+});
 
-/// The ranges of lines right after the name of a document: `:3-5, 9 and 12]`. A number counts as a further line only if
-/// nothing but a closing mark, another number or another document follows it.
-fn leading_ranges(text: &str) -> Vec<(usize, usize)> {
+/// Whether the text after a place may name a further line that [`leading_ranges`] does not take for one.
+pub(super) fn may_name_another_line(text: &str) -> bool {
+    DOUBTFUL_LINE.is_match(text)
+}
+
+/// The ranges of lines right after the name of a document, such as `:3-5, 9 and 12]`, and where they end. A number counts as
+/// a further line only if nothing but a closing mark, another number or another document follows it. `in_place`: they are
+/// within brackets, where `;` and `&` separate them, too.
+pub(super) fn leading_ranges(text: &str, in_place: bool) -> (Vec<(usize, usize)>, usize) {
     let mut found = Vec::new();
-    let mut rest = text;
+    let mut end = 0;
     let mut pattern = &*FIRST_RANGE;
-    while let Some(range) = pattern.captures(rest) {
+    while let Some(range) = pattern.captures(&text[end..]) {
         let number = |group| range.get(group).map(|digits: regex::Match<'_>| digits.as_str().parse().unwrap_or(0));
         let Some(from) = number(1) else { break };
         found.push((from, number(2).unwrap_or(from)));
-        rest = &rest[range.get(2).or(range.get(1)).map_or(0, |last| last.end())..];
-        pattern = &*FURTHER_RANGE;
+        end += range.get(2).or(range.get(1)).map_or(0, |last| last.end());
+        pattern = if in_place { &*FURTHER_IN_PLACE } else { &*FURTHER_RANGE };
     }
-    found
+    (found, end)
 }
 
 /// Where the first name of a document begins, with or without `docs/` before it.
-fn name_start(text: &str, documents: &[Document]) -> Option<usize> {
+pub(super) fn name_start(text: &str, documents: &[Document]) -> Option<usize> {
     let is_start = |at: usize| {
         let before = text[..at].strip_suffix("docs/").unwrap_or(&text[..at]);
         !before.ends_with(|c: char| c.is_alphanumeric() || "/._-".contains(c))
@@ -175,7 +190,7 @@ fn look_up_place<'a>(place: &str, documents: &'a [Document]) -> Place<'a> {
 }
 
 /// The document whose name starts the text, and the text after the name. The longest name counts.
-fn leading_document<'a, 'b>(text: &'b str, documents: &'a [Document]) -> Option<(&'a Document, &'b str)> {
+pub(super) fn leading_document<'a, 'b>(text: &'b str, documents: &'a [Document]) -> Option<(&'a Document, &'b str)> {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || "`\"'(<".contains(c));
     let text = text.strip_prefix("and ").or(text.strip_prefix("see ")).unwrap_or(text);
     let text = text.trim_start_matches('`').trim_start_matches("./");

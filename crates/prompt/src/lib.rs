@@ -15,6 +15,7 @@ mod exemplars;
 mod fixed_names;
 mod invisible_characters;
 mod library;
+mod moved_citations;
 mod nearest;
 mod normative;
 mod numbered;
@@ -41,6 +42,7 @@ pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use fixed_names::{FixedNames, fixed_names};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
+pub use moved_citations::{EARLIER, MovedCitations};
 pub use normative::{
     Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account_for, out_of_scope_lines, unaccounted_text,
 };

@@ -52,8 +52,8 @@ templates![
 fn samples(name: &str) -> [Value; 2] {
     let (full, minimal) = match name {
         "informal_spec/draft" | "informal_spec/repair" => (
-            json!({"index": "docs/INDEX.md", "concern": "c", "module": "M", "interface": "i", "flaw_open": true, "changed": true, "decided": true}),
-            json!({"index": "docs/INDEX.md", "concern": null, "module": null, "interface": null, "flaw_open": false, "changed": false, "decided": false}),
+            json!({"index": "docs/INDEX.md", "concern": "c", "module": "M", "interface": "i", "flaw_open": true, "changed": true, "decided": true, "drift": true}),
+            json!({"index": "docs/INDEX.md", "concern": null, "module": null, "interface": null, "flaw_open": false, "changed": false, "decided": false, "drift": false}),
         ),
         "formalize/draft" => (
             json!({"exemplars": ["X.tla"], "module": "M", "interface": "i", "changed": true}),

@@ -30,6 +30,15 @@ pub mod file {
     pub const SOURCE: &str = "source.tla";
     /// The validated module with its translation; in the artifact store only.
     pub const VALIDATED: &str = "validated.tla";
+    /// The last answers of nodes, and what the current texts were made from; in the artifact store only.
+    pub const FORMALIZE_ANSWER: &str = "formalize.answer";
+    pub const FORMALIZE_INPUT: &str = "formalize.input";
+    pub const PROPERTIES_ANSWER: &str = "generate_invariants.answer";
+    pub const PROPERTIES_INPUT: &str = "generate_invariants.input";
+    /// What a run takes over from one with earlier documents. Neither the module with its properties nor the configuration:
+    /// the nodes of the run make them again, so that its own tools accept them.
+    pub const TAKEN_OVER: [&str; 6] =
+        [INFORMAL, SOURCE, FORMALIZE_ANSWER, FORMALIZE_INPUT, PROPERTIES_ANSWER, PROPERTIES_INPUT];
 }
 
 /// A file kept in the artifact store.

@@ -15,6 +15,7 @@ mod event;
 mod event_data;
 mod interface;
 mod judged_violations;
+mod made_from;
 mod metric_definitions;
 mod metrics;
 mod mutants;
@@ -55,6 +56,7 @@ pub use event_data::{
 };
 pub use interface::{Interface, Name};
 pub use judged_violations::{JudgedViolation, ViolationJudgement};
+pub use made_from::{MadeFrom, RequirementChanges};
 pub use metric_definitions::{METRICS, Metric, Source, known_metrics};
 pub use metrics::{Metrics, ObjectiveStep, Quantity};
 pub use mutants::{

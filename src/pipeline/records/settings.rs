@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ambiguity::Decision;
 use super::artifacts::StoredFile;
 use super::interface::Interface;
+use super::made_from::MadeFrom;
 use super::product::Feedback;
 use crate::config::Draft;
 use crate::journal::Sha;
@@ -54,6 +55,9 @@ pub struct Settings {
     /// The user's policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<StoredFile>,
+    /// The revision of an earlier run that the run was made from, if the documents have changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<Box<MadeFrom>>,
     /// What the command line needs to continue the run: provider, model, limits.
     pub command_line: serde_json::Value,
 }

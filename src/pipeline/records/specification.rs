@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ambiguity::Decision;
 use super::artifacts::file;
+use super::made_from::MadeFrom;
 use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
 use crate::journal::Sha;
@@ -113,6 +114,13 @@ impl Specification {
             }
             Facts::Reviewed { .. } | Facts::ReviewUnreadable { .. } | Facts::SecondRead { .. } => {}
         }
+    }
+
+    /// Starts from the texts of an earlier run. Its requirements and other facts count once this run has drafted them.
+    pub(super) fn take_over(&mut self, made_from: &MadeFrom) {
+        self.artifacts.extend(made_from.start().map(|(name, sha)| (name.clone(), sha.clone())));
+        self.read_documents.clone_from(&made_from.read_documents);
+        self.decisions.clone_from(&made_from.decisions);
     }
 
     /// Continues from the specification of a closed revision.

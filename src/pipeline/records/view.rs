@@ -167,7 +167,13 @@ impl RunView {
         }
         let lifeline = &entry.lifeline;
         match &entry.event {
-            RunEvent::RunStarted(settings) => self.settings = (**settings).clone(),
+            RunEvent::RunStarted(settings) => {
+                self.settings = (**settings).clone();
+                // A later event must not replace what was checked and reviewed.
+                if let Some(made_from) = self.settings.made_from.as_ref().filter(|_| self.events == 1) {
+                    self.specification.take_over(made_from);
+                }
+            }
             RunEvent::BranchStarted(branch) => self.begin_branch((**branch).clone(), entry.rev),
             RunEvent::RunResumed(changed) => {
                 self.change_settings((**changed).clone());

@@ -3,6 +3,7 @@
 mod altered_texts;
 mod candidates;
 mod interventions;
+mod made_from;
 mod objective;
 mod rules;
 mod verification;

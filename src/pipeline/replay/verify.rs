@@ -5,7 +5,7 @@ use serde_json::json;
 use super::altered_texts::altered;
 use super::rules::{self, Rules};
 use super::verification::{Verification, shorten};
-use super::{candidates, interventions, objective};
+use super::{candidates, interventions, made_from, objective};
 use crate::journal::{ArtifactStore, is_parallel_lifeline};
 use crate::pipeline::machine::{Acceptance, Activity, Event as Step, ReviewFacts, Row, transition};
 use crate::pipeline::policy::{CausalView, Judgement};
@@ -24,6 +24,7 @@ pub fn verify(events: &[Entry], store: Option<&ArtifactStore>) -> Verification {
         causal_view: CausalView::new(),
         rules: Rules::new(store.cloned()),
         verification: Verification::default(),
+        store,
         one_objective: !events.iter().any(sets_another),
     };
     for (seq, why) in altered(events, store) {
@@ -61,6 +62,7 @@ struct Replay<'a> {
     causal_view: CausalView,
     rules: Rules,
     verification: Verification,
+    store: Option<&'a ArtifactStore>,
     /// Whether the objective never changes. Then its steps are recomputed at the end, from the metrics in the journal;
     /// otherwise each step is compared with the objective in force.
     one_objective: bool,
@@ -80,6 +82,9 @@ impl Replay<'_> {
                 if !self.finished(before, group, finished) {
                     return false;
                 }
+            }
+            RunEvent::RunStarted(settings) => {
+                made_from::check(&mut self.verification, first, settings, at == 0, self.store);
             }
             RunEvent::BranchStarted(branch) => self.branched(group, branch),
             RunEvent::CheckFinished(check) => {

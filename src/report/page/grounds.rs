@@ -7,6 +7,7 @@ use super::run_context::RunContext;
 use crate::prompt::Account;
 use crate::report::accepted::accepted_lines;
 use crate::report::drift_text::accepted_drift_lines;
+use crate::report::made_from::made_from_lines;
 use crate::report::strengthen::{sample_line, strengthened_line};
 use crate::report::text::{normative_counts, open_point_parts, undecided_open_points};
 use crate::tla::{CheckOutcome, larger_bounds_lines, never_taken_actions, never_taken_branches, undecided_branches};
@@ -125,6 +126,7 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
                 out_of_scope, points, assumptions, decisions, bounds,
                 accepted => accepted_lines(context.view, &lineage),
                 edited, mutants, survivors,
+                made_from => made_from_lines(context.view),
                 accepted_drift => accepted_drift_lines(context.source.accepted),
                 normative => normative_counts(revision),
                 blind => context.view.settings.blind_reading,

@@ -1,0 +1,201 @@
+//! `tlaforge resume --drift`: begins a run on changed documents from a revision of an earlier run. The earlier run stays as
+//! it is, and nothing of it counts as evidence.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::drift::{RunDocuments, new_folder, no_revision, path_of_document, print_drift, read_own};
+use super::failure::{Fails, Failure};
+use super::forge::drive_and_report;
+use super::new_run::{DocumentSource, Earlier, NewRun, create_run, refuse_folder_of_documents};
+use super::objective::read_objective;
+use super::policy_file::PolicyFile;
+use super::progress::Display;
+use super::provider::{AnswerSource, check_provider_name};
+use super::resume::{ResumeArgs, merge_settings, parse_recorded_settings};
+use super::run_folder::{RESTORE, accepted_drift_failure};
+use super::secrets::refuse_secrets;
+use super::signals::cancel_on_signals;
+use super::trust::{make_paths_absolute, refuse_untrusted_journal};
+use crate::exit::Exit;
+use crate::files;
+use crate::journal::Sha;
+use crate::pipeline::{Decision, MadeFrom, Revision, RunView, StoredFile, file, read_accepted_drift};
+use crate::prompt::{CitingKind, Document, EARLIER, MovedCitations, parse_requirements};
+use crate::report::{DriftReport, decisive_revision, drift_feedback};
+use crate::shell::shell_word;
+
+pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, Failure> {
+    let out = args.out.clone().unwrap_or_else(|| new_folder(&args.folder));
+    args.pages.page.check(Some(&out))?;
+    let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    let view = RunView::from_entries(&events);
+    let decisive = decisive_revision(&view).ok_or_else(|| no_revision(&args.folder))?;
+    let Some(revision) = as_documented(&view, decisive) else { return Err(no_revision(&args.folder)) };
+    let documents = RunDocuments::compare(&args.folder, docs, &view, revision)?;
+    let accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
+    let path = |document: &str| path_of_document(docs, document);
+    let report = DriftReport { revision, drift: &documents.drift, accepted: &accepted, file: &path };
+    if !report.has_drift() {
+        return print_drift(&report, args.output.format, &args.output.findings);
+    }
+    refuse_folder_of_documents(&out, docs)?;
+    refuse_reserved_folder(&documents.new.files)?;
+    // The recording of the earlier run has no answers for changed documents, and must not be overwritten.
+    let mut recorded = parse_recorded_settings(&view.settings.command_line)?;
+    (recorded.recording, recorded.record, recorded.strict_replay) = (None, None, None);
+    let flags = args.forge.layer();
+    if recorded.provider.as_deref() == Some("replay") && flags.provider.is_none() && flags.recording.is_none() {
+        let why = format!(
+            "{} was replayed from a recording, which has no answers for changed documents",
+            args.folder.display()
+        );
+        return Err(Failure::usage(why)
+            .hint("choose who answers: --provider claude, anthropic, openai or handoff, or --recording FILE"));
+    }
+    let mut settings = merge_settings(&recorded, &flags)?;
+    check_provider_name(&settings.provider)?;
+    make_paths_absolute(&mut settings);
+    refuse_untrusted_journal(&recorded, &flags, &settings)?;
+    let objective = read_objective(args.forge.objective.as_deref())?.or_else(|| view.objective().cloned());
+    let display = Arc::new(Display::new(args.output.format.plain()));
+    if revision.revision != decisive.revision {
+        display.note(&format!(
+            "rev_{} changes the protocol or takes another reading; rev_{} is the last one before it that models the documents as \
+             they are",
+            decisive.revision, revision.revision
+        ));
+    }
+    display.note(&format!("{}; forging it again in {}", report.summary(), shell_word(&out)));
+    let earlier = Earlier {
+        exemplars: stored_texts(&args.folder, "the exemplar", &view.settings.exemplars)?,
+        policy: stored_policy(args, &view)?,
+        ..take_over(&args.folder, &view, &report, &documents)?
+    };
+    let job = NewRun {
+        out,
+        interface: view.settings.interface_names.clone(),
+        docs: DocumentSource::Loaded(documents.new),
+        answers: AnswerSource::Configured,
+        objective,
+        policy: args.forge.policy.clone(),
+        earlier: Some(earlier),
+    };
+    let (run, prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
+    drive_and_report(&run, prepared, docs, &display, (args.output.format, &args.output.findings), &args.pages).await
+}
+
+/// The last revision on the way to this one that models the documents as they are: what the run changed afterwards, to
+/// repair a flaw or to try another reading, may be decided otherwise by the new documents.
+fn as_documented<'a>(view: &'a RunView, decisive: &Revision) -> Option<&'a Revision> {
+    view.lineage(decisive.revision).into_iter().rev().find(|revision| !revision.repaired && !revision.other_reading)
+}
+
+/// A new document must not look like one of the earlier ones.
+fn refuse_reserved_folder(new: &[Document]) -> Result<(), Failure> {
+    match new.iter().find(|document| document.path.starts_with(EARLIER)) {
+        Some(document) => {
+            Err(Failure::usage(format!("{}: places of the earlier documents begin with {EARLIER}", document.path))
+                .hint("rename the folder of the document"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What the new run starts from.
+fn take_over(
+    folder: &Path,
+    view: &RunView,
+    report: &DriftReport<'_>,
+    documents: &RunDocuments,
+) -> Result<Earlier, Failure> {
+    let (revision, RunDocuments { old, new, .. }) = (report.revision, documents);
+    let mut texts = BTreeMap::new();
+    for name in file::TAKEN_OVER {
+        if let Some(sha) = revision.hashes.get(name) {
+            texts.insert(name.to_owned(), read_own(folder, &format!("{name} of rev_{}", revision.revision), sha)?);
+        }
+    }
+    let moved = MadeFrom::move_citations(&texts, old, &new.files);
+    let digests = |texts: &BTreeMap<String, String>| -> BTreeMap<String, Sha> {
+        texts.iter().map(|(name, text)| (name.clone(), Sha::digest(text))).collect()
+    };
+    let (decisions, undecided) = move_decisions(&revision.decisions, &MovedCitations::new(old, &new.files));
+    let feedback = drift_feedback(report, &undecided);
+    refuse_secrets("the changed text", &feedback)?;
+    let open: BTreeSet<_> = documents.drift.cited.iter().flat_map(|change| report.open(change)).collect();
+    let is_concerned = |id: &String| open.iter().any(|(kind, name)| *kind == CitingKind::Requirement && name == id);
+    let requirements = moved.get(file::INFORMAL).map(|text| parse_requirements(text)).unwrap_or_default();
+    let made_from = MadeFrom {
+        folder: folder_name(folder),
+        run: digest_of_first_line(folder)?,
+        revision: revision.revision,
+        outcome: revision.outcome.clone(),
+        docs: view.settings.docs.clone(),
+        texts: digests(&texts),
+        artifacts: digests(&moved),
+        concerned: requirements.iter().map(|one| one.id.clone()).filter(is_concerned).collect(),
+        requirements,
+        read_documents: documents_read(view, old, &new.files),
+        decisions,
+        feedback,
+    };
+    let old = old.iter().map(|document| document.text.clone());
+    let texts = texts.into_values().chain(moved.into_values()).chain(old).collect();
+    Ok(Earlier { made_from: Box::new(made_from), texts, exemplars: Vec::new(), policy: None })
+}
+
+/// The decisions about text that has not changed, with their new places, and the others.
+fn move_decisions<'a>(all: &'a [Decision], citations: &MovedCitations<'_>) -> (Vec<Decision>, Vec<&'a Decision>) {
+    let (mut kept, mut undecided) = (Vec::new(), Vec::new());
+    for decision in all {
+        let mut moved = decision.clone();
+        if let Some(place) = &mut moved.open_point.place {
+            *place = citations.move_in(&format!("[{place}]")).trim_matches(['[', ']']).to_owned();
+        }
+        if moved.open_point.place.as_ref().is_some_and(|place| place.contains(EARLIER)) {
+            undecided.push(decision);
+        } else {
+            kept.push(moved);
+        }
+    }
+    (kept, undecided)
+}
+
+/// The new documents whose normative sentences have to be accounted for: those that the earlier run read, and those that
+/// are new or have changed.
+fn documents_read(view: &RunView, old: &[Document], new: &[Document]) -> BTreeSet<String> {
+    let read = &view.specification.read_documents;
+    if read.is_empty() {
+        return BTreeSet::new();
+    }
+    let counts = |document: &&Document| read.contains(&document.path) || !old.contains(document);
+    new.iter().filter(counts).map(|document| document.path.clone()).collect()
+}
+
+fn stored_texts(folder: &Path, what: &str, stored: &[StoredFile]) -> Result<Vec<(String, String)>, Failure> {
+    let text = |one: &StoredFile| read_own(folder, &format!("{what} {}", one.path), &one.sha);
+    stored.iter().map(|one| Ok((one.path.clone(), text(one)?))).collect()
+}
+
+/// The policy of the earlier run, unless the user chooses another one.
+fn stored_policy(args: &ResumeArgs, view: &RunView) -> Result<Option<PolicyFile>, Failure> {
+    let stored = view.settings.policy.iter().filter(|_| args.forge.policy.is_none());
+    let stored: Vec<StoredFile> = stored.cloned().collect();
+    let policy = stored_texts(&args.folder, "the policy", &stored)?.pop();
+    policy.map(|(name, text)| PolicyFile::check(name, text)).transpose()
+}
+
+fn folder_name(folder: &Path) -> String {
+    let path: PathBuf = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Identifies a run: its first event has its settings, the digests of its documents and the time of its start.
+fn digest_of_first_line(folder: &Path) -> Result<Sha, Failure> {
+    let path = folder.join("journal.jsonl");
+    let text = files::read(&path, files::LOG)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())).hint(RESTORE))?;
+    Ok(Sha::digest(text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default()))
+}

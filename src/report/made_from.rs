@@ -1,0 +1,32 @@
+//! What a run has taken over from an earlier one whose documents have changed since.
+
+use super::count::counted;
+use super::text::decisive_revision;
+use crate::pipeline::{RequirementChanges, RunView};
+use crate::prompt::Requirement;
+
+/// The revision that a run was made from, and what became of its requirements; empty for any other run.
+pub(super) fn made_from_lines(view: &RunView) -> Vec<String> {
+    let Some(made_from) = &view.settings.made_from else { return Vec::new() };
+    let outcome = made_from.outcome.replace('_', " ");
+    let concerned = match made_from.concerned.as_slice() {
+        [] => "none".to_owned(),
+        some => some.join(", "),
+    };
+    let from = format!(
+        "rev_{} ({outcome}) of {}, whose documents have changed since; of its {} the changes concern {concerned}",
+        made_from.revision,
+        made_from.folder,
+        counted(made_from.requirements.len(), "requirement")
+    );
+    let Some(revision) = decisive_revision(view) else { return vec![from] };
+    let now: Vec<&Requirement> = revision.requirements.iter().map(|covered| &covered.requirement).collect();
+    let RequirementChanges { kept, reworded, gone, new } = made_from.compare(&now);
+    let mut parts = vec![format!("{} kept word for word", kept.len())];
+    for (ids, words) in [(reworded, "forged again"), (gone, "gone"), (new, "new")] {
+        if !ids.is_empty() {
+            parts.push(format!("{} {words} ({})", ids.len(), ids.join(", ")));
+        }
+    }
+    vec![from, format!("requirements of rev_{}: {}", revision.revision, parts.join(", "))]
+}
