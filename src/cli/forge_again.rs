@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::journal::Sha;
 use crate::pipeline::{Decision, MadeFrom, Revision, RunView, StoredFile, file, read_accepted_drift};
-use crate::prompt::{CitingKind, Document, EARLIER, MovedCitations, parse_requirements};
+use crate::prompt::{Document, EARLIER, MovedCitations, parse_requirements};
 use crate::report::{DriftReport, decisive_revision, drift_feedback};
 use crate::shell::shell_word;
 
@@ -124,8 +124,6 @@ fn take_over(
     let (decisions, undecided) = move_decisions(&revision.decisions, &MovedCitations::new(old, &new.files));
     let feedback = drift_feedback(report, &undecided);
     refuse_secrets("the changed text", &feedback)?;
-    let open: BTreeSet<_> = documents.drift.cited.iter().flat_map(|change| report.open(change)).collect();
-    let is_concerned = |id: &String| open.iter().any(|(kind, name)| *kind == CitingKind::Requirement && name == id);
     let requirements = moved.get(file::INFORMAL).map(|text| parse_requirements(text)).unwrap_or_default();
     let made_from = MadeFrom {
         folder: folder_name(folder),
@@ -135,7 +133,7 @@ fn take_over(
         docs: view.settings.docs.clone(),
         texts: digests(&texts),
         artifacts: digests(&moved),
-        concerned: requirements.iter().map(|one| one.id.clone()).filter(is_concerned).collect(),
+        concerned: report.concerned_parts(),
         requirements,
         read_documents: documents_read(view, old, &new.files),
         decisions,

@@ -9,15 +9,11 @@ use crate::prompt::Requirement;
 pub(super) fn made_from_lines(view: &RunView) -> Vec<String> {
     let Some(made_from) = &view.settings.made_from else { return Vec::new() };
     let outcome = made_from.outcome.replace('_', " ");
-    let concerned = match made_from.concerned.as_slice() {
-        [] => "none".to_owned(),
-        some => some.join(", "),
-    };
     let from = format!(
-        "rev_{} ({outcome}) of {}, whose documents have changed since; of its {} the changes concern {concerned}",
+        "rev_{} ({outcome}) of {}, whose documents have changed since; the changes concern {}",
         made_from.revision,
         made_from.folder,
-        counted(made_from.requirements.len(), "requirement")
+        made_from.concerned.join(", ")
     );
     let Some(revision) = decisive_revision(view) else { return vec![from] };
     let now: Vec<&Requirement> = revision.requirements.iter().map(|covered| &covered.requirement).collect();
@@ -28,5 +24,6 @@ pub(super) fn made_from_lines(view: &RunView) -> Vec<String> {
             parts.push(format!("{} {words} ({})", ids.len(), ids.join(", ")));
         }
     }
-    vec![from, format!("requirements of rev_{}: {}", revision.revision, parts.join(", "))]
+    let all = counted(made_from.requirements.len(), "requirement");
+    vec![from, format!("its {all} in rev_{} of this run: {}", revision.revision, parts.join(", "))]
 }
