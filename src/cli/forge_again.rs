@@ -14,19 +14,22 @@ use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::{AnswerSource, check_provider_name};
 use super::resume::{ResumeArgs, merge_settings, parse_recorded_settings};
-use super::run_folder::{RESTORE, accepted_drift_failure};
+use super::run_folder::{RESTORE, accepted_drift_failure, run_failure};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::Sha;
-use crate::pipeline::{Decision, MadeFrom, Revision, RunView, StoredFile, file, read_accepted_drift};
+use crate::pipeline::{Decision, MadeFrom, Revision, Run, RunError, RunView, StoredFile, file, read_accepted_drift};
 use crate::prompt::{Document, EARLIER, MovedCitations, parse_requirements};
 use crate::report::{DriftReport, decisive_revision, drift_feedback};
 use crate::shell::shell_word;
 
 pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, Failure> {
+    if !Run::exists(&args.folder) {
+        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
+    }
     let out = args.out.clone().unwrap_or_else(|| new_folder(&args.folder));
     args.pages.page.check(Some(&out))?;
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
