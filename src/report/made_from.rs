@@ -1,12 +1,11 @@
 //! What a run has taken over from an earlier one whose documents have changed since.
 
 use super::count::counted;
-use super::text::decisive_revision;
-use crate::pipeline::{RequirementChanges, RunView};
+use crate::pipeline::{RequirementChanges, Revision, RunView};
 use crate::prompt::Requirement;
 
 /// The revision that a run was made from, and what became of its requirements; empty for any other run.
-pub(super) fn made_from_lines(view: &RunView) -> Vec<String> {
+pub(super) fn made_from_lines(view: &RunView, decisive: Option<&Revision>) -> Vec<String> {
     let Some(made_from) = &view.settings.made_from else { return Vec::new() };
     let outcome = made_from.outcome.replace('_', " ");
     let from = format!(
@@ -15,7 +14,7 @@ pub(super) fn made_from_lines(view: &RunView) -> Vec<String> {
         made_from.folder,
         made_from.concerned.join(", ")
     );
-    let Some(revision) = decisive_revision(view) else { return vec![from] };
+    let Some(revision) = decisive else { return vec![from] };
     let now: Vec<&Requirement> = revision.requirements.iter().map(|covered| &covered.requirement).collect();
     let RequirementChanges { kept, reworded, gone, new } = made_from.compare(&now);
     let mut parts = vec![format!("{} kept word for word", kept.len())];
