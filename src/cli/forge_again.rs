@@ -14,19 +14,22 @@ use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::{AnswerSource, check_provider_name};
 use super::resume::{ResumeArgs, merge_settings, parse_recorded_settings};
-use super::run_folder::{RESTORE, accepted_drift_failure};
+use super::run_folder::{RESTORE, accepted_drift_failure, run_failure};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::Sha;
-use crate::pipeline::{Decision, MadeFrom, Revision, RunView, StoredFile, file, read_accepted_drift};
-use crate::prompt::{CitingKind, Document, EARLIER, MovedCitations, parse_requirements};
+use crate::pipeline::{Decision, MadeFrom, Revision, Run, RunError, RunView, StoredFile, file, read_accepted_drift};
+use crate::prompt::{Document, EARLIER, MovedCitations, parse_requirements};
 use crate::report::{DriftReport, decisive_revision, drift_feedback};
 use crate::shell::shell_word;
 
 pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, Failure> {
+    if !Run::exists(&args.folder) {
+        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
+    }
     let out = args.out.clone().unwrap_or_else(|| new_folder(&args.folder));
     args.pages.page.check(Some(&out))?;
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
@@ -124,8 +127,6 @@ fn take_over(
     let (decisions, undecided) = move_decisions(&revision.decisions, &MovedCitations::new(old, &new.files));
     let feedback = drift_feedback(report, &undecided);
     refuse_secrets("the changed text", &feedback)?;
-    let open: BTreeSet<_> = documents.drift.cited.iter().flat_map(|change| report.open(change)).collect();
-    let is_concerned = |id: &String| open.iter().any(|(kind, name)| *kind == CitingKind::Requirement && name == id);
     let requirements = moved.get(file::INFORMAL).map(|text| parse_requirements(text)).unwrap_or_default();
     let made_from = MadeFrom {
         folder: folder_name(folder),
@@ -135,7 +136,7 @@ fn take_over(
         docs: view.settings.docs.clone(),
         texts: digests(&texts),
         artifacts: digests(&moved),
-        concerned: requirements.iter().map(|one| one.id.clone()).filter(is_concerned).collect(),
+        concerned: report.concerned_parts(),
         requirements,
         read_documents: documents_read(view, old, &new.files),
         decisions,

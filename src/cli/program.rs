@@ -13,8 +13,8 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, drift, eval, forge_all, formula, init, man, mcp, merge, mutate, policy,
-    report, resume, run, schema, test, translate, watch,
+    audit, check, completions, demo, doctor, drift, eval, forge_again, forge_all, formula, init, man, mcp, merge, mutate,
+    policy, report, resume, run, schema, test, translate, watch,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -90,7 +90,10 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(args).await,
         Command::Demo(args) => demo::demo(args).await,
         Command::ForgeAll(args) => Box::pin(forge_all::forge_all(args)).await,
-        Command::Resume(args) => Box::pin(resume::resume(args)).await,
+        Command::Resume(args) => match args.docs.clone() {
+            Some(docs) => Box::pin(forge_again::forge_again(&args, &docs)).await,
+            None => Box::pin(resume::resume(args)).await,
+        },
         Command::Check(args) => check::check(args).await,
         Command::Test(args) => test::test(args).await,
         Command::Translate(args) => translate::translate(args).await,

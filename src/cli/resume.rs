@@ -17,7 +17,6 @@ use super::forge::{
     Preparation, drive_and_report, exit_status, prepare, prompts_in_use, reads_blindly, routing_settings,
     settings_to_journal,
 };
-use super::forge_again::forge_again;
 use super::forge_args::{ForgeArgs, ForgeOutput};
 use super::format::Format;
 use super::objective::{Continuation, read_objective, refuse_impossible, refuse_unreachable, why_unreachable};
@@ -80,9 +79,6 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     if !Run::exists(&args.folder) {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() })
             .hint("start one: tlaforge run DOCS --out DIR"));
-    }
-    if let Some(docs) = args.docs.as_deref() {
-        return forge_again(&args, docs).await;
     }
     args.pages.page.check(None)?;
     let outputs = (args.output.format, &args.output.findings);

@@ -50,6 +50,12 @@ impl DriftReport<'_> {
         Self::concerned(change).into_iter().filter_map(|cites| self.acceptance(change, cites)).collect()
     }
 
+    /// The parts that a change concerns for which it is not accepted, in words: `R1`, `step CarryOut`.
+    pub fn concerned_parts(&self) -> Vec<String> {
+        let open = self.drift.cited.iter().flat_map(|change| self.open(change));
+        words_by_kind(&open.cloned().collect())
+    }
+
     pub fn has_drift(&self) -> bool {
         self.drift.cited.iter().any(|change| !self.open(change).is_empty())
     }
@@ -67,10 +73,10 @@ impl DriftReport<'_> {
                 "no drift: the text that {what} of rev_{number} ({outcome}) cite is unchanged{accepted}{moved}"
             );
         }
-        let parts: BTreeSet<Cites> = open.iter().flat_map(|change| self.open(change)).cloned().collect();
+        let parts = self.concerned_parts().join(", ");
         let concern = if open.len() == 1 { "concerns" } else { "concern" };
         let changes = counted(open.len(), "change");
-        format!("drift: {changes} of the documents {concern} rev_{number} ({outcome}): {}", words_of(&parts))
+        format!("drift: {changes} of the documents {concern} rev_{number} ({outcome}): {parts}")
     }
 
     /// The properties that say that they cover a requirement.
@@ -87,6 +93,10 @@ impl DriftReport<'_> {
 
 /// The parts in one line, by kind: `R1, R2, step CarryOut`.
 pub(super) fn words_of(parts: &BTreeSet<Cites>) -> String {
+    words_by_kind(parts).join(", ")
+}
+
+fn words_by_kind(parts: &BTreeSet<Cites>) -> Vec<String> {
     let of = |kind, word: &str| -> Vec<String> {
         names_of_kind(parts, kind).into_iter().map(|name| format!("{word}{name}")).collect()
     };
@@ -95,7 +105,7 @@ pub(super) fn words_of(parts: &BTreeSet<Cites>) -> String {
     words.extend(of(CitingKind::OpenPoint, ""));
     words.extend(of(CitingKind::Step, "step "));
     words.extend(of(CitingKind::Description, "section "));
-    words.join(", ")
+    words
 }
 
 /// What happened to a text, after its place.

@@ -196,7 +196,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
             );
         }
     }
-    for (at, line) in made_from_lines(view).into_iter().enumerate() {
+    for (at, line) in made_from_lines(view, decisive_revision(view)).into_iter().enumerate() {
         let _ = if at == 0 { writeln!(text, "Made from {line}") } else { writeln!(text, "  {line}") };
     }
     let shown = decisive_revision(view).map_or(view.rev, |revision| revision.revision);

@@ -31,7 +31,7 @@ pub struct MadeFrom {
     pub artifacts: BTreeMap<String, Sha>,
     /// The requirements of the revision, with moved citations.
     pub requirements: Vec<Requirement>,
-    /// The numbers of those whose cited text has changed, unless a person has accepted the change.
+    /// The parts whose cited text has changed, unless a person has accepted the change: `R6`, `step CarryOut`.
     pub concerned: Vec<String>,
     /// Documents that count as read, as paths below `docs/`; empty if all do.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -126,7 +126,7 @@ pub(super) fn grounds(context: &RunContext<'_>) -> Option<Section> {
                 out_of_scope, points, assumptions, decisions, bounds,
                 accepted => accepted_lines(context.view, &lineage),
                 edited, mutants, survivors,
-                made_from => made_from_lines(context.view),
+                made_from => made_from_lines(context.view, context.decisive),
                 accepted_drift => accepted_drift_lines(context.source.accepted),
                 normative => normative_counts(revision),
                 blind => context.view.settings.blind_reading,

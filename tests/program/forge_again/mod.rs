@@ -109,8 +109,8 @@ fn the_new_run_starts_from_the_earlier_specification() {
     assert!(!feedback.contains("-R2"), "{feedback}");
     assert!(offered(&bench, "formalize", "previous.md")[0].contains("\\* docs/counter.md:6"));
     assert!(offered(&bench, "generate_invariants", "previous.md")[0].contains("NotNegative == n >= 0"));
-    let from = "Made from rev_0 (approved) of old, whose documents have changed since; of its 2 requirements the changes concern \
-                R1\n  requirements of rev_0: 1 kept word for word, 1 forged again (R1)\n";
+    let from = "Made from rev_0 (approved) of old, whose documents have changed since; the changes concern R1\n  its 2 \
+                requirements in rev_0 of this run: 1 kept word for word, 1 forged again (R1)\n";
     done.prints(&[from]);
     // Nothing needs the earlier run any more.
     std::fs::remove_dir_all(bench.path("old")).unwrap();

@@ -94,9 +94,8 @@ fn a_genuine_run_is_forged_again_where_its_documents_have_changed() {
     waiting.answer(last["answer"].as_str().unwrap());
     let done = waiting.end().expect(0);
     done.prints(&[
-        "Made from rev_0 (approved) of demo-specs, whose documents have changed since; of its 10 requirements the changes concern \
-         R6, R10\n",
-        "  requirements of rev_0: 8 kept word for word, 1 forged again (R6), 1 gone (R10)\n",
+        "Made from rev_0 (approved) of demo-specs, whose documents have changed since; the changes concern R6, R10\n",
+        "  its 10 requirements in rev_0 of this run: 8 kept word for word, 1 forged again (R6), 1 gone (R10)\n",
     ]);
     let journal = bench.journal("specs");
     assert_eq!(outcome(&journal), "approved");
