@@ -1,5 +1,5 @@
 //! How far the checker of a run is, for other processes: a file in the run folder, which the process of the run writes when
-//! its checker reports and removes at its end.
+//! its checker reports, and removes at its beginning and end.
 
 use std::path::{Path, PathBuf};
 

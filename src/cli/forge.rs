@@ -135,6 +135,8 @@ pub(super) async fn drive_and_report(
     let server = pages.watch.then(|| serve(run, &prepared, display)).transpose()?;
     let cancel = prepared.context.cancel.clone();
     let nodes = NodeDispatcher { context: prepared.context };
+    // A killed process may have left its last report.
+    remove_progress(run.root());
     let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
     remove_progress(run.root());
     // Before the error is returned: the spinner would overwrite its message.

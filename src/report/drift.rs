@@ -132,6 +132,10 @@ pub(super) fn other_heading_words(other: &OtherHeading) -> String {
     format!("now {}, before {}{count}", below(&other.now), below(&other.before))
 }
 
+fn unchanged_words(other: &OtherHeading) -> String {
+    format!("unchanged, and {}", other_heading_words(other))
+}
+
 /// `12` or `12-14`.
 pub(super) fn lines_words(quoted: &Quoted) -> String {
     if quoted.from == quoted.to { quoted.from.to_string() } else { format!("{}-{}", quoted.from, quoted.to) }
@@ -190,6 +194,9 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
                 "before": other.before.as_ref().map(quoted),
                 "now": other.now.as_ref().map(quoted),
                 "passages": other.passages.iter().map(quoted).collect::<Vec<_>>(),
+                "file": (report.file)(&other.passages[0].document),
+                "line": other.passages[0].from,
+                "message": unchanged_words(other),
             }))
             .collect::<Vec<_>>(),
         "unchanged": unchanged,
@@ -233,7 +240,7 @@ pub fn drift_findings(report: &DriftReport<'_>) -> Findings {
     }
     for other in &report.drift.other_heading {
         let first = &other.passages[0];
-        let message = format!("unchanged, and {}", other_heading_words(other));
+        let message = unchanged_words(other);
         list.push(
             Finding::new("other-heading", Level::Note, message)
                 .at(FileLine::new((report.file)(&first.document), first.from)),

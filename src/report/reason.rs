@@ -3,7 +3,7 @@
 use crate::pipeline::{ApprovalClause, FlawClause};
 
 /// How advice to a reviewer begins: the name of a field follows, or a form to write. It has no parentheses inside.
-const ADVICE: [&str; 3] = [" (name the", " (a review accepts ", " (each is accepted "];
+const ADVICE: [&str; 4] = [" (name their ids in `", " (name them in `", " (a review accepts ", " (each is accepted "];
 
 /// The reason without advice to the reviewer, and without the clause at its end, with the values of its fields.
 pub fn plain_reason(why: &str) -> String {

@@ -41,7 +41,10 @@ fn held_words(folder: &Path, pid: u32, host: &str, started: &str) -> String {
         return format!("{held}; wait for it or end it");
     }
     // The lock is held, so a process of that host or container still runs, or a file server has not noticed its end.
-    format!("{held}; this is {here}: wait for it or end it there, or, if {host} does not run any more, remove {file}")
+    format!(
+        "{held}; this is {here}: wait for it or end it there. On this machine's own disk it still runs, perhaps in a container. \
+         Only if the folder is on a network file system and {host} is gone, remove {file}"
+    )
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -342,8 +345,8 @@ mod tests {
         std::fs::write(&path, r#"{"pid": 7, "host": "elsewhere.example", "started": "before"}"#).unwrap();
         let why = RunLock::take_with(dir.path(), "later", &mut || panic!("it waits")).unwrap_err().to_string();
         let words = format!(
-            "is in use by process 7 on elsewhere.example since before; this is {}: wait for it or end it there, or, if \
-             elsewhere.example does not run any more, remove {}",
+            "this is {}: wait for it or end it there. On this machine's own disk it still runs, perhaps in a container. Only if \
+             the folder is on a network file system and elsewhere.example is gone, remove {}",
             this_host(),
             path.display()
         );

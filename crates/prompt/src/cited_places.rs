@@ -94,16 +94,18 @@ pub fn places_in<'a>(text: &str, documents: &'a [Document], whole_documents: boo
 static FIRST_RANGE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:[\s`:#,(]|lines?|L)*(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?").expect("a valid pattern")
 });
-static FURTHER_RANGE: LazyLock<Regex> = LazyLock::new(|| {
-    let (between, range) = (r"\s*(?:,|(?:,\s*)?\band\b)\s*", r"L?(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?");
-    let after = r"\s*(?:[,;\])]|$|and\s+(?:L?\d|docs/))";
-    Regex::new(&format!("^{between}{range}{after}")).expect("a valid pattern")
+/// Further ranges up to what may follow the last of them, in running text and within brackets.
+static FURTHER_RANGES: LazyLock<Regex> = LazyLock::new(|| {
+    let further = r"\s*(?:,|(?:,\s*)?\band\b)\s*L?\d+(?:\s*[-\u{2013}\u{2014}]\s*L?\d+)?";
+    Regex::new(&format!(r"^((?:{further})+)\s*(?:[,;\])]|$|and\s+[`\[]?docs/)")).expect("a valid pattern")
 });
 static FURTHER_IN_PLACE: LazyLock<Regex> = LazyLock::new(|| {
-    let (between, range) =
-        (r"[\s\\*]*(?:[,;&]|\band\b)[\s\\*]*(?:and\s+)?(?:lines?\s*|L)?", r"(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?");
-    Regex::new(&format!(r"^{between}{range}\s*(?:[,;&\])]|and\b|$)")).expect("a valid pattern")
+    let between = r"[\s\\*]*(?:[,;&]|\band\b)[\s\\*]*(?:and\s+)?(?:lines?\s*|L)?";
+    let range = r"\d+(?:\s*[-\u{2013}\u{2014}]\s*L?\d+)?";
+    Regex::new(&format!(r"^((?:{between}{range})+)\s*(?:[,;&\])]|and\b|$)")).expect("a valid pattern")
 });
+static RANGE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?").expect("a valid pattern"));
 /// A number after a place that may be a further line of it.
 static DOUBTFUL_LINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^[\s\\*]*(?:[,;&/+]|and\b|or\b|to\b)[\s\\*]*(?:and\s+|or\s+)?(?:lines?\s*|L)?\d").expect("a valid pattern")
@@ -118,17 +120,18 @@ pub(super) fn may_name_another_line(text: &str) -> bool {
 /// a further line only if nothing but a closing mark, another number or another document follows it. `in_place`: they are
 /// within brackets, where `;` and `&` separate them, too.
 pub(super) fn leading_ranges(text: &str, in_place: bool) -> (Vec<(usize, usize)>, usize) {
-    let mut found = Vec::new();
-    let mut end = 0;
-    let mut pattern = &*FIRST_RANGE;
-    while let Some(range) = pattern.captures(&text[end..]) {
+    let lines = |range: &regex::Captures<'_>| {
         let number = |group| range.get(group).map(|digits: regex::Match<'_>| digits.as_str().parse().unwrap_or(0));
-        let Some(from) = number(1) else { break };
-        found.push((from, number(2).unwrap_or(from)));
-        end += range.get(2).or(range.get(1)).map_or(0, |last| last.end());
-        pattern = if in_place { &*FURTHER_IN_PLACE } else { &*FURTHER_RANGE };
-    }
-    (found, end)
+        let from = number(1).unwrap_or(0);
+        (from, number(2).unwrap_or(from))
+    };
+    let Some(first) = FIRST_RANGE.captures(text) else { return (Vec::new(), 0) };
+    let mut found = vec![lines(&first)];
+    let end = first.get(2).or(first.get(1)).map_or(0, |last| last.end());
+    let pattern = if in_place { &FURTHER_IN_PLACE } else { &FURTHER_RANGES };
+    let Some(further) = pattern.captures(&text[end..]).and_then(|further| further.get(1)) else { return (found, end) };
+    found.extend(RANGE.captures_iter(further.as_str()).map(|range| lines(&range)));
+    (found, end + further.end())
 }
 
 /// Where the first name of a document begins, with or without `docs/` before it.
@@ -311,6 +314,8 @@ mod tests {
             ("Lock [docs/a.md:L1 and L2-L3]", "a.md:1-1 a.md:2-3"),
             ("(docs/a.md:1, 2 clients are enough)", "a.md:1-1"),
             ("docs/a.md:1 and 2 clients are enough; docs/a.md:1 and 2 and more", "a.md:1-1 a.md:1-1"),
+            ("docs/a.md:1, 2 and 3 clients are enough; docs/a.md:1 and 2 and 3 days", "a.md:1-1 a.md:1-1"),
+            ("docs/a.md:1 and 2 and `docs/a.md:3`", "a.md:1-1 a.md:2-2 a.md:3-3"),
             ("docs/a.md:2-99 is long", "a.md:2-3"),
             ("[docs/sub/a.md] is another protocol; docs/a.md:9 is not there", "sub/a.md:1-3"),
             ("docs/odd, name.md:2 and docs/aa.md:1, docs/a.mdx:1, xa.md:2", "odd, name.md:2-2"),

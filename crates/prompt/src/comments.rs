@@ -12,7 +12,7 @@ pub(super) type Comment = (usize, usize, String);
 /// comments is left out. Code has no comments.
 pub(super) fn without_comments(document: &str) -> (Vec<(usize, String)>, Vec<Comment>) {
     let lines: Vec<&str> = document.lines().collect();
-    let kinds = line_kinds(&lines);
+    let (mut kinds, mut outside) = (line_kinds(&lines), lines.clone());
     let (mut kept, mut comments) = (Vec::with_capacity(lines.len()), Vec::new());
     // The number and the rest of the line that is read next: what follows the end of a comment.
     let (mut at, mut rest) = (0, lines.first().copied().unwrap_or_default());
@@ -35,6 +35,11 @@ pub(super) fn without_comments(document: &str) -> (Vec<(usize, String)>, Vec<Com
             let words: Vec<&str> = whole.iter().flat_map(|line| line.split_whitespace()).collect();
             comments.push((at + 1, last + 1, words.join(" ")));
             has_comment = true;
+            if whole.iter().any(|line| line.contains("```") || line.contains("~~~")) {
+                // A fence within the comment begins no code.
+                outside[at..=last].fill("");
+                kinds = line_kinds(&outside);
+            }
             if last > at {
                 // What follows the comment is on another line.
                 keep(&mut kept, at, std::mem::take(&mut text), true);

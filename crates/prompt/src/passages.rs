@@ -70,7 +70,7 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
             let text = |line: usize| " ".repeat(indent(lines[line]) - least) + lines[line].trim();
             code.map(|line| (line + 1, line + 1, text(line))).collect()
         } else if is_row_of_marks(&lines, block.start) {
-            vec![(block.start + 1, block.start + 1, lines[block.start].to_owned())]
+            vec![(block.start + 1, block.start + 1, lines[block.start].trim().to_owned())]
         } else {
             paragraph_sentences(&lines, block.clone())
         };
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn rows_of_marks_are_text_and_the_line_below_the_head_of_a_table_is_not() {
         assert_eq!(
-            texts("| a | b |\n|---|:-:|\n| \u{2713} | |\n| - | - |\n|   |   |\n\n|  x|\n"),
+            texts("| a | b |\n|---|:-:|\n| \u{2713} | |\n  | - | - |\n|   |   |\n\n|  x|\n"),
             ["1-1 | a | b |", "3-3 | \u{2713} |  |", "4-4 | - | - |", "7-7 | x |"]
         );
     }
@@ -209,6 +209,9 @@ mod tests {
         let comments: Vec<String> = texts(commented).into_iter().filter(|text| text.contains("<!--")).collect();
         assert_eq!(comments.len(), 9, "{comments:?}");
         assert!(comments.contains(&"2-5 <!-- Owner: B. -->".to_owned()), "{comments:?}");
+        // A fence within a comment begins no code.
+        let fenced = "<!-- off:\n```\n-->\n# A\nIt ends here\nat last. It <!-- b --> is\nnever above.\n- One\n  goes on.\n";
+        assert_eq!(words(fenced), words(plain));
         // No comments: in code, and without an end.
         for text in ["```\n<!-- a -->\n```\nb\n", "A `<!--` mark. `-->`\n", "It <!-- goes on.\nTo the end.\n"] {
             let documents = [Document { path: "a.md".to_owned(), text: text.to_owned() }];

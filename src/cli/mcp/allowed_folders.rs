@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::cli::failure::Failure;
 
@@ -76,20 +76,22 @@ impl AllowedFolders {
     pub(super) fn modules(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         let named = self.existing(what, given)?;
         let folder = if named.path.is_dir() { &named.path } else { named.path.parent().unwrap_or(&named.root) };
-        self.check_links(WalkDir::new(folder).max_depth(1))?;
+        self.check_links(WalkDir::new(folder).max_depth(1).into_iter())?;
         Ok(named)
     }
 
     /// A folder of models: modules and configurations, also in its subfolders.
     pub(super) fn models(&self, what: &str, given: &str) -> Result<AllowedPath, Failure> {
         let named = self.existing(what, given)?;
-        self.check_links(WalkDir::new(&named.path))?;
+        let is_visible =
+            |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        self.check_links(WalkDir::new(&named.path).into_iter().filter_entry(is_visible))?;
         Ok(named)
     }
 
     /// Refuses links from modules and configurations to files outside.
-    fn check_links(&self, entries: WalkDir) -> Result<(), Failure> {
-        for entry in entries.into_iter().flatten() {
+    fn check_links(&self, entries: impl Iterator<Item = walkdir::Result<DirEntry>>) -> Result<(), Failure> {
+        for entry in entries.flatten() {
             let path = entry.path();
             let is_read = path.extension().is_some_and(|end| end == "tla" || end == "cfg");
             let is_allowed = || path.canonicalize().is_ok_and(|to| self.0.iter().any(|root| to.starts_with(root)));

@@ -114,7 +114,7 @@ pub(super) struct MutateArguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TestArguments {
-    /// Folder of models, with its subfolders: `M.cfg` and `M.….cfg` are tests of `M.tla`. A comment `\\* EXPECT violated Inv`
+    /// Folder of models, with its subfolders: `M.cfg` and `M.….cfg` are tests of `M.tla`. A comment `\* EXPECT violated Inv`
     /// (or `deadlock`, `error`) in a configuration says what is expected [default: `holds`].
     pub folder: String,
     /// Run only tests whose path contains one of these texts [default: all].

@@ -127,11 +127,14 @@ pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<CommandResu
             Ok(CommandResult::text(&format!("translated{module}")))
         }
         Ok(object) if work == Work::Mutate && object["mutants"].is_array() => Ok(mutation_result(&object)),
-        Ok(object) if work == Work::Test && object["tests"].is_array() => Ok(test_result(&object, status)),
+        Ok(object) if work == Work::Test && object["tests"].is_array() => Ok(with_defects(test_result(&object, status), &stderr)),
         Ok(object @ Value::Object(_)) => {
             let (mut data, is_shortened) = shortened_value(&object);
             data["exit_status"] = json!(status);
             let mut text = summary(work, &object);
+            for defect in defects(&stderr) {
+                let _ = write!(text, "\n{defect}");
+            }
             if work == Work::Drift && !stderr.trim().is_empty() {
                 // What was not compared, and the commands for the user.
                 let _ = write!(text, "\n{}", shortened_text(stderr.trim(), MAX_RESULT / 4));
@@ -140,6 +143,18 @@ pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<CommandResu
         }
         _ => Err(Failure::usage(shortened_text(stderr.trim(), MAX_RESULT / 2))),
     }
+}
+
+/// Contradictions of two checkers, which only standard error names.
+fn defects(stderr: &str) -> impl Iterator<Item = &str> {
+    stderr.lines().filter(|line| line.starts_with("defect: "))
+}
+
+fn with_defects(mut result: CommandResult, stderr: &str) -> CommandResult {
+    for defect in defects(stderr) {
+        let _ = write!(result.text, "\n{defect}");
+    }
+    result
 }
 
 /// One or two lines that a person can read.
@@ -216,18 +231,21 @@ fn drift_lines(object: &Value) -> String {
         let _ = write!(lines, "\n{place} {}: {}{checked}", text(&change["change"]), open.join(", "));
     }
     for other in list(&object["other_heading"]) {
-        let heading = |which: &str| other[which]["text"].as_str().unwrap_or("no heading").to_owned();
-        let first = &other["passages"][0];
-        let count = list(&other["passages"]).len();
+        let _ = write!(lines, "\n{}:{} {}", text(&other["file"]), other["line"], text(&other["message"]));
+    }
+    let new = list(&object["new_normative"]);
+    if let [first, ..] = new {
         let _ = write!(
             lines,
-            "\n{}:{} unchanged, and now below \"{}\", before below \"{}\" ({})",
+            "\n{} that the specification does not account for, the first at {}:{}",
+            counted(new.len(), "new normative sentence"),
             text(&first["document"]),
-            first["from"],
-            heading("now"),
-            heading("before"),
-            counted(count, "cited passage")
+            first["from"]
         );
+    }
+    let not_cited = list(&object["not_cited"]);
+    if !not_cited.is_empty() {
+        let _ = write!(lines, "\n{} of text that nothing cites", counted(not_cited.len(), "change"));
     }
     for one in list(&object["not_compared"]) {
         let _ = write!(lines, "\nnot compared: {}: {}", text(&one["requirement"]), text(&one["why"]));
