@@ -279,6 +279,7 @@ impl AllRuns<'_> {
                     answers: AnswerSource::Configured,
                     objective: self.objective.clone(),
                     policy: self.policy.map(Path::to_owned),
+                    earlier: None,
                 };
                 create_run(job, &settings, &display, self.cancel.clone()).await?
             }
