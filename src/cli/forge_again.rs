@@ -242,3 +242,48 @@ fn digest_of_first_line(folder: &Path) -> Result<Sha, Failure> {
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())).hint(RESTORE))?;
     Ok(Sha::digest(text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::OpenPoint;
+
+    #[test]
+    fn only_decisions_about_unchanged_lines_are_kept() {
+        let documents = |all: &[(&str, &str)]| -> Vec<Document> {
+            all.iter().map(|(path, text)| Document { path: (*path).to_owned(), text: (*text).to_owned() }).collect()
+        };
+        let old = documents(&[("a.md", "One.\nTwo.\n\nThree.\n\nFour.\n"), ("b.md", "Five.\n")]);
+        let new = documents(&[("a.md", "New.\n\nOne.\nTwo.\n\nThree.\nAdded.\n\nOther.\n")]);
+        let decision = |place: Option<&str>| Decision {
+            open_point: OpenPoint {
+                id: "O1".to_owned(),
+                place: place.map(str::to_owned),
+                question: "Which?".to_owned(),
+                taken: "this".to_owned(),
+                otherwise: "that".to_owned(),
+                affects: Vec::new(),
+                misplaced: None,
+            },
+            reading: "this".to_owned(),
+        };
+        for (place, kept) in [
+            (Some("docs/a.md:1"), Some("docs/a.md:3")),
+            (Some("a.md, lines 1-2"), Some("docs/a.md:3-4")),
+            // New beside it; changed; gone with its document.
+            (Some("docs/a.md:4"), None),
+            (Some("docs/a.md:1, 6"), None),
+            (Some("docs/b.md:1"), None),
+            // Nothing to compare.
+            (Some("docs/a.md"), None),
+            (Some("\u{a7}3"), None),
+            (Some("docs/a.md:1; docs/missing.md:2"), None),
+            (None, None),
+        ] {
+            let all = [decision(place)];
+            let (moved, undecided) = move_decisions(&all, &old, &new);
+            assert_eq!(moved.first().and_then(|one| one.open_point.place.as_deref()), kept, "{place:?}");
+            assert_eq!(undecided.len(), usize::from(kept.is_none()), "{place:?}");
+        }
+    }
+}
