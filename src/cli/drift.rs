@@ -90,7 +90,7 @@ pub(super) fn print_drift(
     if report.has_drift() {
         return Ok(Exit::Negative);
     }
-    // Nobody knows whether the text of a requirement that was not compared has changed.
+    // Whether the text of a requirement that was not compared has changed is not known.
     Ok(if report.drift.not_compared.is_empty() { Exit::Ok } else { Exit::Undecided })
 }
 
@@ -121,15 +121,9 @@ pub(super) fn read_own(folder: &Path, what: &str, sha: &Sha) -> Result<String, F
 impl RunDocuments {
     /// Compares the documents that the run keeps with the new ones. It is an error if no requirement cites text.
     pub(super) fn compare(folder: &Path, docs: &Path, view: &RunView, revision: &Revision) -> Result<Self, Failure> {
-        let read = |what: &str, sha: &Sha| read_own(folder, what, sha);
-        let number = revision.revision;
-        let informal = match revision.hashes.get(file::INFORMAL) {
-            Some(sha) => read(&format!("{} of rev_{number}", file::INFORMAL), sha)?,
-            None => String::new(),
-        };
         let mut old = Vec::new();
         for stored in &view.settings.docs {
-            let text = read(&format!("the document {}", stored.path), &stored.sha)?;
+            let text = read_own(folder, &format!("the document {}", stored.path), &stored.sha)?;
             old.push(Document { path: stored.path.clone(), text });
         }
         let new = read_documents(docs).fails(Exit::Usage)?;
@@ -148,16 +142,26 @@ impl RunDocuments {
         for skipped in new.skipped.iter().filter(|skipped| skipped.reason != "empty") {
             print_message(&format!("not compared: {}: {}", docs.join(&skipped.path).display(), skipped.reason));
         }
+        Self { old, new, drift: Drift::default() }.of_revision(folder, view, revision)
+    }
+
+    /// The same documents, compared for this revision.
+    pub(super) fn of_revision(self, folder: &Path, view: &RunView, revision: &Revision) -> Result<Self, Failure> {
+        let number = revision.revision;
+        let informal = match revision.hashes.get(file::INFORMAL) {
+            Some(sha) => read_own(folder, &format!("{} of rev_{number}", file::INFORMAL), sha)?,
+            None => String::new(),
+        };
         // A run of an earlier version has no normative words.
         let chosen = Some(view.settings.normative_words.clone()).filter(|words| !words.is_empty());
         let words = chosen.unwrap_or_else(|| DEFAULT_NORMATIVE_WORDS.map(str::to_owned).to_vec());
-        let drift = compare_documents(&informal, &old, &new.files, &words);
+        let drift = compare_documents(&informal, &self.old, &self.new.files, &words);
         if drift.compared.is_empty() {
             let why = format!("no requirement of rev_{number} cites text of its documents, so drift is not decided");
             return Err(Failure::new(Exit::Undecided, why)
                 .hint(format!("see their places: tlaforge report {}", shell_word(folder))));
         }
-        Ok(Self { old, new, drift })
+        Ok(Self { drift, ..self })
     }
 }
 

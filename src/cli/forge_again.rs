@@ -20,9 +20,9 @@ use super::signals::cancel_on_signals;
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::Sha;
+use crate::journal::{RunLock, Sha};
 use crate::pipeline::{Decision, MadeFrom, Revision, Run, RunError, RunView, StoredFile, file, read_accepted_drift};
-use crate::prompt::{Document, EARLIER, MovedCitations, parse_requirements};
+use crate::prompt::{Document, EARLIER, MovedCitations, compare_documents, parse_requirements};
 use crate::report::{DriftReport, decisive_revision, drift_feedback};
 use crate::shell::shell_word;
 
@@ -30,19 +30,31 @@ pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, 
     if !Run::exists(&args.folder) {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
     }
+    // Its last revision may still change.
+    if let Some(held) = RunLock::holder(&args.folder) {
+        return Err(Failure::usage(held.to_string()).hint("forge again once it has ended"));
+    }
     let out = args.out.clone().unwrap_or_else(|| new_folder(&args.folder));
     args.pages.page.check(Some(&out))?;
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
     let decisive = decisive_revision(&view).ok_or_else(|| no_revision(&args.folder))?;
-    let Some(revision) = as_documented(&view, decisive) else { return Err(no_revision(&args.folder)) };
-    let documents = RunDocuments::compare(&args.folder, docs, &view, revision)?;
+    let documents = RunDocuments::compare(&args.folder, docs, &view, decisive)?;
     let accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
     let path = |document: &str| path_of_document(docs, document);
-    let report = DriftReport { revision, drift: &documents.drift, accepted: &accepted, file: &path };
-    if !report.has_drift() {
-        return print_drift(&report, args.output.format, &args.output.findings);
+    // As `drift` does, so that both agree whether there is drift.
+    let of_decisive = DriftReport { revision: decisive, drift: &documents.drift, accepted: &accepted, file: &path };
+    if !of_decisive.has_drift() {
+        return print_drift(&of_decisive, args.output.format, &args.output.findings);
     }
+    let summary = of_decisive.summary();
+    let revision = documented_revision(&view, decisive).ok_or_else(|| no_documented_revision(&args.folder, docs))?;
+    let documents = if revision.revision == decisive.revision {
+        documents
+    } else {
+        documents.of_revision(&args.folder, &view, revision)?
+    };
+    let report = DriftReport { revision, drift: &documents.drift, accepted: &accepted, file: &path };
     refuse_folder_of_documents(&out, docs)?;
     refuse_reserved_folder(&documents.new.files)?;
     // The recording of the earlier run has no answers for changed documents, and must not be overwritten.
@@ -69,13 +81,23 @@ pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, 
              they are",
             decisive.revision, revision.revision
         ));
+        if accepted.iter().any(|accepted| accepted.revision == decisive.revision) {
+            display.note(&format!(
+                "changes that were accepted for rev_{} count as open, because the new run starts from rev_{}",
+                decisive.revision, revision.revision
+            ));
+        }
     }
-    display.note(&format!("{}; forging it again in {}", report.summary(), shell_word(&out)));
-    let earlier = Earlier {
+    display.note(&format!("{summary}; forging it again in {}", shell_word(&out)));
+    let mut earlier = Earlier {
         exemplars: stored_texts(&args.folder, "the exemplar", &view.settings.exemplars)?,
         policy: stored_policy(args, &view)?,
         ..take_over(&args.folder, &view, &report, &documents)?
     };
+    if settings.provider == "handoff" {
+        // It sees only the reads that are listed for it, so without a list every document counts, as in any run.
+        earlier.made_from.read_documents.clear();
+    }
     let job = NewRun {
         out,
         interface: view.settings.interface_names.clone(),
@@ -91,15 +113,23 @@ pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, 
 
 /// The last revision on the way to this one that models the documents as they are: what the run changed afterwards, to
 /// repair a flaw or to try another reading, may be decided otherwise by the new documents.
-fn as_documented<'a>(view: &'a RunView, decisive: &Revision) -> Option<&'a Revision> {
+fn documented_revision<'a>(view: &'a RunView, decisive: &Revision) -> Option<&'a Revision> {
     view.lineage(decisive.revision).into_iter().rev().find(|revision| !revision.repaired && !revision.other_reading)
+}
+
+fn no_documented_revision(folder: &Path, docs: &Path) -> Failure {
+    let why = format!(
+        "no revision of {} models the documents as they are: each changes the protocol or takes another reading",
+        folder.display()
+    );
+    Failure::new(Exit::Undecided, why).hint(format!("begin anew: tlaforge run {}", shell_word(docs)))
 }
 
 /// A new document must not look like one of the earlier ones.
 fn refuse_reserved_folder(new: &[Document]) -> Result<(), Failure> {
-    match new.iter().find(|document| document.path.starts_with(EARLIER)) {
+    match new.iter().find(|document| document.path.contains(EARLIER)) {
         Some(document) => {
-            Err(Failure::usage(format!("{}: places of the earlier documents begin with {EARLIER}", document.path))
+            Err(Failure::usage(format!("{}: {EARLIER} marks places of the earlier documents", document.path))
                 .hint("rename the folder of the document"))
         }
         None => Ok(()),
@@ -124,7 +154,7 @@ fn take_over(
     let digests = |texts: &BTreeMap<String, String>| -> BTreeMap<String, Sha> {
         texts.iter().map(|(name, text)| (name.clone(), Sha::digest(text))).collect()
     };
-    let (decisions, undecided) = move_decisions(&revision.decisions, &MovedCitations::new(old, &new.files));
+    let (decisions, undecided) = move_decisions(&revision.decisions, old, &new.files);
     let feedback = drift_feedback(report, &undecided);
     refuse_secrets("the changed text", &feedback)?;
     let requirements = moved.get(file::INFORMAL).map(|text| parse_requirements(text)).unwrap_or_default();
@@ -147,18 +177,30 @@ fn take_over(
     Ok(Earlier { made_from: Box::new(made_from), texts, exemplars: Vec::new(), policy: None })
 }
 
-/// The decisions about text that has not changed, with their new places, and the others.
-fn move_decisions<'a>(all: &'a [Decision], citations: &MovedCitations<'_>) -> (Vec<Decision>, Vec<&'a Decision>) {
+/// The decisions about text that has not changed, with their new places, and the others. A decided question is no open point
+/// any more, so the drift of the specification does not show it.
+fn move_decisions<'a>(all: &'a [Decision], old: &[Document], new: &[Document]) -> (Vec<Decision>, Vec<&'a Decision>) {
+    let place = |decision: &Decision| {
+        let place = decision.open_point.place.as_deref().unwrap_or_default();
+        place.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // As requirements, so that they are compared in the same way: text that is new beside theirs counts, too.
+    let requirement = |(number, decision)| format!("R{} [{}] It was decided.\n", number + 1, place(decision));
+    let drift = compare_documents(&all.iter().enumerate().map(requirement).collect::<String>(), old, new, &[]);
+    let citations = MovedCitations::new(old, new);
     let (mut kept, mut undecided) = (Vec::new(), Vec::new());
-    for decision in all {
+    for (number, decision) in all.iter().enumerate() {
+        let id = format!("R{}", number + 1);
+        let is_same = drift.compared.contains(&id)
+            && !drift.cited.iter().any(|change| change.cited_by.iter().any(|(_, item)| *item == id));
         let mut moved = decision.clone();
-        if let Some(place) = &mut moved.open_point.place {
-            *place = citations.move_in(&format!("[{place}]")).trim_matches(['[', ']']).to_owned();
-        }
-        if moved.open_point.place.as_ref().is_some_and(|place| place.contains(EARLIER)) {
-            undecided.push(decision);
-        } else {
+        let place = citations.move_in(&format!("R1 [{}]", place(decision)));
+        moved.open_point.place = place.strip_prefix("R1 [").and_then(|rest| rest.strip_suffix(']')).map(str::to_owned);
+        moved.open_point.misplaced = None;
+        if is_same && MadeFrom::cites_lines(&moved, new) {
             kept.push(moved);
+        } else {
+            undecided.push(decision);
         }
     }
     (kept, undecided)
@@ -199,4 +241,49 @@ fn digest_of_first_line(folder: &Path) -> Result<Sha, Failure> {
     let text = files::read(&path, files::LOG)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())).hint(RESTORE))?;
     Ok(Sha::digest(text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::OpenPoint;
+
+    #[test]
+    fn only_decisions_about_unchanged_lines_are_kept() {
+        let documents = |all: &[(&str, &str)]| -> Vec<Document> {
+            all.iter().map(|(path, text)| Document { path: (*path).to_owned(), text: (*text).to_owned() }).collect()
+        };
+        let old = documents(&[("a.md", "One.\nTwo.\n\nThree.\n\nFour.\n"), ("b.md", "Five.\n")]);
+        let new = documents(&[("a.md", "New.\n\nOne.\nTwo.\n\nThree.\nAdded.\n\nOther.\n")]);
+        let decision = |place: Option<&str>| Decision {
+            open_point: OpenPoint {
+                id: "O1".to_owned(),
+                place: place.map(str::to_owned),
+                question: "Which?".to_owned(),
+                taken: "this".to_owned(),
+                otherwise: "that".to_owned(),
+                affects: Vec::new(),
+                misplaced: None,
+            },
+            reading: "this".to_owned(),
+        };
+        for (place, kept) in [
+            (Some("docs/a.md:1"), Some("docs/a.md:3")),
+            (Some("a.md, lines 1-2"), Some("docs/a.md:3-4")),
+            // New beside it; changed; gone with its document.
+            (Some("docs/a.md:4"), None),
+            (Some("docs/a.md:1, 6"), None),
+            (Some("docs/b.md:1"), None),
+            // Nothing to compare.
+            (Some("docs/a.md"), None),
+            (Some("\u{a7}3"), None),
+            (Some("docs/a.md:1; docs/missing.md:2"), None),
+            (None, None),
+        ] {
+            let all = [decision(place)];
+            let (moved, undecided) = move_decisions(&all, &old, &new);
+            assert_eq!(moved.first().and_then(|one| one.open_point.place.as_deref()), kept, "{place:?}");
+            assert_eq!(undecided.len(), usize::from(kept.is_none()), "{place:?}");
+        }
+    }
 }

@@ -1,16 +1,13 @@
 //! Long texts.
 
+pub(super) use crate::pipeline::on_one_line;
+
 /// A text with at most this many characters, of which the last is `…` if it was cut.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
     }
     text.chars().take(most.saturating_sub(1)).chain(['\u{2026}']).collect()
-}
-
-/// The words of a text on one line.
-pub(super) fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

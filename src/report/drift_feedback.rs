@@ -7,22 +7,25 @@ use super::drift::{Cites, DriftReport, kind_words, lines_words, words_of};
 use crate::pipeline::Decision;
 use crate::prompt::{CitingKind, EARLIER, Quoted, TextChange, names_of_kind};
 
-/// The task. `undecided` are readings that a person decided for text that has changed.
+/// The task. `undecided` are readings that a person decided for text that has changed, or that could not be compared.
 pub fn drift_feedback(report: &DriftReport<'_>, undecided: &[&Decision]) -> String {
     let (open, accepted): (Vec<&TextChange>, Vec<&TextChange>) =
         report.drift.cited.iter().partition(|change| !report.open(change).is_empty());
     let mut text = format!(
         "In `previous.md`, a place that begins with `{EARLIER}` has lines of the earlier documents whose text has changed or is \
          gone. Replace each with the lines of the new documents that say so, or take out what rests on it; your answer has no \
-         such place.\n\n### Bring in line with the new documents\n"
+         such place.\n"
     );
+    if !open.is_empty() {
+        text.push_str("\n### Bring in line with the new documents\n");
+    }
     for change in open {
         append_change(&mut text, report, change);
     }
     if !undecided.is_empty() {
         text.push_str(
-            "\n### Decided earlier by the owner of the protocol, about text that has changed\n\nIf the new text answers the \
-             question, it counts; otherwise the question is an open point again.\n\n",
+            "\n### Decided earlier by the owner of the protocol, about text that has changed or could not be compared\n\nIf the new \
+             text answers the question, it counts; otherwise the question is an open point again.\n\n",
         );
     }
     for decision in undecided {

@@ -1,6 +1,6 @@
 //! Moves citations of documents (`docs/pool.md:12-14`) to the lines where the cited text is in newer documents. Cited text
-//! that has changed or is gone keeps its earlier lines, below [`EARLIER`] instead of `docs/`, so that nobody takes them for
-//! lines of the new documents.
+//! that has changed or is gone keeps its earlier lines, below [`EARLIER`] instead of `docs/`, so that they are not
+//! mistaken for lines of the new documents.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -50,6 +50,15 @@ impl<'a> MovedCitations<'a> {
 
     /// The text with its citations moved. Everything else stays as it is, also a citation whose lines are the same as before.
     pub fn move_in(&self, text: &str) -> String {
+        self.move_all(text, Lost::Earlier)
+    }
+
+    /// Like [`Self::move_in`], but leaves out citations of text that has changed or is gone.
+    pub fn move_or_leave_out(&self, text: &str) -> String {
+        self.move_all(text, Lost::LeftOut)
+    }
+
+    fn move_all(&self, text: &str, lost: Lost) -> String {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut moved = String::with_capacity(text.len());
         let mut at = 0;
@@ -62,26 +71,28 @@ impl<'a> MovedCitations<'a> {
             } else {
                 at + 1
             };
-            self.move_in_lines(&lines[at..end].concat(), &mut moved);
+            self.move_in_lines(&lines[at..end].concat(), lost, &mut moved);
             at = end;
         }
         moved
     }
 
-    fn move_in_lines(&self, text: &str, moved: &mut String) {
+    fn move_in_lines(&self, text: &str, lost: Lost, moved: &mut String) {
         let numbered = NUMBERED_PLACE.captures(text).and_then(|found| found.get(1).or(found.get(2)));
         let place = numbered.and_then(|place| Some((place.range(), cited_ranges(place.as_str(), self.old)?)));
-        let Some((place, ranges)) = place else { return self.move_by_name(text, moved) };
+        let Some((place, ranges)) = place else { return self.move_by_name(text, lost, moved) };
         moved.push_str(&text[..place.start]);
-        match self.moved_place(&ranges) {
-            Some(new) => moved.push_str(&new.words("docs/")),
-            None => moved.push_str(&text[place.clone()]),
+        let mut rest = &text[place.end..];
+        match self.moved_place(&ranges).map(|new| new.words("docs/", lost)) {
+            Some(new) if new.is_empty() => rest = leave_out(moved, rest),
+            Some(new) => moved.push_str(&new),
+            None => moved.push_str(&text[place]),
         }
-        self.move_by_name(&text[place.end..], moved);
+        self.move_by_name(rest, lost, moved);
     }
 
     /// Moves citations wherever the name of a document is.
-    fn move_by_name(&self, text: &str, moved: &mut String) {
+    fn move_by_name(&self, text: &str, lost: Lost, moved: &mut String) {
         let mut done = 0;
         while let Some(at) = name_start(&text[done..], self.old).map(|at| done + at) {
             let Some((document, behind)) = leading_document(&text[at..], self.old) else { break };
@@ -92,30 +103,31 @@ impl<'a> MovedCitations<'a> {
             let ranges: Vec<LineRange<'_>> =
                 lines.into_iter().map(|(from, to)| LineRange { document, from, to }).collect();
             let new = if ranges.is_empty() {
-                self.moved_document(document, prefix, in_brackets)
+                self.moved_document(document, prefix, in_brackets, lost)
             } else if may_name_another_line(&behind[length..]) {
-                self.doubtful_place(&ranges).map(|new| new.words(prefix))
+                self.doubtful_place(&ranges).map(|new| new.words(prefix, lost))
             } else {
-                self.moved_place(&ranges).map(|new| new.words(prefix))
+                self.moved_place(&ranges).map(|new| new.words(prefix, lost))
             };
             moved.push_str(before);
-            let rest = text.len() - behind.len();
+            let end = text.len() - behind.len() + length;
+            done = end;
             match new {
+                Some(new) if new.is_empty() => done = text.len() - leave_out(moved, &text[end..]).len(),
                 Some(new) => moved.push_str(&new),
-                None => moved.push_str(&text[at - prefix.len()..rest + length]),
+                None => moved.push_str(&text[at - prefix.len()..end]),
             }
-            done = rest + length;
         }
         moved.push_str(&text[done..]);
     }
 
     /// A number follows that may be a further line of this place: unless the document is the same, all of it is an earlier
     /// place, because the number cannot be moved.
-    fn doubtful_place<'d>(&self, ranges: &[LineRange<'d>]) -> Option<Place<'d>> {
+    fn doubtful_place<'d>(&self, ranges: &[LineRange<'d>]) -> Option<MovedPlace<'d>> {
         if ranges.iter().all(|range| self.new.iter().any(|new| new == range.document)) {
             return None;
         }
-        let mut place = Place::default();
+        let mut place = MovedPlace::default();
         for range in ranges {
             place.add_lost(&range.document.path, range.from, range.to);
         }
@@ -123,8 +135,8 @@ impl<'a> MovedCitations<'a> {
     }
 
     /// The new place of cited lines; `None` if they are the same lines as before.
-    fn moved_place<'d>(&'d self, ranges: &[LineRange<'d>]) -> Option<Place<'d>> {
-        let mut place = Place::default();
+    fn moved_place<'d>(&'d self, ranges: &[LineRange<'d>]) -> Option<MovedPlace<'d>> {
+        let mut place = MovedPlace::default();
         for range in ranges {
             self.add_moved(range, &mut place);
         }
@@ -136,7 +148,7 @@ impl<'a> MovedCitations<'a> {
         (!is_same).then_some(place)
     }
 
-    fn add_moved<'d>(&'d self, range: &LineRange<'d>, place: &mut Place<'d>) {
+    fn add_moved<'d>(&'d self, range: &LineRange<'d>, place: &mut MovedPlace<'d>) {
         let path = range.document.path.as_str();
         let exists = range.from > 0 && range.from <= range.to && range.to <= range.document.text.lines().count();
         let cited: Vec<usize> = if exists { overlapping(&self.old_passages, range) } else { Vec::new() };
@@ -185,7 +197,7 @@ impl<'a> MovedCitations<'a> {
     }
 
     /// The new name of a document that is cited as a whole; `None` if it keeps its name.
-    fn moved_document(&self, document: &Document, prefix: &str, in_brackets: bool) -> Option<String> {
+    fn moved_document(&self, document: &Document, prefix: &str, in_brackets: bool, lost: Lost) -> Option<String> {
         if self.new.iter().any(|new| new.path == document.path) {
             return None;
         }
@@ -201,20 +213,31 @@ impl<'a> MovedCitations<'a> {
         let renamed = targets.into_iter().find(|(_, moved)| moved * 2 > count);
         match renamed {
             Some((path, _)) => Some(format!("{prefix}{path}")),
-            None => (in_brackets || !prefix.is_empty()).then(|| format!("{EARLIER}{}", document.path)),
+            None => (in_brackets || !prefix.is_empty()).then(|| match lost {
+                Lost::Earlier => format!("{EARLIER}{}", document.path),
+                Lost::LeftOut => String::new(),
+            }),
         }
     }
 }
 
+/// What becomes of a citation whose text has changed or is gone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    /// It names its lines of the earlier documents.
+    Earlier,
+    LeftOut,
+}
+
 /// Where cited text is now, as path, first and last line.
 #[derive(Default)]
-struct Place<'d> {
+struct MovedPlace<'d> {
     found: Vec<(&'d str, usize, usize)>,
     /// In the earlier documents.
     lost: Vec<(&'d str, usize, usize)>,
 }
 
-impl<'d> Place<'d> {
+impl<'d> MovedPlace<'d> {
     /// Adds lines, to the last ones if they overlap or follow them.
     fn add_lost(&mut self, path: &'d str, from: usize, to: usize) {
         match self.lost.last_mut() {
@@ -223,9 +246,11 @@ impl<'d> Place<'d> {
         }
     }
 
-    fn words(&self, prefix: &str) -> String {
+    /// Empty if all of it is left out.
+    fn words(&self, prefix: &str, lost: Lost) -> String {
         let mut words = String::new();
-        for (prefix, ranges) in [(prefix, &self.found), (EARLIER, &self.lost)] {
+        let lost = if lost == Lost::Earlier { self.lost.as_slice() } else { &[] };
+        for (prefix, ranges) in [(prefix, self.found.as_slice()), (EARLIER, lost)] {
             let mut last = None;
             for (path, from, to) in ranges {
                 // Writing to a string cannot fail.
@@ -240,6 +265,20 @@ impl<'d> Place<'d> {
         }
         words
     }
+}
+
+/// Leaves out a place: `moved` ends before it, `rest` follows it. What only enclosed the place, or separated it from others,
+/// goes, too. Returns the text that is left.
+fn leave_out<'t>(moved: &mut String, rest: &'t str) -> &'t str {
+    let (opening, closing, separators) = (['[', '('], [']', ')'], [' ', ',', ';']);
+    let rest = if moved.ends_with(opening) { rest.trim_start_matches(separators) } else { rest };
+    let Some(after) = rest.strip_prefix(closing) else { return rest };
+    moved.truncate(moved.trim_end_matches(separators).len());
+    if moved.ends_with(opening) {
+        moved.pop();
+        return after;
+    }
+    rest
 }
 
 /// The passages with lines in this range.
@@ -299,6 +338,17 @@ mod tests {
             ("earlier-docs/a.md:3", "earlier-docs/a.md:3"),
         ] {
             assert_eq!(citations.move_in(text), moved, "{text}");
+        }
+        // In a module, the citation of text that is gone is left out.
+        for (text, moved) in [
+            ("\\* docs/a.md:4", "\\* "),
+            ("\\* The fee [docs/a.md:4], of docs/a.md:6.", "\\* The fee , of docs/a.md:5."),
+            ("\\* The fee [docs/a.md:4; docs/c.md:1]", "\\* The fee [docs/c.md:1]"),
+            ("\\* The fee (docs/c.md:1, docs/a.md:4)", "\\* The fee (docs/c.md:1)"),
+            ("\\* R4 [docs/a.md:4] and R4 [docs/a.md:3-4, 6]", "\\* R4  and R4 [docs/a.md:7, 5]"),
+            ("(* docs/a.md:3, 6 *) x == 1 \\* [docs/a.md:99]", "(* , 6 *) x == 1 \\* "),
+        ] {
+            assert_eq!(citations.move_or_leave_out(text), moved, "{text}");
         }
         let same = MovedCitations::new(&old, &old);
         let text = "R1 [ docs/a.md:3 , 6 ] One [docs/sub/b.md:1\u{2013}2].\nno end";

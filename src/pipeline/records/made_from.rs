@@ -1,5 +1,5 @@
-//! What a run takes over from an earlier one whose documents have changed since (`resume --drift`): the texts of a revision,
-//! as what to start from. None of them is evidence: the run drafts, checks and reviews as any other.
+//! The texts of a revision that a run starts from if the documents of the earlier run have changed since (`resume --drift`).
+//! None of them is evidence: the run drafts, checks and reviews as any other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::ambiguity::Decision;
 use super::artifacts::{StoredFile, file};
 use super::product::Feedback;
+use super::specification::wording;
 use crate::journal::Sha;
 use crate::pipeline::machine::NodeName;
-use crate::prompt::{Document, MovedCitations, Requirement};
+use crate::prompt::{Document, MovedCitations, Requirement, check_places};
 
 /// The earlier revision that a run was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,23 +48,44 @@ pub struct MadeFrom {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RequirementChanges {
     pub kept: Vec<String>,
+    /// They cite text that has changed.
+    pub kept_on_changed_text: Vec<String>,
     pub reworded: Vec<String>,
     pub gone: Vec<String>,
     pub new: Vec<String>,
 }
 
 impl MadeFrom {
-    /// The texts, by artifact name, with their citations moved.
+    /// The texts, by artifact name, with their citations moved. The first request replaces the earlier places that are left in
+    /// the informal specification; the module and the properties may be kept without a request, so they have none.
     pub fn move_citations(
         texts: &BTreeMap<String, String>,
         old: &[Document],
         new: &[Document],
     ) -> BTreeMap<String, String> {
         let citations = MovedCitations::new(old, new);
-        texts.iter().map(|(name, text)| (name.clone(), citations.move_in(text))).collect()
+        let source = texts.get(file::SOURCE).map(String::as_str).unwrap_or_default();
+        let moved = |name: &str, text: &str| match name {
+            // Like the informal specification, with which the run compares it.
+            file::INFORMAL | file::FORMALIZE_INPUT => citations.move_in(text),
+            // The module follows the informal specification.
+            file::PROPERTIES_INPUT => match text.strip_suffix(source) {
+                Some(informal) => citations.move_in(informal) + &citations.move_or_leave_out(source),
+                None => citations.move_in(text),
+            },
+            _ => citations.move_or_leave_out(text),
+        };
+        texts.iter().map(|(name, text)| (name.clone(), moved(name, text))).collect()
     }
 
-    /// The artifacts that the run starts from. Whatever else a forged journal names is not taken over.
+    /// Whether a decision cites lines that these documents have.
+    pub fn cites_lines(decision: &Decision, documents: &[Document]) -> bool {
+        let mut point = decision.open_point.clone();
+        check_places(&mut [], std::slice::from_mut(&mut point), &mut [], documents);
+        point.place.is_some() && point.misplaced.is_none()
+    }
+
+    /// The artifacts that the run starts from. Other names, of a forged journal, are ignored.
     pub(super) fn start(&self) -> impl Iterator<Item = (&String, &Sha)> {
         self.artifacts.iter().filter(|(name, _)| file::TAKEN_OVER.contains(&name.as_str()))
     }
@@ -75,12 +97,12 @@ impl MadeFrom {
     }
 
     pub fn compare(&self, now: &[&Requirement]) -> RequirementChanges {
-        let words = |one: &Requirement| one.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut changes = RequirementChanges::default();
         for before in &self.requirements {
             let list = match now.iter().find(|one| one.id == before.id) {
-                Some(same) if words(same) == words(before) => &mut changes.kept,
-                Some(_) => &mut changes.reworded,
+                Some(same) if wording(same) != wording(before) => &mut changes.reworded,
+                Some(_) if self.concerned.contains(&before.id) => &mut changes.kept_on_changed_text,
+                Some(_) => &mut changes.kept,
                 None => &mut changes.gone,
             };
             list.push(before.id.clone());

@@ -180,6 +180,6 @@ impl Specification {
 }
 
 /// The text of a requirement with single spaces: line breaks do not change what it says.
-fn wording(requirement: &Requirement) -> String {
+pub(super) fn wording(requirement: &Requirement) -> String {
     requirement.text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -84,7 +84,7 @@ pub fn read_accepted_drift(root: &Path) -> Result<Vec<AcceptedDrift>, RunError> 
     let lines = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
     let parsed = lines.map(|(n, line)| {
         let one = serde_json::from_slice::<AcceptedDrift>(line);
-        one.map(on_one_line).map_err(|error| std::io::Error::other(format!("line {}: {error}", n + 1)))
+        one.map(without_line_ends).map_err(|error| std::io::Error::other(format!("line {}: {error}", n + 1)))
     });
     parsed.collect::<Result<_, _>>().map_err(failed)
 }
@@ -125,15 +125,17 @@ fn complete(bytes: &[u8]) -> usize {
 }
 
 /// The file may come from someone else: no part of it may look like a line of ours.
-fn on_one_line(mut one: AcceptedDrift) -> AcceptedDrift {
+fn without_line_ends(mut one: AcceptedDrift) -> AcceptedDrift {
     for text in [&mut one.time, &mut one.item, &mut one.because] {
-        *text = text
-            .split(|c: char| c.is_whitespace() || c.is_control())
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ");
+        *text = on_one_line(text);
     }
     one
+}
+
+/// The words of a text on one line, without control characters.
+pub fn on_one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ mod open_run;
 mod routing_reason;
 mod visible_files;
 
-pub use accepted_drift::{AcceptedChange, AcceptedDrift, append_accepted_drift, informal_of, read_accepted_drift};
+pub use accepted_drift::{
+    AcceptedChange, AcceptedDrift, append_accepted_drift, informal_of, on_one_line, read_accepted_drift,
+};
 pub use attempt::Attempt;
 pub use background::{BackgroundTask, BackgroundTasks};
 pub use candidate_selection::{MAX_LEADERS, select_best, select_leaders};

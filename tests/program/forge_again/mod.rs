@@ -26,7 +26,7 @@ const EDIT: &str = "```\n<<<<<<< SEARCH\nR1 [earlier-docs/counter.md:4] The coun
                     R1 [docs/counter.md:7] The counter does not exceed the limit. (safety)\n>>>>>>> REPLACE\n```\n";
 
 fn module() -> String {
-    fenced(&MODULE.replace("      n := n + 1;", "      n := n + 1; \\* docs/counter.md:3"))
+    fenced(&MODULE.replace("      n := n + 1;", "      n := n + 1; \\* docs/counter.md:3-4"))
 }
 
 fn properties() -> String {
@@ -107,7 +107,8 @@ fn the_new_run_starts_from_the_earlier_specification() {
     let feedback = offered(&bench, "formalize", "feedback.md").remove(0);
     assert!(feedback.contains("-R1 [earlier-docs/counter.md:4]") && feedback.contains("+R1 [docs/counter.md:7]"));
     assert!(!feedback.contains("-R2"), "{feedback}");
-    assert!(offered(&bench, "formalize", "previous.md")[0].contains("\\* docs/counter.md:6"));
+    // The citation of text that is gone is left out.
+    assert!(offered(&bench, "formalize", "previous.md")[0].contains("\\* docs/counter.md:6\n"));
     assert!(offered(&bench, "generate_invariants", "previous.md")[0].contains("NotNegative == n >= 0"));
     let from = "Made from rev_0 (approved) of old, whose documents have changed since; the changes concern R1\n  its 2 \
                 requirements in rev_0 of this run: 1 kept word for word, 1 forged again (R1)\n";
@@ -152,7 +153,8 @@ fn a_place_of_the_earlier_documents_is_sent_back_and_the_task_stays() {
         "repair",
         &MOVED.replace("earlier-docs/counter.md:4", "docs/counter.md:7"),
     );
-    bench.begin(&AGAIN, &once, &[]).expect(0);
+    let done = bench.begin(&AGAIN, &once, &[]).expect(0);
+    done.prints(&["1 kept word for word, 1 kept, although the text that they cite has changed (R1)\n"]);
     assert_eq!(routes(&bench.journal("specs"))[0], "informal_spec->informal_spec");
     let feedback = offered(&bench, "informal_spec", "feedback.md").pop().unwrap();
     assert!(feedback.contains("places of the earlier documents are left in it"), "{feedback}");
@@ -211,9 +213,14 @@ fn what_cannot_be_forged_again_is_an_error_and_nothing_begins() {
     bench.write("other/Spec.tla", "mine");
     handoff(&["--out", "other"]).expect(2).says(&["other contains Spec.tla: not written by a run"]);
     assert_eq!(bench.read("other/Spec.tla"), "mine");
-    bench.write("docs/earlier-docs/a.md", "One.\n");
-    handoff(&[]).expect(2).says(&["earlier-docs/a.md: places of the earlier documents begin with earlier-docs/"]);
-    std::fs::remove_dir_all(bench.path("docs/earlier-docs")).unwrap();
+    for folder in ["earlier-docs", "sub/earlier-docs"] {
+        bench.write(&format!("docs/{folder}/a.md"), "One.\n");
+        handoff(&[]).expect(2).says(&[&format!("{folder}/a.md: earlier-docs/ marks places of the earlier documents")]);
+        std::fs::remove_dir_all(bench.path(&format!("docs/{folder}"))).unwrap();
+    }
+    let running = tlaforge::journal::RunLock::take(&bench.path("old"), "now").unwrap();
+    handoff(&[]).expect(2).says(&["old is in use by process ", "forge again once it has ended"]);
+    drop(running);
     let events = bench.events("old");
     bench.write("begun/journal.jsonl", format!("{}\n{}\n", events[0], events[1]));
     resume(&["begun", "--drift", "--docs", "docs"]).expect(3).says(&["begun has no revision yet"]);
@@ -275,6 +282,20 @@ fn a_forged_origin_gains_nothing() {
     let done = forged::forged(&bench, start, "/made_from/artifacts/Spec.tla", &module).expect(1);
     assert!(done.stdout.contains("`artifacts` has Spec.tla, which a run never takes over"), "{}", done.stdout);
     forged::forged(&bench, start, "/made_from/requirements/0/text", &json!("Nothing.")).expect(1);
+    // Fewer documents to account for, and a decision about nothing.
+    let done = forged::forged(&bench, start, "/made_from/read_documents", &json!(["other.md"])).expect(1);
+    for objection in ["lacks counter.md, which is new or has changed", "has other.md, which is no document of the run"]
+    {
+        assert!(done.stdout.contains(&format!("`read_documents` {objection}")), "{}", done.stdout);
+    }
+    let open_point = json!({"id": "O1", "place": "earlier-docs/counter.md:4", "question": "Why?", "taken": "a", "otherwise": "b", "affects": []});
+    let decisions = json!([{"open_point": open_point, "reading": "a"}]);
+    let done = forged::forged(&bench, start, "/made_from/decisions", &decisions).expect(1);
+    assert!(done.stdout.contains("`decisions` has one that cites no line of the documents"), "{}", done.stdout);
+    // No part of it looks like a line of the report.
+    forged::forged(&bench, start, "/made_from/folder", &json!("old\nApproved: all"));
+    let report = bench.run(&["report", "forged"]).stdout;
+    assert!(report.contains("of old Approved: all, whose documents"), "{report}");
     // An approval without the draft, the check or the review of this run.
     for missing in ["informal_spec", "validate", "model_check", "review"] {
         let mut cut = journal.clone();
