@@ -1,4 +1,4 @@
-//! `tlaforge forge-all`: sets × models, a broken set, a killed call that goes on, and one limit of money for all.
+//! `tlaforge forge-all`: sets × models, a broken set, a killed call that goes on, and one cost limit for all.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
