@@ -54,8 +54,8 @@ pub(super) enum Command {
     /// Run the built-in token swap example from a recording, without a model. Downloads tla2tools.jar once if Java is
     /// installed and the jar is not.
     Demo(DemoArgs),
-    /// Draft and check many specifications: sets of documents × models × settings, several runs at a time, under one limit of
-    /// money. The same command continues what was interrupted.
+    /// Draft and check many specifications: sets of documents × models × settings, several runs at a time, with one cost limit
+    /// for all. The same command continues what was interrupted.
     ForgeAll(ForgeAllArgs),
     /// Continue a run, or start a branch from one of its revisions.
     Resume(ResumeArgs),

@@ -23,8 +23,9 @@ use super::run_folder::run_failure;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_result};
+use super::tools::tool_limits;
 use super::trust::make_paths_absolute;
-use crate::config::Layer;
+use crate::config::{Layer, Settings};
 use crate::eval::{
     Case, CaseError, Comparison, Evaluation, Row, Specs, SuiteEntry, SuiteShard, compare, digest_case, load_suite,
     mean, read_results, results,
@@ -100,6 +101,8 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     });
     let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows), "", ""));
     let is_contradicted = evaluator.has_contradictions();
+    // Kept apart from the cases: tools are shared, so a contradiction belongs to no single case.
+    let defect = if is_contradicted { Exit::Defect } else { Exit::Ok };
     let printed = args.format.print(&args.findings, || {
         report::eval_findings(&entries)
             .with_errors("worse", comparison.iter().flat_map(|comparison| comparison.regressions.clone()))
@@ -112,7 +115,10 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     if let Some(path) = &args.results {
         let table = match (args.shard, whole_suite) {
             (Some(shard), Some(suite)) => {
-                suite_shard(shard, suite, &args, &evaluator, &entries, &cancel).await?.results(&rows)
+                let made_from = (shard, suite);
+                suite_shard(made_from, worst_exit([worst, defect]), &args, &evaluator, &entries, &cancel)
+                    .await?
+                    .results(&rows)
             }
             _ => results(&rows),
         };
@@ -129,8 +135,6 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     }
     let got_worse = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
     let overall = if got_worse || too_low.is_some() { Exit::Negative } else { Exit::Ok };
-    // Kept apart from the cases: tools are shared, so a contradiction belongs to no single case.
-    let defect = if is_contradicted { Exit::Defect } else { Exit::Ok };
     Ok(worst_exit([worst, overall, defect]))
 }
 
@@ -243,8 +247,8 @@ fn digest_suite(dir: &Path, cases: &[SuiteEntry]) -> Result<BTreeMap<String, Sha
 
 /// What `tlaforge merge` compares of the shards.
 async fn suite_shard(
-    shard: Shard,
-    suite: BTreeMap<String, Sha>,
+    (shard, suite): (Shard, BTreeMap<String, Sha>),
+    exit: Exit,
     args: &EvalArgs,
     evaluator: &Evaluator,
     entries: &[Entry],
@@ -259,15 +263,45 @@ async fn suite_shard(
         "runs": args.runs.is_some(),
         "checker": settings.checker,
         "tlc_timeout": settings.tlc_timeout,
+        "settings": comparable_settings(&settings)?,
+        "jars": tool_limits(&settings)?.libraries.jar_checksums().collect::<Vec<_>>(),
     });
-    let without_row = |entry: &Entry| {
-        let why = match &entry.outcome {
-            Outcome::Evaluated(_) => return None,
-            Outcome::Skipped(why) | Outcome::Failed { what: why, .. } => why,
+    let (mut skipped, mut failed) = (BTreeMap::new(), BTreeMap::new());
+    for Entry { case, outcome } in entries {
+        match outcome {
+            Outcome::Evaluated(_) => None,
+            Outcome::Skipped(why) => skipped.insert(case.clone(), why.clone()),
+            Outcome::Failed { what, .. } => failed.insert(case.clone(), what.clone()),
         };
-        Some((entry.case.clone(), why.clone()))
-    };
-    Ok(SuiteShard { shard, versions, options, suite, without_row: entries.iter().filter_map(without_row).collect() })
+    }
+    Ok(SuiteShard { shard, versions, options, suite, skipped, failed, status: exit.code() })
+}
+
+/// The settings that have to be the same on all machines: without paths, the resources of a machine, and the server, which no
+/// evaluation calls.
+fn comparable_settings(settings: &Settings) -> Result<Value, Failure> {
+    const LEFT_OUT: [&str; 15] = [
+        "base_url",
+        "checker",
+        "claude_path",
+        "exemplars",
+        "heap_mib",
+        "library",
+        "model",
+        "prices",
+        "prompts",
+        "provider",
+        "record",
+        "recording",
+        "tla_tools",
+        "tlc_timeout",
+        "workers",
+    ];
+    let mut all = serde_json::to_value(&settings.given).fails(Exit::Defect)?;
+    if let Some(all) = all.as_object_mut() {
+        all.retain(|key, _| !LEFT_OUT.contains(&key.as_str()));
+    }
+    Ok(all)
 }
 
 fn nothing_to_evaluate(args: &EvalArgs) -> String {

@@ -17,6 +17,7 @@ use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};
 use super::objective::read_objective;
 use super::parallel::{do_in_parallel, worst_exit};
+use super::policy_file::read_policy_text;
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
 use super::resume::continue_run;
@@ -74,49 +75,61 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     }
     let mut flags = args.forge.layer();
     flags.max_cost = None;
-    let planned = plan_runs(&args.sets, &flags)?;
+    let planned = plan_runs(&args.sets, &args.out, &flags)?;
     refuse_run_folders(&args.out, &planned)?;
     let objective = read_objective(args.forge.objective.as_deref())?;
+    let policy = args.forge.policy.as_deref();
+    let policy_sha = policy.map(|path| {
+        read_policy_text(path).map(Sha::digest).map_err(|e| {
+            Failure::usage(format!("cannot read {}: {e}", path.display())).hint("--policy takes a policy file")
+        })
+    });
     let mut all = AllRuns {
         out: &args.out,
         objective,
-        policy: args.forge.policy.as_deref(),
+        policy,
+        policy_sha: policy_sha.transpose()?,
         limit_usd,
         budget: None,
         parallel_runs: 1,
         cancel: Cancel::new(),
     };
-    // What is known without starting anything: runs that have ended, and those that cannot be what the table says.
-    let known: Vec<(Option<ForgedRun>, f64)> = planned.iter().map(|run| all.look_at(run)).collect();
     if args.list {
-        for (run, (known, _)) in planned.iter().zip(&known) {
-            print_run(&known.clone().unwrap_or_else(|| all.list_open(run)), args.format, None);
+        for run in &planned {
+            print_run(&all.inspect(run).result.unwrap_or_else(|| all.list_open(run)), args.format, None);
         }
         return Ok(Exit::Ok);
     }
-    let open: Vec<&PlannedRun> =
-        planned.iter().zip(&known).filter(|(_, (known, _))| known.is_none()).map(|(run, _)| run).collect();
-    let spent: f64 = known.iter().map(|(_, cost)| cost).sum();
-    all.budget = limit_usd.map(|limit| Arc::new(SharedBudget::new(limit, spent)));
-    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    all.parallel_runs = jobs.min(open.len()).max(1);
     std::fs::create_dir_all(&args.out).map_err(|e| {
         Failure::usage(format!("cannot create {}: {e}", args.out.display())).hint("name another folder: --out DIR")
     })?;
+    // Before the journals are read: another call may be working on the same runs.
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
+    let known: Vec<KnownRun> = planned.iter().map(|run| all.inspect(run)).collect();
+    if let Some(limit) = limit_usd {
+        let mut spent = 0.0;
+        for (run, known) in planned.iter().zip(&known) {
+            spent += known.cost_usd.ok_or_else(|| unknown_cost_failure(&all.folder(run), known))?;
+        }
+        all.budget = Some(Arc::new(SharedBudget::new(limit, spent)));
+    }
+    let open: Vec<&PlannedRun> =
+        planned.iter().zip(&known).filter(|(_, known)| known.result.is_none()).map(|(run, _)| run).collect();
+    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    all.parallel_runs = jobs.min(open.len()).max(1);
     all.cancel = cancel_on_signals();
     let display = Display::new(args.format);
-    let mut results: Vec<ForgedRun> = known.into_iter().filter_map(|(known, _)| known).collect();
+    let mut results: Vec<ForgedRun> = known.into_iter().filter_map(|known| known.result).collect();
     let mut file = ResultsFile::begin(&args.out, &results)?;
     let ended = results.len();
     for run in &results {
         print_run(run, args.format, Some(&display));
     }
     display.announce(&format!("{} of {}, {jobs} at a time", counted(open.len(), "run"), planned.len()));
-    let (began, finished, mut trouble) = (Instant::now(), std::sync::atomic::AtomicUsize::new(0), None);
+    let (began, finished, mut write_error) = (Instant::now(), std::sync::atomic::AtomicUsize::new(0), None);
     let note_end = |run: &ForgedRun, count: usize| {
         finished.store(count, std::sync::atomic::Ordering::Relaxed);
-        trouble = trouble.take().or(file.append(run).err());
+        write_error = write_error.take().or(file.append(run).err());
         print_run(run, args.format, Some(&display));
     };
     let work = do_in_parallel(open.iter().map(|run| all.forge(run)), jobs, note_end);
@@ -130,7 +143,7 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     let place = |run: &ForgedRun| planned.iter().position(|planned| planned.id == run.run);
     results.sort_by_key(place);
     file.finish(&results)?;
-    trouble.map_or(Ok(()), Err)?;
+    write_error.map_or(Ok(()), Err)?;
     if args.format == Format::Text {
         print_result(&summarize(&results, ended, limit_usd));
     }
@@ -164,10 +177,19 @@ fn refuse_run_folders(out: &Path, planned: &[PlannedRun]) -> Result<(), Failure>
     }
 }
 
+/// What is known of a run before anything starts.
+struct KnownRun {
+    /// Its result, if it needs no work: it has ended, or cannot be what the table says.
+    result: Option<ForgedRun>,
+    /// US dollars so far; `None` if its journal cannot be read.
+    cost_usd: Option<f64>,
+}
+
 struct AllRuns<'a> {
     out: &'a Path,
     objective: Option<RunObjective>,
     policy: Option<&'a Path>,
+    policy_sha: Option<Sha>,
     limit_usd: Option<f64>,
     budget: Option<Arc<SharedBudget>>,
     parallel_runs: usize,
@@ -186,36 +208,43 @@ impl AllRuns<'_> {
         self.out.join(&run.id)
     }
 
-    /// The result of a run that needs no work, and what the run has cost so far.
-    fn look_at(&self, planned: &PlannedRun) -> (Option<ForgedRun>, f64) {
+    /// What the journal of a run says, without starting anything.
+    fn inspect(&self, planned: &PlannedRun) -> KnownRun {
         let folder = self.folder(planned);
-        let looked = || -> Result<_, Failure> {
-            let Some(view) = read_view(&folder)? else { return Ok((None, 0.0)) };
-            let spent = view.spent_total();
-            let cost = spent.cost_usd + spent.estimated_usd;
-            let has_ended = view.finished.as_ref().is_some_and(|finished| finished.outcome != Outcome::Stopped);
-            let same = self.start(planned).and_then(|start| refuse_other_run(&start, &view, &folder));
-            let known = match same {
-                Ok(()) if has_ended => Some(ForgedRun::of_view(planned, &folder, &view, view_exit(&view))),
-                Ok(()) => None,
-                Err(failure) => Some(ForgedRun::failed(planned, &folder, Some(&view), failure)),
-            };
-            Ok((known, cost))
+        let view = match read_view(&folder) {
+            Ok(Some(view)) => view,
+            Ok(None) => return KnownRun { result: None, cost_usd: Some(0.0) },
+            Err(failure) => {
+                let result = ForgedRun::failed(planned, &folder, None, failure);
+                return KnownRun { result: Some(result), cost_usd: None };
+            }
         };
-        looked().unwrap_or_else(|failure| (Some(ForgedRun::failed(planned, &folder, None, failure)), 0.0))
+        let result = match self.start(planned).and_then(|start| self.refuse_other_run(&start, &view, &folder)) {
+            Ok(()) => has_ended(&view).then(|| ForgedRun::of_view(planned, &folder, &view, exit_of(&view, &folder))),
+            Err(failure) => Some(ForgedRun::failed(planned, &folder, Some(&view), failure)),
+        };
+        let spent = view.spent_total();
+        KnownRun { result, cost_usd: Some(spent.cost_usd + spent.estimated_usd) }
     }
 
     /// A run that has not ended, as `--list` shows it.
     fn list_open(&self, planned: &PlannedRun) -> ForgedRun {
         let folder = self.folder(planned);
-        match read_view(&folder).ok().flatten() {
-            Some(view) => ForgedRun::of_view(planned, &folder, &view, view_exit(&view)),
-            None => self.unstarted(planned, "", Exit::Undecided),
+        match read_view(&folder) {
+            Ok(Some(view)) => ForgedRun::of_view(planned, &folder, &view, exit_of(&view, &folder)),
+            Ok(None) => ForgedRun::not_reached(planned, &folder, None, String::new(), Exit::Undecided),
+            Err(failure) => ForgedRun::failed(planned, &folder, None, failure),
         }
     }
 
-    fn unstarted(&self, planned: &PlannedRun, why: &str, exit: Exit) -> ForgedRun {
-        ForgedRun::unstarted(planned, &self.folder(planned), why.to_owned(), exit)
+    /// A run that this call does not begin or continue. What it has cost before stays in its result.
+    fn not_reached(&self, planned: &PlannedRun, why: &str, exit: Exit) -> ForgedRun {
+        let folder = self.folder(planned);
+        match read_view(&folder) {
+            Ok(Some(view)) if has_ended(&view) => ForgedRun::of_view(planned, &folder, &view, exit_of(&view, &folder)),
+            Ok(view) => ForgedRun::not_reached(planned, &folder, view.as_ref(), why.to_owned(), exit),
+            Err(failure) => ForgedRun::failed(planned, &folder, None, failure),
+        }
     }
 
     fn start(&self, planned: &PlannedRun) -> Result<Start, Failure> {
@@ -240,16 +269,20 @@ impl AllRuns<'_> {
     /// Starts or continues a run, and works on it until it ends or stops. A failure of one run ends no other.
     async fn forge(&self, planned: &PlannedRun) -> ForgedRun {
         if self.cancel.is_cancelled() {
-            return self.unstarted(planned, "interrupted", Exit::Interrupted);
+            return self.not_reached(planned, "interrupted", Exit::Interrupted);
         }
         if let (Some(limit), true) = (self.limit_usd, self.budget.as_ref().is_some_and(|budget| budget.is_spent())) {
-            return self.unstarted(planned, &format!("the limit of ${limit} for all runs is reached"), Exit::Undecided);
+            return self.not_reached(
+                planned,
+                &format!("the limit of ${limit} for all runs is reached"),
+                Exit::Undecided,
+            );
         }
         let folder = self.folder(planned);
         match Box::pin(self.drive(planned, &folder)).await {
             Ok(run) => run,
             Err(failure) if failure.exit == Exit::Interrupted => {
-                self.unstarted(planned, "interrupted", Exit::Interrupted)
+                self.not_reached(planned, "interrupted", Exit::Interrupted)
             }
             Err(failure) => {
                 let view = read_view(&folder).ok().flatten();
@@ -259,12 +292,18 @@ impl AllRuns<'_> {
     }
 
     async fn drive(&self, planned: &PlannedRun, folder: &Path) -> Result<ForgedRun, Failure> {
-        let Start { docs, interface, settings } = self.start(planned)?;
+        let start = self.start(planned)?;
         let display = Arc::new(Display::silent());
         let (run, mut prepared) = match read_view(folder)? {
             Some(_) => {
                 let run = open_run(folder, &display)?;
-                let prepared = continue_run(&run, &settings.given, &display, self.cancel.clone()).await?;
+                let view = run.view();
+                // Another process may have worked on the run before this one had its lock.
+                self.refuse_other_run(&start, &view, folder)?;
+                if has_ended(&view) {
+                    return Ok(ForgedRun::of_view(planned, folder, &view, exit_of(&view, folder)));
+                }
+                let prepared = continue_run(&run, &start.settings.given, &display, self.cancel.clone()).await?;
                 (run, prepared)
             }
             None => {
@@ -272,6 +311,7 @@ impl AllRuns<'_> {
                     std::fs::create_dir_all(parent)
                         .map_err(|e| Failure::usage(format!("cannot create {}: {e}", parent.display())))?;
                 }
+                let Start { docs, interface, settings } = start;
                 let job = NewRun {
                     out: folder.to_owned(),
                     docs: DocumentSource::Path(docs),
@@ -295,13 +335,62 @@ impl AllRuns<'_> {
         drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         let view = run.view();
-        let exit = if prepared.contradictions.has_any() { Exit::Defect } else { view_exit(&view) };
+        // The report of a contradiction is not on the disk if it could not be written.
+        let exit = if prepared.contradictions.has_any() { Exit::Defect } else { exit_of(&view, folder) };
         Ok(ForgedRun::of_view(planned, folder, &view, exit))
+    }
+
+    /// Refuses a run of other documents or settings: its result would be reported under the name of another one.
+    fn refuse_other_run(&self, start: &Start, view: &RunView, folder: &Path) -> Result<(), Failure> {
+        let other = |what: String| {
+            Err(Failure::usage(format!("{} has another run: {what}", folder.display()))
+                .hint("give this run another name in the table, or move the folder away to forge it again"))
+        };
+        if let Some(what) = find_other_setting(&start.settings.given, &view.settings.command_line)? {
+            return other(what);
+        }
+        // Only a new run takes the policy and the objective, so that a change would have no effect.
+        let different = [
+            ("policy (--policy)", self.policy_sha.as_ref() != view.settings.policy.as_ref().map(|file| &file.sha)),
+            ("objective (--objective)", self.objective.as_ref() != view.objective()),
+            ("interface of the case", start.interface.words() != view.settings.interface),
+        ];
+        if let Some((what, _)) = different.into_iter().find(|(_, is_different)| *is_different) {
+            return other(format!("its {what} is not the same"));
+        }
+        let now = read_documents(&start.docs).fails(Exit::Usage)?;
+        let now: Vec<(&str, Sha)> =
+            now.files.iter().map(|file| (file.path.as_str(), Sha::digest(&file.text))).collect();
+        let then: Vec<(&str, Sha)> =
+            view.settings.docs.iter().map(|file| (file.path.as_str(), file.sha.clone())).collect();
+        let gone = then
+            .iter()
+            .find(|document| !now.contains(document))
+            .or_else(|| now.iter().find(|document| !then.contains(document)));
+        match gone {
+            Some((path, _)) => other(format!("the document {path} is not the same")),
+            None => Ok(()),
+        }
     }
 }
 
-fn view_exit(view: &RunView) -> Exit {
+fn has_ended(view: &RunView) -> bool {
+    view.finished.as_ref().is_some_and(|finished| finished.outcome != Outcome::Stopped)
+}
+
+/// The exit status of a run. The reports in its folder keep a contradiction of checkers, also of an earlier call.
+fn exit_of(view: &RunView, folder: &Path) -> Exit {
+    if std::fs::read_dir(folder.join("defects")).is_ok_and(|mut reports| reports.next().is_some()) {
+        return Exit::Defect;
+    }
     view.finished.as_ref().map_or(Exit::Undecided, |finished| exit_status(finished.outcome, finished.reason))
+}
+
+/// The total cost cannot be limited if a part of it is not known.
+fn unknown_cost_failure(folder: &Path, known: &KnownRun) -> Failure {
+    let why = known.result.as_ref().map_or("", ForgedRun::why);
+    Failure::usage(format!("--max-cost cannot be enforced: the cost of {} is not known: {why}", folder.display()))
+        .hint("repair its journal, or move the folder away to forge it again; without --max-cost, the other runs start")
 }
 
 /// The run of a folder, if one has begun there. Takes no lock, so it can be read while another process works on it.
@@ -312,26 +401,4 @@ fn read_view(folder: &Path) -> Result<Option<RunView>, Failure> {
     let events = journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
     // The process was killed within the first line, so no run has begun.
     Ok((!events.is_empty()).then(|| RunView::from_entries(&events)))
-}
-
-/// Refuses a run of other documents or settings: its result would be reported under the name of another one.
-fn refuse_other_run(start: &Start, view: &RunView, folder: &Path) -> Result<(), Failure> {
-    let other = |what: String| {
-        Err(Failure::usage(format!("{} has another run: {what}", folder.display()))
-            .hint("give this run another name in the table, or move the folder away to forge it again"))
-    };
-    if let Some(what) = find_other_setting(&start.settings.given, &view.settings.command_line)? {
-        return other(what);
-    }
-    let now = read_documents(&start.docs).fails(Exit::Usage)?;
-    let now: Vec<(&str, Sha)> = now.files.iter().map(|file| (file.path.as_str(), Sha::digest(&file.text))).collect();
-    let then: Vec<(&str, Sha)> = view.settings.docs.iter().map(|file| (file.path.as_str(), file.sha.clone())).collect();
-    let gone = then
-        .iter()
-        .find(|document| !now.contains(document))
-        .or_else(|| now.iter().find(|document| !then.contains(document)));
-    match gone {
-        Some((path, _)) => other(format!("the document {path} is not the same")),
-        None => Ok(()),
-    }
 }

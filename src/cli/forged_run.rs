@@ -27,7 +27,7 @@ pub(super) enum RunState {
     Stopped,
     /// It could not begin, or its files cannot be used.
     Failed,
-    /// Because of the limit for all runs, or of a signal.
+    /// Because of the limit for all runs, or of a signal. A run of an earlier call is `Stopped`.
     NotStarted,
 }
 
@@ -76,8 +76,18 @@ impl ForgedRun {
         Self { hints: failure.hints, ..Self::new(planned, folder, view, why, exit) }
     }
 
-    pub(super) fn unstarted(planned: &PlannedRun, folder: &Path, why: String, exit: Exit) -> Self {
-        Self { state: RunState::NotStarted, ..Self::new(planned, folder, None, why, exit) }
+    /// A run that this call does not begin. `view` is what an earlier call left of it, and paid for.
+    pub(super) fn not_reached(
+        planned: &PlannedRun,
+        folder: &Path,
+        view: Option<&RunView>,
+        why: String,
+        exit: Exit,
+    ) -> Self {
+        match view {
+            Some(view) => Self { why, ..Self::of_view(planned, folder, view, exit) },
+            None => Self { state: RunState::NotStarted, ..Self::new(planned, folder, None, why, exit) },
+        }
     }
 
     fn new(planned: &PlannedRun, folder: &Path, view: Option<&RunView>, why: String, exit: Exit) -> Self {
@@ -102,6 +112,11 @@ impl ForgedRun {
             status: exit.code(),
             exit,
         }
+    }
+
+    /// Why it stopped or failed.
+    pub(super) fn why(&self) -> &str {
+        &self.why
     }
 
     /// The words of its state, and of its outcome if it has one.
@@ -162,9 +177,10 @@ pub(super) struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// Begins the file with the runs that are known to have ended.
+    /// Begins the file with the runs that are known to have ended. It replaces only a file of its own kind.
     pub(super) fn begin(out: &Path, known: &[ForgedRun]) -> Result<Self, Failure> {
         let path = std::path::absolute(out.join(RESULTS)).unwrap_or_else(|_| out.join(RESULTS));
+        refuse_foreign_file(&path)?;
         let written = write_atomically(&path, lines(known).as_bytes())
             .and_then(|()| files::open_with(&path, OpenOptions::new().append(true)));
         let file = written.map_err(|e| cannot_write(&path, &e))?;
@@ -186,6 +202,28 @@ impl ResultsFile {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Refuses a file that `forge-all` did not write.
+fn refuse_foreign_file(path: &Path) -> Result<(), Failure> {
+    let shown = path.display();
+    let foreign = |what: String| {
+        Err(Failure::usage(what).hint("move the file away, or choose another folder for all runs: --out DIR"))
+    };
+    let text = match files::read_text(path, files::LOG) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return foreign(format!("cannot read {shown}: {e}")),
+    };
+    let Some(first) = text.lines().next() else { return Ok(()) };
+    let is_result =
+        |line: &serde_json::Value| ["run", "set", "state", "folder"].iter().all(|key| line[key].is_string());
+    // A first line without its end: an earlier call was killed while it wrote the line.
+    let is_torn = !text.contains('\n') && text.starts_with("{\"run\":");
+    if is_torn || serde_json::from_str(first).is_ok_and(|line| is_result(&line)) {
+        return Ok(());
+    }
+    foreign(format!("{shown} is not a list of results of forge-all, and would be overwritten"))
 }
 
 fn lines(runs: &[ForgedRun]) -> String {

@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use serde_json::Value;
 
 use super::failure::Failure;
+use super::parallel::worst_exit;
 use super::terminal::{print_message, print_result};
 use crate::eval::{MergedSuite, mean, merge_results, results};
 use crate::exit::Exit;
@@ -36,7 +37,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     // A result of `mutate` is one JSON object; a table never begins like one.
     let is_object = |text: &str| text.trim_start().starts_with('{');
     let objects = texts.iter().filter(|(_, text)| is_object(text)).count();
-    let (text, what) = match objects {
+    let Merged { text, what, exit } = match objects {
         0 => merge_tables(texts)?,
         all if all == texts.len() => merge_objects(texts)?,
         _ => {
@@ -53,7 +54,14 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
             .hint("name a new file in an existing folder"),
     })?;
     print_result(&format!("{} of {what}: {}\n", counted(args.shards.len(), "shard"), args.out.display()));
-    Ok(Exit::Ok)
+    Ok(exit)
+}
+
+/// A merged file, with what it contains in words, and the exit status that one machine would have had.
+struct Merged {
+    text: String,
+    what: String,
+    exit: Exit,
 }
 
 fn existing_failure(out: &Path) -> Failure {
@@ -77,16 +85,23 @@ fn read_shard(path: &Path) -> Result<(String, String), Failure> {
     Ok((shown, text))
 }
 
-fn merge_tables(texts: Vec<(String, String)>) -> Result<(String, String), Failure> {
-    let MergedSuite { rows, without_row } = merge_results(texts).map_err(merge_failure)?;
-    for (case, why) in without_row {
+fn merge_tables(texts: Vec<(String, String)>) -> Result<Merged, Failure> {
+    let MergedSuite { rows, skipped, failed, statuses } = merge_results(texts).map_err(merge_failure)?;
+    for (case, why) in &skipped {
         print_message(&format!("{case} has no row: {why}"));
     }
+    for (case, why) in &failed {
+        print_message(&format!("{case} failed: {why}"));
+    }
     let score = mean(&rows).map_or_else(|| "no score".to_owned(), |score| format!("score {score:.4}"));
-    Ok((results(&rows), format!("{}, {score}", counted(rows.len(), "case"))))
+    let count = |cases: usize, what: &str| if cases == 0 { String::new() } else { format!(", {cases} {what}") };
+    let (skipped, failed) = (count(skipped.len(), "skipped"), count(failed.len(), "failed"));
+    let what = format!("{}, {score}{skipped}{failed}", counted(rows.len(), "case"));
+    let exits = Exit::ALL.into_iter().map(|(exit, _)| exit).filter(|exit| statuses.contains(&exit.code()));
+    Ok(Merged { text: results(&rows), what, exit: worst_exit(exits) })
 }
 
-fn merge_objects(texts: Vec<(String, String)>) -> Result<(String, String), Failure> {
+fn merge_objects(texts: Vec<(String, String)>) -> Result<Merged, Failure> {
     let mut objects: Vec<(String, Value)> = Vec::new();
     for (file, text) in texts {
         let object = serde_json::from_str(&text).map_err(|e| {
@@ -98,7 +113,8 @@ fn merge_objects(texts: Vec<(String, String)>) -> Result<(String, String), Failu
     let merged = merge_mutation_json(objects).map_err(merge_failure)?;
     let (summary, mutants) = (&merged["summary"], merged["mutants"].as_array().map_or(0, Vec::len));
     let score = summary["score"].as_f64().map_or_else(|| "no score".to_owned(), |score| format!("score {score:.4}"));
-    Ok((format!("{merged:#}\n"), format!("{}, {score}", counted(mutants, "mutant"))))
+    let what = format!("{}, {score}", counted(mutants, "mutant"));
+    Ok(Merged { text: format!("{merged:#}\n"), what, exit: Exit::Ok })
 }
 
 fn merge_failure(error: MergeError) -> Failure {

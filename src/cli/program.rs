@@ -13,8 +13,8 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, drift, eval, forge_again, forge_all, formula, init, man, mcp, merge, mutate,
-    policy, report, resume, run, schema, test, translate, watch,
+    audit, check, completions, demo, doctor, drift, eval, forge_again, forge_all, formula, init, man, mcp, merge,
+    mutate, policy, report, resume, run, schema, test, translate, watch,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;

@@ -69,18 +69,29 @@ struct SetsTable {
     settings: Vec<Variant>,
 }
 
-/// The runs of a table or of a folder of sets, in their order: by model, then settings, then set.
-pub(super) fn plan_runs(path: &Path, flags: &Layer) -> Result<Vec<PlannedRun>, Failure> {
+/// The runs of a table or of a folder of sets, in their order: by model, then settings, then set. `out` is the folder of all
+/// runs, which may be below the folder of sets.
+pub(super) fn plan_runs(path: &Path, out: &Path, flags: &Layer) -> Result<Vec<PlannedRun>, Failure> {
     let SetsTable { sets, models, settings } = if path.is_dir() {
-        SetsTable { sets: sets_of_folder(path)?, models: Vec::new(), settings: Vec::new() }
+        SetsTable { sets: sets_of_folder(path, out)?, models: Vec::new(), settings: Vec::new() }
     } else {
         read_table(path)?
     };
-    let mut runs = Vec::new();
+    let settings_file = Layer::from_file(Path::new(".")).fails(Exit::Usage)?;
+    let mut runs: Vec<PlannedRun> = Vec::new();
     for model in optional(&models) {
         for variant in optional(&settings) {
             for set in &sets {
-                runs.push(plan_run(path, set, model, variant, flags)?);
+                let run = plan_run(path, set, model, variant, flags, settings_file.provider.as_deref())?;
+                let writes_same_file =
+                    |other: &&PlannedRun| run.layer.record.is_some() && other.layer.record == run.layer.record;
+                if let Some(other) = runs.iter().find(writes_same_file) {
+                    return Err(Failure::usage(format!("{} and {} would write the same recording", other.id, run.id))
+                        .hint(
+                            "--record needs {set}, {model} and {settings} in its name, as far as the table has them",
+                        ));
+                }
+                runs.push(run);
             }
         }
     }
@@ -98,6 +109,7 @@ fn plan_run(
     model: Option<&Variant>,
     settings: Option<&Variant>,
     flags: &Layer,
+    usual_provider: Option<&str>,
 ) -> Result<PlannedRun, Failure> {
     let name = |variant: Option<&Variant>| variant.map(|variant| variant.name.clone());
     let (model_name, settings_name) = (name(model), name(settings));
@@ -115,13 +127,17 @@ fn plan_run(
     let mut given = flags.clone();
     fill_in(&mut file);
     fill_in(&mut given);
-    let provider = given.provider.as_deref().or(file.provider.as_deref()).unwrap_or_default().to_owned();
-    // The table may come from another person, as the settings file.
-    refuse_untrusted_file(&path.display().to_string(), &file, &given, &provider)?;
-    let mut layer = given.merge_over(file);
-    if layer.provider.is_none() && layer.recording.is_some() {
-        layer.provider = Some("replay".to_owned());
+    let mut provider = given.provider.clone().or(file.provider.clone());
+    if provider.is_none() && (given.recording.is_some() || file.recording.is_some()) {
+        provider = Some("replay".to_owned());
     }
+    // The table may come from another person, as the settings file. If the provider is chosen later, it can be either that
+    // has a key.
+    let named = provider.as_deref().or(usual_provider).filter(|name| *name != "auto");
+    for provider in named.map_or(vec!["anthropic", "openai"], |name| vec![name]) {
+        refuse_untrusted_file(&path.display().to_string(), &file, &given, provider)?;
+    }
+    let layer = Layer { provider, ..given.merge_over(file) };
     layer.provider.as_deref().map_or(Ok(()), check_provider_name)?;
     Ok(PlannedRun {
         id,
@@ -133,18 +149,22 @@ fn plan_run(
     })
 }
 
-/// Each subfolder is a set; one with a checklist is a case.
-fn sets_of_folder(folder: &Path) -> Result<Vec<Set>, Failure> {
+/// Each subfolder is a set; one with a checklist is a case. A subfolder that is, or contains, the folder of all runs is none.
+fn sets_of_folder(folder: &Path, out: &Path) -> Result<Vec<Set>, Failure> {
     let entries = std::fs::read_dir(folder)
-        .map_err(|e| Failure::usage(format!("cannot read {}: {e}", folder.display())).hint(USE))?;
+        .map_err(|e| Failure::usage(format!("cannot read {}: {e}", folder.display())).hint(USAGE))?;
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     let mut sets: Vec<Set> = Vec::new();
     for path in folders {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // A folder may come from another person, and the documents are sent to a model.
-        if name.starts_with('.') || !files::is_within(folder, Path::new(&name)) {
+        if name.starts_with('.') || contains(&path, out) {
             continue;
+        }
+        // A folder may come from another person, and the documents are sent to a model.
+        if !files::is_within(folder, Path::new(&name)) {
+            return Err(Failure::usage(format!("{} is a link that leads out of {}", path.display(), folder.display()))
+                .hint("the documents of a set are sent to a model: replace the link by the folder, or remove it"));
         }
         check_name("set", &name, sets.iter().map(|set| set.name.as_str()))?;
         let is_case = path.join("checklist.json").is_file();
@@ -152,24 +172,26 @@ fn sets_of_folder(folder: &Path) -> Result<Vec<Set>, Failure> {
         sets.push(Set { name, source, layer: Layer::default() });
     }
     if sets.is_empty() {
-        return Err(Failure::usage(format!("{} has no subfolder with documents", folder.display())).hint(USE));
+        return Err(Failure::usage(format!("{} has no subfolder with documents", folder.display())).hint(USAGE));
     }
     Ok(sets)
 }
 
-const USE: &str = "name a folder with a subfolder for each set of documents, or a table (.toml) with [[set]]; for the documents \
+const USAGE: &str = "name a folder with a subfolder for each set of documents, or a table (.toml) with [[set]]; for the documents \
                    of one run: tlaforge run DOCS";
 
 fn read_table(path: &Path) -> Result<SetsTable, Failure> {
     let shown = path.display().to_string();
     let text = files::read_text(path, files::SMALL)
-        .map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")).hint(USE))?;
+        .map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")).hint(USAGE))?;
     // Before anything of the table can appear in a message or a file.
     refuse_secrets(&shown, &text)?;
     let wrong =
         |what: String| Failure::usage(format!("{shown}: {what}")).hint("its format is in docs/src/forge-all.md");
     let file: SetsFile = toml::from_str(&text).map_err(|e| wrong(e.message().trim().to_owned()))?;
     let root = path.parent().unwrap_or(Path::new(""));
+    // An empty root is the working folder.
+    let folder = if root.as_os_str().is_empty() { Path::new(".") } else { root };
     if file.set.is_empty() {
         return Err(wrong("it has no [[set]]".to_owned()));
     }
@@ -179,21 +201,22 @@ fn read_table(path: &Path) -> Result<SetsTable, Failure> {
         let name = take_text(&mut table, "name", &place).map_err(wrong)?;
         let docs = take_text(&mut table, "docs", &place).map_err(wrong)?;
         let case = take_text(&mut table, "case", &place).map_err(wrong)?;
-        let source = match (docs, case) {
-            (Some(docs), None) => RunSource::Documents(root.join(docs)),
-            (None, Some(case)) => RunSource::Case(root.join(case)),
+        let (named, is_case) = match (docs, case) {
+            (Some(docs), None) => (docs, false),
+            (None, Some(case)) => (case, true),
             _ => return Err(wrong(format!("{place} needs either docs or case"))),
         };
-        let (RunSource::Documents(from) | RunSource::Case(from)) = &source;
-        // An empty root is the working folder.
-        let is_here = files::is_within(Path::new("."), from);
-        if from.exists() && !is_here && (root.as_os_str().is_empty() || !files::is_within(root, from)) {
+        let from = root.join(&named);
+        // Documents that do not exist are an error of their run.
+        let is_allowed = files::is_within(folder, Path::new(&named)) || files::is_within(Path::new("."), &from);
+        if from.exists() && !is_allowed {
             return Err(wrong(format!("{place} names documents outside of this folder: {}", from.display()))
                 .hint("its documents are sent to a model: run the command in a folder that contains them"));
         }
         let stem = from.file_stem().filter(|_| from.is_file()).or(from.file_name());
         let name = name.or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned())).unwrap_or_default();
         check_name("set", &name, sets.iter().map(|set| set.name.as_str()))?;
+        let source = if is_case { RunSource::Case(from) } else { RunSource::Documents(from) };
         sets.push(Set { name, source, layer: read_layer(table, &place, root).map_err(wrong)? });
     }
     let variants = |tables: Vec<Table>, kind: &str| -> Result<Vec<Variant>, Failure> {
@@ -217,6 +240,13 @@ fn take_text(table: &mut Table, key: &str, place: &str) -> Result<Option<String>
         Some(toml::Value::String(text)) if !text.is_empty() => Ok(Some(text)),
         Some(_) => Err(format!("{place}: {key} must be a text")),
     }
+}
+
+/// Whether `inner`, which need not exist, is `outer` or below it.
+fn contains(outer: &Path, inner: &Path) -> bool {
+    let inner = std::path::absolute(inner).unwrap_or_else(|_| inner.to_owned());
+    let existing = inner.ancestors().find_map(|folder| folder.canonicalize().ok());
+    outer.canonicalize().is_ok_and(|outer| existing.is_some_and(|existing| existing.starts_with(outer)))
 }
 
 /// The settings of an entry, with its paths relative to the file.
@@ -259,7 +289,7 @@ fn check_name<'a>(kind: &str, name: &str, mut others: impl Iterator<Item = &'a s
 /// Whether a run has the same documents and the same settings as planned, as far as these decide its outcome.
 pub(super) fn find_other_setting(planned: &Layer, recorded: &serde_json::Value) -> Result<Option<String>, Failure> {
     /// Settings without which a run is another run. Limits, tools and servers are not among them.
-    const OF_A_RUN: [&str; 20] = [
+    const DECIDING_SETTINGS: [&str; 20] = [
         "provider",
         "model",
         "recording",
@@ -284,6 +314,6 @@ pub(super) fn find_other_setting(planned: &Layer, recorded: &serde_json::Value) 
     let planned = serde_json::to_value(planned).fails(Exit::Defect)?;
     // Without a provider in the table, the first call chooses one, and the journal keeps it.
     let is_chosen = |key: &str| key == "provider" && (planned[key].is_null() || planned[key] == "auto");
-    let other = OF_A_RUN.into_iter().filter(|key| !is_chosen(key)).find(|key| planned[*key] != recorded[*key]);
+    let other = DECIDING_SETTINGS.into_iter().filter(|key| !is_chosen(key)).find(|key| planned[*key] != recorded[*key]);
     Ok(other.map(|key| format!("{key} was {} and is {}", recorded[key], planned[key])))
 }

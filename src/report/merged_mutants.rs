@@ -9,7 +9,7 @@ use crate::tla::Cfg;
 use super::mutation::judged_by;
 
 /// Keys of `run` that differ between the shards of one selection.
-const OF_ONE_SHARD: [&str; 4] = ["selected", "shard", "judged_by", "total_seconds"];
+const SHARD_KEYS: [&str; 4] = ["selected", "shard", "judged_by", "total_seconds"];
 
 const NO_RESULT: &str = "name a file outcomes.json that `tlaforge mutate --shard K/N` wrote, or its folder";
 
@@ -60,7 +60,7 @@ fn take_mutants(result: &mut Value) -> Vec<Value> {
 }
 
 fn read_shard(file: String, result: Value) -> Result<ShardFile<Value>, MergeError> {
-    let refuse = |what: &str, remedy: &'static str| Err(MergeError::new(format!("{file} {what}"), remedy));
+    let refuse = |what: &str, remedy: &'static str| Err(MergeError::of_file(&file, what, remedy));
     let (run, Some(mutants)) = (&result["run"], result["mutants"].as_array()) else {
         return refuse("is not a result of `tlaforge mutate`", NO_RESULT);
     };
@@ -86,7 +86,7 @@ fn read_shard(file: String, result: Value) -> Result<ShardFile<Value>, MergeErro
         );
     }
     let mut identity = run.clone();
-    for key in OF_ONE_SHARD {
+    for key in SHARD_KEYS {
         identity.as_object_mut().and_then(|run| run.remove(key));
     }
     Ok(ShardFile { file, shard, identity, content: result })

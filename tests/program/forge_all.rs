@@ -1,10 +1,11 @@
-//! `tlaforge forge-all`: sets × models, a broken set, a killed call that goes on, and one limit of money for all.
+//! `tlaforge forge-all`: sets × models, a broken set, a killed call that goes on, and one cost limit for all.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, project};
 
@@ -203,6 +204,8 @@ fn nothing_starts_after_the_limit_for_all_runs_is_reached() {
     // The same limit again: nothing more is paid.
     forge_all(&bench, &["sets.toml", "--max-cost", "0.8"]).expect(3);
     assert_eq!(answers(&bench, "paid/bounded_queue"), 2);
+    assert_eq!(results(&bench, "state"), states("stopped"), "what was paid stays in the results");
+    assert_eq!(results(&bench, "cost_usd")[0].1, "1.0");
     // Runs at the same time share the limit: each asks at most once more before the answers of all have reached it.
     forge_all(&bench, &["sets.toml", "--jobs", "3", "--max-cost", "1.4"]).expect(3);
     let paid: usize = CASES.iter().map(|case| answers(&bench, &format!("paid/{case}"))).sum();
@@ -257,4 +260,108 @@ fn a_wrong_table_is_refused_before_anything_starts() {
     refuse(&format!("{set}record = \"mine.jsonl\"\n"), &["sets.toml names a file to write", "--record FILE"]);
     refuse(&format!("{set}prompts = \"/etc\"\n"), &["sets.toml names a folder of prompts outside of this folder"]);
     forge_all(&bench, &["none.toml"]).expect(2).says(&["cannot read none.toml", "[[set]]"]);
+}
+
+#[test]
+fn a_run_that_another_command_has_ended_in_the_meantime_is_not_continued() {
+    let mut bench = bench();
+    bench.set("OPENAI_API_KEY", "planted");
+    let set = "[[set]]\ncase = \"cases/rw_lock\"\n";
+    let free = "[[model]]\nname = \"free\"\nrecording = \"answers/free/{set}.jsonl\"\n";
+    bench.write("sets.toml", format!("{set}{free}"));
+    forge_all(&bench, &["sets.toml", "--max-tokens", "1"]).expect(3);
+    // While the first run asks its model, `resume` ends the second one, which waits for its turn.
+    let mut resume = Some(bench.command(&["resume", "all/free/rw_lock", "--max-tokens", "100000000"]));
+    let server = ModelServer::start(move |_| {
+        if let Some(mut resume) = resume.take() {
+            Done::of(&resume.output().unwrap()).expect(0);
+        }
+        Reply::status(400, "no")
+    });
+    let first =
+        format!("[[model]]\nname = \"first\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\n", server.url());
+    bench.write("sets.toml", format!("{set}{first}{free}"));
+    forge_all(&bench, &["sets.toml", "--jobs", "1"]).expect(5);
+    assert_eq!(results(&bench, "state")[1], ("free/rw_lock".to_owned(), "ended".to_owned()));
+    assert_eq!(results(&bench, "outcome")[1].1, "approved");
+    let journal = bench.read("all/free/rw_lock/journal.jsonl");
+    assert_eq!(journal.matches("\"run_resumed\"").count(), 1, "only by `resume`");
+}
+
+#[test]
+fn a_run_with_another_policy_is_another_run() {
+    let bench = bench();
+    let flags = ["cases", "--recording", "answers/free/{set}.jsonl"];
+    forge_all(&bench, &flags).expect(0);
+    let rule = "[[rule]]\nid = \"no-todo\"\nkind = \"forbidden_text\"\nparams = { text = \"TODO\" }\n";
+    bench.write("policy.toml", rule);
+    let other = forge_all(&bench, &[&flags[..], &["--policy", "policy.toml"]].concat()).expect(2);
+    other.prints(&["all/rw_lock has another run: its policy (--policy) is not the same"]);
+}
+
+#[test]
+fn an_unreadable_journal_is_not_counted_as_free() {
+    let bench = bench();
+    let flags = ["cases", "--recording", "answers/free/{set}.jsonl"];
+    bench.write("all/rw_lock/journal.jsonl", "not a journal\nat all\n");
+    forge_all(&bench, &[&flags[..], &["--max-cost", "5"]].concat())
+        .expect(2)
+        .says(&["--max-cost cannot be enforced: the cost of all/rw_lock is not known", "move the folder away"]);
+    assert!(!bench.path("all/bounded_queue").exists());
+}
+
+#[test]
+fn files_of_others_are_not_replaced() {
+    let bench = bench();
+    let flags = ["cases", "--recording", "answers/free/{set}.jsonl"];
+    bench.write("all/results.jsonl", "{\"mine\": 1}\n");
+    forge_all(&bench, &flags).expect(2).says(&["all/results.jsonl is not a list of results of forge-all", "--out DIR"]);
+    assert_eq!(bench.read("all/results.jsonl"), "{\"mine\": 1}\n");
+    assert!(!bench.path("all/rw_lock").exists());
+    let record = [&flags[..], &["--record", "one.jsonl"]].concat();
+    forge_all(&bench, &record)
+        .expect(2)
+        .says(&["bounded_queue and rw_lock would write the same recording", "needs {set}"]);
+}
+
+#[test]
+fn a_table_cannot_send_a_key_to_its_own_server() {
+    let mut bench = bench();
+    bench.set("ANTHROPIC_API_KEY", "planted");
+    let server = "base_url = \"https://example.com\"\n";
+    bench.write("sets.toml", format!("[[set]]\ncase = \"cases/rw_lock\"\n{server}"));
+    let refuse = || {
+        forge_all(&bench, &["sets.toml"])
+            .expect(2)
+            .says(&["sets.toml names a server that would receive your ANTHROPIC_API_KEY: example.com"]);
+        assert!(!bench.path("all").exists());
+    };
+    refuse();
+    bench.write("tlaforge.toml", "provider = \"anthropic\"\n");
+    refuse();
+}
+
+#[test]
+fn a_table_elsewhere_names_its_own_documents_and_no_others() {
+    let bench = bench();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("notes.md"), "# Private\n\nA reader must wait.\n").unwrap();
+    for name in ["below/out", "cases/out"] {
+        std::fs::create_dir_all(bench.path("below")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), bench.path(name)).unwrap();
+    }
+    bench.write("below/sets.toml", "[[set]]\ndocs = \"out\"\n");
+    forge_all(&bench, &["below/sets.toml"]).expect(2).says(&["names documents outside of this folder: below/out"]);
+    forge_all(&bench, &["cases", "--list"]).expect(2).says(&["cases/out is a link that leads out of cases"]);
+    std::fs::remove_file(bench.path("cases/out")).unwrap();
+    // A table above the working folder.
+    std::fs::create_dir_all(bench.path("below/deep")).unwrap();
+    bench.write("sets.toml", "[[set]]\ncase = \"cases/rw_lock\"\n");
+    let list = ["forge-all", "../../sets.toml", "--list"];
+    let done = bench.command(&list).current_dir(bench.path("below/deep")).output().unwrap();
+    Done::of(&done).expect(0).prints(&["not started       rw_lock"]);
+    // The folder of all runs is no set.
+    std::fs::create_dir_all(bench.path("cases/all")).unwrap();
+    let listed = bench.run(&["forge-all", "cases", "--list", "--out", "cases/all"]).expect(0);
+    assert_eq!(listed.stdout.lines().count(), 3, "{}", listed.stdout);
 }

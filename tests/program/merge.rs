@@ -183,8 +183,10 @@ fn shards_of_a_suite_become_the_table_of_one_machine() {
         let mut shards = eval_shards(&bench, count);
         shards.reverse();
         let out = format!("merged{count}.csv");
-        let done = merge(&bench, &shards, &out).expect(0).prints(&["3 cases, score 0."]);
-        done.says(&["none has no row: it has no recording", "odd has no row: evals/odd/checklist.json"]);
+        // A case of the suite is broken, so the status is that of `eval`.
+        let done =
+            merge(&bench, &shards, &out).expect(2).prints(&["3 cases, score 0.", ", 1 skipped, 1 failed: merged"]);
+        done.says(&["none has no row: it has no recording", "odd failed: evals/odd/checklist.json"]);
         assert_eq!(bench.read(&out), one, "{count} shards");
     }
     // A shard can be compared with a whole table, and a whole suite with a merged one.
@@ -214,6 +216,8 @@ fn shards_of_another_suite_are_refused() {
     refuse(&[one, "edited.csv"], &["edited.csv is incomplete: it has no row for the case b"]);
     bench.write("edited.csv", format!("{table}{}", last.replacen("b,", "a,", 1)));
     refuse(&[one, "edited.csv"], &["edited.csv has a row for a, which is no case of shard 2/2"]);
+    bench.write("edited.csv", format!("{table}{last}\n"));
+    refuse(&[one, "edited.csv"], &["edited.csv has the case b more than once"]);
     bench.write("edited.csv", &table[..table.len() / 2]);
     refuse(&[one, "edited.csv"], &["edited.csv is not a table of results"]);
     bench.write("edited.csv", table.replacen("\"tlaforge\":\"", "\"tlaforge\":\"9", 1));
@@ -222,6 +226,10 @@ fn shards_of_another_suite_are_refused() {
     refuse(&[one, "mutants.json"], &["mutants.json is a result of mutate, and 1of2.csv is not"]);
     eval(&bench, &["--results", "limit.csv", "--shard", "2/2", "--tlc-timeout", "50"]).expect(0);
     refuse(&[one, "limit.csv"], &["different selections: options.tlc_timeout is 300 in the first and 50"]);
+    bench.write("tlaforge.toml", "strict_replay = true\nworkers = 1\n");
+    eval(&bench, &["--results", "strict.csv", "--shard", "2/2"]).expect(0);
+    refuse(&[one, "strict.csv"], &["options.settings.strict_replay is null in the first and true"]);
+    std::fs::remove_file(bench.path("tlaforge.toml")).unwrap();
     bench.write("evals/c/docs/more.md", "# More\n");
     eval(&bench, &["--results", "changed.csv", "--shard", "2/2"]).expect(0);
     refuse(&[one, "changed.csv"], &["different suites: suite.c is", "run every shard on the same cases"]);

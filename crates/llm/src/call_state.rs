@@ -1,14 +1,15 @@
 //! The state of one call besides its request: the budget that is left for it, and the parts of the request that its server
 //! refused. It does not send requests and does not decide on retries.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::budget::{Budget, Overdraft, Used};
+use super::budget::{Budget, ExpectedUse, Overdraft, Used};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Price;
+use super::shared_budget::SharedBudget;
 use super::usage::Usage;
 
 /// A part of a request that the server refused and that is left out from then on.
@@ -25,6 +26,8 @@ pub struct CallState {
     budget: Budget,
     used: Used,
     price: Option<Price>,
+    /// The limit for several runs, and what the call has reserved of it.
+    shared: Option<(Arc<SharedBudget>, ExpectedUse)>,
     // Providers get the state by shared reference, so what they report needs interior mutability.
     overdraft: OnceLock<Overdraft>,
     left_out: Mutex<Vec<LeftOut>>,
@@ -36,9 +39,20 @@ impl CallState {
         Self { budget, used, price, ..Self::default() }
     }
 
-    /// Checks that the budget allows a request with the estimated usage `next`, if the call has used `taken` so far.
+    /// Makes the requests of the call count against a limit for several runs, too. `reserved` is the call's own reservation.
+    #[must_use]
+    pub(super) fn sharing(self, shared: Option<Arc<SharedBudget>>, reserved: ExpectedUse) -> Self {
+        Self { shared: shared.map(|shared| (shared, reserved)), ..self }
+    }
+
+    /// Checks that the budgets allow a request with the estimated usage `next`, if the call has used `taken` so far.
     pub(super) fn check_budget(&self, taken: Usage, next: Usage) -> Result<(), Overdraft> {
-        self.budget.check(&self.used, self.price, taken, next)
+        self.budget.check(&self.used, self.price, taken, next)?;
+        let cost = |usage: &Usage| self.price.map_or(0.0, |price| price.cost_of(usage));
+        match &self.shared {
+            Some((shared, reserved)) => shared.check_request(*reserved, cost(&taken), cost(&next)),
+            None => Ok(()),
+        }
     }
 
     /// Checks the budget before one more request of a call that is under way. An error ends the call.
@@ -54,7 +68,7 @@ impl CallState {
 
     /// Whether the budget has any limit.
     pub(super) fn is_limited(&self) -> bool {
-        self.budget.limits_usage()
+        self.budget.limits_usage() || self.shared.is_some()
     }
 
     /// The violation that ended the call, if the budget did.

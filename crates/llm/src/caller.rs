@@ -177,7 +177,7 @@ struct Reservation<'a> {
 /// Permission to make one call: a slot among the concurrent calls, and a reservation in the budget.
 pub struct CallPermit<'a> {
     used: Used,
-    _reservation: Reservation<'a>,
+    reservation: Reservation<'a>,
     _slot: SemaphorePermit<'a>,
 }
 
@@ -273,7 +273,7 @@ impl Caller {
         };
         let (used, reservation) = self.reserve(request, used, cancel).await?;
         debug!(node = request.key.node, waited = ?began.elapsed(), tokens_used = used.tokens, "permit for a model call");
-        Ok(CallPermit { used, _reservation: reservation, _slot: slot })
+        Ok(CallPermit { used, reservation, _slot: slot })
     }
 
     /// Asks, with retries, until there is an answer or a final failure. `used` returns what the run has used when the call
@@ -315,7 +315,7 @@ impl Caller {
         let mut capacity_failures = 0;
         loop {
             // A new state for each try: `used` includes the tries that failed before it.
-            let state = self.call_state(&request, used);
+            let state = self.call_state(&request, used).sharing(self.shared.clone(), permit.reservation.next);
             let first = used.raise_first(expected_usage(&request, EXPECTED_OUTPUT));
             state.check_budget(Usage::default(), first).map_err(|o| LlmError::Budget { what: o.what, flag: o.flag })?;
             let asked = request.choice.model.clone();
@@ -433,11 +433,11 @@ impl Caller {
             // check reports the overdraft.
             let fits =
                 others.calls == 0 || self.call_state(request, used).check_budget(Usage::default(), first).is_ok();
-            let fits_all = match &mut shared {
+            let fits_shared_limit = match &mut shared {
                 Some((shared, watch)) => shared.has_room_for(next, watch)?,
                 None => true,
             };
-            if fits && fits_all {
+            if fits && fits_shared_limit {
                 // No await since `others` was read, and the runtime has one thread: no other call can have reserved
                 // in between.
                 self.under_way.send_modify(|all| all.add(next));

@@ -73,6 +73,11 @@ impl MergeError {
     pub fn new(message: impl Into<String>, remedy: &'static str) -> Self {
         Self { message: message.into(), remedy }
     }
+
+    /// An error of one file. `what` is what is wrong with it, without its name.
+    pub fn of_file(file: &str, what: &str, remedy: &'static str) -> Self {
+        Self::new(format!("{file} {what}"), remedy)
+    }
 }
 
 /// The result of one shard, for a merge.
@@ -85,6 +90,9 @@ pub struct ShardFile<T> {
     pub identity: Value,
     pub content: T,
 }
+
+/// Maximum number of missing shards in a message.
+const NAMED_MISSING: usize = 10;
 
 /// Sorts the results of all shards of one selection by their index.
 ///
@@ -119,9 +127,12 @@ pub fn arrange_shards<T>(mut files: Vec<ShardFile<T>>) -> Result<Vec<ShardFile<T
     let count = first.shard.count;
     if files.len() < count {
         let is_given = |index: &usize| files.iter().any(|file| file.shard.index == *index);
-        let missing: Vec<String> =
-            (1..=count).filter(|index| !is_given(index)).map(|index| Shard { index, count }.to_string()).collect();
-        let message = format!("{} of {count} shards missing: {}", missing.len(), missing.join(", "));
+        let missing = (1..=count).filter(|index| !is_given(index)).map(|index| Shard { index, count }.to_string());
+        // The number of shards is what a file says, so the list is limited.
+        let named: Vec<String> = missing.take(NAMED_MISSING).collect();
+        let all = count - files.len();
+        let more = if all > named.len() { ", …" } else { "" };
+        let message = format!("{all} of {count} shards missing: {}{more}", named.join(", "));
         return Err(MergeError::new(message, "run each missing shard (--shard K/N), and name its result file, too"));
     }
     Ok(files)
@@ -229,6 +240,8 @@ mod tests {
         assert!(twice.contains("shard 2/2 is given twice"), "{twice}");
         let missing = refusal(&[("2/4", same.clone()), ("3/4", same.clone())]);
         assert_eq!(missing, "2 of 4 shards missing: 1/4, 4/4");
+        let many = refusal(&[("1/4000000000", same.clone())]);
+        assert!(many.contains("3999999999 of 4000000000") && many.ends_with(" 11/4000000000, …"), "{many}");
         assert!(refusal(&[("1/2", same.clone()), ("2/3", same)]).contains("divide the selection differently"));
         assert!(refusal(&[]).contains("no shard"));
     }
