@@ -108,7 +108,8 @@ static RANGE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(\d+)(?:\s*[-\u{2013}\u{2014}]\s*L?(\d+))?").expect("a valid pattern"));
 /// A number after a place that may be a further line of it.
 static DOUBTFUL_LINE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^[\s\\*]*(?:[,;&/+]|and\b|or\b|to\b)[\s\\*]*(?:and\s+|or\s+)?(?:lines?\s*|L)?\d").expect("a valid pattern")
+    Regex::new(r"^[\s\\*]*(?:[,;&/+]|and\b|or\b|to\b)[\s\\*]*(?:and\s+|or\s+)?(?:lines?\s*|L)?\d")
+        .expect("a valid pattern")
 });
 
 /// Whether the text after a place may name a further line that [`leading_ranges`] does not take for one.

@@ -210,7 +210,8 @@ mod tests {
         assert_eq!(comments.len(), 9, "{comments:?}");
         assert!(comments.contains(&"2-5 <!-- Owner: B. -->".to_owned()), "{comments:?}");
         // A fence within a comment begins no code.
-        let fenced = "<!-- off:\n```\n-->\n# A\nIt ends here\nat last. It <!-- b --> is\nnever above.\n- One\n  goes on.\n";
+        let fenced =
+            "<!-- off:\n```\n-->\n# A\nIt ends here\nat last. It <!-- b --> is\nnever above.\n- One\n  goes on.\n";
         assert_eq!(words(fenced), words(plain));
         // No comments: in code, and without an end.
         for text in ["```\n<!-- a -->\n```\nb\n", "A `<!--` mark. `-->`\n", "It <!-- goes on.\nTo the end.\n"] {

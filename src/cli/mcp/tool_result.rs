@@ -127,7 +127,9 @@ pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<CommandResu
             Ok(CommandResult::text(&format!("translated{module}")))
         }
         Ok(object) if work == Work::Mutate && object["mutants"].is_array() => Ok(mutation_result(&object)),
-        Ok(object) if work == Work::Test && object["tests"].is_array() => Ok(with_defects(test_result(&object, status), &stderr)),
+        Ok(object) if work == Work::Test && object["tests"].is_array() => {
+            Ok(with_defects(test_result(&object, status), &stderr))
+        }
         Ok(object @ Value::Object(_)) => {
             let (mut data, is_shortened) = shortened_value(&object);
             data["exit_status"] = json!(status);
