@@ -18,7 +18,8 @@ fn lines(made_from: &MadeFrom, decisive: Option<&Revision>) -> Vec<String> {
         format!("rev_{} ({outcome}) of {}, whose documents have changed since", made_from.revision, made_from.folder);
     // They may concern only a later revision.
     if !made_from.concerned.is_empty() {
-        from += &format!("; the changes concern {}", made_from.concerned.join(", "));
+        from.push_str("; the changes concern ");
+        from.push_str(&made_from.concerned.join(", "));
     }
     let Some(revision) = decisive else { return vec![from] };
     let now: Vec<&Requirement> = revision.requirements.iter().map(|covered| &covered.requirement).collect();

@@ -251,16 +251,16 @@ impl<'d> MovedPlace<'d> {
         let mut words = String::new();
         let lost = if lost == Lost::Earlier { self.lost.as_slice() } else { &[] };
         for (prefix, ranges) in [(prefix, self.found.as_slice()), (EARLIER, lost)] {
-            let mut last = None;
+            let mut path_before = None;
             for (path, from, to) in ranges {
                 // Writing to a string cannot fail.
-                let _ = match last == Some(path) {
+                let _ = match path_before == Some(path) {
                     true => write!(words, ", "),
                     false if words.is_empty() => write!(words, "{prefix}{path}:"),
                     false => write!(words, "; {prefix}{path}:"),
                 };
                 let _ = if from == to { write!(words, "{from}") } else { write!(words, "{from}-{to}") };
-                last = Some(path);
+                path_before = Some(path);
             }
         }
         words

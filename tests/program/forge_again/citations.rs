@@ -20,7 +20,7 @@ fn paragraphs() -> impl Strategy<Value = Vec<Paragraph>> {
     let placed = (one, any::<[bool; 2]>());
     prop::collection::vec(placed, 1..8).prop_map(|all| {
         let mut number = 0;
-        let paragraph = |((sentences, added), in_second_document): ((Vec<(usize, bool)>, Option<usize>), [bool; 2])| {
+        let mut paragraph = |sentences: Vec<(usize, bool)>, added, in_second_document| {
             let sentences = sentences
                 .into_iter()
                 .map(|(words, changed)| {
@@ -32,7 +32,7 @@ fn paragraphs() -> impl Strategy<Value = Vec<Paragraph>> {
                 .collect();
             Paragraph { sentences, added, in_second_document }
         };
-        all.into_iter().map(paragraph).collect()
+        all.into_iter().map(|((sentences, added), second)| paragraph(sentences, added, second)).collect()
     })
 }
 
@@ -103,7 +103,7 @@ proptest! {
         for (number, paragraph) in rotated.iter().enumerate() {
             let document = &mut new[usize::from(paragraph.in_second_document[1])];
             if headings {
-                document.text += &format!("## Heading {number}\n\n");
+                document.text.extend(["## Heading ", &number.to_string(), "\n\n"]);
             }
             for (at, (sentence, changed)) in paragraph.sentences.iter().enumerate() {
                 let changed = if *changed { format!("Other {}", sentence.to_uppercase()) } else { sentence.clone() };
