@@ -21,7 +21,9 @@ pub trait Replica: Debug + Send + Sync {
 #[derive(Debug, thiserror::Error)]
 pub enum ReplicaError {
     /// Another process has continued the run.
-    #[error("{address} was continued by {writer}: it has stored event {seq}, so this process has stopped and changed nothing")]
+    #[error(
+        "{address} was continued by {writer}: it has stored event {seq}, so this process has stopped and changed nothing"
+    )]
     TakenOver {
         address: String,
         /// The number of the refused event.

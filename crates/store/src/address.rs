@@ -33,7 +33,9 @@ impl Address {
             return Err(wrong("no store has this kind of address"));
         }
         if has_more {
-            return Err(wrong("an address has no user, key, query or fragment; credentials are read from the environment"));
+            return Err(wrong(
+                "an address has no user, key, query or fragment; credentials are read from the environment",
+            ));
         }
         let mut url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
         let trimmed = url.path().trim_end_matches('/').to_owned();
@@ -116,7 +118,7 @@ mod tests {
         let address = Address::parse("s3://bucket/team/specs/").unwrap();
         assert_eq!((address.text(), address.prefix().as_ref()), ("s3://bucket/team/specs", "team/specs"));
         assert_eq!(address.key(), Address::parse("s3://bucket/team/specs").unwrap().key());
-        assert_eq!(Address::parse("file:///tmp/a%20b").unwrap().prefix().as_ref(), "tmp/a%20b");
+        assert_eq!(Address::parse("file:///tmp/a%20b").unwrap().prefix().as_ref(), "tmp/a b");
         for wrong in [
             "http://host/x",
             "memory:///x",

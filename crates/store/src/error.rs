@@ -5,7 +5,9 @@ use std::path::PathBuf;
 /// Why a run in a shared store cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SharedStoreError {
-    #[error("{address}: {why}; an address is like s3://BUCKET/PATH, gs://BUCKET/PATH, az://CONTAINER/PATH or file:///PATH")]
+    #[error(
+        "{address}: {why}; an address is like s3://BUCKET/PATH, gs://BUCKET/PATH, az://CONTAINER/PATH or file:///PATH"
+    )]
     Address { address: String, why: String },
     #[error("cannot {what} {address}: {why}")]
     Unavailable {

@@ -6,8 +6,12 @@
 mod address;
 mod error;
 mod executor;
+#[cfg(test)]
+mod faulty_store;
 mod objects;
 mod shared_run;
+#[cfg(test)]
+mod tests;
 mod working_copy;
 
 pub use address::Address;

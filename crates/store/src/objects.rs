@@ -97,7 +97,12 @@ impl Objects {
         }
     }
 
-    async fn pause(&self, pause: Option<(usize, Duration)>, error: Error, waiting: &impl Fn(&Error)) -> Result<(), Error> {
+    async fn pause(
+        &self,
+        pause: Option<(usize, Duration)>,
+        error: Error,
+        waiting: &impl Fn(&Error),
+    ) -> Result<(), Error> {
         let Some((number, pause)) = pause else { return Err(error) };
         debug!(%error, number, "the store did not take an object; trying again");
         if number == 0 {

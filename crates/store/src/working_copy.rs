@@ -129,8 +129,11 @@ impl SharedRun {
     pub fn mark(&self) -> Result<(), SharedStoreError> {
         create_folder(&self.folder)?;
         let path = self.folder.join(WORKING_COPY_MARK);
-        write_atomically(&path, format!("{}\n", self.address()).as_bytes())
-            .map_err(|source| SharedStoreError::Io { what: "write", path, source })
+        write_atomically(&path, format!("{}\n", self.address()).as_bytes()).map_err(|source| SharedStoreError::Io {
+            what: "write",
+            path,
+            source,
+        })
     }
 
     /// If the store continues the local journal: the length of its complete groups, what follows them, and the number of events
@@ -196,9 +199,7 @@ impl SharedRun {
 
     fn list(&self, folder: &str) -> Result<Vec<Path>, SharedStoreError> {
         let (objects, folder) = (self.objects.clone(), self.path(&[folder]));
-        self.executor
-            .run(async move { objects.list(&folder).await })
-            .map_err(|error| self.unavailable("read", &error))
+        self.executor.run(async move { objects.list(&folder).await }).map_err(|error| self.unavailable("read", &error))
     }
 
     /// Fetches the artifacts that the working copy lacks, or whose content was changed there.
