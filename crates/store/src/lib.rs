@@ -16,6 +16,5 @@ mod working_copy;
 
 pub use address::Address;
 pub use error::SharedStoreError;
-pub use objects::Patience;
 pub use shared_run::{Notify, SharedRun};
 pub use working_copy::Update;

@@ -14,13 +14,13 @@ use tracing::debug;
 /// How long a process waits for a store that does not answer. The pauses between two tries are counted, so that a slow machine
 /// does not give up earlier.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    pub first_pause: Duration,
-    pub longest_pause: Duration,
+pub(crate) struct Patience {
+    pub(crate) first_pause: Duration,
+    pub(crate) longest_pause: Duration,
     /// Sum of the pauses after which it gives up.
-    pub total: Duration,
+    pub(crate) total: Duration,
     /// Longest time of one request.
-    pub request: Duration,
+    pub(crate) request: Duration,
 }
 
 impl Default for Patience {

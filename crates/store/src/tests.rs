@@ -14,7 +14,7 @@ use tlaforge_journal::{
 };
 
 use super::faulty_store::{Fault, FaultyStore};
-use super::objects::Objects;
+use super::objects::{Objects, Patience};
 use super::*;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
