@@ -25,6 +25,7 @@ mod doctor;
 mod doctor_providers;
 mod drift;
 mod editor;
+mod engine;
 mod environment;
 mod eval;
 mod eval_args;
@@ -32,6 +33,8 @@ mod eval_suite;
 mod evaluator;
 mod failure;
 mod fetch_tools;
+#[cfg(feature = "restate")]
+mod fleet;
 mod forge;
 mod forge_args;
 mod format;
@@ -78,5 +81,6 @@ mod translate;
 mod trust;
 mod value_parsers;
 mod watch;
+mod worker;
 
 pub use program::main;

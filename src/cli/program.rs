@@ -14,7 +14,7 @@ use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
     audit, check, completions, demo, doctor, drift, eval, formula, init, man, mcp, mutate, policy, report, resume, run,
-    schema, test, translate, watch,
+    schema, test, translate, watch, worker,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -102,6 +102,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Drift(args) => drift::drift(&args),
         Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
+        Command::Worker(args) => Box::pin(worker::worker(args)).await,
         Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,
