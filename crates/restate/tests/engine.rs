@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tlaforge_process::Cancel;
 use tlaforge_restate::{CallError, Client, EngineAddress, JobFuture, Worker};
-use tokio::runtime::Runtime;
 use waiting::{end_of, wait_until, wait_until_async};
 
 /// The server; it is killed when it is dropped, and also when this process dies, for the input of its shell ends then.
@@ -87,9 +87,10 @@ impl Drop for Server {
     }
 }
 
-/// A worker with a runtime of its own, which can be ended as if its process were killed.
+/// A worker with a thread and a runtime of its own, which can be ended as if its process were killed.
 struct RunningWorker {
-    runtime: Option<Runtime>,
+    killed: Cancel,
+    thread: Option<JoinHandle<()>>,
     cancel: Cancel,
     ended: Arc<AtomicBool>,
 }
@@ -108,29 +109,33 @@ impl RunningWorker {
             job: "job",
             work: Arc::new(work),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (cancel, ended) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
+        let (killed, cancel, ended) = (Cancel::new(), Cancel::new(), Arc::new(AtomicBool::new(false)));
         let notes = Arc::new(Mutex::new(String::new()));
-        let (own_cancel, own_ended, own_notes) = (cancel.clone(), ended.clone(), notes.clone());
-        runtime.spawn(async move {
-            let note = |line: &str| own_notes.lock().unwrap().push_str(line);
-            worker.serve(&own_cancel, &note).await.unwrap();
-            own_ended.store(true, Ordering::SeqCst);
+        let (own_killed, own_cancel, own_ended, own_notes) =
+            (killed.clone(), cancel.clone(), ended.clone(), notes.clone());
+        let thread = std::thread::spawn(move || {
+            // Its end drops the connections.
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let note = |line: &str| own_notes.lock().unwrap().push_str(line);
+                tokio::select! {
+                    served = worker.serve(&own_cancel, &note) => {
+                        served.unwrap();
+                        own_ended.store(true, Ordering::SeqCst);
+                    }
+                    () = own_killed.cancelled() => {}
+                }
+            });
         });
         wait_until("the worker is registered", || notes.lock().unwrap().contains("registered at"));
-        Self { runtime: Some(runtime), cancel, ended }
-    }
-
-    fn kill(mut self) {
-        self.runtime.take().unwrap().shutdown_background();
+        Self { killed, thread: Some(thread), cancel, ended }
     }
 }
 
 impl Drop for RunningWorker {
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
+        self.killed.cancel();
+        let _ = self.thread.take().unwrap().join();
     }
 }
 
@@ -175,7 +180,7 @@ fn a_job_survives_the_end_of_its_worker_and_of_the_server() {
         let call = async { client.call("key", b"7").await.unwrap().get().to_owned() };
         let failures = async {
             wait_until_async("the job runs", || begun.load(Ordering::SeqCst) == 1).await;
-            first.kill();
+            drop(first);
             server.restart();
             let _second = RunningWorker::start(&server, &address, |input| {
                 Box::pin(async move { Ok(format!("{{\"input\": {}}}", String::from_utf8(input).unwrap())) })
@@ -232,7 +237,7 @@ fn a_worker_finishes_what_runs_and_a_cancelled_job_ends() {
         client.cancel_submitted().await;
         wait_until_async("the worker has dropped it", || dropped.load(Ordering::SeqCst) == 1).await;
     });
-    worker.kill();
+    drop(worker);
 
     let (runs, gate) = (Arc::new(AtomicBool::new(false)), Cancel::new());
     let (own_runs, own_gate) = (runs.clone(), gate.clone());
