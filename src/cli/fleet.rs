@@ -143,7 +143,8 @@ impl MutantWorker {
         struct Version {
             tlaforge: String,
         }
-        let Version { tlaforge } = serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge: {e}"))?;
+        let Version { tlaforge } =
+            serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge: {e}"))?;
         if tlaforge != VERSION {
             return Err(format!("this worker has tlaforge {VERSION}, and the job is of {tlaforge}"));
         }
@@ -154,7 +155,9 @@ impl MutantWorker {
         }
         let allowed = &self.settings.given.allow_modules;
         if let Some(module) = mutant.allowed_modules.iter().find(|module| !allowed.contains(module)) {
-            return Err(format!("this worker does not allow the module {module}; start it with --allow-module {module}"));
+            return Err(format!(
+                "this worker does not allow the module {module}; start it with --allow-module {module}"
+            ));
         }
         let prepared = self.tools(checker).await?;
         if prepared.version != tools {
@@ -171,7 +174,8 @@ impl MutantWorker {
             return Ok(prepared.clone());
         }
         let settings = Settings { checker, ..self.settings.clone() };
-        let toolchain = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR)).map_err(|f| f.message)?.toolchain;
+        let toolchain =
+            create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR)).map_err(|f| f.message)?.toolchain;
         let cx = ToolContext { limits: &Limits::default(), cancel: &Cancel::new(), progress: &|_| {} };
         let version = toolchain.info(&cx).await.map_err(|e| e.to_string())?.version;
         let prepared = Arc::new(PreparedTools { toolchain, version });

@@ -37,8 +37,8 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::{RunLock, write_atomically};
 use crate::mutation::{
-    BaselineError, Engine, EngineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
-    changed_lines, limits_per_mutant, mutant_json, mutants,
+    BaselineError, Engine, EngineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard,
+    Subject, Summary, changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::process::Cancel;
 use crate::report::{

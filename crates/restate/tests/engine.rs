@@ -51,6 +51,8 @@ impl Server {
             .args(["--no-logo", "--node-name", "n", "--listen-mode", "tcp", "--config-file"])
             .arg(folder.join("restate.toml"))
             .env("DO_NOT_TRACK", "1")
+            // It leaves folders there when it is killed.
+            .env("TMPDIR", folder)
             .stdin(Stdio::piped())
             .stdout(log.try_clone().unwrap())
             .stderr(log)
@@ -150,7 +152,10 @@ fn block_on<T>(what: &str, future: impl Future<Output = T>) -> T {
 }
 
 /// A job that never ends; `begun` counts, and `dropped` counts those that were ended.
-fn endless(begun: &Arc<AtomicUsize>, dropped: &Arc<AtomicUsize>) -> impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static {
+fn endless(
+    begun: &Arc<AtomicUsize>,
+    dropped: &Arc<AtomicUsize>,
+) -> impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static {
     struct Guard(Arc<AtomicUsize>);
     impl Drop for Guard {
         fn drop(&mut self) {
@@ -201,7 +206,8 @@ fn what_cannot_be_done_is_an_error_and_is_not_remembered() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
     let _worker = RunningWorker::start(&server, "127.0.0.1:0", move |_| {
-        let answer = if counted.fetch_add(1, Ordering::SeqCst) < 3 { Err("no disk".to_owned()) } else { Ok("1".to_owned()) };
+        let answer =
+            if counted.fetch_add(1, Ordering::SeqCst) < 3 { Err("no disk".to_owned()) } else { Ok("1".to_owned()) };
         Box::pin(async move { answer })
     });
     block_on("the calls end", async {
