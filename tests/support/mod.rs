@@ -260,7 +260,8 @@ impl Script {
     }
 }
 
-/// Scripts with the files that they read, by their text without these and by the arguments of the run.
+/// Scripts with the files that they read, by their text without these, by which answers read them and
+/// by the arguments of the run.
 static KNOWN_READS: Mutex<BTreeMap<String, Script>> = Mutex::new(BTreeMap::new());
 
 /// The key of a request.
@@ -275,7 +276,9 @@ impl Bench {
 
     /// Begins a run in `specs/` with this command, as [`Bench::forge`] does.
     pub fn begin(&self, command: &[&str], script: &Script, more: &[&str]) -> Done {
-        let key = [&command.join(" "), &script.text(), &more.join("\n")].map(String::as_str).join("\n");
+        let reads: String =
+            script.lines.iter().map(|(_, reads)| if *reads == Reads::Offered { '1' } else { '0' }).collect();
+        let key = [command.join(" "), reads, script.text(), more.join("\n")].join("\n");
         let mut script = KNOWN_READS.lock().unwrap().get(&key).unwrap_or(script).clone();
         for round in 0..12 {
             self.write("script.jsonl", script.text());
