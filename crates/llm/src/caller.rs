@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tracing::{Instrument as _, debug, info, info_span, trace};
 
-use super::budget::{BYTES_PER_TOKEN, Budget, EXPECTED_OUTPUT, Estimate, ExpectedUse, Used};
+use super::budget::{BYTES_PER_TOKEN, Budget, EXPECTED_OUTPUT, Estimate, ExpectedUse, Overdraft, Used};
 use super::call_state::{CallState, LeftOut};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
@@ -434,7 +434,9 @@ impl Caller {
             let fits =
                 others.calls == 0 || self.call_state(request, used).check_budget(Usage::default(), first).is_ok();
             let fits_shared_limit = match &mut shared {
-                Some((shared, watch)) => shared.has_room_for(next, watch)?,
+                Some((shared, watch)) => shared
+                    .has_room_for(next, watch)
+                    .map_err(|Overdraft { what, flag }| LlmError::Budget { what, flag })?,
                 None => true,
             };
             if fits && fits_shared_limit {

@@ -4,7 +4,6 @@
 use tokio::sync::watch;
 
 use super::budget::{ExpectedUse, Overdraft};
-use super::provider::LlmError;
 
 /// A limit for the cost of several runs together.
 #[derive(Debug)]
@@ -44,7 +43,7 @@ impl SharedBudget {
 
     /// Whether a call that is expected to cost this much fits besides the calls under way: `Ok(false)` if it may fit after one
     /// of them has ended.
-    pub(super) fn has_room_for(&self, next: ExpectedUse, watch: &mut SharedUseWatch) -> Result<bool, LlmError> {
+    pub(super) fn has_room_for(&self, next: ExpectedUse, watch: &mut SharedUseWatch) -> Result<bool, Overdraft> {
         // Marks the value as seen before it is judged: a call that ends after this line wakes the caller up again.
         let SharedUse { spent_usd, under_way, .. } = *watch.0.borrow_and_update();
         if spent_usd + under_way.cost_usd() + next.cost_usd() <= self.limit_usd {
@@ -54,8 +53,7 @@ impl SharedBudget {
             return Ok(false);
         }
         self.used.send_modify(|used| used.was_refused = true);
-        let Overdraft { what, flag } = self.overdraft(spent_usd, 0.0, next.cost_usd());
-        Err(LlmError::Budget { what, flag })
+        Err(self.overdraft(spent_usd, 0.0, next.cost_usd()))
     }
 
     /// Checks that one more request fits within a call under way, which has reserved `reserved` and has taken `taken_usd` so
@@ -123,9 +121,10 @@ mod tests {
         assert!(budget.has_room_for(call(0.3), &mut watch).unwrap() && !budget.is_spent());
         assert!(budget.has_room_for(call(0.5), &mut watch).is_err() && budget.is_spent(), "refused before the limit");
         budget.book(0.4);
-        let refused = budget.has_room_for(call(0.3), &mut watch).unwrap_err().to_string();
+        let refused = budget.has_room_for(call(0.3), &mut watch).unwrap_err().what;
         assert!(refused.contains("all runs together have cost $1.0000") && budget.is_spent(), "{refused}");
     }
+
     #[test]
     fn a_further_request_of_a_call_counts_others_but_not_its_own_reservation() {
         let (budget, call) =

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::ambiguity::Decision;
 use super::artifacts::{StoredFile, file};
 use super::product::Feedback;
-use super::specification::wording;
+use super::wording::wording;
 use crate::journal::Sha;
 use crate::pipeline::machine::NodeName;
 use crate::prompt::{Document, MovedCitations, Requirement, check_places};

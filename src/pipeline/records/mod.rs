@@ -34,6 +34,7 @@ mod specification;
 mod spending;
 mod trial;
 mod view;
+mod wording;
 
 pub use ambiguity::{Ambiguity, Decision};
 pub use artifacts::{StoredFile, file};

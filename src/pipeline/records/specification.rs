@@ -7,6 +7,7 @@ use super::artifacts::file;
 use super::made_from::MadeFrom;
 use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
+use super::wording::wording;
 use crate::journal::Sha;
 use crate::pipeline::machine::{Event as Step, NodeName, Position};
 use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement};
@@ -177,9 +178,4 @@ impl Specification {
         let ids = self.covers.get(property).map(Vec::as_slice).unwrap_or_default();
         self.requirements.iter().filter(|r| ids.contains(&r.id)).map(|r| (r.id.clone(), wording(r))).collect()
     }
-}
-
-/// The text of a requirement with single spaces: line breaks do not change what it says.
-pub(super) fn wording(requirement: &Requirement) -> String {
-    requirement.text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
