@@ -97,7 +97,9 @@ fn merge_tables(texts: Vec<(String, String)>) -> Result<Merged, Failure> {
     let count = |cases: usize, what: &str| if cases == 0 { String::new() } else { format!(", {cases} {what}") };
     let (skipped, failed) = (count(skipped.len(), "skipped"), count(failed.len(), "failed"));
     let what = format!("{}, {score}{skipped}{failed}", counted(rows.len(), "case"));
-    let exits = Exit::ALL.into_iter().map(|(exit, _)| exit).filter(|exit| statuses.contains(&exit.code()));
+    // A status that no command has is not taken for success.
+    let exit = |status: &u8| Exit::ALL.into_iter().map(|(exit, _)| exit).find(|exit| exit.code() == *status);
+    let exits = statuses.iter().map(|status| exit(status).unwrap_or(Exit::Defect));
     Ok(Merged { text: results(&rows), what, exit: worst_exit(exits) })
 }
 

@@ -54,7 +54,7 @@ pub struct MergedSuite {
     pub statuses: Vec<u8>,
 }
 
-/// The checksum of all files of a case, also of those behind links. Hidden files are left out: nothing reads them.
+/// The checksum of all files of a case, also of those behind links. Hidden files are left out, because no command reads them.
 ///
 /// # Errors
 /// A file that cannot be read.

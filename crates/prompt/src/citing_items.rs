@@ -100,7 +100,7 @@ static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]").
 static OUTER_ITEM: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:[-*+]|\d+[.)])\s+(?:[*_`]*([A-Za-z]\w*))?").expect("a valid pattern"));
 
-/// A line of a text, with the section and the heading that it stands below.
+/// A line of a text, with its section and the heading above it.
 pub(super) struct SectionLine<'a> {
     /// The section of [`NO_BEHAVIOUR`].
     pub section: Option<&'static str>,

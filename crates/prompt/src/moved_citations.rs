@@ -175,7 +175,7 @@ impl<'a> MovedCitations<'a> {
             .chunk_by(|a, b| *b == a + 1 && self.new_passages[*a].document.path == self.new_passages[*b].document.path)
         {
             let (first, last) = (&self.new_passages[run[0]], &self.new_passages[run[run.len() - 1]]);
-            place.found.push((first.document.path.as_str(), first.from, last.to));
+            place.add_found(&first.document.path, first.from, last.to);
         }
     }
 
@@ -238,6 +238,14 @@ struct MovedPlace<'d> {
 }
 
 impl<'d> MovedPlace<'d> {
+    /// Adds lines, to the last ones if they overlap: a line can be part of two sentences.
+    fn add_found(&mut self, path: &'d str, from: usize, to: usize) {
+        match self.found.last_mut() {
+            Some((last, start, end)) if *last == path && (*start..=*end).contains(&from) => *end = to.max(*end),
+            _ => self.found.push((path, from, to)),
+        }
+    }
+
     /// Adds lines, to the last ones if they overlap or follow them.
     fn add_lost(&mut self, path: &'d str, from: usize, to: usize) {
         match self.lost.last_mut() {
@@ -298,6 +306,14 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_two_sentences_is_cited_once() {
+        let old = documents(&[("a.md", "1.3. Delete. Delete it. It is\nthe end.\n")]);
+        let new = documents(&[("a.md", "New.\n\n1.3. Delete. Delete it later. It is\nthe end.\n")]);
+        let moved = MovedCitations::new(&old, &new).move_in("- `Go`: [docs/a.md:1-2]");
+        assert_eq!(moved, "- `Go`: [docs/a.md:3-4; earlier-docs/a.md:1]");
+    }
+
+    #[test]
     fn citations_follow_their_text() {
         let old =
             documents(&[("a.md", "# A\n\nOne.\nTwo.\n\nThree.\n"), ("sub/b.md", "Four.\nFive.\n"), ("c.md", "Six.\n")]);
@@ -326,7 +342,7 @@ mod tests {
             ("[docs/a.md:6,\n  docs/sub/b.md:2]", "[docs/a.md:5,\n  docs/d.md:4]"),
             ("- `Go`: [docs/c.md:1; docs/a.md:3 and 6]", "- `Go`: [docs/c.md:1; docs/a.md:7, 5]"),
             ("\\* [docs/a.md:3,\n\\* 6]", "\\* [docs/a.md:7, 5]"),
-            // A number that may be a line, or not, is never left behind as one of the new document.
+            // If a number behind a place may be a further line, all of it is an earlier place.
             ("(* docs/a.md:3, 6 *)", "(* earlier-docs/a.md:3, 6 *)"),
             ("docs/a.md:3, 6: the fee", "earlier-docs/a.md:3, 6: the fee"),
             ("docs/a.md:3 or 6; docs/c.md:1, 6 tokens", "earlier-docs/a.md:3 or 6; docs/c.md:1, 6 tokens"),

@@ -199,7 +199,7 @@ fn what_cannot_be_forged_again_is_an_error_and_nothing_begins() {
     resume(&["old", "--drift"]).expect(2).says(&["--docs"]);
     resume(&["old", "--docs", "docs"]).expect(2).says(&["--drift"]);
     resume(&["old", "--drift", "--docs", "docs", "--from", "rev_0"]).expect(2);
-    // It was replayed, and nobody is named who answers now.
+    // It was replayed, so the command has to name a provider.
     resume(&["old", "--drift", "--docs", "docs"])
         .expect(2)
         .says(&["old was replayed from a recording, which has no answers for changed documents", "--provider claude"]);
