@@ -27,6 +27,7 @@ use super::schema::SchemaArgs;
 use super::test::TestArgs;
 use super::translate::TranslateArgs;
 use super::watch::WatchArgs;
+use super::worker::WorkerArgs;
 use crate::exit::Exit;
 
 fn exit_statuses() -> String {
@@ -83,6 +84,8 @@ pub(super) enum Command {
     Report(ReportArgs),
     /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far.
     Watch(WatchArgs),
+    /// Judge mutants for `tlaforge mutate --engine` on this machine, until SIGTERM. Needs a build with the feature `restate`.
+    Worker(WorkerArgs),
     /// Serve these commands to an agent over the Model Context Protocol, on standard input and output.
     Mcp(McpArgs),
     /// Print the JSON Schema of a journal event.

@@ -26,6 +26,7 @@ mod doctor;
 mod doctor_providers;
 mod drift;
 mod editor;
+mod engine;
 mod environment;
 mod eval;
 mod eval_args;
@@ -33,6 +34,8 @@ mod eval_suite;
 mod evaluator;
 mod failure;
 mod fetch_tools;
+#[cfg(feature = "restate")]
+mod fleet;
 mod forge;
 mod forge_again;
 mod forge_all;
@@ -85,5 +88,6 @@ mod translate;
 mod trust;
 mod value_parsers;
 mod watch;
+mod worker;
 
 pub use program::main;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::checking::{config_path, missing_modules_note, specification_arguments};
 use super::completions::operators;
 use super::contradictions::CONTRADICTIONS_DIR;
+use super::engine::{EngineArgs, check_engine, create_engine};
 use super::environment::clock;
 use super::evaluator::explain_low_score;
 use super::failure::{Fails, Failure};
@@ -36,8 +37,8 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::{RunLock, Sha, write_atomically};
 use crate::mutation::{
-    BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
-    changed_lines, limits_per_mutant, mutant_json, mutants,
+    BaselineError, Engine, EngineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard,
+    Subject, Summary, changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::process::Cancel;
 use crate::report::{
@@ -57,7 +58,7 @@ pub(super) struct MutateArgs {
     /// Folder of the results. Mutants that it already has results for are not judged again.
     #[arg(long, value_name = "DIR", default_value = "mutants.out")]
     pub out: PathBuf,
-    /// Number of mutants to judge in parallel [default: one per processor].
+    /// Number of mutants to judge in parallel [default: one per processor; with `--engine`, 32].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// List the mutants without judging them.
@@ -97,6 +98,8 @@ pub(super) struct MutateArgs {
     pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
@@ -163,6 +166,7 @@ async fn mutate_once(
     args.page.check(Some(&args.out))?;
     let began = Instant::now();
     let settings = load_settings(args.tools.layer())?;
+    check_engine(&args.engine, &settings)?;
     let Tools { toolchain, contradictions, .. } = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
     let limits = tool_limits(&settings)?;
     let cancel = cancel.unwrap_or_else(cancel_on_signals);
@@ -193,7 +197,9 @@ async fn mutate_once(
     }
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
-    let judgements = judge_mutants(&judge, &chosen, &mut results, &limits, args, &cancel).await?;
+    let local = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
+    let engine = create_engine(&args.engine, &judge, settings.checker, &local).await?;
+    let judgements = judge_mutants(&*engine, &judge, &chosen, &mut results, &limits, args).await?;
 
     let mut report = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
     report["run"] = run_json(args, made, &judgements, &*toolchain, &cx).await;
@@ -405,12 +411,12 @@ fn baseline_failure(error: &BaselineError, files: &CheckedFiles, args: &MutateAr
 
 /// Judges the mutants without a result, several in parallel. Each result is on disk before the next one is shown.
 async fn judge_mutants(
+    engine: &dyn Engine,
     judge: &Judge<'_>,
     chosen: &[Mutant],
     results: &mut Results,
     limits: &Limits,
     args: &MutateArgs,
-    cancel: &crate::process::Cancel,
 ) -> Result<Vec<Judgement>, Failure> {
     let bar = progress_bar(chosen.len());
     // A mutant that timed out is judged again only if --timeout now gives it more time, not if the baseline got slower.
@@ -424,25 +430,29 @@ async fn judge_mutants(
         print_message(&format!("{} of {} have results already", known, counted(chosen.len(), "mutant")));
         bar.inc(known as u64);
     }
-    let cx = ToolContext { limits, cancel, progress: &|_| {} };
-    let cx = &cx;
     let open: Vec<usize> = (0..chosen.len()).filter(|at| all[*at].is_none()).collect();
-    let jobs = args.jobs.map_or_else(processors, NonZeroUsize::get);
-    let runs = open.into_iter().map(|at| async move { (at, judge.judge(&chosen[at], cx).await) });
+    let jobs = args.jobs.map_or_else(|| args.engine.default_jobs().unwrap_or_else(processors), NonZeroUsize::get);
+    let runs = open.into_iter().map(|at| async move { (at, engine.judge(&chosen[at]).await) });
     let mut runs = stream::iter(runs).buffer_unordered(jobs);
     let began = Instant::now();
     let mut last_line = Instant::now();
     while let Some((at, judged)) = runs.next().await {
         let judgement = match judged {
             Ok(judgement) => judgement,
-            Err(ToolError::Cancelled) => {
+            Err(error) => {
                 bar.finish_and_clear();
-                return Err(Failure::new(Exit::Interrupted, "interrupted").hint(format!(
-                    "the results so far are in {}; run the same command again to continue",
-                    args.out.display()
-                )));
+                engine.cancel_submitted().await;
+                let go_on =
+                    format!("the results so far are in {}; run the same command again to continue", args.out.display());
+                return Err(match error {
+                    EngineError::Tool(ToolError::Cancelled) => {
+                        Failure::new(Exit::Interrupted, "interrupted").hint(go_on)
+                    }
+                    EngineError::Tool(error) => tool_failure(&error),
+                    EngineError::Unavailable(what) => Failure::new(Exit::Undecided, what).hint(go_on),
+                    EngineError::Failed(what) => Failure::new(Exit::Tool, what).hint(go_on),
+                });
             }
-            Err(error) => return Err(tool_failure(&error)),
         };
         results.append(&judgement).fails(Exit::Usage)?;
         bar.inc(1);
@@ -473,7 +483,7 @@ fn progress_bar(mutants: usize) -> ProgressBar {
     bar
 }
 
-fn processors() -> usize {
+pub(super) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 

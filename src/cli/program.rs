@@ -14,7 +14,7 @@ use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
     audit, check, completions, demo, doctor, drift, eval, forge_again, forge_all, formula, init, man, mcp, merge,
-    mutate, policy, report, resume, run, schema, test, translate, watch,
+    mutate, policy, report, resume, run, schema, test, translate, watch, worker,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -106,6 +106,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Drift(args) => drift::drift(&args),
         Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
+        Command::Worker(args) => Box::pin(worker::worker(args)).await,
         Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,

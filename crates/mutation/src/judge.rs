@@ -35,7 +35,7 @@ pub struct Subject {
     pub local_modules: Vec<(String, String)>,
     pub cfg: Cfg,
     pub cfg_text: String,
-    side: Result<ParsedSpec, String>,
+    pub(super) side: Result<ParsedSpec, String>,
 }
 
 /// Why mutants of a specification cannot be judged.
@@ -83,9 +83,7 @@ impl Subject {
         if let Some(reason) = baseline_problem(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)), diagnostic: None });
         }
-        // Only a mutant that violates nothing is compared with it, so an error is not yet the end.
-        let side = SpecificationFormula::parse(&module, &cfg)
-            .map(|behaviour| ParsedSpec { module: module.clone(), behaviour });
+        let side = parse_side(&module, &cfg);
         Ok((Self { file, source, module, local_modules: spec.local_modules, cfg, cfg_text, side }, outcome))
     }
 
@@ -94,6 +92,11 @@ impl Subject {
         let took = Duration::try_from_secs_f64(baseline.statistics.seconds).unwrap_or_default();
         (took * BASELINE_FACTOR).max(MIN_DEADLINE)
     }
+}
+
+/// Only a mutant that violates nothing is compared with the original, so an error is not yet the end.
+pub(super) fn parse_side(module: &Module, cfg: &Cfg) -> Result<ParsedSpec, String> {
+    SpecificationFormula::parse(module, cfg).map(|behaviour| ParsedSpec { module: module.clone(), behaviour })
 }
 
 /// The reason why mutants cannot be judged against this check of the original.

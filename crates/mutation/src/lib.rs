@@ -2,6 +2,7 @@
 //! specification. Knows nothing of runs and models.
 
 mod diff;
+mod engine;
 mod inclusion;
 mod judge;
 mod judgement;
@@ -17,6 +18,7 @@ mod shard;
 #[path = "../../tla/src/step_counter.rs"]
 mod step_counter;
 
+pub use engine::{Engine, EngineError, LocalEngine, MutantJob};
 pub use judge::{BaselineError, Judge, Subject, limits_per_mutant};
 pub use judgement::{Judgement, Outcome, Summary};
 pub use make::mutants;

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::Operator;
 
 /// A replacement of a byte range of the source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
     /// The replaced range; empty for an insertion.
     pub range: Range<usize>,
@@ -13,7 +15,7 @@ pub struct Edit {
 }
 
 /// A specification with one deliberate change, as edits of its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mutant {
     pub operator: Operator,
     /// The mutated part: a label, macro or procedure of the algorithm, or a TLA+ definition; the name of the algorithm for
@@ -55,6 +57,17 @@ impl Mutant {
         let mutated = self.apply(source);
         let after = source.len() - last.range.end;
         mutated[first.range.start..mutated.len() - after].to_owned()
+    }
+
+    /// Whether it is a mutant of this source: its edits are in order and inside of it.
+    pub(super) fn fits(&self, source: &str) -> bool {
+        let mut at = 0;
+        !self.edits.is_empty()
+            && self.edits.iter().all(|Edit { range, .. }| {
+                let is_next = at <= range.start;
+                at = range.end;
+                is_next && source.get(range.clone()).is_some()
+            })
     }
 
     pub fn apply(&self, source: &str) -> String {

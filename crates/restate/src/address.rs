@@ -1,0 +1,123 @@
+//! The address of an engine's admin API, and requests to it.
+
+use std::time::Duration;
+
+use reqwest::{Client, RequestBuilder, Response, Url};
+
+use crate::MAX_MESSAGE_BYTES;
+
+/// Time limit of a request that the engine answers without waiting for a worker.
+pub(crate) const QUICK: Duration = Duration::from_secs(10);
+
+/// An address that is not the address of an engine.
+#[derive(Debug, thiserror::Error)]
+#[error("{text:?} is not an address of an engine: {what}")]
+pub struct AddressError {
+    pub text: String,
+    pub what: &'static str,
+}
+
+/// The address of the admin API of an engine, `http://127.0.0.1:9070`.
+#[derive(Debug, Clone)]
+pub struct EngineAddress(Url);
+
+impl std::str::FromStr for EngineAddress {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let bad = |what| AddressError { text: text.to_owned(), what };
+        let url = Url::parse(text).map_err(|_| bad("it must be a URL such as http://127.0.0.1:9070"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            // Without the text, which would repeat the password.
+            return Err(AddressError { text: "URL".to_owned(), what: "it must not contain a user or a password" });
+        }
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(bad("it must begin with http:// or https://"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(bad("it must not contain a query or a fragment"));
+        }
+        Ok(Self(url))
+    }
+}
+
+impl std::fmt::Display for EngineAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+impl EngineAddress {
+    pub(crate) fn join(&self, path: &str) -> String {
+        format!("{self}{path}")
+    }
+
+    /// A client of HTTP for requests to this address.
+    pub(crate) fn http_client(&self) -> Result<Client, reqwest::Error> {
+        // reqwest takes the TLS provider of the process; a second call has no effect.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder().redirect(reqwest::redirect::Policy::none()).connect_timeout(QUICK);
+        let host = self.0.host_str().unwrap_or("").trim_matches(['[', ']']);
+        // A proxy from the environment cannot reach this machine's loopback interface.
+        if host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()) {
+            builder = builder.no_proxy();
+        }
+        builder.build()
+    }
+}
+
+/// An answer over HTTP, whatever its status.
+pub(crate) struct Reply {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// The message of an error, in the engine's JSON or as text; at most 300 characters.
+    pub(crate) fn message(&self) -> String {
+        let object = serde_json::from_slice::<serde_json::Value>(&self.body).ok();
+        let message = object.as_ref().and_then(|object| object["message"].as_str());
+        let text = message.map_or_else(|| String::from_utf8_lossy(&self.body).into_owned(), str::to_owned);
+        format!("status {}: {}", self.status, text.trim().chars().take(300).collect::<String>())
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// Sends a request and reads the answer up to the limit of a message. The error says what failed, with its causes.
+pub(crate) async fn send(request: RequestBuilder, limit: Duration) -> Result<Reply, SendError> {
+    let response: Response = request.timeout(limit).send().await.map_err(SendError::from_transport)?;
+    let status = response.status().as_u16();
+    let mut response = response;
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(SendError::from_transport)? {
+        // Its JSON may escape each byte of the answer.
+        if body.len() + chunk.len() > 2 * MAX_MESSAGE_BYTES {
+            return Err(SendError { timed_out: false, what: "it answers with too much data".to_owned() });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Reply { status, body })
+}
+
+/// Why there is no answer.
+pub(crate) struct SendError {
+    pub timed_out: bool,
+    pub what: String,
+}
+
+impl SendError {
+    fn from_transport(error: reqwest::Error) -> Self {
+        let timed_out = error.is_timeout() && !error.is_connect();
+        let error = error.without_url();
+        let mut what = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            what = cause.to_string();
+            source = cause.source();
+        }
+        Self { timed_out, what }
+    }
+}
