@@ -22,6 +22,7 @@ const FLOORS: [(&str, u8); 23] = [
     ("pluscal", 1),
     ("prompt", 1),
     ("toolchain", 2),
+    ("store", 2),
     ("llm", 2),
     ("restate", 2),
     ("monitor", 3),

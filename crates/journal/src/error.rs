@@ -2,9 +2,14 @@
 
 use std::path::PathBuf;
 
+use super::replica::ReplicaError;
+
 /// A journal that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
+    /// The shared store did not take a group.
+    #[error(transparent)]
+    Replica(#[from] ReplicaError),
     #[error("{what} {path}: {source}")]
     Io {
         /// The operation, as in `read PATH`.

@@ -10,6 +10,7 @@ mod follower;
 mod format;
 mod lock;
 mod log;
+mod replica;
 mod store;
 #[cfg(test)]
 mod test_event;
@@ -19,7 +20,8 @@ pub use error::JournalError;
 pub use event::{Clock, Entry, Event, Kind, Past, Record, VectorClock, is_parallel_lifeline};
 pub use follower::{Appended, Follower};
 pub use format::wrong_version_of_line;
-pub use lock::{LockError, RunLock};
+pub use lock::{LockError, RunLock, this_host};
 pub use log::{Crash, Draft, Journal, Observer, Recovery, read, read_with_incomplete};
+pub use replica::{Replica, ReplicaError, WORKING_COPY_MARK};
 pub use store::{ArtifactStore, StoreError};
 pub use tlaforge_files::{Sha, write_atomically};

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tracing::{debug, info, warn};
 
@@ -12,6 +13,7 @@ use super::clocks::Clocks;
 use super::error::JournalError;
 use super::event::{Clock, Entry, Event, Record, Unreadable};
 use super::format::FORMAT;
+use super::replica::Replica;
 use tlaforge_files as files;
 
 /// Journals of at least this size, in bytes, are parsed on all cores.
@@ -48,8 +50,9 @@ pub struct Journal<E> {
     chain: ChecksumChain,
     crash: Option<Crash>,
     observer: Option<Observer<E>>,
-    /// An earlier write failed, so the end of the file may be incomplete.
-    damaged_tail: bool,
+    replica: Option<Arc<dyn Replica>>,
+    /// An earlier write failed, so the end of the file may be incomplete, or the replica has more than the file.
+    has_failed: bool,
 }
 
 impl<E> std::fmt::Debug for Journal<E> {
@@ -97,7 +100,8 @@ impl<E: Event> Journal<E> {
             chain,
             crash: None,
             observer: None,
-            damaged_tail: false,
+            replica: None,
+            has_failed: false,
         };
         Ok((journal, recovery))
     }
@@ -105,6 +109,11 @@ impl<E: Event> Journal<E> {
     /// Sets a crash point, for tests.
     pub fn crash_at(&mut self, crash: Option<Crash>) {
         self.crash = crash;
+    }
+
+    /// Every group also goes to `replica`, and there first: the file never has more than the replica.
+    pub fn replicate(&mut self, replica: Option<Arc<dyn Replica>>) {
+        self.replica = replica;
     }
 
     /// Sets the observer that is called with each event once it is durable.
@@ -141,22 +150,36 @@ impl<E: Event> Journal<E> {
     pub fn commit(&mut self, draft: Draft<E>) -> Result<&[Entry<E>], JournalError> {
         assert_eq!(draft.first, self.next_seq(), "nothing was appended since the draft began");
         let from = self.entries.len();
-        let Draft { clocks, entries: mut fresh, .. } = draft;
+        let Draft { first, clocks, entries: mut fresh, .. } = draft;
         let count = fresh.len();
         let mut bytes = Vec::new();
         // A copy, like the clocks of the draft: if the write fails, the journal is as it was.
         let mut chain = self.chain.clone();
+        let mut torn = None;
         for (i, entry) in fresh.iter_mut().enumerate() {
             // Counts down to 0, so a reader sees at each line whether the group is complete.
             entry.more = u32::try_from(count - 1 - i).unwrap_or(u32::MAX);
             let mut line = serde_json::to_vec(entry).expect("an event has string keys only");
             chain.seal(&mut line);
-            self.crash_before(entry.seq, &bytes, &line);
+            if self.crash == Some(Crash::Before(entry.seq)) {
+                self.crash_after(&bytes);
+            }
+            if self.crash == Some(Crash::Torn(entry.seq)) {
+                torn = Some(bytes.len() + line.len() / 2);
+            }
             bytes.extend_from_slice(&line);
             bytes.push(b'\n');
         }
+        self.refuse_after_failure()?;
+        if let Some(replica) = &self.replica {
+            // After a failure, the replica may have the group or not. Another group with this number would contradict it.
+            replica.put_group(first, &bytes).inspect_err(|_| self.has_failed = true)?;
+        }
+        if let Some(length) = torn {
+            self.crash_after(&bytes[..length]);
+        }
         // One write and one sync for the group: a sync took 3.7 ms on one of our machines.
-        self.write(&bytes)?;
+        self.write(&bytes).inspect_err(|_| self.has_failed = true)?;
         debug!(events = count, bytes = bytes.len(), "journal written");
         for entry in &fresh {
             if self.crash == Some(Crash::After(entry.seq)) {
@@ -176,17 +199,13 @@ impl<E: Event> Journal<E> {
     /// be resumed.
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         let io = |path: &Path, source| JournalError::Io { what: "write to", path: path.to_owned(), source };
-        if self.damaged_tail {
-            return Err(io(&self.path, std::io::Error::other("an earlier write failed; start again with `resume`")));
-        }
         // Writes to a file that was removed or replaced would be lost without an error.
         files::check_in_place(&self.file, &self.path).map_err(|e| io(&self.path, e))?;
         let before = self.file.stream_position().map_err(|e| io(&self.path, e))?;
         // `fdatasync` suffices: POSIX has it write the new length of the file, too.
         if let Err(source) = self.file.write_all(bytes).and_then(|()| self.file.sync_data()) {
             // No write after this one: if the file cannot be cut to its old length, a new line would follow half of
-            // an old one.
-            self.damaged_tail = true;
+            // an old one (`has_failed`).
             let _ = self.file.set_len(before);
             let _ = self.file.sync_data();
             return Err(io(&self.path, source));
@@ -194,14 +213,17 @@ impl<E: Event> Journal<E> {
         Ok(())
     }
 
-    fn crash_before(&mut self, next: u64, earlier: &[u8], line: &[u8]) {
-        let torn: &[u8] = match self.crash {
-            Some(Crash::Before(seq)) if seq == next => &[],
-            Some(Crash::Torn(seq)) if seq == next => &line[..line.len() / 2],
-            _ => return,
-        };
-        let _ = self.file.write_all(earlier);
-        let _ = self.file.write_all(torn);
+    fn refuse_after_failure(&self) -> Result<(), JournalError> {
+        if !self.has_failed {
+            return Ok(());
+        }
+        let source = std::io::Error::other("an earlier write failed; start again with `resume`");
+        Err(JournalError::Io { what: "write to", path: self.path.clone(), source })
+    }
+
+    /// Kills the process after these bytes of a group.
+    fn crash_after(&mut self, bytes: &[u8]) -> ! {
+        let _ = self.file.write_all(bytes);
         let _ = self.file.sync_data();
         die();
     }

@@ -1,12 +1,17 @@
 //! The artifact store: texts named by the SHA-256 of their content. A stored artifact is never rewritten.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::replica::{Replica, ReplicaError};
 use tlaforge_files::{self as files, Sha, write_atomically};
 
 /// Why an artifact could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// The shared store did not take an artifact.
+    #[error(transparent)]
+    Replica(#[from] ReplicaError),
     #[error("{what} {path}: {source}")]
     Io {
         /// The operation, as in `read PATH`.
@@ -25,6 +30,7 @@ pub enum StoreError {
 #[derive(Debug, Clone)]
 pub struct ArtifactStore {
     dir: PathBuf,
+    replica: Option<Arc<dyn Replica>>,
 }
 
 impl ArtifactStore {
@@ -35,7 +41,13 @@ impl ArtifactStore {
             path: dir.to_owned(),
             source,
         })?;
-        Ok(Self { dir: dir.to_owned() })
+        Ok(Self { dir: dir.to_owned(), replica: None })
+    }
+
+    /// Every artifact also goes to `replica`, and there first.
+    #[must_use]
+    pub fn replicated(self, replica: Option<Arc<dyn Replica>>) -> Self {
+        Self { replica, ..self }
     }
 
     /// The path of an artifact.
@@ -51,6 +63,9 @@ impl ArtifactStore {
         // On some file systems a crash can leave a name without content, so the length is checked as well.
         if std::fs::metadata(&path).is_ok_and(|m| m.len() == bytes.len() as u64) {
             return Ok(sha);
+        }
+        if let Some(replica) = &self.replica {
+            replica.put_artifact(&sha, bytes)?;
         }
         write_atomically(&path, bytes).map_err(|source| StoreError::Io { what: "store", path, source })?;
         Ok(sha)

@@ -1,0 +1,158 @@
+//! Requests to a store, with retries that never store anything twice.
+
+use std::iter;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use object_store::path::Path;
+use object_store::{Error, ObjectStore, ObjectStoreExt as _, PutMode};
+use tokio::time::{sleep, timeout};
+use tracing::debug;
+
+/// How long a process waits for a store that does not answer. The pauses between two tries are counted, so that a slow machine
+/// does not give up earlier.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    pub(crate) first_pause: Duration,
+    pub(crate) longest_pause: Duration,
+    /// Sum of the pauses after which it gives up.
+    pub(crate) total: Duration,
+    /// Longest time of one request.
+    pub(crate) request: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            first_pause: Duration::from_millis(200),
+            longest_pause: Duration::from_secs(15),
+            total: Duration::from_secs(15 * 60),
+            request: Duration::from_secs(120),
+        }
+    }
+}
+
+impl Patience {
+    fn pauses(self) -> impl Iterator<Item = Duration> {
+        let mut left = self.total;
+        iter::successors(Some(self.first_pause), move |pause| Some((*pause * 2).min(self.longest_pause))).map_while(
+            move |pause| {
+                left = left.checked_sub(pause)?;
+                Some(pause)
+            },
+        )
+    }
+}
+
+/// Why an object was not stored.
+#[derive(Debug)]
+pub(crate) enum PutError {
+    /// There is another object under this name.
+    Occupied(Bytes),
+    Failed(Error),
+}
+
+/// The number of requests at a time.
+const PARALLEL: usize = 16;
+
+/// A client of a store.
+#[derive(Debug, Clone)]
+pub(crate) struct Objects {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) patience: Patience,
+}
+
+impl Objects {
+    /// Creates an object that does not exist yet. Calls `waiting` before the first pause.
+    pub(crate) async fn create(&self, path: &Path, body: Bytes, waiting: impl Fn(&Error)) -> Result<(), PutError> {
+        let mut pauses = self.patience.pauses().enumerate();
+        loop {
+            let Err(error) = self.put(path, &body, PutMode::Create).await else { return Ok(()) };
+            let error = match error {
+                error if is_permanent(&error) => return Err(PutError::Failed(error)),
+                // An answer may have been lost, also inside of the client: the object can be ours.
+                error => match self.get(path).await {
+                    Ok(stored) if stored == body => return Ok(()),
+                    Ok(stored) => return Err(PutError::Occupied(stored)),
+                    Err(Error::NotFound { .. }) => error,
+                    Err(error) if is_permanent(&error) => return Err(PutError::Failed(error)),
+                    Err(error) => error,
+                },
+            };
+            self.pause(pauses.next(), error, &waiting).await.map_err(PutError::Failed)?;
+        }
+    }
+
+    /// Stores an object whose name follows from its content. Calls `waiting` before the first pause.
+    pub(crate) async fn store(&self, path: &Path, body: Bytes, waiting: impl Fn(&Error)) -> Result<(), Error> {
+        let mut pauses = self.patience.pauses().enumerate();
+        loop {
+            match self.put(path, &body, PutMode::Overwrite).await {
+                Ok(()) => return Ok(()),
+                Err(error) if is_permanent(&error) => return Err(error),
+                Err(error) => self.pause(pauses.next(), error, &waiting).await?,
+            }
+        }
+    }
+
+    async fn pause(
+        &self,
+        pause: Option<(usize, Duration)>,
+        error: Error,
+        waiting: &impl Fn(&Error),
+    ) -> Result<(), Error> {
+        let Some((number, pause)) = pause else { return Err(error) };
+        debug!(%error, number, "the store did not take an object; trying again");
+        if number == 0 {
+            waiting(&error);
+        }
+        sleep(pause).await;
+        Ok(())
+    }
+
+    async fn put(&self, path: &Path, body: &Bytes, mode: PutMode) -> Result<(), Error> {
+        self.limited(self.store.put_opts(path, body.clone().into(), mode.into())).await.map(|_| ())
+    }
+
+    /// One try, without reading back.
+    pub(crate) async fn put_once(&self, path: &Path, body: &Bytes) -> Result<(), Error> {
+        self.put(path, body, PutMode::Create).await
+    }
+
+    pub(crate) async fn get(&self, path: &Path) -> Result<Bytes, Error> {
+        self.limited(async { self.store.get(path).await?.bytes().await }).await
+    }
+
+    /// Reads many objects, in this order.
+    pub(crate) async fn get_all(&self, paths: Vec<Path>) -> Result<Vec<Bytes>, (Path, Error)> {
+        let read = |path: Path| async move { self.get(&path).await.map_err(|error| (path, error)) };
+        futures_util::stream::iter(paths).map(read).buffered(PARALLEL).try_collect().await
+    }
+
+    /// The names of the objects in a folder, without those in folders inside of it.
+    pub(crate) async fn list(&self, folder: &Path) -> Result<Vec<Path>, Error> {
+        self.limited(self.store.list(Some(folder)).map_ok(|meta| meta.location).try_collect()).await
+    }
+
+    async fn limited<T>(&self, request: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        timeout(self.patience.request, request).await.unwrap_or_else(|_| {
+            let why = format!("no answer within {} s", self.patience.request.as_secs());
+            Err(Error::Generic { store: "store", source: why.into() })
+        })
+    }
+}
+
+/// Whether another try cannot help.
+fn is_permanent(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NotSupported { .. }
+            | Error::NotImplemented { .. }
+            | Error::InvalidPath { .. }
+            | Error::PermissionDenied { .. }
+            | Error::Unauthenticated { .. }
+            | Error::UnknownConfigurationKey { .. }
+    )
+}
