@@ -13,8 +13,8 @@ campaign:
 # Quick feedback while writing.
 check:
     cargo fmt --check
-    cargo clippy --workspace --all-targets
-    cargo test --workspace --lib
+    cargo clippy --workspace --all-targets --features restate
+    cargo test --workspace --lib --features restate
 
 # The swap example from its recording.
 demo:

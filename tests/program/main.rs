@@ -14,6 +14,8 @@ mod embedded;
 mod eval;
 mod fetched_jars;
 mod findings;
+#[cfg(feature = "restate")]
+mod fleet;
 mod forge_again;
 mod forge_all;
 mod forged;

@@ -29,6 +29,7 @@ pub mod model_server;
 pub mod model_wire;
 pub mod ran;
 pub mod recorded_model;
+pub mod restate;
 pub mod waiting;
 
 pub use bench::{Bench, Done, with_checksums};

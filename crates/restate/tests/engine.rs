@@ -1,92 +1,29 @@
 //! A real Restate server on loopback, with workers in this process. `scripts/setup` installs the server.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+#[path = "../../../tests/support/restate.rs"]
+mod restate;
 #[path = "../../../tests/support/waiting.rs"]
 mod waiting;
 
-use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use restate::RestateServer;
 use tlaforge_process::Cancel;
 use tlaforge_restate::{CallError, Client, EngineAddress, JobFuture, Worker};
 use waiting::{end_of, wait_until, wait_until_async};
 
-/// The server; it is killed when it is dropped, and also when this process dies, for the input of its shell ends then.
-struct Server {
-    child: Child,
-    folder: PathBuf,
-    admin: u16,
+fn connect(server: &RestateServer, version: &str, patience: u64) -> Client {
+    let patience = Duration::from_secs(patience);
+    Client::new(address(server), "test", version, "job", patience, |line| println!("{line}")).unwrap()
 }
 
-impl Server {
-    fn start(folder: &Path) -> Self {
-        let free = || TcpListener::bind("127.0.0.1:0").unwrap();
-        let ports = [free(), free(), free()].map(|listener| listener.local_addr().unwrap().port());
-        let [node, admin, ingress] = ports;
-        let data = folder.join("data");
-        let settings = format!(
-            "bind-ip = '127.0.0.1'\nbind-port = {node}\nbase-dir = '{}'\ndisable-telemetry = true\n\
-             default-num-partitions = 1\nrocksdb-total-memory-size = '64MB'\n\
-             [admin]\nbind-port = {admin}\n[ingress]\nbind-port = {ingress}\n",
-            data.display()
-        );
-        std::fs::write(folder.join("restate.toml"), settings).unwrap();
-        Self { child: Self::spawn(folder), folder: folder.to_owned(), admin }
-    }
-
-    fn spawn(folder: &Path) -> Child {
-        let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/restate/node_modules/@restatedev");
-        let package = std::fs::read_dir(packages).into_iter().flatten().next();
-        let package = package.expect("the Restate server: scripts/setup installs it").unwrap();
-        let log = std::fs::File::options().create(true).append(true).open(folder.join("log")).unwrap();
-        Command::new("sh")
-            .args(["-c", "\"$@\" </dev/null & read -r end; kill -9 $!; wait", "sh"])
-            .arg(package.path().join("bin/restate-server"))
-            .args(["--no-logo", "--node-name", "n", "--listen-mode", "tcp", "--config-file"])
-            .arg(folder.join("restate.toml"))
-            .env("DO_NOT_TRACK", "1")
-            // It leaves folders there when it is killed.
-            .env("TMPDIR", folder)
-            .stdin(Stdio::piped())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .unwrap()
-    }
-
-    /// By SIGKILL.
-    fn kill(&mut self) {
-        let _ = self.child.stdin.take().unwrap().write_all(b"\n");
-        self.child.wait().unwrap();
-    }
-
-    fn restart(&mut self) {
-        self.kill();
-        self.child = Self::spawn(&self.folder);
-    }
-
-    fn address(&self) -> EngineAddress {
-        format!("http://127.0.0.1:{}", self.admin).parse().unwrap()
-    }
-
-    fn client(&self, version: &str, patience: u64) -> Client {
-        let patience = Duration::from_secs(patience);
-        Client::new(self.address(), "test", version, "job", patience, |line| println!("{line}")).unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if self.child.stdin.is_some() {
-            self.kill();
-        }
-    }
+fn address(server: &RestateServer) -> EngineAddress {
+    server.url().parse().unwrap()
 }
 
 /// A worker with a thread and a runtime of its own, which can be ended as if its process were killed.
@@ -99,9 +36,9 @@ struct RunningWorker {
 
 impl RunningWorker {
     /// Returns when it is registered.
-    fn start(server: &Server, listen: &str, work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static) -> Self {
+    fn start(server: &RestateServer, listen: &str, work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static) -> Self {
         let worker = Worker {
-            engine: server.address(),
+            engine: address(server),
             listen: listen.parse().unwrap(),
             advertise: None,
             capacity: 2,
@@ -176,11 +113,11 @@ fn endless(
 #[test]
 fn a_job_survives_the_end_of_its_worker_and_of_the_server() {
     let folder = tempfile::tempdir().unwrap();
-    let mut server = Server::start(folder.path());
+    let mut server = RestateServer::start(folder.path());
     let address = free_address();
     let (begun, dropped) = (Arc::default(), Arc::default());
     let first = RunningWorker::start(&server, &address, endless(&begun, &dropped));
-    let client = server.client("1", 100);
+    let client = connect(&server, "1", 100);
     block_on("the job has an answer", async {
         let call = async { client.call("key", b"7").await.unwrap().get().to_owned() };
         let failures = async {
@@ -202,7 +139,7 @@ fn a_job_survives_the_end_of_its_worker_and_of_the_server() {
 #[test]
 fn what_cannot_be_done_is_an_error_and_is_not_remembered() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path());
+    let server = RestateServer::start(folder.path());
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
     let _worker = RunningWorker::start(&server, "127.0.0.1:0", move |_| {
@@ -211,14 +148,14 @@ fn what_cannot_be_done_is_an_error_and_is_not_remembered() {
         Box::pin(async move { answer })
     });
     block_on("the calls end", async {
-        let client = server.client("1", 100);
+        let client = connect(&server, "1", 100);
         let error = client.call("key", b"").await.unwrap_err();
         assert_eq!(error.to_string(), "a worker could not do it: no disk");
         assert_eq!(client.call("key", b"").await.unwrap().get(), "1");
         assert_eq!(client.call("key", b"").await.unwrap().get(), "1");
         assert_eq!(count.load(Ordering::SeqCst), 4, "the third answer is the one that the engine keeps");
 
-        let error = server.client("2", 0).call("key", b"").await.unwrap_err();
+        let error = connect(&server, "2", 0).call("key", b"").await.unwrap_err();
         assert!(matches!(error, CallError::Unavailable { .. }), "{error}");
         let words = "no worker of test 2 is registered; workers of other versions are: 1";
         assert!(error.to_string().contains(words), "{error}");
@@ -231,11 +168,11 @@ fn what_cannot_be_done_is_an_error_and_is_not_remembered() {
 #[test]
 fn a_worker_finishes_what_runs_and_a_cancelled_job_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path());
+    let server = RestateServer::start(folder.path());
     let (begun, dropped) = (Arc::default(), Arc::default());
     let worker = RunningWorker::start(&server, "127.0.0.1:0", endless(&begun, &dropped));
     block_on("the job was ended", async {
-        let client = server.client("1", 100);
+        let client = connect(&server, "1", 100);
         tokio::select! {
             answer = client.call("endless", b"") => panic!("{answer:?}"),
             () = wait_until_async("the job runs", || begun.load(Ordering::SeqCst) == 1) => {}
@@ -256,7 +193,7 @@ fn a_worker_finishes_what_runs_and_a_cancelled_job_ends() {
         })
     });
     block_on("the worker has ended", async {
-        let client = server.client("1", 100);
+        let client = connect(&server, "1", 100);
         let drain = async {
             wait_until_async("the job runs", || runs.load(Ordering::SeqCst)).await;
             worker.cancel.cancel();

@@ -1,0 +1,158 @@
+//! A real Restate server on loopback, which `scripts/setup` installs, and a load balancer in front of workers.
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test program uses a part of it")]
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+/// The server; it is killed when it is dropped, and also when this process dies, because the input of its shell ends then.
+pub struct RestateServer {
+    child: Child,
+    folder: PathBuf,
+    admin: u16,
+}
+
+impl RestateServer {
+    pub fn start(folder: &Path) -> Self {
+        Self::start_with(folder, "")
+    }
+
+    /// With more settings of its `worker.invoker`.
+    pub fn start_with(folder: &Path, invoker: &str) -> Self {
+        let free = || TcpListener::bind("127.0.0.1:0").unwrap();
+        let ports = [free(), free(), free()].map(|listener| listener.local_addr().unwrap().port());
+        let [node, admin, ingress] = ports;
+        let data = folder.join("data");
+        let settings = format!(
+            "bind-ip = '127.0.0.1'\nbind-port = {node}\nbase-dir = '{}'\ndisable-telemetry = true\n\
+             default-num-partitions = 1\nrocksdb-total-memory-size = '64MB'\n\
+             [admin]\nbind-port = {admin}\n[ingress]\nbind-port = {ingress}\n[worker.invoker]\n{invoker}\n",
+            data.display()
+        );
+        std::fs::write(folder.join("restate.toml"), settings).unwrap();
+        Self { child: Self::spawn(folder), folder: folder.to_owned(), admin }
+    }
+
+    fn spawn(folder: &Path) -> Child {
+        let installed = |root: &&Path| root.join("target/restate/node_modules/@restatedev").is_dir();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(installed);
+        let packages = root.map(|root| root.join("target/restate/node_modules/@restatedev"));
+        let package = packages.and_then(|folder| std::fs::read_dir(folder).ok()?.next());
+        let package = package.expect("the Restate server: scripts/setup installs it").unwrap();
+        let log = std::fs::File::options().create(true).append(true).open(folder.join("log")).unwrap();
+        Command::new("sh")
+            .args(["-c", "\"$@\" </dev/null & read -r end; kill -9 $!; wait", "sh"])
+            .arg(package.path().join("bin/restate-server"))
+            .args(["--no-logo", "--node-name", "n", "--listen-mode", "tcp", "--config-file"])
+            .arg(folder.join("restate.toml"))
+            .env("DO_NOT_TRACK", "1")
+            // It leaves folders there when it is killed.
+            .env("TMPDIR", folder)
+            .stdin(Stdio::piped())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap()
+    }
+
+    /// By SIGKILL.
+    pub fn kill(&mut self) {
+        let _ = self.child.stdin.take().unwrap().write_all(b"\n");
+        self.child.wait().unwrap();
+    }
+
+    /// Kills it, and starts it on the same folder.
+    pub fn restart(&mut self) {
+        self.kill();
+        self.child = Self::spawn(&self.folder);
+    }
+
+    /// The address of its admin API.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.admin)
+    }
+
+    /// Everything that it stores.
+    pub fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+}
+
+impl Drop for RestateServer {
+    fn drop(&mut self) {
+        if self.child.stdin.is_some() {
+            self.kill();
+        }
+    }
+}
+
+/// Gives each connection to the next worker that accepts it.
+pub struct LoadBalancer {
+    address: SocketAddr,
+    workers: Arc<Mutex<Vec<(SocketAddr, Arc<AtomicUsize>)>>>,
+    ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl LoadBalancer {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (workers, ending): (Arc<Mutex<Vec<_>>>, Arc<AtomicBool>) = Arc::default();
+        let (own_workers, own_ending) = (workers.clone(), ending.clone());
+        let thread = std::thread::spawn(move || {
+            for (turn, client) in listener.incoming().enumerate() {
+                if own_ending.load(Ordering::SeqCst) {
+                    return;
+                }
+                let mut workers: Vec<(SocketAddr, Arc<AtomicUsize>)> = own_workers.lock().unwrap().clone();
+                if !workers.is_empty() {
+                    let first = turn % workers.len();
+                    workers.rotate_left(first);
+                }
+                let connected = workers.into_iter().find_map(|(to, sent)| Some((TcpStream::connect(to).ok()?, sent)));
+                if let (Ok(client), Some((worker, sent))) = (client, connected) {
+                    copy(client.try_clone().unwrap(), worker.try_clone().unwrap(), sent);
+                    copy(worker, client, Arc::default());
+                }
+            }
+        });
+        Self { address, workers, ending, thread: Some(thread) }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The counter has the bytes that were sent to this worker.
+    pub fn add(&self, worker: SocketAddr) -> Arc<AtomicUsize> {
+        let sent = Arc::new(AtomicUsize::new(0));
+        self.workers.lock().unwrap().push((worker, sent.clone()));
+        sent
+    }
+}
+
+impl Drop for LoadBalancer {
+    fn drop(&mut self) {
+        self.ending.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+fn copy(mut from: TcpStream, mut to: TcpStream, count: Arc<AtomicUsize>) {
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(size @ 1..) = from.read(&mut buffer) {
+            count.fetch_add(size, Ordering::SeqCst);
+            if to.write_all(&buffer[..size]).is_err() {
+                break;
+            }
+        }
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    });
+}
