@@ -84,7 +84,7 @@ pub(super) enum Command {
     Report(ReportArgs),
     /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far.
     Watch(WatchArgs),
-    /// Judge mutants for `tlaforge mutate --engine` on this machine, until SIGTERM. Needs a build with the feature `restate`.
+    /// Do the checks of other machines (`--engine`) on this one, until SIGTERM. Needs a build with the feature `restate`.
     Worker(WorkerArgs),
     /// Serve these commands to an agent over the Model Context Protocol, on standard input and output.
     Mcp(McpArgs),

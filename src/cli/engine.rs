@@ -1,7 +1,8 @@
-//! `--engine`: where mutants are judged. In this process by default; a build with the feature `restate` can also send them
-//! to workers (`fleet`).
+//! `--engine`: where checks run. In this process by default; a build with the feature `restate` can also send them to workers
+//! (`fleet`).
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 
@@ -9,16 +10,16 @@ use super::failure::Failure;
 use super::value_parsers::parse_positive;
 use crate::config::{CheckerChoice, Settings};
 use crate::mutation::{Engine, Judge, LocalEngine};
-use crate::toolchain::ToolContext;
+use crate::toolchain::{Limits, ToolContext, Toolchain};
 
-/// Mutants that are submitted at a time: more than a small fleet judges at once, few enough to be in memory.
+/// Jobs that are submitted at a time: more than a small fleet does at once, few enough to be in memory.
 const SUBMITTED: usize = 32;
 
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Engine")]
 pub(super) struct EngineArgs {
-    /// Judge the mutants on workers (`tlaforge worker`) of this Restate server: the address of its admin API, such as
-    /// http://127.0.0.1:9070 [default: in this process].
+    /// Send the checks to the workers (`tlaforge worker`) of this Restate server: the address of its admin API, such as
+    /// http://127.0.0.1:9070 [default: check in this process].
     #[arg(long, value_name = "URL")]
     pub engine: Option<String>,
     /// Maximum time in seconds without progress while no engine or no worker answers [default: 600].
@@ -27,7 +28,7 @@ pub(super) struct EngineArgs {
 }
 
 impl EngineArgs {
-    /// How many mutants are judged in parallel if `--jobs` says nothing; `None` for one per processor.
+    /// How many checks are sent at a time if `--jobs` says nothing; `None` without an engine.
     pub(super) fn default_jobs(&self) -> Option<usize> {
         self.engine.as_ref().map(|_| SUBMITTED)
     }
@@ -42,15 +43,45 @@ pub(super) fn check_engine(args: &EngineArgs, settings: &Settings) -> Result<(),
     connect::check(args)
 }
 
-pub(super) async fn create_engine<'a>(
+/// Where mutants are judged.
+pub(super) fn create_engine<'a>(
     args: &EngineArgs,
     judge: &'a Judge<'a>,
     checker: CheckerChoice,
     cx: &'a ToolContext<'a>,
 ) -> Result<Box<dyn Engine + 'a>, Failure> {
-    match &args.engine {
-        None => Ok(Box::new(LocalEngine { judge, cx })),
-        Some(_) => connect::connect(args, judge, checker, cx).await,
+    Ok(match connect::connect(args, checker, cx.limits)? {
+        None => Box::new(LocalEngine { judge, cx }),
+        Some(connection) => connection.mutant_engine(judge, cx),
+    })
+}
+
+/// Tools whose checks run on workers with `--engine`, and in this process without. They translate and parse here.
+pub(super) struct EngineTools {
+    pub toolchain: Box<dyn Toolchain>,
+    connection: Option<Arc<connect::Connection>>,
+}
+
+impl EngineTools {
+    pub(super) fn new(
+        args: &EngineArgs,
+        checker: CheckerChoice,
+        limits: &Limits,
+        local: Box<dyn Toolchain>,
+    ) -> Result<Self, Failure> {
+        Ok(match connect::connect(args, checker, limits)?.map(Arc::new) {
+            None => Self { toolchain: local, connection: None },
+            Some(connection) => {
+                Self { toolchain: connection.clone().toolchain(local), connection: Some(connection) }
+            }
+        })
+    }
+
+    /// Ends what was submitted and is not finished, after a failure or an interruption.
+    pub(super) async fn cancel_submitted(&self) {
+        if let Some(connection) = &self.connection {
+            connection.cancel_submitted().await;
+        }
     }
 }
 
@@ -60,20 +91,31 @@ use super::fleet as connect;
 /// The same functions in a build without the feature.
 #[cfg(not(feature = "restate"))]
 mod connect {
-    use super::{CheckerChoice, Engine, EngineArgs, Failure, Judge, ToolContext, missing_feature};
+    use super::{Arc, CheckerChoice, Engine, EngineArgs, Failure, Judge, Limits, ToolContext, Toolchain, missing_feature};
+
+    pub(super) enum Connection {}
 
     pub(super) fn check(args: &EngineArgs) -> Result<(), Failure> {
         if args.engine.is_some() { Err(missing_feature("--engine")) } else { Ok(()) }
     }
 
-    #[expect(clippy::unused_async, reason = "as in a build with the feature")]
-    pub(super) async fn connect<'a>(
-        _: &EngineArgs,
-        _: &Judge<'a>,
-        _: CheckerChoice,
-        _: &ToolContext<'a>,
-    ) -> Result<Box<dyn Engine + 'a>, Failure> {
-        Err(missing_feature("--engine"))
+    pub(super) fn connect(args: &EngineArgs, _: CheckerChoice, _: &Limits) -> Result<Option<Connection>, Failure> {
+        check(args).map(|()| None)
+    }
+
+    impl Connection {
+        pub(super) fn mutant_engine<'a>(self, _: &'a Judge<'a>, _: &'a ToolContext<'a>) -> Box<dyn Engine + 'a> {
+            match self {}
+        }
+
+        pub(super) fn toolchain(self: Arc<Self>, _: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
+            match *self {}
+        }
+
+        #[expect(clippy::unused_async, reason = "as in a build with the feature")]
+        pub(super) async fn cancel_submitted(&self) {
+            match *self {}
+        }
     }
 }
 

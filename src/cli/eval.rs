@@ -51,6 +51,7 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     display.announce(&format!("evaluating {} against {}", specs.root.display(), case.name));
     let evaluated = evaluator.evaluate(&specs, &case, &settings, &cancel, &display).await;
     display.finish();
+    evaluator.cancel_submitted().await;
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
     let exit = exit_status(&evaluation, args.fail_under);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs};
 
 use super::completions::{cases, cases_of_suite, run_folders};
+use super::engine::EngineArgs;
 use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;
@@ -36,7 +37,7 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "K/N", requires = "suite", conflicts_with = "show_one")]
     pub shard: Option<Shard>,
     /// Number of cases and known bugs to judge in parallel; together they use the memory of one run [default: one per
-    /// processor].
+    /// processor; with `--engine`, 32 known bugs, each with the memory of one run].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// Exit with status 1 if there is no score, or if it is below SCORE (0 to 1). The score of a suite is the mean of its
@@ -61,6 +62,8 @@ pub(super) struct EvalArgs {
     pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]

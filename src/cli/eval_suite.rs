@@ -82,6 +82,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
         || display.show_status(&format_progress(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
     let mut case_results: Vec<CaseResult> = with_status(work, display.status_interval(), status).await;
     display.finish();
+    evaluator.cancel_submitted().await;
     case_results.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
     let worst = worst_exit(case_results.iter().map(|(_, exit)| *exit));
     if worst == Exit::Interrupted {

@@ -1,10 +1,11 @@
 //! Evaluates one specification against one case, for `eval` and for each case of a suite.
 
 use std::path::Path;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use super::contradictions::CONTRADICTIONS_DIR;
+use super::contradictions::{CONTRADICTIONS_DIR, ContradictionReports};
+use super::engine::{EngineTools, check_engine};
 use super::eval_args::EvalArgs;
 use super::failure::Failure;
 use super::progress::{Display, format_progress, with_status};
@@ -19,17 +20,26 @@ use crate::toolchain::ToolContext;
 
 pub(super) struct Evaluator {
     tools: Tools,
-    quick: Tools,
+    /// For known bugs and references.
+    quick: EngineTools,
+    quick_contradictions: Arc<ContradictionReports>,
     slots: CheckerSlots,
+    /// With `--engine`: how many checks are sent at a time.
+    remote_slots: Option<CheckerSlots>,
 }
 
 impl Evaluator {
     pub(super) fn new(args: &EvalArgs, settings: &Settings) -> Result<Self, Failure> {
-        let contradictions = Path::new(CONTRADICTIONS_DIR);
+        check_engine(&args.engine, settings)?;
+        let folder = Path::new(CONTRADICTIONS_DIR);
+        let Tools { toolchain, contradictions, .. } = create_quick_toolchain(settings, folder)?;
+        let sent = args.engine.default_jobs().map(|default| args.jobs.map_or(default, usize::from));
         Ok(Self {
-            tools: create_toolchain(settings, contradictions)?,
-            quick: create_quick_toolchain(settings, contradictions)?,
+            tools: create_toolchain(settings, folder)?,
+            quick: EngineTools::new(&args.engine, settings.checker, &tool_limits(settings)?, toolchain)?,
+            quick_contradictions: contradictions,
             slots: CheckerSlots::new(job_count(args)),
+            remote_slots: sent.map(CheckerSlots::elsewhere),
         })
     }
 
@@ -59,6 +69,7 @@ impl Evaluator {
             progress: &|p| display.show_check_progress(&p),
             on_progress: &judging,
             slots: &self.slots,
+            bug_slots: self.remote_slots.as_ref().unwrap_or(&self.slots),
         };
         let status = || {
             let now: Option<JudgingProgress> = latest.lock().ok().and_then(|latest| *latest);
@@ -86,8 +97,8 @@ impl Evaluator {
         let limits = tool_limits(settings)?;
         let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
         let mut versions = Vec::new();
-        for tools in [&self.tools, &self.quick] {
-            versions.push(tools.toolchain.info(&cx).await.map_err(|e| tool_failure(&e))?.version);
+        for toolchain in [&self.tools.toolchain, &self.quick.toolchain] {
+            versions.push(toolchain.info(&cx).await.map_err(|e| tool_failure(&e))?.version);
         }
         Ok(versions)
     }
@@ -98,7 +109,12 @@ impl Evaluator {
 
     /// Whether two checkers contradicted each other.
     pub(super) fn has_contradictions(&self) -> bool {
-        self.tools.contradictions.has_any() || self.quick.contradictions.has_any()
+        self.tools.contradictions.has_any() || self.quick_contradictions.has_any()
+    }
+
+    /// Ends the checks on other machines that nobody waits for any more.
+    pub(super) async fn cancel_submitted(&self) {
+        self.quick.cancel_submitted().await;
     }
 }
 

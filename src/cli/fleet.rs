@@ -1,31 +1,34 @@
-//! Mutants on many machines, by Restate: what `mutate --engine` sends, and what a worker does with it.
+//! Jobs on many machines, by Restate: what `--engine` sends, and what a worker does with it.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::sync::{Mutex, OnceCell};
 
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::engine::EngineArgs;
 use super::failure::{Fails, Failure};
+use super::fleet_checks::{CheckJob, RemoteToolchain};
 use super::terminal::print_message;
-use super::tools::{create_quick_toolchain, tool_failure};
+use super::tools::create_quick_toolchain;
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::files::Sha;
-use crate::mutation::{Engine, EngineError, Judge, Judgement, Mutant, MutantJob};
+use crate::mutation::{Engine, Judge, Judgement, Mutant, MutantJob};
 use crate::process::Cancel;
 use crate::toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain};
 use tlaforge_restate::{CallError, Client, EngineAddress};
 
 pub(super) const PROGRAM: &str = "tlaforge";
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
-pub(super) const JOB: &str = "judge_mutant";
+pub(super) const JOB: &str = "check";
 
-/// Time without progress after which `mutate` gives up.
+/// Time without progress after which the client gives up.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// A judgement takes several runs. All of them fit into the time after which the engine begins a job again.
+/// A job takes several runs. All of them fit into the time after which the engine begins a job again.
 const MAX_CHECK: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// A job, as a worker gets it.
@@ -36,7 +39,14 @@ struct Request {
     checker: CheckerChoice,
     /// The versions of the tools: others may judge differently.
     tools: String,
-    mutant: MutantJob,
+    work: Work,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Work {
+    Mutant(MutantJob),
+    Check(CheckJob),
 }
 
 pub(super) fn check(args: &EngineArgs) -> Result<(), Failure> {
@@ -47,83 +57,110 @@ pub(super) fn parse_address(text: &str) -> Result<EngineAddress, Failure> {
     text.parse::<EngineAddress>().fails(Exit::Usage)
 }
 
-pub(super) async fn connect<'a>(
+/// The engine of `--engine`, if it is given. `limits` are those of the jobs.
+pub(super) fn connect(
     args: &EngineArgs,
-    judge: &'a Judge<'a>,
     checker: CheckerChoice,
-    cx: &'a ToolContext<'a>,
-) -> Result<Box<dyn Engine + 'a>, Failure> {
-    let address = parse_address(args.engine.as_deref().unwrap_or_default())?;
-    if let Some(jar) = cx.limits.libraries.jars().next() {
+    limits: &Limits,
+) -> Result<Option<Connection>, Failure> {
+    let Some(address) = args.engine.as_deref().map(parse_address).transpose()? else { return Ok(None) };
+    if let Some(jar) = limits.libraries.jars().next() {
         return Err(Failure::usage(format!("the library {} cannot be used with --engine", jar.display()))
             .hint("TLC may use Java code of a jar, which workers do not have; unpack its modules into a folder"));
     }
-    if cx.limits.check > MAX_CHECK {
-        let (given, most) = (cx.limits.check.as_secs(), MAX_CHECK.as_secs());
+    if limits.check > MAX_CHECK {
+        let (given, most) = (limits.check.as_secs(), MAX_CHECK.as_secs());
         return Err(Failure::usage(format!("the time limit of {given} s is too long for --engine: at most {most} s"))
-            .hint("set a shorter one with --timeout"));
+            .hint("set a shorter one with --timeout or --tlc-timeout"));
     }
     let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
-    let tools = judge.tools.info(cx).await.map_err(|error| tool_failure(&error))?.version;
-    let client = Client::new(address, PROGRAM, VERSION, JOB, patience, print_message);
-    Ok(Box::new(RestateEngine { client: client.fails(Exit::Tool)?, judge, checker, tools, cx }))
+    let client = Client::new(address, PROGRAM, VERSION, JOB, patience, print_message).fails(Exit::Tool)?;
+    Ok(Some(Connection { client, checker, tools: OnceCell::new() }))
+}
+
+/// Sends jobs to an engine.
+pub(super) struct Connection {
+    client: Client,
+    checker: CheckerChoice,
+    /// The versions of the tools, once they are known.
+    tools: OnceCell<String>,
+}
+
+impl Connection {
+    pub(super) fn mutant_engine<'a>(self, judge: &'a Judge<'a>, cx: &'a ToolContext<'a>) -> Box<dyn Engine + 'a> {
+        Box::new(MutantEngine { connection: self, judge, cx })
+    }
+
+    pub(super) fn toolchain(self: Arc<Self>, local: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
+        Box::new(RemoteToolchain { connection: self, local })
+    }
+
+    pub(super) async fn cancel_submitted(&self) {
+        self.client.cancel_submitted().await;
+    }
+
+    /// The answer of a worker. `name` is that of the job in messages, `local` the tools of this machine.
+    pub(super) async fn call<T: DeserializeOwned>(
+        &self,
+        work: Work,
+        name: &str,
+        local: &dyn Toolchain,
+        cx: &ToolContext<'_>,
+    ) -> Result<T, ToolError> {
+        let answer = async {
+            let failed = |what: String| ToolError::WorkerFailed(format!("{name}: {what}"));
+            let tools = self.tools.get_or_try_init(async || Ok::<_, ToolError>(local.info(cx).await?.version));
+            let tools = tools.await?.clone();
+            let request = Request { tlaforge: VERSION.to_owned(), checker: self.checker, tools, work };
+            let request = serde_json::to_vec(&request).expect("a request is plain data");
+            // Of everything that determines the answer.
+            let key = Sha::digest(&request);
+            let answer = self.client.call(key.as_str(), &request).await.map_err(|error| match error {
+                CallError::Unavailable { .. } => ToolError::Unavailable(error.to_string()),
+                CallError::TooLarge { .. } => failed(format!("{error}; check this specification without --engine")),
+                CallError::Failed(what) => failed(what),
+            })?;
+            serde_json::from_str(answer.get()).map_err(|e| failed(e.to_string()))
+        };
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => Err(ToolError::Cancelled),
+            answer = answer => answer,
+        }
+    }
 }
 
 /// Judges mutants on the workers of an engine.
-struct RestateEngine<'a> {
-    client: Client,
+struct MutantEngine<'a> {
+    connection: Connection,
     judge: &'a Judge<'a>,
-    checker: CheckerChoice,
-    tools: String,
     cx: &'a ToolContext<'a>,
 }
 
-impl RestateEngine<'_> {
-    async fn call(&self, mutant: &Mutant) -> Result<Judgement, EngineError> {
-        let name = mutant.name(&self.judge.subject.file);
-        let failed = |what: String| EngineError::Failed(format!("{name}: {what}"));
-        let request = Request {
-            tlaforge: VERSION.to_owned(),
-            checker: self.checker,
-            tools: self.tools.clone(),
-            mutant: MutantJob::new(self.judge, mutant, self.cx.limits),
-        };
-        let request = serde_json::to_vec(&request).expect("a request is plain data");
-        // Of everything that determines the judgement.
-        let key = Sha::digest(&request);
-        let answer = self.client.call(key.as_str(), &request).await.map_err(|error| match error {
-            CallError::Unavailable { .. } => EngineError::Unavailable(error.to_string()),
-            CallError::TooLarge { .. } => failed(format!("{error}; judge this specification without --engine")),
-            CallError::Failed(what) => failed(what),
-        })?;
-        let judgement: Judgement = serde_json::from_str(answer.get()).map_err(|e| failed(e.to_string()))?;
-        if (&judgement.name, &judgement.key) != (&name, &self.judge.key(mutant)) {
-            return Err(failed("a worker answered with the judgement of another mutant".to_owned()));
-        }
-        Ok(judgement)
-    }
-}
-
-impl Engine for RestateEngine<'_> {
-    fn judge<'a>(&'a self, mutant: &'a Mutant) -> BoxFuture<'a, Result<Judgement, EngineError>> {
+impl Engine for MutantEngine<'_> {
+    fn judge<'a>(&'a self, mutant: &'a Mutant) -> BoxFuture<'a, Result<Judgement, ToolError>> {
+        let Self { connection, judge, cx } = self;
         Box::pin(async move {
-            tokio::select! {
-                biased;
-                () = self.cx.cancel.cancelled() => Err(ToolError::Cancelled.into()),
-                judged = self.call(mutant) => judged,
+            let name = mutant.name(&judge.subject.file);
+            let work = Work::Mutant(MutantJob::new(judge, mutant, cx.limits));
+            let judgement: Judgement = connection.call(work, &name, judge.tools, cx).await?;
+            if (&judgement.name, &judgement.key) != (&name, &judge.key(mutant)) {
+                let what = format!("{name}: a worker answered with the judgement of another mutant");
+                return Err(ToolError::WorkerFailed(what));
             }
+            Ok(judgement)
         })
     }
 
     fn cancel_submitted(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.client.cancel_submitted())
+        Box::pin(self.connection.cancel_submitted())
     }
 }
 
 /// What a worker has: its settings, and tools for each checker, created when a job first needs them.
-pub(super) struct MutantWorker {
+pub(super) struct JobRunner {
     settings: Settings,
-    prepared: tokio::sync::Mutex<Vec<(CheckerChoice, Arc<PreparedTools>)>>,
+    prepared: Mutex<Vec<(CheckerChoice, Arc<PreparedTools>)>>,
 }
 
 struct PreparedTools {
@@ -131,13 +168,13 @@ struct PreparedTools {
     version: String,
 }
 
-impl MutantWorker {
+impl JobRunner {
     pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, prepared: tokio::sync::Mutex::default() }
+        Self { settings, prepared: Mutex::default() }
     }
 
-    /// The judgement as JSON, or why this machine cannot judge: an answer that says nothing about the mutant.
-    pub(super) async fn judge(&self, request: &[u8]) -> Result<String, String> {
+    /// The answer as JSON, or why this machine cannot do it: that says nothing about the specification.
+    pub(super) async fn run(&self, request: &[u8]) -> Result<String, String> {
         // First the version alone: another one may have other fields.
         #[derive(Deserialize)]
         struct Version {
@@ -148,13 +185,17 @@ impl MutantWorker {
         if tlaforge != VERSION {
             return Err(format!("this worker has tlaforge {VERSION}, and the job is of {tlaforge}"));
         }
-        let Request { checker, tools, mutant, .. } =
+        let Request { checker, tools, work, .. } =
             serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))?;
-        if mutant.check > MAX_CHECK {
-            return Err(format!("a time limit of {} s is too long", mutant.check.as_secs()));
+        let (limit, modules) = match &work {
+            Work::Mutant(job) => (job.check, &job.allowed_modules),
+            Work::Check(job) => (job.check, &job.allowed_modules),
+        };
+        if limit > MAX_CHECK {
+            return Err(format!("a time limit of {} s is too long", limit.as_secs()));
         }
         let allowed = &self.settings.given.allow_modules;
-        if let Some(module) = mutant.allowed_modules.iter().find(|module| !allowed.contains(module)) {
+        if let Some(module) = modules.iter().find(|module| !allowed.contains(module)) {
             return Err(format!(
                 "this worker does not allow the module {module}; start it with --allow-module {module}"
             ));
@@ -164,8 +205,12 @@ impl MutantWorker {
             return Err(format!("this worker has other tools: {}; the job needs {tools}", prepared.version));
         }
         // Dropped with this future if the engine ends the job.
-        let judgement = mutant.judge(&*prepared.toolchain, &Cancel::new()).await?;
-        serde_json::to_string(&judgement).map_err(|e| e.to_string())
+        let (tools, cancel) = (&*prepared.toolchain, Cancel::new());
+        let answer = match work {
+            Work::Mutant(job) => serde_json::to_string(&job.judge(tools, &cancel).await?),
+            Work::Check(job) => serde_json::to_string(&job.run(tools, &cancel).await?),
+        };
+        answer.map_err(|e| e.to_string())
     }
 
     async fn tools(&self, checker: CheckerChoice) -> Result<Arc<PreparedTools>, String> {

@@ -36,6 +36,8 @@ mod failure;
 mod fetch_tools;
 #[cfg(feature = "restate")]
 mod fleet;
+#[cfg(feature = "restate")]
+mod fleet_checks;
 mod forge;
 mod forge_again;
 mod forge_all;

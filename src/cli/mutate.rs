@@ -37,7 +37,7 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::{RunLock, Sha, write_atomically};
 use crate::mutation::{
-    BaselineError, Engine, EngineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard,
+    BaselineError, Engine, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard,
     Subject, Summary, changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::process::Cancel;
@@ -198,7 +198,7 @@ async fn mutate_once(
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
     let local = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let engine = create_engine(&args.engine, &judge, settings.checker, &local).await?;
+    let engine = create_engine(&args.engine, &judge, settings.checker, &local)?;
     let judgements = judge_mutants(&*engine, &judge, &chosen, &mut results, &limits, args).await?;
 
     let mut report = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
@@ -444,13 +444,10 @@ async fn judge_mutants(
                 engine.cancel_submitted().await;
                 let go_on =
                     format!("the results so far are in {}; run the same command again to continue", args.out.display());
+                let failure = tool_failure(&error);
                 return Err(match error {
-                    EngineError::Tool(ToolError::Cancelled) => {
-                        Failure::new(Exit::Interrupted, "interrupted").hint(go_on)
-                    }
-                    EngineError::Tool(error) => tool_failure(&error),
-                    EngineError::Unavailable(what) => Failure::new(Exit::Undecided, what).hint(go_on),
-                    EngineError::Failed(what) => Failure::new(Exit::Tool, what).hint(go_on),
+                    ToolError::Cancelled | ToolError::Unavailable(_) | ToolError::WorkerFailed(_) => failure.hint(go_on),
+                    _ => failure,
                 });
             }
         };

@@ -11,6 +11,7 @@ use walkdir::WalkDir;
 
 use super::checking::{LoadedSpec, exit_status};
 use super::contradictions::CONTRADICTIONS_DIR;
+use super::engine::{EngineArgs, EngineTools, check_engine};
 use super::failure::Failure;
 use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::output_file::write_file;
@@ -36,7 +37,7 @@ pub(super) struct TestArgs {
     /// [default: all].
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Number of tests to run in parallel [default: one per processor].
+    /// Number of tests to run in parallel [default: one per processor; with `--engine`, 32].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// Write the results as `JUnit` XML to this file [default: none].
@@ -44,6 +45,8 @@ pub(super) struct TestArgs {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// Output format: `text`, `json` (one object), or what was found beside its lines, as `sarif`, `github` (annotations)
     /// or `markdown`.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
@@ -62,26 +65,34 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("no test in {}: {what}", args.folder.display())));
     }
     let settings = load_settings(args.tools.layer())?;
+    check_engine(&args.engine, &settings)?;
     let Tools { toolchain, contradictions, .. } = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let jobs = args.jobs.map_or(processors, NonZeroUsize::get).min(chosen.len());
+    let default_jobs = args.engine.default_jobs();
+    let jobs = args.jobs.map_or(default_jobs.unwrap_or(processors), NonZeroUsize::get).min(chosen.len());
     let limits = tool_limits(&settings)?;
     let limits = Limits {
         workers: limits.workers.or(Some((processors / jobs).max(1))),
-        heap_mib: if jobs > 1 { Some(memory_per_run_mib(&limits, jobs)) } else { limits.heap_mib },
+        heap_mib: match default_jobs {
+            None if jobs > 1 => Some(memory_per_run_mib(&limits, jobs)),
+            // On other machines, the checks do not share the memory of this one.
+            _ => limits.heap_mib,
+        },
         ..limits
     };
+    let tools = EngineTools::new(&args.engine, settings.checker, &limits, toolchain)?;
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let (cx, tools) = (&cx, &*toolchain);
+    let (cx, toolchain) = (&cx, &*tools.toolchain);
     print_message(&format!("{} in {}, {jobs} in parallel", counted(chosen.len(), "test"), args.folder.display()));
     let began = Instant::now();
-    let runs = chosen.into_iter().map(|name| run_test(&args.folder, name, tools, cx));
+    let runs = chosen.into_iter().map(|name| run_test(&args.folder, name, toolchain, cx));
     let mut runs = stream::iter(runs).buffer_unordered(jobs);
     let mut tests = Vec::new();
     while let Some((test, details)) = runs.next().await {
         // A test that was interrupted has no result.
         if cancel.is_cancelled() {
+            tools.cancel_submitted().await;
             return Err(Failure::new(Exit::Interrupted, "interrupted"));
         }
         if args.format == FindingsFormat::Text {

@@ -128,6 +128,7 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
             Failure::new(Exit::Tool, format!("{tool} was not found")).hint(advice.clone())
         }
         ToolError::NoJar { advice } => Failure::new(Exit::Tool, "tla2tools.jar was not found").hint(advice.clone()),
+        ToolError::Unavailable(what) => Failure::new(Exit::Undecided, what.clone()),
         other => Failure::new(Exit::Tool, other.to_string()),
     }
 }

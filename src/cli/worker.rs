@@ -44,7 +44,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     use tlaforge_restate::{Worker, WorkerError};
 
-    use super::fleet::{JOB, MutantWorker, PROGRAM, VERSION, parse_address};
+    use super::fleet::{JOB, JobRunner, PROGRAM, VERSION, parse_address};
     use super::settings::load_settings;
     use super::signals::cancel_on_signals;
     use super::terminal::print_message;
@@ -60,7 +60,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             "warning: without --identity-key, everyone who reaches this port can send jobs; see the page on fleets in the book",
         );
     }
-    let judge = Arc::new(MutantWorker::new(load_settings(args.tools.layer())?));
+    let runner = Arc::new(JobRunner::new(load_settings(args.tools.layer())?));
     let cancel = cancel_on_signals();
     let worker = Worker {
         engine,
@@ -72,8 +72,8 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         version: VERSION.to_owned(),
         job: JOB,
         work: Arc::new(move |request| {
-            let judge = judge.clone();
-            Box::pin(async move { judge.judge(&request).await })
+            let runner = runner.clone();
+            Box::pin(async move { runner.run(&request).await })
         }),
     };
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {

@@ -9,7 +9,7 @@ use super::slots::CheckerSlots;
 use super::specs::Specs;
 use super::tiers::check_specification;
 use crate::process::Cancel;
-use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain, memory_per_run_mib};
+use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};
 
 /// Tools, limits and callbacks of an evaluation.
 pub struct EvaluationContext<'a> {
@@ -26,6 +26,8 @@ pub struct EvaluationContext<'a> {
     pub on_progress: &'a (dyn Fn(JudgingProgress) + Send + Sync),
     /// Shared by all cases that are evaluated at the same time.
     pub slots: &'a CheckerSlots,
+    /// The same for known bugs and references.
+    pub bug_slots: &'a CheckerSlots,
 }
 
 pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_>) -> Result<Evaluation, ToolError> {
@@ -40,10 +42,9 @@ pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_
     let tier3 = match &checked.parsed {
         Some((module, cfg)) => {
             // Several checkers run in parallel, so each gets a part of the memory.
-            let limits =
-                Limits { heap_mib: Some(memory_per_run_mib(&limits, context.slots.count())), ..limits.clone() };
+            let limits = context.bug_slots.share(&limits);
             let cx = ToolContext { limits: &limits, ..cx };
-            let EvaluationContext { quick_tools: tools, slots, on_progress, .. } = *context;
+            let EvaluationContext { quick_tools: tools, bug_slots: slots, on_progress, .. } = *context;
             let progress = ProgressReport::new(case, on_progress);
             let own_time = checked.tier2.complete.then(|| Duration::from_secs_f64(checked.tier2.seconds));
             KnownBugJudge { module, cfg, case, tools, cx: &cx, own_time, slots, progress }.judge().await?

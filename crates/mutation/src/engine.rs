@@ -6,27 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use tlaforge_process::Cancel;
 use tlaforge_tla::{Cfg, Module};
-use tlaforge_toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain};
+use tlaforge_toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain, is_plain_name};
 
 use super::judge::{Judge, Subject, limits_per_mutant, parse_side};
 use super::{Judgement, Mutant};
 
-/// Why a mutant has no judgement.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    #[error(transparent)]
-    Tool(#[from] ToolError),
-    /// Other machines gave no result in time.
-    #[error("{0}")]
-    Unavailable(String),
-    /// Other machines could not judge it.
-    #[error("{0}")]
-    Failed(String),
-}
-
 /// Judges mutants, several at a time.
 pub trait Engine: Send + Sync {
-    fn judge<'a>(&'a self, mutant: &'a Mutant) -> BoxFuture<'a, Result<Judgement, EngineError>>;
+    fn judge<'a>(&'a self, mutant: &'a Mutant) -> BoxFuture<'a, Result<Judgement, ToolError>>;
 
     /// Ends what was submitted and is not finished, after a failure or an interruption.
     fn cancel_submitted(&self) -> BoxFuture<'_, ()>;
@@ -39,8 +26,8 @@ pub struct LocalEngine<'a> {
 }
 
 impl Engine for LocalEngine<'_> {
-    fn judge<'a>(&'a self, mutant: &'a Mutant) -> BoxFuture<'a, Result<Judgement, EngineError>> {
-        Box::pin(async move { Ok(self.judge.judge(mutant, self.cx).await?) })
+    fn judge<'a>(&'a self, mutant: &'a Mutant) -> BoxFuture<'a, Result<Judgement, ToolError>> {
+        Box::pin(self.judge.judge(mutant, self.cx))
     }
 
     fn cancel_submitted(&self) -> BoxFuture<'_, ()> {
@@ -87,7 +74,7 @@ impl MutantJob {
     /// Judges it as [`Judge::judge`] does for a thorough judge. The error says why this machine could not.
     pub async fn judge(self, tools: &dyn Toolchain, cancel: &Cancel) -> Result<Judgement, String> {
         // They become names of files.
-        if let Some((name, _)) = self.local_modules.iter().find(|(name, _)| !is_module_name(name)) {
+        if let Some((name, _)) = self.local_modules.iter().find(|(name, _)| !is_plain_name(name)) {
             return Err(format!("{name:?} is not a name of a module"));
         }
         if !self.mutant.fits(&self.source) {
@@ -104,8 +91,4 @@ impl MutantJob {
         let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
         judge.judge(&self.mutant, &cx).await.map_err(|e| e.to_string())
     }
-}
-
-fn is_module_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

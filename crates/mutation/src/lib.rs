@@ -18,7 +18,7 @@ mod shard;
 #[path = "../../tla/src/step_counter.rs"]
 mod step_counter;
 
-pub use engine::{Engine, EngineError, LocalEngine, MutantJob};
+pub use engine::{Engine, LocalEngine, MutantJob};
 pub use judge::{BaselineError, Judge, Subject, limits_per_mutant};
 pub use judgement::{Judgement, Outcome, Summary};
 pub use make::mutants;

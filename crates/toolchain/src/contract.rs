@@ -24,6 +24,11 @@ pub struct SpecText {
     pub local_modules: Vec<(String, String)>,
 }
 
+/// Whether the name of a module can be the name of a file, and not a path to another folder.
+pub fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 impl SpecText {
     /// A module without other modules in its folder. Its name is that of its header.
     pub fn alone(text: String) -> Self {
@@ -115,7 +120,7 @@ pub struct CheckRequest {
 }
 
 /// A checker's outcome with its output.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckReport {
     pub outcome: CheckOutcome,
     /// The output of each run under a heading line.
@@ -134,7 +139,7 @@ pub enum Detail {
 }
 
 /// What one check decided of several properties.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SeparateVerdicts {
     /// Invariants and action properties that are violated, in the order in which the exploration met the violations.
     pub violated: Vec<String>,
@@ -161,7 +166,7 @@ pub struct ToolchainInfo {
 }
 
 /// Why there is no verdict.
-#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr, Serialize, Deserialize)]
 pub enum ToolError {
     /// A tool is not installed.
     #[error("{tool} was not found: {advice}")]
@@ -215,7 +220,14 @@ pub enum ToolError {
     Cancelled,
     /// The operating system refused an operation.
     #[error("{what}: {source}")]
+    #[serde(skip)]
     Io { what: String, source: std::io::Error },
+    /// Other machines gave no result in time.
+    #[error("{0}")]
+    Unavailable(String),
+    /// Other machines could not check it.
+    #[error("{0}")]
+    WorkerFailed(String),
 }
 
 impl From<UnreadableModule> for ToolError {
@@ -234,8 +246,17 @@ impl ToolError {
     /// Whether further checks are pointless: the caller cancelled, or this machine has to be fixed first. Any other
     /// error leaves one check undecided.
     pub fn is_fatal(&self) -> bool {
-        use ToolError::{Cancelled, Environment, Io, Missing, NoJar};
-        matches!(self, Cancelled | Environment { .. } | Io { .. } | Missing { .. } | NoJar { .. })
+        use ToolError::{Cancelled, Environment, Io, Missing, NoJar, Unavailable, WorkerFailed};
+        matches!(
+            self,
+            Cancelled
+                | Environment { .. }
+                | Io { .. }
+                | Missing { .. }
+                | NoJar { .. }
+                | Unavailable(_)
+                | WorkerFailed(_)
+        )
     }
 }
 

@@ -167,7 +167,7 @@ fn the_progress_counts_the_checks() {
     let tools = EmbeddedToolchain::new(env!("CARGO_BIN_EXE_tlaforge").into(), &paths);
     let (specs, case) = (Specs::load(&bench.path("specs")).unwrap(), Case::load(&bench.path("case")).unwrap());
     let seen: Mutex<Vec<JudgingProgress>> = Mutex::default();
-    let cancel = Cancel::new();
+    let (cancel, slots) = (Cancel::new(), CheckerSlots::new(2));
     let context = EvaluationContext {
         tools: &tools,
         quick_tools: &tools,
@@ -175,7 +175,8 @@ fn the_progress_counts_the_checks() {
         cancel: &cancel,
         progress: &|_| {},
         on_progress: &|now| seen.lock().unwrap().push(now),
-        slots: &CheckerSlots::new(2),
+        slots: &slots,
+        bug_slots: &slots,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(evaluate(&specs, &case, &context)).unwrap();
