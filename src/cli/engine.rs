@@ -71,9 +71,7 @@ impl EngineTools {
     ) -> Result<Self, Failure> {
         Ok(match connect::connect(args, checker, limits)?.map(Arc::new) {
             None => Self { toolchain: local, connection: None },
-            Some(connection) => {
-                Self { toolchain: connection.clone().toolchain(local), connection: Some(connection) }
-            }
+            Some(connection) => Self { toolchain: connection.clone().toolchain(local), connection: Some(connection) },
         })
     }
 
@@ -91,7 +89,9 @@ use super::fleet as connect;
 /// The same functions in a build without the feature.
 #[cfg(not(feature = "restate"))]
 mod connect {
-    use super::{Arc, CheckerChoice, Engine, EngineArgs, Failure, Judge, Limits, ToolContext, Toolchain, missing_feature};
+    use super::{
+        Arc, CheckerChoice, Engine, EngineArgs, Failure, Judge, Limits, ToolContext, Toolchain, missing_feature,
+    };
 
     pub(super) enum Connection {}
 

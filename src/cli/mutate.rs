@@ -37,8 +37,8 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::{RunLock, Sha, write_atomically};
 use crate::mutation::{
-    BaselineError, Engine, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard,
-    Subject, Summary, changed_lines, limits_per_mutant, mutant_json, mutants,
+    BaselineError, Engine, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
+    changed_lines, limits_per_mutant, mutant_json, mutants,
 };
 use crate::process::Cancel;
 use crate::report::{
@@ -446,7 +446,9 @@ async fn judge_mutants(
                     format!("the results so far are in {}; run the same command again to continue", args.out.display());
                 let failure = tool_failure(&error);
                 return Err(match error {
-                    ToolError::Cancelled | ToolError::Unavailable(_) | ToolError::WorkerFailed(_) => failure.hint(go_on),
+                    ToolError::Cancelled | ToolError::Unavailable(_) | ToolError::WorkerFailed(_) => {
+                        failure.hint(go_on)
+                    }
                     _ => failure,
                 });
             }

@@ -383,12 +383,7 @@ impl<'a> TargetJudge<'a> {
             let (name, _) = inserted.names.iter().find(|(_, known)| *known == called)?;
             properties.contains(&name.as_str()).then(|| name.clone())
         };
-        Ok(CheckRun {
-            violated: violated.iter().filter_map(own_name).collect(),
-            outcome,
-            names: inserted.names,
-            took,
-        })
+        Ok(CheckRun { violated: violated.iter().filter_map(own_name).collect(), outcome, names: inserted.names, took })
     }
 }
 

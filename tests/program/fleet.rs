@@ -1,4 +1,4 @@
-//! `tlaforge mutate --engine` and `tlaforge worker`, with a real Restate server: two workers behind one address.
+//! `--engine` and `tlaforge worker`, with a real Restate server: two workers behind one address.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::support::case::{CFG, CounterCase, PROPERTIES, STEP, counter, specs};
 use crate::support::restate::{LoadBalancer, RestateServer};
 use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, project};
@@ -151,7 +152,7 @@ fn without_times(text: &str) -> String {
     fn remove(value: &mut Value) {
         match value {
             Value::Object(all) => all.iter_mut().for_each(|(key, value)| match key.as_str() {
-                "seconds" | "total_seconds" => *value = 0.into(),
+                "seconds" | "total_seconds" | "time" => *value = 0.into(),
                 _ => remove(value),
             }),
             Value::Array(all) => all.iter_mut().for_each(remove),
@@ -239,6 +240,29 @@ fn an_interrupted_mutate_ends_its_jobs_and_continues() {
     done(fleet.mutate("local", &[])).expect(0);
     done(fleet.mutate_with_engine("remote")).expect(0).says(&["have results already"]);
     fleet.assert_same_results("local", "remote");
+}
+
+#[test]
+fn suites_and_tests_have_the_same_results_on_workers() {
+    let fleet = Fleet::start();
+    let _workers = (fleet.worker(1), fleet.worker(2));
+    let bench = &fleet.bench;
+    specs(bench, "runs/a", &counter("Spec", STEP, PROPERTIES), CFG);
+    // A bug that ends the check of a property, and one whose module is rejected.
+    let case = CounterCase::with_a_bug().bug("harmless", STEP, "Bounded").bug("no", "n' = n +", "Bounded");
+    case.bug("bad", "n' = n + \\"a\\"", "Bounded").write(bench, "evals/a");
+    specs(bench, "models", &counter("Spec", STEP, PROPERTIES), CFG);
+    bench.write("models/Spec.no.cfg", CFG.replace("N = 3", "N = -1"));
+    bench.write("models/Spec.error.cfg", CFG.replace("TypeOK", "Missing"));
+    let url = fleet.server.url();
+    let engine: &[&str] = &["--engine", &url];
+    for command in [&["eval", "--suite", "evals", "--runs", "runs"][..], &["test", "models"]] {
+        let command = [command, &["--format", "json"]].concat();
+        let run = |more: &[&str]| bench.run(&[&command[..], more].concat());
+        let (local, remote) = (run(&[]), run(engine));
+        assert_eq!(remote.status, local.status, "{}\n{}", remote.stderr, local.stderr);
+        assert_eq!(without_times(&remote.stdout), without_times(&local.stdout));
+    }
 }
 
 #[test]

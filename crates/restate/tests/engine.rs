@@ -36,7 +36,11 @@ struct RunningWorker {
 
 impl RunningWorker {
     /// Returns when it is registered.
-    fn start(server: &RestateServer, listen: &str, work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static) -> Self {
+    fn start(
+        server: &RestateServer,
+        listen: &str,
+        work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static,
+    ) -> Self {
         let worker = Worker {
             engine: address(server),
             listen: listen.parse().unwrap(),

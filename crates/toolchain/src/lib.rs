@@ -56,7 +56,10 @@ mod witness_negations;
 mod witnesses;
 
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
-pub use contract::{BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, ProbeReport, Progress, SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation, is_plain_name};
+pub use contract::{
+    BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, ProbeReport, Progress, SeparateVerdicts,
+    SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation, is_plain_name,
+};
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::become_checker;
