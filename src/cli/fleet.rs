@@ -109,7 +109,7 @@ impl Connection {
     ) -> Result<T, ToolError> {
         let answer = async {
             let failed = |what: String| ToolError::WorkerFailed(format!("{name}: {what}"));
-            let tools = self.tools.get_or_try_init(async || Ok::<_, ToolError>(local.info(cx).await?.version));
+            let tools = self.tools.get_or_try_init(|| async { Ok::<_, ToolError>(local.info(cx).await?.version) });
             let tools = tools.await?.clone();
             let request = Request { tlaforge: VERSION.to_owned(), checker: self.checker, tools, work };
             let request = serde_json::to_vec(&request).expect("a request is plain data");

@@ -250,7 +250,7 @@ fn suites_and_tests_have_the_same_results_on_workers() {
     specs(bench, "runs/a", &counter("Spec", STEP, PROPERTIES), CFG);
     // A bug that ends the check of a property, and one whose module is rejected.
     let case = CounterCase::with_a_bug().bug("harmless", STEP, "Bounded").bug("no", "n' = n +", "Bounded");
-    case.bug("bad", "n' = n + \\"a\\"", "Bounded").write(bench, "evals/a");
+    case.bug("bad", "n' = n + \"a\"", "Bounded").write(bench, "evals/a");
     specs(bench, "models", &counter("Spec", STEP, PROPERTIES), CFG);
     bench.write("models/Spec.no.cfg", CFG.replace("N = 3", "N = -1"));
     bench.write("models/Spec.error.cfg", CFG.replace("TypeOK", "Missing"));
