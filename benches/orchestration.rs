@@ -175,7 +175,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
             modules: ModuleCache::default(),
         },
     };
-    let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
+    let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None, replica: None }).unwrap();
     let documents = read_documents(&project().join("evals/uniswap_swap/docs")).unwrap();
     let docs = documents.files.iter().map(|d| run.keep(&d.path, &d.text).unwrap()).collect();
     let mut settings = Settings { docs, command_line: json!({}), ..Settings::default() };
@@ -393,7 +393,8 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
 fn long_journal(c: &mut Criterion) {
     let learned = record_tool_results();
     let open = |dir: &Path| {
-        let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
+        let run =
+            Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None, replica: None }).unwrap();
         assert_eq!(run.view().events, 10_000);
         assert!(run.view().policy_log.violations.is_empty());
     };

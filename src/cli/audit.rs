@@ -42,7 +42,9 @@ const DEFAULT_POLICY: &str = "default";
 /// Number of bytes at the beginning of a log that its shape is detected from.
 const DETECTION_BYTES: u64 = 4 << 20;
 
-pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
+pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
+    let _following = args.find_log()?;
+    let args = &args;
     let mut formulas = Formulas::new();
     let LoadedRules { rules, mapping, labels } = load_rules(args, &mut formulas)?;
     refuse_unused_labels(args, &labels)?;
@@ -70,7 +72,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut log = Log::open(&args.log)?;
     let shape = selected_shape(args, &mapping).unwrap_or_else(|| detect_shape(&log.beginning));
     if is_default(args) && shape != Shape::Journal {
-        let log = args.log.display();
+        let log = args.log_name();
         return Err(Failure::usage(format!("{log}: the default policy only applies to the journal of a run"))
             .hint("name a run folder, or use your own policy"));
     }
@@ -212,7 +214,7 @@ fn print_default_audit(
     audited: &AuditReport,
     verification: &Verification,
 ) -> Result<(), Failure> {
-    let log = args.log.display().to_string();
+    let log = args.log_name();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
     // Every decision has this field, so a journal without it has no decision.
     if missing.any(|warning| warning.starts_with("no record has a field `routing.position`")) {
@@ -272,7 +274,7 @@ fn verify_journal(args: &AuditArgs) -> Result<Verification, Failure> {
 }
 
 fn print_audit(args: &AuditArgs, shape: Shape, audited: &AuditReport) -> Result<(), Failure> {
-    let log = args.log.display().to_string();
+    let log = args.log_name();
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }

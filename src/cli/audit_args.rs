@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs, ValueEnum};
 
 use super::audit_labels::LabelArgs;
+use super::failure::Failure;
 use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
+use super::run_folder::name_of_run;
+use super::run_place::{Following, RunPlace};
 
 #[derive(Debug, ClapArgs)]
 // A group, so that the error for a missing rule names both flags.
 #[command(group(ArgGroup::new("rules").args(["policy", "formula"]).required(true).multiple(true)))]
 pub(super) struct AuditArgs {
-    /// Log to check: a run folder, JSON lines, a transcript of Claude Code, or a list of messages; `-` reads stdin.
+    /// Log to check: a run (its folder, or its address in a shared store), JSON lines, a transcript of Claude Code, or a list of messages; `-` reads stdin.
     pub log: PathBuf,
     /// Policy file; `default` is the policy that governs every run (see `tlaforge policy show`).
     #[arg(long, value_name = "FILE|default")]
@@ -50,6 +53,24 @@ pub(super) struct AuditArgs {
     pub findings: FindingsFiles,
     #[command(flatten)]
     pub labels: LabelArgs,
+}
+
+impl AuditArgs {
+    /// Replaces the address of a run by its working copy, which is kept up to date for `--follow` until the result is dropped.
+    pub(super) fn find_log(&mut self) -> Result<Option<Following>, Failure> {
+        let place = RunPlace::find(&self.log)?;
+        if !place.is_shared() {
+            return Ok(None);
+        }
+        let place = place.require_run(&self.log)?;
+        self.log = place.folder().to_owned();
+        Ok(self.follow.then(|| place.follow()))
+    }
+
+    /// The log as the user calls it.
+    pub(super) fn log_name(&self) -> String {
+        name_of_run(&self.log).display().to_string()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -22,7 +22,7 @@ pub(super) fn write_audit_page(
 ) -> Result<(), Failure> {
     let Some(path) = &args.page.html else { return Ok(()) };
     let records = read_records(&args.log, audited);
-    let log = args.log.display().to_string();
+    let log = args.log_name();
     let outcome = (shape == Shape::Journal.name()).then(|| run_outcome(&args.log)).flatten();
     write_page(path, &audit_page(&AuditSource { log: &log, shape, outcome, audited, verification, records }))
 }
@@ -35,7 +35,7 @@ pub(super) fn write_junit(args: &AuditArgs, audited: &AuditReport, verification:
         }
         write_atomically(
             &std::path::absolute(path).fails(Exit::Usage)?,
-            audit_junit(&args.log.display().to_string(), audited, verification).as_bytes(),
+            audit_junit(&args.log_name(), audited, verification).as_bytes(),
         )
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }

@@ -83,7 +83,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let files =
         EXAMPLE_DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
     let job = NewRun {
-        out: out.clone(),
+        out: out.clone().into(),
         docs: DocumentSource::Loaded(Documents { files, skipped: Vec::new() }),
         interface: Checklist::parse(EXAMPLE_CHECKLIST).fails(Exit::Defect)?.interface,
         answers: AnswerSource::Recorded(example_recording()?),

@@ -11,13 +11,13 @@ use super::failure::{Fails, Failure};
 use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::page::read_artifact;
 use super::run_folder::{RESTORE, accepted_drift_failure, run_failure};
+use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::journal::Sha;
 use crate::pipeline::{
-    AcceptedChange, AcceptedDrift, Revision, Run, RunError, RunView, append_accepted_drift, file, informal_of,
-    read_accepted_drift,
+    AcceptedChange, AcceptedDrift, Revision, RunView, append_accepted_drift, file, informal_of, read_accepted_drift,
 };
 use crate::prompt::{
     CitingKind, DEFAULT_NORMATIVE_WORDS, Document, Documents, Drift, TextChange, compare_documents, read_documents,
@@ -27,7 +27,7 @@ use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DriftArgs {
-    /// Run folder whose documents are compared.
+    /// Run whose documents are compared: its folder, or its address in a shared store.
     #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Document, or folder of documents, as it is now.
@@ -49,19 +49,22 @@ pub(super) struct DriftArgs {
 }
 
 pub(super) fn drift(args: &DriftArgs) -> Result<Exit, Failure> {
-    if !Run::exists(&args.folder) {
-        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
+    let place = RunPlace::find_existing(&args.folder)?;
+    if place.is_shared() && !args.accept.is_empty() {
+        return Err(Failure::usage("--accept takes a run folder: a shared store keeps no accepted changes")
+            .hint("begin a new run on the changed documents instead: tlaforge run DOCS --out ADDRESS"));
     }
-    let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    let folder = place.folder();
+    let events = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
     let Some(revision) = decisive_revision(&view) else { return Err(no_revision(&args.folder)) };
-    let RunDocuments { drift, .. } = RunDocuments::compare(&args.folder, &args.docs, &view, revision)?;
+    let RunDocuments { drift, .. } = RunDocuments::compare(folder, &args.docs, &view, revision)?;
     let path = |document: &str| path_of_document(&args.docs, document);
-    let mut accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
+    let mut accepted = read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
     if let Some(because) = &args.because {
         let report = DriftReport { revision, drift: &drift, accepted: &accepted, file: &path };
         let added = accept(&report, &args.accept, because)?;
-        append_accepted_drift(&args.folder, &added, &added[0].time).map_err(|error| run_failure(&error))?;
+        append_accepted_drift(folder, &added, &added[0].time).map_err(|error| run_failure(&error))?;
         accepted.extend(added);
     }
     let report = DriftReport { revision, drift: &drift, accepted: &accepted, file: &path };

@@ -201,7 +201,7 @@ impl Suite<'_> {
         let mut settings = load_settings(flags)?;
         make_paths_absolute(&mut settings);
         let job = NewRun {
-            out: out.to_owned(),
+            out: out.to_owned().into(),
             docs: DocumentSource::Path(case.root.join("docs")),
             interface: case.checklist.interface.clone(),
             answers: AnswerSource::Recorded(Recording::load(recording).fails(Exit::Usage)?),

@@ -16,7 +16,7 @@ use super::live::{LiveServer, WatchedRun};
 use super::page::RunPageArgs;
 use super::progress::Display;
 use super::provider::{AnswerSource, create_caller};
-use super::run_folder::{findings_of_run, run_failure, update_visible_files};
+use super::run_folder::{findings_of_run, name_of_run, run_failure, update_visible_files};
 use super::secrets::refuse_secrets;
 use super::terminal::print_result;
 use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
@@ -157,10 +157,10 @@ pub(super) async fn drive_and_report(
     let exit =
         if prepared.contradictions.has_any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };
     if let Some(question) = run.view().open_question().filter(|_| finished.outcome == Outcome::AmbiguityFound) {
-        display.note(&format!("answer it with: {}", answer_command(&question, run.root())));
+        display.note(&format!("answer it with: {}", answer_command(&question, &name_of_run(run.root()))));
     }
     if finished.outcome == Outcome::Stopped {
-        display.note(&format!("continue with: tlaforge resume {}", shell_word(run.root())));
+        display.note(&format!("continue with: tlaforge resume {}", shell_word(&name_of_run(run.root()))));
     }
     if let Some(server) = server {
         server.wait_for_pages().await;

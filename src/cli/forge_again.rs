@@ -14,33 +14,41 @@ use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::{AnswerSource, check_provider_name};
 use super::resume::{ResumeArgs, merge_settings, parse_recorded_settings};
-use super::run_folder::{RESTORE, accepted_drift_failure, run_failure};
+use super::run_folder::{RESTORE, accepted_drift_failure, name_of_run};
+use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{RunLock, Sha};
-use crate::pipeline::{Decision, MadeFrom, Revision, Run, RunError, RunView, StoredFile, file, read_accepted_drift};
+use crate::pipeline::{Decision, MadeFrom, Revision, RunView, StoredFile, file, read_accepted_drift};
 use crate::prompt::{Document, EARLIER, MovedCitations, compare_documents, parse_requirements};
 use crate::report::{DriftReport, decisive_revision, drift_feedback};
 use crate::shell::shell_word;
 
 pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, Failure> {
-    if !Run::exists(&args.folder) {
-        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
-    }
+    let earlier_run = RunPlace::find_existing(&args.folder)?;
+    let folder = earlier_run.folder();
     // Its last revision may still change.
-    if let Some(held) = RunLock::holder(&args.folder) {
+    if let Some(held) = RunLock::holder(folder) {
         return Err(Failure::usage(held.to_string()).hint("forge again once it has ended"));
     }
-    let out = args.out.clone().unwrap_or_else(|| new_folder(&args.folder));
-    args.pages.page.check(Some(&out))?;
-    let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None if earlier_run.is_shared() => {
+            return Err(Failure::usage("a run at an address needs --out for the new one")
+                .hint("name another address, or a folder: --out DIR"));
+        }
+        None => new_folder(&args.folder),
+    };
+    let new_run = RunPlace::find(&out)?;
+    args.pages.page.check(Some(new_run.folder()))?;
+    let events = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
     let decisive = decisive_revision(&view).ok_or_else(|| no_revision(&args.folder))?;
-    let documents = RunDocuments::compare(&args.folder, docs, &view, decisive)?;
-    let accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
+    let documents = RunDocuments::compare(folder, docs, &view, decisive)?;
+    let accepted = read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
     let path = |document: &str| path_of_document(docs, document);
     // As `drift` does, so that both agree whether there is drift.
     let of_decisive = DriftReport { revision: decisive, drift: &documents.drift, accepted: &accepted, file: &path };
@@ -52,10 +60,10 @@ pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, 
     let documents = if revision.revision == decisive.revision {
         documents
     } else {
-        documents.of_revision(&args.folder, &view, revision)?
+        documents.of_revision(folder, &view, revision)?
     };
     let report = DriftReport { revision, drift: &documents.drift, accepted: &accepted, file: &path };
-    refuse_folder_of_documents(&out, docs)?;
+    refuse_folder_of_documents(new_run.folder(), docs)?;
     refuse_reserved_folder(&documents.new.files)?;
     // The recording of the earlier run has no answers for changed documents, and must not be overwritten.
     let mut recorded = parse_recorded_settings(&view.settings.command_line)?;
@@ -90,16 +98,16 @@ pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, 
     }
     display.note(&format!("{summary}; forging it again in {}", shell_word(&out)));
     let mut earlier = Earlier {
-        exemplars: stored_texts(&args.folder, "the exemplar", &view.settings.exemplars)?,
-        policy: stored_policy(args, &view)?,
-        ..take_over(&args.folder, &view, &report, &documents)?
+        exemplars: stored_texts(folder, "the exemplar", &view.settings.exemplars)?,
+        policy: stored_policy(args, folder, &view)?,
+        ..take_over(folder, &view, &report, &documents)?
     };
     if settings.provider == "handoff" {
         // It sees only the reads that are listed for it, so without a list every document counts, as in any run.
         earlier.made_from.read_documents.clear();
     }
     let job = NewRun {
-        out,
+        out: new_run,
         interface: view.settings.interface_names.clone(),
         docs: DocumentSource::Loaded(documents.new),
         answers: AnswerSource::Configured,
@@ -159,7 +167,7 @@ fn take_over(
     refuse_secrets("the changed text", &feedback)?;
     let requirements = moved.get(file::INFORMAL).map(|text| parse_requirements(text)).unwrap_or_default();
     let made_from = MadeFrom {
-        folder: folder_name(folder),
+        folder: folder_name(&name_of_run(folder)),
         run: digest_of_first_line(folder)?,
         revision: revision.revision,
         outcome: revision.outcome.clone(),
@@ -223,10 +231,10 @@ fn stored_texts(folder: &Path, what: &str, stored: &[StoredFile]) -> Result<Vec<
 }
 
 /// The policy of the earlier run, unless the user chooses another one.
-fn stored_policy(args: &ResumeArgs, view: &RunView) -> Result<Option<PolicyFile>, Failure> {
+fn stored_policy(args: &ResumeArgs, folder: &Path, view: &RunView) -> Result<Option<PolicyFile>, Failure> {
     let stored = view.settings.policy.iter().filter(|_| args.forge.policy.is_none());
     let stored: Vec<StoredFile> = stored.cloned().collect();
-    let policy = stored_texts(&args.folder, "the policy", &stored)?.pop();
+    let policy = stored_texts(folder, "the policy", &stored)?.pop();
     policy.map(|(name, text)| PolicyFile::check(name, text)).transpose()
 }
 

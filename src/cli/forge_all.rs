@@ -296,7 +296,7 @@ impl AllRuns<'_> {
         let display = Arc::new(Display::silent());
         let (run, mut prepared) = match read_view(folder)? {
             Some(_) => {
-                let run = open_run(folder, &display)?;
+                let run = open_run(&folder.to_owned().into(), &display)?;
                 let view = run.view();
                 // Another process may have worked on the run before this one had its lock.
                 self.refuse_other_run(&start, &view, folder)?;
@@ -313,7 +313,7 @@ impl AllRuns<'_> {
                 }
                 let Start { docs, interface, settings } = start;
                 let job = NewRun {
-                    out: folder.to_owned(),
+                    out: folder.to_owned().into(),
                     docs: DocumentSource::Path(docs),
                     interface,
                     answers: AnswerSource::Configured,

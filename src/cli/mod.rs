@@ -71,10 +71,13 @@ mod rerun;
 mod resume;
 mod run;
 mod run_folder;
+mod run_place;
 mod schema;
 mod secrets;
 mod sets;
 mod settings;
+#[cfg(feature = "shared-store")]
+mod shared_place;
 mod signals;
 mod snippet;
 mod snippet_text;

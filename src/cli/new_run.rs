@@ -14,7 +14,8 @@ use super::page::RunPageArgs;
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::AnswerSource;
-use super::run_folder::{open_run, run_failure};
+use super::run_folder::{name_of_run, open_run, run_failure};
+use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::trust::{create_recording, default_folder};
@@ -55,7 +56,7 @@ pub(super) enum DocumentSource {
 }
 
 pub(super) struct NewRun {
-    pub out: PathBuf,
+    pub out: RunPlace,
     pub docs: DocumentSource,
     pub interface: Interface,
     pub answers: AnswerSource,
@@ -83,7 +84,7 @@ pub(super) async fn start_and_drive(
     outputs: (FindingsFormat, &FindingsFiles),
     pages: &RunPageArgs,
 ) -> Result<Exit, Failure> {
-    pages.page.check(Some(&job.out))?;
+    pages.page.check(Some(job.out.folder()))?;
     let display = Arc::new(Display::new(outputs.0.plain()));
     let docs = match &job.docs {
         DocumentSource::Path(path) => path.clone(),
@@ -100,7 +101,8 @@ pub(super) async fn create_run(
     display: &Arc<Display>,
     cancel: Cancel,
 ) -> Result<(Run, Preparation), Failure> {
-    refuse_existing(&job.out)?;
+    let out = job.out.folder();
+    refuse_existing(out)?;
     let mut policy = job.policy.as_deref().map(PolicyFile::read).transpose()?;
     let earlier = job.earlier.map(|earlier| {
         policy = policy.take().or(earlier.policy);
@@ -108,7 +110,7 @@ pub(super) async fn create_run(
     });
     let documents = match job.docs {
         DocumentSource::Path(path) => {
-            refuse_folder_of_documents(&job.out, &path)?;
+            refuse_folder_of_documents(out, &path)?;
             read_documents(&path).fails(Exit::Usage)?
         }
         DocumentSource::Loaded(documents) => documents,
@@ -130,7 +132,7 @@ pub(super) async fn create_run(
         refuse_secrets(&format!("the exemplar {name}"), text)?;
     }
     refuse_secrets("the interface of the case", &serde_json::to_string(&job.interface).unwrap_or_default())?;
-    let prepared = prepare(settings, job.answers, &job.out, display, cancel).await?;
+    let prepared = prepare(settings, job.answers, out, display, cancel).await?;
     let context = &prepared.context;
     // After `prepare`, because the provider that was chosen decides whether costs are known.
     if let Some(objective) = &job.objective {
@@ -151,7 +153,7 @@ pub(super) async fn create_run(
     let run = open_run(&job.out, display)?;
     // Another process may have started a run here between the check above and the lock.
     if !run.entries().is_empty() {
-        return Err(occupied_failure(&job.out, &run.view()));
+        return Err(occupied_failure(out, &run.view()));
     }
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
@@ -287,7 +289,8 @@ fn refuse_foreign_files(out: &Path) -> Result<(), Failure> {
 }
 
 fn occupied_failure(out: &Path, view: &RunView) -> Failure {
-    let (shown, word) = (out.display(), shell_word(out));
+    let name = name_of_run(out);
+    let (shown, word) = (name.display(), shell_word(&name));
     match view.finished.as_ref().map(|f| f.outcome) {
         Some(outcome) if outcome != Outcome::Stopped => {
             Failure::usage(format!("{shown} contains a finished run ({})", outcome.name()))

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use super::failure::{Fails, Failure};
 use super::output_file::unwritable_reason;
 use super::progress::Display;
-use super::run_folder::accepted_drift_failure;
+use super::run_folder::{accepted_drift_failure, name_of_run};
 use super::signals::cancel_on_signals;
 use super::terminal::print_message;
 use super::tools::embedded_tools;
@@ -90,7 +90,7 @@ impl PageArgs {
             let limits = Limits::default();
             let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
             let interrupted = || {
-                let folder = shell_word(folder);
+                let folder = shell_word(&name_of_run(folder));
                 Err(format!(
                     "it was interrupted before; `tlaforge report {folder} --html FILE` writes a page with them"
                 ))
@@ -103,7 +103,7 @@ impl PageArgs {
             });
         }
         let accepted = &read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
-        let folder = &folder.display().to_string();
+        let folder = &name_of_run(folder).display().to_string();
         let source = RunSource { view, entries, read: &read, folder, accepted, graph: graph.as_ref() };
         write_page(path, &run_page(&source).fails(Exit::Usage)?)
     }
@@ -113,7 +113,7 @@ impl PageArgs {
 pub(super) fn page_of_run(folder: &Path, view: &RunView, entries: &[Entry]) -> Result<Page, Failure> {
     let read = |sha: &Sha| read_artifact(folder, sha);
     let accepted = &read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
-    let folder = &folder.display().to_string();
+    let folder = &name_of_run(folder).display().to_string();
     let source = RunSource { view, entries, read: &read, folder, accepted, graph: None };
     run_page(&source).fails(Exit::Usage)
 }

@@ -100,7 +100,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Mutate(args) => mutate::mutate(args).await,
         Command::Eval(args) => eval::eval(args).await,
         Command::Merge(args) => merge::merge(&args),
-        Command::Audit(args) => audit::audit(&args).await,
+        Command::Audit(args) => audit::audit(args).await,
         Command::Policy(args) => policy::policy(&args).await,
         Command::Formula(args) => formula::formula(&args),
         Command::Drift(args) => drift::drift(&args),

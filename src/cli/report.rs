@@ -10,10 +10,11 @@ use super::forge::answer_command;
 use super::format::Format;
 use super::page::PageArgs;
 use super::progress::Display;
-use super::run_folder::{accepted_drift_failure, run_failure};
+use super::run_folder::accepted_drift_failure;
+use super::run_place::RunPlace;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
-use crate::pipeline::{Run, RunError, RunView, changed_files, read_accepted_drift};
+use crate::pipeline::{RunView, changed_files, read_accepted_drift};
 use crate::report::{self, Chart};
 
 /// Mermaid's default `maxTextSize`, in characters.
@@ -21,7 +22,7 @@ const MERMAID_MAX_TEXT: usize = 50_000;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReportArgs {
-    /// Run folder to report on.
+    /// Run to report on: its folder, or its address in a shared store.
     #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Print the message sequence chart of the run instead: requests, answers, tool results, guards and routes between
@@ -48,18 +49,17 @@ pub(super) enum ChartChoice {
 }
 
 pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    if !Run::exists(&args.folder) {
-        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
-    }
+    let place = RunPlace::find_existing(&args.folder)?;
+    let folder = place.folder();
     args.page.check(None)?;
-    let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    let events = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
-    for changed in changed_files(&args.folder, &view, &events) {
+    for changed in changed_files(folder, &view, &events) {
         print_message(&format!("warning: {}: {changed}", args.folder.display()));
     }
-    let accepted = read_accepted_drift(&args.folder).map_err(|error| accepted_drift_failure(&error))?;
+    let accepted = read_accepted_drift(folder).map_err(|error| accepted_drift_failure(&error))?;
     let display = Display::new(args.format);
-    args.page.write_run(&args.folder, &view, &events).await?;
+    args.page.write_run(folder, &view, &events).await?;
     if let Some(choice) = args.chart {
         let chart = Chart::new(&events).fails(Exit::Usage)?;
         match choice {

@@ -24,7 +24,8 @@ use super::page::RunPageArgs;
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::{AnswerSource, check_provider_name};
-use super::run_folder::{findings_of_run, open_run, run_failure, update_visible_files};
+use super::run_folder::{findings_of_run, name_of_run, open_run, run_failure, update_visible_files};
+use super::run_place::RunPlace;
 use super::settings::environment_layer;
 use super::signals::cancel_on_signals;
 use super::swap_example::example_recording;
@@ -33,16 +34,14 @@ use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::monitor::RunObjective;
-use crate::pipeline::{
-    self, Changed, Decision, Finished, Outcome, PromptInUse, RoutingSettings, Run, RunError, RunView,
-};
+use crate::pipeline::{self, Changed, Decision, Finished, Outcome, PromptInUse, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
 use crate::report::summary;
 use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ResumeArgs {
-    /// Run folder to continue.
+    /// Run to continue: its folder, or its address in a shared store.
     #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Revision to start a branch from, e.g. `rev_1`. Your edits of files in `history/rev_1/` are used [default: continue
@@ -76,14 +75,12 @@ pub(super) struct ResumeArgs {
 }
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
-    if !Run::exists(&args.folder) {
-        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() })
-            .hint("start one: tlaforge run DOCS --out DIR"));
-    }
+    let place = RunPlace::find_existing(&args.folder)
+        .map_err(|failure| failure.hint("start one: tlaforge run DOCS --out DIR"))?;
     args.pages.page.check(None)?;
     let outputs = (args.output.format, &args.output.findings);
     let display = Arc::new(Display::new(args.output.format.plain()));
-    let run = open_run(&args.folder, &display)?;
+    let run = open_run(&place, &display)?;
     let view = run.view();
     // The process was killed before `run_started` was complete; a run that started has at least one document.
     if view.events == 0 || view.settings.docs.is_empty() {
@@ -242,6 +239,9 @@ async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, displa
     }
     if args.forge.objective.is_some() {
         display.note("the run is finished, so the objective has no effect; set it for a branch: --from rev_N");
+    }
+    if name_of_run(run.root()) != run.root() {
+        display.note(&format!("its files are in {}", run.root().display()));
     }
     display.note(&format!(
         "the run is finished; start a branch with: tlaforge resume {} --from rev_N --at NODE",

@@ -11,6 +11,7 @@ use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
 use super::page::RunPageArgs;
 use super::provider::AnswerSource;
+use super::run_place::RunPlace;
 use super::settings::load_settings;
 use super::trust::make_paths_absolute;
 use crate::config::Layer;
@@ -28,7 +29,7 @@ pub(super) struct RunArgs {
     /// Evaluation case to draft from: uses its documents and the interface of its checklist.
     #[arg(long, value_name = "DIR", conflicts_with = "docs", add = cases())]
     pub case: Option<PathBuf>,
-    /// Run folder to create.
+    /// Run folder to create, or address of the run in a shared store, such as `s3://BUCKET/PATH`.
     #[arg(long, value_name = "DIR", default_value = "specs")]
     pub out: PathBuf,
     /// Folder of exemplars (X.tla, X.cfg) [default: ./exemplars if it exists, otherwise the built-in ones].
@@ -71,7 +72,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     make_paths_absolute(&mut settings);
     let policy = args.forge.policy.clone();
     let job = NewRun {
-        out: args.out,
+        out: RunPlace::find(&args.out)?,
         docs: DocumentSource::Path(docs),
         interface,
         answers: AnswerSource::Configured,

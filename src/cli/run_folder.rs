@@ -1,26 +1,30 @@
-//! Opens a run folder, and explains what can be wrong with its files.
+//! Opens a run, and explains what can be wrong with its files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::environment::{clock, crash_point_from_env};
 use super::failure::Failure;
 use super::progress::Display;
+use super::run_place::RunPlace;
 use super::spec_files::read_spec;
 use crate::exit::Exit;
-use crate::journal::{JournalError, LockError, RunLock, StoreError};
+use crate::journal::{JournalError, LockError, ReplicaError, RunLock, StoreError, address_of_working_copy};
 use crate::pipeline::{self, Outcome, RuleMonitorError, Run, RunEnvironment, RunError};
 use crate::report::{Findings, run_findings};
+use crate::shell::shell_word;
 
-/// Opens the run folder; `display` shows every event that is written.
-pub(super) fn open_run(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
-    let (watcher, folder) = (display.clone(), out.to_owned());
+/// Opens a run for writing, or creates its folder; `display` shows every event that is written.
+pub(super) fn open_run(place: &RunPlace, display: &Arc<Display>) -> Result<Run, Failure> {
+    let (watcher, folder) = (display.clone(), place.folder().to_owned());
+    let writing = place.prepare_to_write(display)?;
     let environment = RunEnvironment {
         clock: clock(),
         observer: Some(Box::new(move |event| watcher.show_event(event, &folder))),
         crash: crash_point_from_env()?,
+        replica: writing.as_ref().map(|writing| writing.replica.clone()),
     };
-    let run = Run::open(out, environment).map_err(|e| run_failure(&e))?;
+    let run = Run::open(place.folder(), environment).map_err(|e| run_failure(&e))?;
     let torn = run.recovery().torn_bytes;
     if torn > 0 {
         display.note(&format!(
@@ -35,6 +39,11 @@ pub(super) fn findings_of_run(run: &Run, docs: &Path) -> Findings {
     run_findings(&run.view(), run.root(), docs, &|path| read_spec(path).ok())
 }
 
+/// What the user calls a run: its address, if the folder is a working copy.
+pub(super) fn name_of_run(folder: &Path) -> PathBuf {
+    address_of_working_copy(folder).map_or_else(|| folder.to_owned(), PathBuf::from)
+}
+
 /// Errors of the run's own files. They are not defects of the program, so each says what to do.
 pub(super) fn run_failure(error: &RunError) -> Failure {
     let failure = Failure::usage(error.to_string());
@@ -44,6 +53,12 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         | RunError::NoRun { .. }
         | RunError::Journal(JournalError::Damaged { .. } | JournalError::Version { .. })
         | RunError::RuleMonitor(RuleMonitorError::Unlabelled { .. }) => failure,
+        RunError::WorkingCopy { address, .. } => {
+            failure.hint(format!("name the run by its address: {}", shell_word(address)))
+        }
+        RunError::Journal(JournalError::Replica(error)) | RunError::Store(StoreError::Replica(error)) => {
+            replica_failure(error)
+        }
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
         _ if is_out_of_space(error) => Failure { exit: Exit::Tool, ..failure }.hint(
@@ -53,6 +68,20 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         _ => failure.hint(
             "check that the disk is not full and the folder is writable; `tlaforge resume` continues a run that has begun",
         ),
+    }
+}
+
+/// The shared store did not take what the run has written.
+fn replica_failure(error: &ReplicaError) -> Failure {
+    let failure = Failure::new(Exit::Tool, error.to_string());
+    match error {
+        ReplicaError::TakenOver { address, .. } => {
+            failure.hint(format!("see how far it is: tlaforge report {}", shell_word(address)))
+        }
+        ReplicaError::Unavailable { address, .. } => failure.hint(format!(
+            "everything before this is in the store; when it can be reached again: tlaforge resume {}",
+            shell_word(address)
+        )),
     }
 }
 

@@ -11,20 +11,54 @@ use crate::llm::{Secret, redact_marked_keys};
 const KEY_VARIABLES: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
 
 pub(super) fn secrets() -> Vec<Secret> {
-    KEY_VARIABLES.iter().filter_map(|name| Secret::new(name, nonempty_variable(name)?.trim()).ok()).collect()
+    secrets_by_variable().into_iter().map(|(_, secret)| secret).collect()
 }
 
-/// The environment of this process for a child that needs no model.
+/// Each secret with the variable that holds it.
+fn secrets_by_variable() -> Vec<(String, Secret)> {
+    let keys = KEY_VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), nonempty_variable(name)?)));
+    let texts =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let credentials = texts.filter(|(name, _)| is_store_credential(name));
+    let keys = keys.filter_map(|(name, value)| Some((Secret::new(&name, value.trim()).ok()?, name)));
+    let credentials = credentials.flat_map(|(name, value)| {
+        let parts: Vec<Secret> = parts_of_credential(&value).filter_map(|part| Secret::new(&name, part).ok()).collect();
+        parts.into_iter().map(move |secret| (secret, name.clone()))
+    });
+    keys.chain(credentials).map(|(secret, name)| (name, secret)).collect()
+}
+
+/// The environment of this process for a child that needs no model and no shared store.
 pub(super) fn environment_without_keys() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key))
+    std::env::vars_os().filter(|(name, _)| {
+        !KEY_VARIABLES.iter().any(|key| name == key) && !name.to_str().is_some_and(is_store_credential)
+    })
+}
+
+/// Whether a variable holds a credential of a shared store, under any of the names that its client reads.
+fn is_store_credential(name: &str) -> bool {
+    // A name that ends so has a place as its value.
+    let is_place = ["_FILE", "_PATH", "_URI", "_URL"].iter().any(|end| name.ends_with(end));
+    ["AWS_", "AZURE_", "GOOGLE_"].iter().any(|prefix| name.starts_with(prefix))
+        && ["KEY", "TOKEN", "SECRET", "PASSWORD", "SAS"].iter().any(|word| name.contains(word))
+        && !is_place
+}
+
+/// The secret parts of a credential of a shared store. That of a service account is a JSON object, perhaps on several lines,
+/// and a shared access signature is a query: each of their long words and values, but no addresses and names of fields, which
+/// documents may contain.
+fn parts_of_credential(value: &str) -> impl Iterator<Item = &str> {
+    const LONG: usize = 32;
+    let value = value.trim();
+    let whole = std::iter::once(value).filter(|value| !value.contains(char::is_whitespace));
+    let is_separator = |c: char| c.is_whitespace() || "\"\\,&=?".contains(c);
+    let is_part = move |part: &&str| part.len() >= LONG && !part.contains([':', '@']) && *part != value;
+    whole.chain(value.split(is_separator).filter(is_part))
 }
 
 /// Refuses a text that would be written to files and contains a key. `place` names the text in the message.
 pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
-    for name in KEY_VARIABLES {
-        let Some(secret) = nonempty_variable(name).and_then(|value| Secret::new(name, value.trim()).ok()) else {
-            continue;
-        };
+    for (name, secret) in secrets_by_variable() {
         if secret.occurs_in(text) {
             return Err(Failure::usage(format!(
                 "{place} contains the value of {name}, which would be written to files"
@@ -50,4 +84,37 @@ pub(super) fn scrub_secrets(text: &str) -> String {
 /// Reads a key; error messages name the variable and never show its value.
 pub(super) fn read_key(name: &str) -> Result<Option<Secret>, Failure> {
     nonempty_variable(name).map(|text| Secret::new(name, &text).fails(Exit::Usage)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_of_stores_are_known_by_their_names_and_in_parts() {
+        for name in [
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "AZURE_STORAGE_ACCOUNT_KEY",
+            "AZURE_CLIENT_SECRET",
+            "AZURE_STORAGE_SAS_TOKEN",
+            "GOOGLE_SERVICE_ACCOUNT_KEY",
+        ] {
+            assert!(is_store_credential(name), "{name}");
+        }
+        for name in
+            ["AWS_REGION", "AWS_ENDPOINT", "AWS_WEB_IDENTITY_TOKEN_FILE", "GOOGLE_APPLICATION_CREDENTIALS", "KEY"]
+        {
+            assert!(!is_store_credential(name), "{name}");
+        }
+        let parts = |value: &'static str| parts_of_credential(value).collect::<Vec<_>>();
+        assert_eq!(parts(" abcdefgh\n"), ["abcdefgh"]);
+        let account = r#"{"type": "service_account",
+            "auth_uri": "https://accounts.example.com/o/oauth2/auth", "auth_provider_x509_cert_url": "",
+            "private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCAASC\nBKcw"}"#;
+        assert_eq!(parts(account), ["nMIIEvQIBADANBgkqhkiG9w0BAQEF"]);
+        let signature = "sv=2024-11-04&sig=abcdefghijklmnopqrstuvwxyz01234%3D";
+        assert_eq!(parts(signature), [signature, "abcdefghijklmnopqrstuvwxyz01234%3D"]);
+    }
 }

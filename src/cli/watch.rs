@@ -7,15 +7,15 @@ use clap::Args as ClapArgs;
 use super::completions::run_folders;
 use super::failure::Failure;
 use super::live::{LiveServer, WatchedRun};
-use super::run_folder::{run_failure, stop_holder};
+use super::run_folder::stop_holder;
+use super::run_place::RunPlace;
 use super::signals::cancel_on_signals;
 use super::terminal::print_result;
 use crate::exit::Exit;
-use crate::pipeline::{Run, RunError};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct WatchArgs {
-    /// Run folder to show.
+    /// Run to show: its folder, or its address in a shared store.
     #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
     /// Port on this machine, or 0 for any free one.
@@ -24,11 +24,10 @@ pub(super) struct WatchArgs {
 }
 
 pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
-    if !Run::exists(&args.folder) {
-        return Err(run_failure(&RunError::NoRun { folder: args.folder }));
-    }
-    let folder = args.folder.clone();
-    let run = WatchedRun { folder: args.folder, check: None, stop: Box::new(move || stop_holder(&folder)) };
+    let place = RunPlace::find_existing(&args.folder)?;
+    let folder = place.folder().to_owned();
+    let _following = place.follow();
+    let run = WatchedRun { folder: folder.clone(), check: None, stop: Box::new(move || stop_holder(&folder)) };
     let server = LiveServer::start(run, args.port)?;
     print_result(&format!("{}\n", server.address()));
     cancel_on_signals().cancelled().await;

@@ -38,6 +38,7 @@ mod rerun;
 mod routing;
 mod run;
 mod semantic;
+mod shared_store;
 mod shell;
 mod snippets;
 mod strengthen;

@@ -116,7 +116,8 @@ impl InProcess {
         };
         let nodes = NodeDispatcher { context };
         let clock: tlaforge::journal::Clock = Arc::new(|| "2026-01-01T00:00:00.000Z".to_owned());
-        let run = Run::open(&bench.path("specs"), RunEnvironment { clock, observer: None, crash: None }).unwrap();
+        let run = Run::open(&bench.path("specs"), RunEnvironment { clock, observer: None, crash: None, replica: None })
+            .unwrap();
         let documents = read_documents(&bench.path("docs")).unwrap();
         let docs = documents.files.iter().map(|d| run.keep(&d.path, &d.text).unwrap()).collect();
         let candidates = self.candidates;

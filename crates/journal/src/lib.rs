@@ -22,6 +22,6 @@ pub use follower::{Appended, Follower};
 pub use format::wrong_version_of_line;
 pub use lock::{LockError, RunLock, this_host};
 pub use log::{Crash, Draft, Journal, Observer, Recovery, read, read_with_incomplete};
-pub use replica::{Replica, ReplicaError, WORKING_COPY_MARK};
+pub use replica::{Replica, ReplicaError, WORKING_COPY_MARK, address_of_working_copy};
 pub use store::{ArtifactStore, StoreError};
 pub use tlaforge_files::{Sha, write_atomically};

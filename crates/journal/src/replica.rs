@@ -1,11 +1,18 @@
 //! A store outside of the run folder that gets every artifact and every group of events before the folder does.
 
 use std::fmt::Debug;
+use std::path::Path;
 
-use tlaforge_files::Sha;
+use tlaforge_files::{self as files, Sha};
 
 /// File in the working copy of a run of a shared store; it contains the address of the run.
 pub const WORKING_COPY_MARK: &str = "shared-run.txt";
+
+/// The address of the run, if `folder` is the working copy of a run of a shared store.
+pub fn address_of_working_copy(folder: &Path) -> Option<String> {
+    let text = files::read_text(&folder.join(WORKING_COPY_MARK), files::SMALL).ok()?;
+    Some(text.lines().next()?.to_owned())
+}
 
 /// The second place of a run. Every call returns after the store has the bytes durably; until then the caller waits.
 pub trait Replica: Debug + Send + Sync {

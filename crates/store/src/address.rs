@@ -67,8 +67,8 @@ impl Address {
         &self.prefix
     }
 
-    /// The client of the store, with the credentials and settings of these environment variables (`AWS_…`, `GOOGLE_…`,
-    /// `AZURE_…`).
+    /// The client of the store, with the credentials and settings of these environment variables (`AWS_…`, `GOOGLE_…` or
+    /// `AZURE_…`; the clients would also read short names such as `TOKEN`).
     pub(crate) fn store(
         &self,
         variables: impl Iterator<Item = (String, String)>,
@@ -77,6 +77,12 @@ impl Address {
         let _ = rustls::crypto::ring::default_provider().install_default();
         // Requests are tried again by `objects`, which knows what to do after an answer that was lost.
         let retry = RetryConfig { max_retries: 2, retry_timeout: Duration::from_secs(20), ..RetryConfig::default() };
+        let prefix = match self.url.scheme() {
+            "s3" => "AWS_",
+            "gs" => "GOOGLE_",
+            _ => "AZURE_",
+        };
+        let variables = variables.filter(|(name, _)| name.starts_with(prefix));
         let variables = variables.map(|(name, value)| (name.to_ascii_lowercase(), value));
         let text = self.text();
         let store: Result<Arc<dyn ObjectStore>, object_store::Error> = match self.url.scheme() {

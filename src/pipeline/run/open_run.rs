@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::journal::{
-    self, ArtifactStore, Clock, Crash, Journal, JournalError, Kind, LockError, Recovery, RunLock, Sha, StoreError,
+    self, ArtifactStore, Clock, Crash, Journal, JournalError, Kind, LockError, Recovery, Replica, RunLock, Sha,
+    StoreError, address_of_working_copy,
 };
 use crate::monitor::{InterventionSettings, Propositions};
 use crate::pipeline::machine::{ApprovalFacts, FlawFacts};
@@ -45,6 +46,9 @@ pub enum RunError {
     },
     #[error("{folder} holds no run (there is no journal.jsonl in it)")]
     NoRun { folder: PathBuf },
+    /// What is written to the folder alone would never reach the shared store.
+    #[error("{folder} is only the working copy of {address}")]
+    WorkingCopy { folder: PathBuf, address: String },
 }
 
 struct Ledger {
@@ -93,6 +97,8 @@ pub struct RunEnvironment {
     pub observer: Option<journal::Observer<RunEvent>>,
     /// For crash tests.
     pub crash: Option<Crash>,
+    /// The shared store of the run, if `root` is its working copy.
+    pub replica: Option<Arc<dyn Replica>>,
 }
 
 impl Run {
@@ -110,6 +116,9 @@ impl Run {
         })?;
         let root =
             std::path::absolute(root).map_err(|source| RunError::Io { what: "find", path: root.to_owned(), source })?;
+        if let (Some(address), None) = (address_of_working_copy(&root), &environment.replica) {
+            return Err(RunError::WorkingCopy { folder: root, address });
+        }
         let lock = RunLock::take(&root, &(environment.clock)())?;
         let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), environment.clock)?;
         let (mut view, mut causal_view) = (RunView::default(), CausalView::new());
@@ -120,7 +129,8 @@ impl Run {
             journal.observe(observer);
         }
         journal.crash_at(environment.crash);
-        let store = ArtifactStore::open(&root.join("artifacts"))?;
+        journal.replicate(environment.replica.clone());
+        let store = ArtifactStore::open(&root.join("artifacts"))?.replicated(environment.replica);
         let mut rules = view.settings.policy.as_ref().map(|policy| RuleMonitor::load(policy, &store)).transpose()?;
         if let Some(rules) = &mut rules {
             rules.catch_up(journal.entries())?;

@@ -1,0 +1,173 @@
+//! Where a run is: in a folder, or at an address in a shared store, with a working copy on this machine. Commands read the
+//! folder in both cases; only `open_run` writes to a run, and gives it the store.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::failure::Failure;
+use super::progress::Display;
+use super::run_folder::run_failure;
+use super::terminal::print_message;
+use crate::journal::Replica;
+use crate::pipeline::{Run, RunError};
+
+/// Time between two looks for what other machines have written.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// The place of a run.
+#[derive(Debug, Clone)]
+pub(super) struct RunPlace {
+    folder: PathBuf,
+    shared: Option<SharedPlace>,
+}
+
+/// A run that this process may write to. Other processes of this machine wait with their updates until it is dropped, which is
+/// after the run is open.
+pub(super) struct Writing {
+    pub replica: Arc<dyn Replica>,
+    /// Held open: it is the lock of the working copy.
+    pub _lock: std::fs::File,
+}
+
+impl From<PathBuf> for RunPlace {
+    /// A folder, whatever its name looks like.
+    fn from(folder: PathBuf) -> Self {
+        Self { folder, shared: None }
+    }
+}
+
+impl RunPlace {
+    /// The run that an argument names. Brings its working copy up to date.
+    pub(super) fn find(run: &Path) -> Result<Self, Failure> {
+        let place = match run.to_str().filter(|text| is_address(text)) {
+            Some(address) => Self::at(address, None)?,
+            None => return Ok(run.to_owned().into()),
+        };
+        place.update()?;
+        Ok(place)
+    }
+
+    /// Like [`Self::find`]; it is an error if there is no run.
+    pub(super) fn find_existing(run: &Path) -> Result<Self, Failure> {
+        Self::find(run)?.require_run(run)
+    }
+
+    /// An error that names `run` if there is no run.
+    pub(super) fn require_run(self, run: &Path) -> Result<Self, Failure> {
+        if Run::exists(&self.folder) { Ok(self) } else { Err(run_failure(&RunError::NoRun { folder: run.to_owned() })) }
+    }
+
+    /// A run in a shared store. Its working copy is a folder in `cache`, or in the cache folder of the user. Sends no request.
+    pub(super) fn at(address: &str, cache: Option<&Path>) -> Result<Self, Failure> {
+        let shared = SharedPlace::new(address, cache)?;
+        Ok(Self { folder: shared.folder().to_owned(), shared: Some(shared) })
+    }
+
+    /// Where its files are on this machine.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Brings the working copy up to date, for reading.
+    pub(super) fn update(&self) -> Result<(), Failure> {
+        self.shared.as_ref().map_or(Ok(()), SharedPlace::update)
+    }
+
+    /// Brings the working copy up to date, and keeps other processes of this machine from changing it. `None` for a folder.
+    pub(super) fn prepare_to_write(&self, display: &Arc<Display>) -> Result<Option<Writing>, Failure> {
+        self.shared.as_ref().map(|shared| shared.prepare_to_write(display)).transpose()
+    }
+
+    /// Keeps the working copy up to date until the result is dropped, for a command that shows the run while it goes on.
+    pub(super) fn follow(&self) -> Following {
+        let shared = self.shared.clone();
+        let task = shared.map(|shared| {
+            tokio::spawn(async move {
+                let mut failed = false;
+                loop {
+                    tokio::time::sleep(LOOK).await;
+                    let shared = shared.clone();
+                    let updated = tokio::task::spawn_blocking(move || shared.update()).await;
+                    let failure = updated.ok().and_then(Result::err);
+                    if let Some(failure) = failure.as_ref().filter(|_| !failed) {
+                        print_message(&format!("note: {}; trying again", failure.message));
+                    }
+                    failed = failure.is_some();
+                }
+            })
+        });
+        Following { task }
+    }
+}
+
+/// Updates of a working copy, until it is dropped.
+pub(super) struct Following {
+    task: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+/// Whether a text is an address and not a path: it begins with the scheme of a URL.
+fn is_address(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
+}
+
+#[cfg(feature = "shared-store")]
+use super::shared_place::SharedPlace;
+
+/// In a build without the feature there are no such places.
+#[cfg(not(feature = "shared-store"))]
+#[derive(Debug, Clone)]
+enum SharedPlace {}
+
+#[cfg(not(feature = "shared-store"))]
+impl SharedPlace {
+    fn new(address: &str, _: Option<&Path>) -> Result<Self, Failure> {
+        // An address may contain a password.
+        let scheme = address.split("://").next().unwrap_or_default();
+        Err(Failure::usage(format!("this build of tlaforge reads no runs from a shared store ({scheme}://…)"))
+            .hint("build it with the feature `shared-store`: cargo install --path . --features shared-store")
+            .hint("or name a folder"))
+    }
+
+    fn folder(&self) -> &Path {
+        match *self {}
+    }
+
+    fn update(&self) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    fn prepare_to_write(&self, _: &Arc<Display>) -> Result<Writing, Failure> {
+        match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_begins_with_a_scheme() {
+        for address in ["s3://bucket/run", "file:///tmp/run", "http://host/run", "S3://x"] {
+            assert!(is_address(address), "{address}");
+        }
+        for path in ["specs", "./s3://x", "/tmp/a://b", "-", "C:/x", "://x", "a b://c"] {
+            assert!(!is_address(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The place of a run in a shared store: where its working copy is, and what can be wrong with the store.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::environment::nonempty_variable;
+use super::failure::Failure;
+use super::progress::Display;
+use super::run_folder::run_failure;
+use super::run_place::Writing;
+use super::terminal::print_message;
+use crate::exit::Exit;
+use crate::journal::{RunLock, this_host};
+use crate::pipeline::RunError;
+use tlaforge_store::{Address, Notify, SharedRun, SharedStoreError, Update};
+
+#[derive(Debug, Clone)]
+pub(super) struct SharedPlace {
+    address: Address,
+    folder: PathBuf,
+}
+
+impl SharedPlace {
+    pub(super) fn new(address: &str, cache: Option<&Path>) -> Result<Self, Failure> {
+        let address = Address::parse(address).map_err(|error| store_failure(&error))?;
+        let cache = match cache {
+            Some(cache) => cache.to_owned(),
+            None => cache_folder()?,
+        };
+        let folder = cache.join(address.key());
+        Ok(Self { address, folder })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn update(&self) -> Result<(), Failure> {
+        let notify: Notify = Arc::new(|text: &str| print_message(&format!("note: {text}")));
+        let update = self.connect(notify.clone())?.update_to_read().map_err(|error| store_failure(&error))?;
+        note_set_aside(&update, &notify);
+        Ok(())
+    }
+
+    pub(super) fn prepare_to_write(&self, display: &Arc<Display>) -> Result<Writing, Failure> {
+        let shown = display.clone();
+        let notify: Notify = Arc::new(move |text: &str| shown.note(text));
+        let run = self.connect(notify.clone())?;
+        let failed = |error: SharedStoreError| store_failure(&error);
+        let lock = run.lock_working_copy().map_err(failed)?;
+        // The working copy of a process that works on the run must not be changed.
+        if let Some(held) = RunLock::holder(&self.folder) {
+            return Err(run_failure(&RunError::Lock(held)));
+        }
+        let update = run.update().map_err(failed)?;
+        note_set_aside(&update, &notify);
+        run.check_conditional_writes().map_err(failed)?;
+        run.mark().map_err(failed)?;
+        Ok(Writing { replica: Arc::new(run), _lock: lock })
+    }
+
+    fn connect(&self, notify: Notify) -> Result<SharedRun, Failure> {
+        let writer = format!("process {} on {}", std::process::id(), this_host());
+        let variables =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        SharedRun::connect(self.address.clone(), self.folder.clone(), &writer, variables, notify)
+            .map_err(|error| store_failure(&error))
+    }
+}
+
+fn note_set_aside(update: &Update, notify: &Notify) {
+    if let Some(folder) = &update.set_aside {
+        notify(&format!("the working copy was not one of this run; it is now {}", folder.display()));
+    }
+}
+
+/// Where the working copies are: `TLAFORGE_CACHE`, else `$XDG_CACHE_HOME/tlaforge/runs`, else `~/.cache/tlaforge/runs`.
+fn cache_folder() -> Result<PathBuf, Failure> {
+    if let Some(folder) = nonempty_variable("TLAFORGE_CACHE") {
+        return std::path::absolute(&folder).map_err(|e| Failure::usage(format!("TLAFORGE_CACHE is {folder:?}: {e}")));
+    }
+    let cache = nonempty_variable("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(Path::new(&nonempty_variable("HOME")?).join(".cache")));
+    cache.filter(|path| path.is_absolute()).map(|path| path.join("tlaforge").join("runs")).ok_or_else(|| {
+        Failure::usage("there is no folder for the working copy of the run").hint("set TLAFORGE_CACHE to a folder")
+    })
+}
+
+fn store_failure(error: &SharedStoreError) -> Failure {
+    let failure = Failure::usage(error.to_string());
+    match error {
+        // These messages already say what to do.
+        SharedStoreError::Address { .. } | SharedStoreError::NotConditional { .. } | SharedStoreError::Damaged { .. } => {
+            failure
+        }
+        SharedStoreError::Unavailable { .. } => Failure { exit: Exit::Tool, ..failure }.hint(
+            "check the address, the network and the credentials in the environment (AWS_…, GOOGLE_… or AZURE_…); the page on \
+             shared stores in the book lists them",
+        ),
+        SharedStoreError::Io { .. } => {
+            failure.hint("check that the folder is writable and the disk not full, or set TLAFORGE_CACHE to another folder")
+        }
+    }
+}
