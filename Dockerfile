@@ -18,8 +18,10 @@ RUN apt-get update && \
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     cargo install --locked --version 3.8.0 cargo-deb
 COPY . .
+# compose.fleet.yml sets them: restate,shared-store.
+ARG FEATURES=
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
-    cargo deb --locked --output /package/
+    cargo deb --locked --output /package/ -- --features "$FEATURES"
 
 
 # The Debian package of tlaforge alone. `docker build --build-context package=DIR` takes one that is
@@ -94,7 +96,7 @@ ARG AGENT_GID=1000
 RUN groupadd --non-unique --gid "$AGENT_GID" forge && \
     useradd --no-log-init --create-home --uid "$AGENT_UID" --gid "$AGENT_GID" --shell /bin/bash forge && \
     install --directory --owner="$AGENT_UID" --group="$AGENT_GID" --mode=0700 /home/forge/.claude && \
-    install --directory --owner="$AGENT_UID" --group="$AGENT_GID" /forge /forge/docs /forge/specs
+    install --directory --owner="$AGENT_UID" --group="$AGENT_GID" /forge /forge/docs /forge/specs /runs
 
 COPY --from=jar /opt/tla/tla2tools.jar /opt/tla/tla2tools.jar
 COPY --from=claude /usr/local/bin/claude /usr/local/bin/claude

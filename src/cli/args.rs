@@ -13,6 +13,8 @@ use super::doctor::DoctorArgs;
 use super::drift::DriftArgs;
 use super::eval_args::EvalArgs;
 use super::forge_all::ForgeAllArgs;
+#[cfg(feature = "restate")]
+use super::forge_job::ForgeJobArgs;
 use super::formula::FormulaArgs;
 use super::init::InitArgs;
 use super::man::ManArgs;
@@ -97,6 +99,10 @@ pub(super) enum Command {
     Init(InitArgs),
     /// Print the script that completes commands, flags and their values in a shell.
     Completions(CompletionsArgs),
+    /// The process of one run of a worker.
+    #[cfg(feature = "restate")]
+    #[command(hide = true)]
+    ForgeJob(ForgeJobArgs),
     /// Write manual pages, one for each command.
     Man(ManArgs),
 }

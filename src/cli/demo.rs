@@ -9,6 +9,7 @@ use super::format::{FindingsFiles, FindingsFormat};
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
 use super::page::{RunPageArgs, note_page_command};
+use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::AnswerSource;
 use super::settings::load_settings;
@@ -88,7 +89,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         interface: Checklist::parse(EXAMPLE_CHECKLIST).fails(Exit::Defect)?.interface,
         answers: AnswerSource::Recorded(example_recording()?),
         objective,
-        policy: args.policy,
+        policy: args.policy.as_deref().map(PolicyFile::read).transpose()?,
         earlier: None,
     };
     let exit = start_and_drive(job, settings, (args.format, &args.findings), &args.pages).await?;

@@ -27,7 +27,7 @@ pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) const JOB: &str = "check";
 
 /// Time without progress after which the client gives up.
-const PATIENCE: Duration = Duration::from_secs(600);
+pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 /// A job takes several runs. All of them fit into the time after which the engine begins a job again.
 const MAX_CHECK: Duration = Duration::from_secs(2 * 60 * 60);
 
@@ -115,7 +115,7 @@ impl Connection {
             let request = serde_json::to_vec(&request).expect("a request is plain data");
             // Of everything that determines the answer.
             let key = Sha::digest(&request);
-            let answer = self.client.call(key.as_str(), &request).await.map_err(|error| match error {
+            let answer = self.client.call(None, key.as_str(), &request).await.map_err(|error| match error {
                 CallError::Unavailable { .. } => ToolError::Unavailable(error.to_string()),
                 CallError::TooLarge { .. } => failed(format!("{error}; check this specification without --engine")),
                 CallError::Failed(what) => failed(what),

@@ -99,20 +99,20 @@ pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, 
     display.note(&format!("{summary}; forging it again in {}", shell_word(&out)));
     let mut earlier = Earlier {
         exemplars: stored_texts(folder, "the exemplar", &view.settings.exemplars)?,
-        policy: stored_policy(args, folder, &view)?,
         ..take_over(folder, &view, &report, &documents)?
     };
     if settings.provider == "handoff" {
         // It sees only the reads that are listed for it, so without a list every document counts, as in any run.
         earlier.made_from.read_documents.clear();
     }
+    let policy = choose_policy(args, folder, &view)?;
     let job = NewRun {
         out: new_run,
         interface: view.settings.interface_names.clone(),
         docs: DocumentSource::Loaded(documents.new),
         answers: AnswerSource::Configured,
         objective,
-        policy: args.forge.policy.clone(),
+        policy,
         earlier: Some(earlier),
     };
     let (run, prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
@@ -182,7 +182,7 @@ fn take_over(
     };
     let old = old.iter().map(|document| document.text.clone());
     let texts = texts.into_values().chain(moved.into_values()).chain(old).collect();
-    Ok(Earlier { made_from: Box::new(made_from), texts, exemplars: Vec::new(), policy: None })
+    Ok(Earlier { made_from: Box::new(made_from), texts, exemplars: Vec::new() })
 }
 
 /// The decisions about text that has not changed, with their new places, and the others. A decided question is no open point
@@ -231,9 +231,11 @@ fn stored_texts(folder: &Path, what: &str, stored: &[StoredFile]) -> Result<Vec<
 }
 
 /// The policy of the earlier run, unless the user chooses another one.
-fn stored_policy(args: &ResumeArgs, folder: &Path, view: &RunView) -> Result<Option<PolicyFile>, Failure> {
-    let stored = view.settings.policy.iter().filter(|_| args.forge.policy.is_none());
-    let stored: Vec<StoredFile> = stored.cloned().collect();
+fn choose_policy(args: &ResumeArgs, folder: &Path, view: &RunView) -> Result<Option<PolicyFile>, Failure> {
+    if let Some(path) = &args.forge.policy {
+        return PolicyFile::read(path).map(Some);
+    }
+    let stored: Vec<StoredFile> = view.settings.policy.iter().cloned().collect();
     let policy = stored_texts(folder, "the policy", &stored)?.pop();
     policy.map(|(name, text)| PolicyFile::check(name, text)).transpose()
 }

@@ -9,20 +9,23 @@ use std::time::Instant;
 use clap::Args as ClapArgs;
 
 use super::environment::clock;
+use super::engine::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::forge::exit_status;
 use super::forge_args::ForgeArgs;
+use super::forge_fleet::{Fleet, NewWork, connect_fleet};
 use super::forged_run::{ForgedRun, ResultsFile, summarize};
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};
 use super::objective::read_objective;
 use super::parallel::{do_in_parallel, worst_exit};
-use super::policy_file::read_policy_text;
+use super::policy_file::{PolicyFile, read_policy_text};
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
 use super::resume::continue_run;
 use super::run::read_case;
 use super::run_folder::{open_run, run_failure};
+use super::run_place::RunPlace;
 use super::sets::{PlannedRun, RunSource, find_other_setting, plan_runs};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
@@ -58,6 +61,12 @@ pub(super) struct ForgeAllArgs {
     /// List the runs with their state, and start none.
     #[arg(long)]
     pub list: bool,
+    /// Address of the folder of all runs in the shared store of the workers, such as s3://BUCKET/runs; with `--engine`. The
+    /// folders below `--out` are then copies for reading.
+    #[arg(long, value_name = "ADDRESS", requires = "engine")]
+    pub runs: Option<String>,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     #[command(flatten)]
     pub forge: ForgeArgs,
     /// Output format: `text`, or `json` (one run a line, as in `results.jsonl`).
@@ -93,6 +102,7 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         budget: None,
         parallel_runs: 1,
         cancel: Cancel::new(),
+        fleet: connect_fleet(&args.engine, args.runs.as_deref())?,
     };
     if args.list {
         for run in &planned {
@@ -115,7 +125,8 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     }
     let open: Vec<&PlannedRun> =
         planned.iter().zip(&known).filter(|(_, known)| known.result.is_none()).map(|(run, _)| run).collect();
-    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let usual = || args.engine.default_jobs().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let jobs = args.jobs.map_or_else(usual, usize::from);
     all.parallel_runs = jobs.min(open.len()).max(1);
     all.cancel = cancel_on_signals();
     let display = Display::new(args.format);
@@ -139,6 +150,9 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     };
     results.extend(with_status(work, display.status_interval(), status).await);
     display.finish();
+    if let Some(fleet) = all.fleet.as_ref().filter(|_| all.cancel.is_cancelled()) {
+        fleet.cancel_submitted().await;
+    }
     // In the order of the table, whichever ended first.
     let place = |run: &ForgedRun| planned.iter().position(|planned| planned.id == run.run);
     results.sort_by_key(place);
@@ -194,6 +208,8 @@ struct AllRuns<'a> {
     budget: Option<Arc<SharedBudget>>,
     parallel_runs: usize,
     cancel: Cancel,
+    /// Where the runs are forged, if not in this process.
+    fleet: Option<Fleet>,
 }
 
 /// What a planned run starts from.
@@ -208,10 +224,18 @@ impl AllRuns<'_> {
         self.out.join(&run.id)
     }
 
+    fn place(&self, run: &PlannedRun) -> Result<RunPlace, Failure> {
+        let folder = self.folder(run);
+        match &self.fleet {
+            Some(fleet) => fleet.place(&run.id, &folder),
+            None => Ok(folder.into()),
+        }
+    }
+
     /// What the journal of a run says, without starting anything.
     fn inspect(&self, planned: &PlannedRun) -> KnownRun {
         let folder = self.folder(planned);
-        let view = match read_view(&folder) {
+        let view = match self.place(planned).and_then(|place| place.update()).and_then(|()| read_view(&folder)) {
             Ok(Some(view)) => view,
             Ok(None) => return KnownRun { result: None, cost_usd: Some(0.0) },
             Err(failure) => {
@@ -294,6 +318,9 @@ impl AllRuns<'_> {
     async fn drive(&self, planned: &PlannedRun, folder: &Path) -> Result<ForgedRun, Failure> {
         let start = self.start(planned)?;
         let display = Arc::new(Display::silent());
+        if let Some(fleet) = &self.fleet {
+            return self.drive_on(fleet, planned, start, &display).await;
+        }
         let (run, mut prepared) = match read_view(folder)? {
             Some(_) => {
                 let run = open_run(&folder.to_owned().into(), &display)?;
@@ -318,7 +345,7 @@ impl AllRuns<'_> {
                     interface,
                     answers: AnswerSource::Configured,
                     objective: self.objective.clone(),
-                    policy: self.policy.map(Path::to_owned),
+                    policy: self.policy.map(PolicyFile::read).transpose()?,
                     earlier: None,
                 };
                 create_run(job, &settings, &display, self.cancel.clone()).await?
@@ -338,6 +365,44 @@ impl AllRuns<'_> {
         // The report of a contradiction is not on the disk if it could not be written.
         let exit = if prepared.contradictions.has_any() { Exit::Defect } else { exit_of(&view, folder) };
         Ok(ForgedRun::of_view(planned, folder, &view, exit))
+    }
+
+    /// Lets a worker of the fleet drive a run, and brings the copy here up to date.
+    async fn drive_on(
+        &self,
+        fleet: &Fleet,
+        planned: &PlannedRun,
+        start: Start,
+        display: &Arc<Display>,
+    ) -> Result<ForgedRun, Failure> {
+        let (place, folder) = (self.place(planned)?, self.folder(planned));
+        let before = read_view(&folder)?;
+        if let Some(view) = &before {
+            self.refuse_other_run(&start, view, &folder)?;
+        }
+        let policy = self.policy.map(|path| {
+            let text = read_policy_text(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
+            Ok((path.display().to_string(), text))
+        });
+        let work = NewWork {
+            documents: read_documents(&start.docs).fails(Exit::Usage)?,
+            interface: start.interface,
+            settings: start.settings.given,
+            objective: self.objective.clone(),
+            policy: policy.transpose()?,
+            events: before.as_ref().map_or(0, |view| view.events),
+        };
+        let end = fleet.forge(&place, work, &self.cancel).await?;
+        place.update()?;
+        match read_view(&folder)? {
+            Some(view) if before.is_none_or(|before| view.events > before.events) => {
+                let run = open_run(&place, display)?;
+                pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+                let exit = if end.status == Exit::Defect.code() { Exit::Defect } else { exit_of(&view, &folder) };
+                Ok(ForgedRun::of_view(planned, &folder, &view, exit))
+            }
+            _ => Err(end.into_failure()),
+        }
     }
 
     /// Refuses a run of other documents or settings: its result would be reported under the name of another one.
@@ -374,12 +439,12 @@ impl AllRuns<'_> {
     }
 }
 
-fn has_ended(view: &RunView) -> bool {
+pub(super) fn has_ended(view: &RunView) -> bool {
     view.finished.as_ref().is_some_and(|finished| finished.outcome != Outcome::Stopped)
 }
 
 /// The exit status of a run. The reports in its folder keep a contradiction of checkers, also of an earlier call.
-fn exit_of(view: &RunView, folder: &Path) -> Exit {
+pub(super) fn exit_of(view: &RunView, folder: &Path) -> Exit {
     if std::fs::read_dir(folder.join("defects")).is_ok_and(|mut reports| reports.next().is_some()) {
         return Exit::Defect;
     }
@@ -394,7 +459,7 @@ fn unknown_cost_failure(folder: &Path, known: &KnownRun) -> Failure {
 }
 
 /// The run of a folder, if one has begun there. Takes no lock, so it can be read while another process works on it.
-fn read_view(folder: &Path) -> Result<Option<RunView>, Failure> {
+pub(super) fn read_view(folder: &Path) -> Result<Option<RunView>, Failure> {
     if !Run::exists(folder) {
         return Ok(None);
     }

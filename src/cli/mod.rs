@@ -38,10 +38,15 @@ mod fetch_tools;
 mod fleet;
 #[cfg(feature = "restate")]
 mod fleet_checks;
+#[cfg(feature = "restate")]
+mod fleet_runs;
 mod forge;
 mod forge_again;
 mod forge_all;
 mod forge_args;
+mod forge_fleet;
+#[cfg(feature = "restate")]
+mod forge_job;
 mod forged_run;
 mod format;
 mod formula;

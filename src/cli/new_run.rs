@@ -61,8 +61,7 @@ pub(super) struct NewRun {
     pub interface: Interface,
     pub answers: AnswerSource,
     pub objective: Option<RunObjective>,
-    /// The `--policy` file.
-    pub policy: Option<PathBuf>,
+    pub policy: Option<PolicyFile>,
     /// What it takes over from an earlier run.
     pub earlier: Option<Earlier>,
 }
@@ -73,8 +72,6 @@ pub(super) struct Earlier {
     /// The texts that `made_from` names.
     pub texts: Vec<String>,
     pub exemplars: Vec<(String, String)>,
-    /// The policy of the earlier run, unless another one is chosen.
-    pub policy: Option<PolicyFile>,
 }
 
 /// Creates a run and drives it to its end.
@@ -103,11 +100,6 @@ pub(super) async fn create_run(
 ) -> Result<(Run, Preparation), Failure> {
     let out = job.out.folder();
     refuse_existing(out)?;
-    let mut policy = job.policy.as_deref().map(PolicyFile::read).transpose()?;
-    let earlier = job.earlier.map(|earlier| {
-        policy = policy.take().or(earlier.policy);
-        (earlier.made_from, earlier.texts, earlier.exemplars)
-    });
     let documents = match job.docs {
         DocumentSource::Path(path) => {
             refuse_folder_of_documents(out, &path)?;
@@ -123,8 +115,8 @@ pub(super) async fn create_run(
     for document in &documents.files {
         refuse_secrets(&document.path, &document.text)?;
     }
-    let exemplars = match &earlier {
-        Some((_, _, exemplars)) => exemplars.clone(),
+    let exemplars = match &job.earlier {
+        Some(earlier) => earlier.exemplars.clone(),
         None => exemplars(settings)?,
     };
     for (name, text) in &exemplars {
@@ -181,7 +173,7 @@ pub(super) async fn create_run(
     for (name, text) in &exemplars {
         started.exemplars.push(keep(name, text)?);
     }
-    if let Some((made_from, texts, _)) = earlier {
+    if let Some(Earlier { made_from, texts, .. }) = job.earlier {
         for text in &texts {
             run.store().put(text).map_err(|e| run_failure(&e.into()))?;
         }
@@ -189,7 +181,7 @@ pub(super) async fn create_run(
         // The first request asks for another version of the informal specification.
         started.draft = Draft::Nodes;
     }
-    started.policy = policy.map(|policy| policy.apply_to(&run)).transpose()?;
+    started.policy = job.policy.map(|policy| policy.apply_to(&run)).transpose()?;
     // Before `run_started`: `resume` accepts the recorded path only if a recording is there.
     if let Some(path) = &settings.given.record {
         create_recording(path)?;

@@ -106,6 +106,8 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Drift(args) => drift::drift(&args),
         Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
+        #[cfg(feature = "restate")]
+        Command::ForgeJob(args) => Box::pin(super::forge_job::forge_job(args)).await,
         Command::Worker(args) => Box::pin(worker::worker(args)).await,
         Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,
         Command::Schema(args) => schema::schema(&args),

@@ -10,6 +10,7 @@ use super::forge_args::{ForgeArgs, ForgeOutput};
 use super::new_run::{DocumentSource, NewRun, start_and_drive};
 use super::objective::read_objective;
 use super::page::RunPageArgs;
+use super::policy_file::PolicyFile;
 use super::provider::AnswerSource;
 use super::run_place::RunPlace;
 use super::settings::load_settings;
@@ -70,7 +71,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     };
     let mut settings = load_settings(flags)?;
     make_paths_absolute(&mut settings);
-    let policy = args.forge.policy.clone();
+    let policy = args.forge.policy.as_deref().map(PolicyFile::read).transpose()?;
     let job = NewRun {
         out: RunPlace::find(&args.out)?,
         docs: DocumentSource::Path(docs),

@@ -64,6 +64,18 @@ impl RunPlace {
         Ok(Self { folder: shared.folder().to_owned(), shared: Some(shared) })
     }
 
+    /// A run in a shared store whose working copy is `folder`. Sends no request.
+    #[cfg(feature = "restate")]
+    pub(super) fn working_copy(address: &str, folder: &Path) -> Result<Self, Failure> {
+        let shared = SharedPlace::with_folder(address, folder)?;
+        Ok(Self { folder: folder.to_owned(), shared: Some(shared) })
+    }
+
+    #[cfg(feature = "restate")]
+    pub(super) fn shared(&self) -> Option<&SharedPlace> {
+        self.shared.as_ref()
+    }
+
     /// Where its files are on this machine.
     pub(super) fn folder(&self) -> &Path {
         &self.folder

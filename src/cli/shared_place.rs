@@ -10,8 +10,12 @@ use super::run_folder::run_failure;
 use super::run_place::Writing;
 use super::terminal::print_message;
 use crate::exit::Exit;
+#[cfg(feature = "restate")]
+use crate::journal::{Replica, Sha};
 use crate::journal::{RunLock, this_host};
 use crate::pipeline::RunError;
+#[cfg(feature = "restate")]
+use tlaforge_store::TAKEN_OVER;
 use tlaforge_store::{Address, Notify, SharedRun, SharedStoreError, Update};
 
 #[derive(Debug, Clone)]
@@ -29,6 +33,42 @@ impl SharedPlace {
         };
         let folder = cache.join(address.key());
         Ok(Self { address, folder })
+    }
+
+    #[cfg(feature = "restate")]
+    pub(super) fn with_folder(address: &str, folder: &Path) -> Result<Self, Failure> {
+        let address = Address::parse(address).map_err(|error| store_failure(&error))?;
+        Ok(Self { address, folder: folder.to_owned() })
+    }
+
+    #[cfg(feature = "restate")]
+    pub(super) fn address(&self) -> &str {
+        self.address.text()
+    }
+
+    /// Stores texts of a run that may not have begun, and returns their names.
+    #[cfg(feature = "restate")]
+    pub(super) fn put_artifacts<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Sha>, Failure> {
+        let run = self.connect(Arc::new(|text: &str| print_message(&format!("note: {text}"))))?;
+        let put = |text: &str| {
+            let sha = Sha::digest(text);
+            let stored = run.put_artifact(&sha, text.as_bytes());
+            stored.map(|()| sha).map_err(|error| Failure::new(Exit::Tool, error.to_string()))
+        };
+        texts.map(put).collect()
+    }
+
+    /// The texts with these names.
+    #[cfg(feature = "restate")]
+    pub(super) fn read_artifacts<'a>(&self, names: impl Iterator<Item = &'a Sha>) -> Result<Vec<String>, Failure> {
+        let run = self.connect(Arc::new(|text: &str| print_message(&format!("note: {text}"))))?;
+        names.map(|sha| run.read_text(sha).map_err(|error| store_failure(&error))).collect()
+    }
+
+    /// Whether another process continued the run after the one here that wrote to it last.
+    #[cfg(feature = "restate")]
+    pub(super) fn was_taken_over(&self) -> bool {
+        self.folder.join(TAKEN_OVER).exists()
     }
 
     pub(super) fn folder(&self) -> &Path {

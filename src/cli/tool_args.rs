@@ -64,6 +64,25 @@ pub(super) struct ToolArgs {
 }
 
 impl ToolArgs {
+    /// The same flags as words of a command line.
+    #[cfg(feature = "restate")]
+    pub(super) fn to_flags(&self) -> Vec<std::ffi::OsString> {
+        let Self { checker, tla_tools, tlc_timeout, workers, heap_mib, allow_module, library } = self;
+        let checker = checker.and_then(|checker| Some(checker.to_possible_value()?.get_name().to_owned()));
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).into_os_string();
+        let single = [
+            ("--checker", checker.map(Into::into)),
+            ("--tla-tools", tla_tools.as_ref().map(absolute)),
+            ("--tlc-timeout", tlc_timeout.map(|n| n.to_string().into())),
+            ("--workers", workers.map(|n| n.to_string().into())),
+            ("--heap-mib", heap_mib.map(|n| n.to_string().into())),
+        ];
+        let single = single.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
+        let modules = allow_module.iter().map(|module| ("--allow-module", module.into()));
+        let libraries = library.iter().map(|library| ("--library", absolute(library)));
+        single.chain(modules).chain(libraries).flat_map(|(flag, value)| [flag.into(), value]).collect()
+    }
+
     pub(super) fn layer(&self) -> Layer {
         Layer {
             checker: self.checker.map(CheckerChoice::from),

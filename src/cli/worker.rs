@@ -22,6 +22,13 @@ pub(super) struct WorkerArgs {
     /// on].
     #[arg(long, value_name = "URL")]
     pub advertise: Option<String>,
+    /// Also forge: work on runs below this address, such as s3://BUCKET/runs or file:///runs; can be repeated. Model keys are
+    /// those of the environment of the worker.
+    #[arg(long, value_name = "ADDRESS")]
+    pub runs: Vec<String>,
+    /// Folder of the working copies of runs [default: as for every command that takes an address].
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<std::path::PathBuf>,
     /// Maximum number of jobs at a time [default: one per processor].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub capacity: Option<NonZeroUsize>,
@@ -42,9 +49,11 @@ pub(super) async fn worker(_: WorkerArgs) -> Result<Exit, Failure> {
 pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
 
-    use tlaforge_restate::{Worker, WorkerError};
+    use tlaforge_restate::{Job, NoAnswer, Worker, WorkerError};
 
     use super::fleet::{JOB, JobRunner, PROGRAM, VERSION, parse_address};
+    use super::forge_job::{FORGE, ForgeWorker};
+    use super::run_place::RunPlace;
     use super::settings::load_settings;
     use super::signals::cancel_on_signals;
     use super::terminal::print_message;
@@ -60,8 +69,33 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             "warning: without --identity-key, everyone who reaches this port can send jobs; see the page on fleets in the book",
         );
     }
+    for address in &args.runs {
+        // A word below, because a bucket alone is no place of a run.
+        RunPlace::at(&format!("{}/run", address.trim_end_matches('/')), args.cache.as_deref())?;
+    }
     let runner = Arc::new(JobRunner::new(load_settings(args.tools.layer())?));
     let cancel = cancel_on_signals();
+    let mut jobs = vec![Job {
+        name: JOB,
+        has_object: false,
+        work: Arc::new(move |request| {
+            let runner = runner.clone();
+            Box::pin(async move { runner.run(&request).await.map_err(NoAnswer::Failed) })
+        }),
+    }];
+    if !args.runs.is_empty() {
+        let forge = Arc::new(ForgeWorker {
+            runs: args.runs,
+            cache: args.cache,
+            tools: args.tools.to_flags(),
+            cancel: cancel.clone(),
+        });
+        let work = move |request| -> tlaforge_restate::JobFuture {
+            let forge = forge.clone();
+            Box::pin(async move { forge.forge(request).await })
+        };
+        jobs.push(Job { name: FORGE, has_object: true, work: Arc::new(work) });
+    }
     let worker = Worker {
         engine,
         listen: args.listen,
@@ -70,11 +104,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         identity_keys: args.identity_key,
         program: PROGRAM,
         version: VERSION.to_owned(),
-        job: JOB,
-        work: Arc::new(move |request| {
-            let runner = runner.clone();
-            Box::pin(async move { runner.run(&request).await })
-        }),
+        jobs,
     };
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {
         WorkerError::Refused { .. } | WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),

@@ -109,15 +109,16 @@ impl Client {
         })
     }
 
-    /// The JSON that a worker answers to this request. Requests with the same key get the same answer for a day.
-    pub async fn call(&self, key: &str, request: &[u8]) -> Result<Box<RawValue>, CallError> {
+    /// The JSON that a worker answers to this request. Requests with the same key get the same answer for a day. `object` is for
+    /// jobs that name one: a part of a URL, at most one job of which runs at a time.
+    pub async fn call(&self, object: Option<&str>, key: &str, request: &[u8]) -> Result<Box<RawValue>, CallError> {
         if request.len() > MAX_MESSAGE_BYTES {
             return Err(CallError::TooLarge { bytes: request.len() });
         }
         let mut failures = 0;
         let mut pause = PAUSES[0];
         loop {
-            match self.attempt(key, request).await? {
+            match self.attempt(object, key, request).await? {
                 Attempt::Done(answer) => {
                     self.end_trouble();
                     return Ok(answer);
@@ -151,12 +152,12 @@ impl Client {
         while requests.join_next().await.is_some() {}
     }
 
-    async fn attempt(&self, key: &str, request: &[u8]) -> Result<Attempt, CallError> {
+    async fn attempt(&self, object: Option<&str>, key: &str, request: &[u8]) -> Result<Attempt, CallError> {
         let ingress = match self.ingress.get_or_try_init(|| self.find_ingress()).await {
             Ok(ingress) => ingress,
             Err(attempt) => return Ok(attempt),
         };
-        let id = match self.submit(ingress, key, request).await {
+        let id = match self.submit(ingress, object, key, request).await {
             Ok(id) => id,
             Err(attempt) => return Ok(attempt),
         };
@@ -183,8 +184,16 @@ impl Client {
     }
 
     /// Submits the job, and returns the engine's id of it.
-    async fn submit(&self, ingress: &EngineAddress, key: &str, request: &[u8]) -> Result<String, Attempt> {
-        let path = format!("/{}/{}/send", service_name(self.program, &self.version), self.job);
+    async fn submit(
+        &self,
+        ingress: &EngineAddress,
+        object: Option<&str>,
+        key: &str,
+        request: &[u8],
+    ) -> Result<String, Attempt> {
+        let object = object.map_or_else(String::new, |object| format!("/{object}"));
+        let service = service_name(self.program, &self.version, Some(self.job));
+        let path = format!("/{service}{object}/{}/send", self.job);
         let request = self.http.post(ingress.join(&path)).header("idempotency-key", key).body(request.to_vec());
         let request = request.header("content-type", "application/octet-stream");
         let (submitted, submitting) = (self.submitted.clone(), self.submitting.clone());
@@ -234,7 +243,7 @@ impl Client {
         let reply = send(self.http.get(self.engine.join("/services")), QUICK).await.ok();
         let object = reply.and_then(|reply| serde_json::from_slice::<Value>(&reply.body).ok()).unwrap_or_default();
         let names = object["services"].as_array().into_iter().flatten().filter_map(|service| service["name"].as_str());
-        let prefix = format!("{program}-");
+        let prefix = format!("{program}-{}-", self.job);
         let others: Vec<&str> = names.filter_map(|name| name.strip_prefix(&prefix)).collect();
         let others = match others.as_slice() {
             [] => String::new(),

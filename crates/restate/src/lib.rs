@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 pub use address::{AddressError, EngineAddress};
 pub use client::{CallError, Client};
-pub use worker::{JobFuture, Worker, WorkerError};
+pub use worker::{Job, JobFuture, NoAnswer, Worker, WorkerError};
 
 /// Bytes of a request or of an answer. The engine itself refuses messages above 32 MiB, and keeps each for a day.
 pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
@@ -25,9 +25,13 @@ enum Answer {
     Failed(String),
 }
 
-/// The service of all workers of one version of a program. Each version has its own: a job never reaches a worker of
-/// another version.
-fn service_name(program: &str, version: &str) -> String {
+/// The service of a job for all workers of one version of a program; without a job, the name of the version. Each version has its
+/// own services: a job never reaches a worker of another version.
+fn service_name(program: &str, version: &str, job: Option<&str>) -> String {
     // Build metadata follows a `+`, which names of services cannot contain.
-    format!("{program}-{}", version.replace('+', "-"))
+    let version = version.replace('+', "-");
+    match job {
+        Some(job) => format!("{program}-{job}-{version}"),
+        None => format!("{program}-{version}"),
+    }
 }

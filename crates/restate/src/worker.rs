@@ -1,4 +1,4 @@
-//! A stateless worker: serves one job to an engine, which opens connections to it.
+//! A stateless worker: serves jobs to an engine, which opens connections to it.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -32,10 +32,28 @@ const RETRY_ATTEMPTS: u64 = 1_000_000;
 /// How long answers can be asked for again.
 const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a job answers: JSON, or why this machine could not do it.
-pub type JobFuture = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
+/// Why a job has no answer here.
+#[derive(Debug)]
+pub enum NoAnswer {
+    /// This machine could not do it, and why. That is an answer of its own.
+    Failed(String),
+    /// Another worker shall go on with it, because this one ends.
+    GivenBack,
+}
 
-/// A worker for one job of one version of a program.
+/// What a job answers: JSON, or why it has no answer here.
+pub type JobFuture = Pin<Box<dyn Future<Output = Result<String, NoAnswer>> + Send>>;
+
+/// A kind of jobs.
+#[derive(Clone)]
+pub struct Job {
+    pub name: &'static str,
+    /// Whether a job names an object. Jobs of one object run one after the other.
+    pub has_object: bool,
+    pub work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>,
+}
+
+/// A worker for the jobs of one version of a program.
 pub struct Worker {
     pub engine: EngineAddress,
     pub listen: SocketAddr,
@@ -48,8 +66,7 @@ pub struct Worker {
     pub identity_keys: Vec<String>,
     pub program: &'static str,
     pub version: String,
-    pub job: &'static str,
-    pub work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>,
+    pub jobs: Vec<Job>,
 }
 
 /// Why a worker cannot serve.
@@ -77,7 +94,7 @@ impl Worker {
         note(&format!("listening on {address}, at most {} at a time", self.capacity));
         // Each version has an address of its own, so that a new one does not replace a deployment that still runs jobs.
         let advertised = self.advertise.as_ref().map_or_else(|| format!("http://{address}"), ToString::to_string);
-        let deployment = format!("{advertised}/{}", self.service());
+        let deployment = format!("{advertised}/{}", service_name(self.program, &self.version, None));
         let graceful = GracefulShutdown::new();
         let mut registration = std::pin::pin!(self.register(&http, &deployment, note));
         let mut is_registered = false;
@@ -116,10 +133,6 @@ impl Worker {
         Ok(())
     }
 
-    fn service(&self) -> String {
-        service_name(self.program, &self.version)
-    }
-
     /// Registers the worker, and waits for an engine that cannot be reached yet.
     async fn register(
         &self,
@@ -150,7 +163,6 @@ impl Worker {
     }
 
     fn endpoint(&self, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
-        let dispatcher = Dispatcher { work: self.work.clone(), turns: turns.clone(), job: self.job };
         let options = ServiceOptions::new()
             .inactivity_timeout(JOB_LIMIT)
             .abort_timeout(JOB_LIMIT)
@@ -161,8 +173,12 @@ impl Worker {
             .retry_policy_max_interval(RETRY_INTERVALS[1])
             .retry_policy_max_attempts(RETRY_ATTEMPTS)
             .retry_policy_kill_on_max_attempts();
-        let service = service_definition(dispatcher, discovered_service(&self.service(), self.job)).options(options);
-        let mut builder = Endpoint::builder().bind(service);
+        let mut builder = Endpoint::builder();
+        for job in &self.jobs {
+            let name = service_name(self.program, &self.version, Some(job.name));
+            let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone() };
+            builder = builder.bind(service_definition(dispatcher, discovered_service(&name, job)).options(options.clone()));
+        }
         for key in &self.identity_keys {
             let bad = |what: String| WorkerError::IdentityKey { key: key.clone(), what };
             builder = builder.identity_key(key).map_err(|e| bad(e.to_string()))?;
@@ -173,32 +189,38 @@ impl Worker {
 
 /// What the macro `service` of the SDK generates, with a name that is known only now.
 struct Dispatcher {
-    work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>,
+    job: Job,
     turns: Arc<Semaphore>,
-    job: &'static str,
 }
 
 impl restate_sdk::service::Service for Dispatcher {
     type Future = ServiceBoxFuture;
 
     fn handle(&self, context: ContextInternal) -> Self::Future {
-        let Self { work, turns, job } = self;
-        let (work, turns, job) = (work.clone(), turns.clone(), *job);
+        let (job, turns) = (self.job.clone(), self.turns.clone());
         Box::pin(async move {
-            if context.handler_name() != job {
+            if context.handler_name() != job.name {
                 return Err(endpoint::Error::unknown_handler(context.service_name(), context.handler_name()));
             }
             let (input, _) = context.input::<Vec<u8>>().await;
             let result: HandlerResult<Vec<u8>> = match turns.acquire().await {
-                // An error, and not an answer: the engine sends the job to another worker.
-                Err(_) => Err(HandlerError::from("this worker is ending")),
-                Ok(_turn) => Ok(answer(work(input).await)),
+                Err(_) => Err(given_back()),
+                Ok(_turn) => match (job.work)(input).await {
+                    Ok(json) => Ok(answer(Ok(json))),
+                    Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
+                    Err(NoAnswer::GivenBack) => Err(given_back()),
+                },
             };
             context.handle_handler_result(result);
             context.end();
             Ok(())
         })
     }
+}
+
+/// An error, and not an answer: the engine sends the job to another worker.
+fn given_back() -> HandlerError {
+    HandlerError::from("this worker is ending")
 }
 
 fn answer(result: Result<String, String>) -> Vec<u8> {
@@ -210,9 +232,9 @@ fn answer(result: Result<String, String>) -> Vec<u8> {
     serde_json::to_vec(&answer).expect("an answer is plain data")
 }
 
-fn discovered_service(service: &str, job: &str) -> discovery::Service {
+fn discovered_service(service: &str, job: &Job) -> discovery::Service {
     let handler = discovery::Handler {
-        name: discovery::HandlerName::try_from(job).expect("the name of a job is a name of a handler"),
+        name: discovery::HandlerName::try_from(job.name).expect("the name of a job is a name of a handler"),
         input: Some(discovery::InputPayload::from_metadata::<Vec<u8>>()),
         output: Some(discovery::OutputPayload::from_metadata::<Vec<u8>>()),
         ty: None,
@@ -232,7 +254,8 @@ fn discovered_service(service: &str, job: &str) -> discovery::Service {
         retry_policy_on_max_attempts: None,
     };
     discovery::Service {
-        ty: discovery::ServiceType::Service,
+        // The handler of an object is exclusive unless it says otherwise.
+        ty: if job.has_object { discovery::ServiceType::VirtualObject } else { discovery::ServiceType::Service },
         name: discovery::ServiceName::try_from(service).expect("a version is part of a name of a service"),
         handlers: vec![handler],
         documentation: None,

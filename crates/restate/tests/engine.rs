@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use restate::RestateServer;
 use tlaforge_process::Cancel;
-use tlaforge_restate::{CallError, Client, EngineAddress, JobFuture, Worker};
+use tlaforge_restate::{CallError, Client, EngineAddress, Job, JobFuture, NoAnswer, Worker};
 use waiting::{end_of, wait_until, wait_until_async};
 
 fn connect(server: &RestateServer, version: &str, patience: u64) -> Client {
@@ -41,6 +41,10 @@ impl RunningWorker {
         listen: &str,
         work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static,
     ) -> Self {
+        Self::start_with(server, listen, Job { name: "job", has_object: false, work: Arc::new(work) })
+    }
+
+    fn start_with(server: &RestateServer, listen: &str, job: Job) -> Self {
         let worker = Worker {
             engine: address(server),
             listen: listen.parse().unwrap(),
@@ -49,8 +53,7 @@ impl RunningWorker {
             identity_keys: Vec::new(),
             program: "test",
             version: "1".to_owned(),
-            job: "job",
-            work: Arc::new(work),
+            jobs: vec![job],
         };
         let (killed, cancel, ended) = (Cancel::new(), Cancel::new(), Arc::new(AtomicBool::new(false)));
         let notes = Arc::new(Mutex::new(String::new()));
@@ -123,7 +126,7 @@ fn a_job_survives_the_end_of_its_worker_and_of_the_server() {
     let first = RunningWorker::start(&server, &address, endless(&begun, &dropped));
     let client = connect(&server, "1", 100);
     block_on("the job has an answer", async {
-        let call = async { client.call("key", b"7").await.unwrap().get().to_owned() };
+        let call = async { client.call(None, "key", b"7").await.unwrap().get().to_owned() };
         let failures = async {
             wait_until_async("the job runs", || begun.load(Ordering::SeqCst) == 1).await;
             drop(first);
@@ -153,18 +156,18 @@ fn what_cannot_be_done_is_an_error_and_is_not_remembered() {
     });
     block_on("the calls end", async {
         let client = connect(&server, "1", 100);
-        let error = client.call("key", b"").await.unwrap_err();
+        let error = client.call(None, "key", b"").await.unwrap_err();
         assert_eq!(error.to_string(), "a worker could not do it: no disk");
-        assert_eq!(client.call("key", b"").await.unwrap().get(), "1");
-        assert_eq!(client.call("key", b"").await.unwrap().get(), "1");
+        assert_eq!(client.call(None, "key", b"").await.unwrap().get(), "1");
+        assert_eq!(client.call(None, "key", b"").await.unwrap().get(), "1");
         assert_eq!(count.load(Ordering::SeqCst), 4, "the third answer is the one that the engine keeps");
 
-        let error = connect(&server, "2", 0).call("key", b"").await.unwrap_err();
+        let error = connect(&server, "2", 0).call(None, "key", b"").await.unwrap_err();
         assert!(matches!(error, CallError::Unavailable { .. }), "{error}");
         let words = "no worker of test 2 is registered; workers of other versions are: 1";
         assert!(error.to_string().contains(words), "{error}");
 
-        let error = client.call("key", &vec![b' '; 9 << 20]).await.unwrap_err();
+        let error = client.call(None, "key", &vec![b' '; 9 << 20]).await.unwrap_err();
         assert!(matches!(error, CallError::TooLarge { .. }), "{error}");
     });
 }
@@ -178,7 +181,7 @@ fn a_worker_finishes_what_runs_and_a_cancelled_job_ends() {
     block_on("the job was ended", async {
         let client = connect(&server, "1", 100);
         tokio::select! {
-            answer = client.call("endless", b"") => panic!("{answer:?}"),
+            answer = client.call(None, "endless", b"") => panic!("{answer:?}"),
             () = wait_until_async("the job runs", || begun.load(Ordering::SeqCst) == 1) => {}
         }
         client.cancel_submitted().await;
@@ -203,10 +206,61 @@ fn a_worker_finishes_what_runs_and_a_cancelled_job_ends() {
             worker.cancel.cancel();
             gate.cancel();
         };
-        let (answer, ()) = tokio::join!(client.call("slow", b""), drain);
+        let (answer, ()) = tokio::join!(client.call(None, "slow", b""), drain);
         assert_eq!(answer.unwrap().get(), "2");
         wait_until_async("the worker has ended", || worker.ended.load(Ordering::SeqCst)).await;
     });
+}
+
+/// Of two jobs of one object, the first is given back by the worker that has it. Both end on the other worker, which has turns for
+/// both and gets the second only after the first has ended.
+#[test]
+fn jobs_of_an_object_run_one_after_the_other_and_one_that_is_given_back_goes_to_another_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = RestateServer::start(folder.path());
+    let address = free_address();
+    let (begun, gate) = (Arc::new(AtomicUsize::new(0)), Cancel::new());
+    let object = |work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>| Job { name: "job", has_object: true, work };
+    let (own_begun, own_gate) = (begun.clone(), gate.clone());
+    let first = RunningWorker::start_with(
+        &server,
+        &address,
+        object(Arc::new(move |_| {
+            own_begun.fetch_add(1, Ordering::SeqCst);
+            let gate = own_gate.clone();
+            Box::pin(async move {
+                gate.cancelled().await;
+                Err(NoAnswer::GivenBack)
+            })
+        })),
+    );
+    let client = connect(&server, "1", 100);
+    let running = Arc::new(AtomicUsize::new(0));
+    block_on("both jobs have an answer", async {
+        let handover = async {
+            wait_until_async("a job runs", || begun.load(Ordering::SeqCst) == 1).await;
+            gate.cancel();
+            drop(first);
+            let running = running.clone();
+            RunningWorker::start_with(
+                &server,
+                &address,
+                object(Arc::new(move |input| {
+                    let running = running.clone();
+                    Box::pin(async move {
+                        let before = running.fetch_add(1, Ordering::SeqCst);
+                        tokio::task::yield_now().await;
+                        running.fetch_sub(1, Ordering::SeqCst);
+                        Ok(format!("[{}, {before}]", String::from_utf8(input).unwrap()))
+                    })
+                })),
+            )
+        };
+        let calls = async { tokio::join!(client.call(Some("o"), "a", b"1"), client.call(Some("o"), "b", b"2")) };
+        let (_second, (one, two)) = tokio::join!(handover, calls);
+        assert_eq!((one.unwrap().get(), two.unwrap().get()), ("[1, 0]", "[2, 0]"));
+    });
+    assert_eq!(begun.load(Ordering::SeqCst), 1, "the first worker never had both");
 }
 
 #[test]

@@ -16,5 +16,5 @@ mod working_copy;
 
 pub use address::Address;
 pub use error::SharedStoreError;
-pub use shared_run::{Notify, SharedRun};
+pub use shared_run::{Notify, SharedRun, TAKEN_OVER};
 pub use working_copy::Update;

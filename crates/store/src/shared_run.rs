@@ -18,7 +18,7 @@ use super::executor::Executor;
 use super::objects::{Objects, Patience, PutError};
 
 /// File in the working copy that says that another process continued the run.
-pub(crate) const TAKEN_OVER: &str = "taken-over.txt";
+pub const TAKEN_OVER: &str = "taken-over.txt";
 
 /// Shows a message to the user.
 pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;

@@ -228,6 +228,18 @@ impl SharedRun {
         Ok(())
     }
 
+    /// The text of an artifact, from the store.
+    pub fn read_text(&self, sha: &Sha) -> Result<String, SharedStoreError> {
+        let (objects, path) = (self.objects.clone(), self.path(&["artifacts", sha.as_str()]));
+        let from = path.clone();
+        let body = self.executor.run(async move { objects.get_all(vec![from]).await });
+        let body = body.map_err(|(path, error)| self.unreadable(&path, &error))?.pop().unwrap_or_default();
+        if Sha::digest(&body) != *sha {
+            return Err(self.damaged(&path, "its content does not have the SHA-256 in its name".to_owned()));
+        }
+        String::from_utf8(body.to_vec()).map_err(|_| self.damaged(&path, "it is not a text".to_owned()))
+    }
+
     /// Moves the working copy to a name that is free.
     fn set_aside(&self) -> Result<PathBuf, SharedStoreError> {
         let free = (1..).map(|n| self.folder.with_extension(format!("set-aside-{n}"))).find(|path| !path.exists());

@@ -1,0 +1,92 @@
+//! Runs on the workers of an engine: how `forge-all --engine` submits a run, and what it learns of its end.
+
+use super::engine::EngineArgs;
+use super::failure::{Fails, Failure};
+use super::fleet::{PATIENCE, PROGRAM, VERSION, parse_address};
+use super::forge_fleet::{JobEnd, NewWork};
+use super::forge_job::{FORGE, ForgeJob, refuse_paths};
+use super::run_place::RunPlace;
+use super::secrets::refuse_secrets;
+use super::shared_place::SharedPlace;
+use super::terminal::print_message;
+use crate::config::Layer;
+use crate::exit::Exit;
+use crate::files::Sha;
+use crate::pipeline::StoredFile;
+use crate::process::Cancel;
+use crate::prompt::{Document, Documents};
+use std::path::Path;
+use std::time::Duration;
+use tlaforge_restate::{CallError, Client};
+
+/// An engine whose workers forge, and the address above their runs.
+pub(super) struct Fleet {
+    client: Client,
+    runs: String,
+}
+
+impl Fleet {
+    pub(super) fn connect(args: &EngineArgs, runs: &str) -> Result<Self, Failure> {
+        let address = parse_address(args.engine.as_deref().unwrap_or_default())?;
+        let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
+        let client = Client::new(address, PROGRAM, VERSION, FORGE, patience, print_message).fails(Exit::Tool)?;
+        Ok(Self { client, runs: runs.trim_end_matches('/').to_owned() })
+    }
+
+    /// The place of a run, whose working copy here is `folder`.
+    pub(super) fn place(&self, run: &str, folder: &Path) -> Result<RunPlace, Failure> {
+        RunPlace::working_copy(&format!("{}/{run}", self.runs), folder)
+    }
+
+    /// Lets a worker begin or continue a run, and waits until it ends or stops.
+    pub(super) async fn forge(&self, place: &RunPlace, work: NewWork, cancel: &Cancel) -> Result<JobEnd, Failure> {
+        let NewWork { documents: Documents { files, skipped }, interface, settings, objective, policy, events } = work;
+        // Tools and servers are those of the worker.
+        let (tla_tools, claude_path) = (None, None);
+        let settings = Layer { base_url: None, workers: None, heap_mib: None, tla_tools, claude_path, ..settings };
+        refuse_paths(&settings)?;
+        for document in &files {
+            refuse_secrets("the name of a document", &document.path)?;
+            refuse_secrets(&document.path, &document.text)?;
+        }
+        let store = shared(place)?.clone();
+        let address = store.address().to_owned();
+        let stored = tokio::task::spawn_blocking(move || {
+            let names = store.put_artifacts(files.iter().map(|document| document.text.as_str()))?;
+            let files = files.into_iter().zip(names).map(|(Document { path, text }, sha)| {
+                let bytes = text.len() as u64;
+                StoredFile { path, sha, bytes }
+            });
+            Ok::<_, Failure>(files.collect::<Vec<_>>())
+        });
+        let documents = stored.await.fails(Exit::Defect)??;
+        let tlaforge = VERSION.to_owned();
+        let job = ForgeJob { tlaforge, address, documents, skipped, interface, settings, objective, policy };
+        let request = serde_json::to_vec(&job).expect("a job is plain data");
+        refuse_secrets("the job", &String::from_utf8_lossy(&request))?;
+        // After the run has gone on, the same job is a new one.
+        let key = Sha::digest([request.as_slice(), events.to_string().as_bytes()].concat());
+        let object = Sha::digest(&job.address);
+        let call = self.client.call(Some(object.as_str()), key.as_str(), &request);
+        let answer = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+            answer = call => answer,
+        };
+        let answer = answer.map_err(|error| match error {
+            CallError::Unavailable { .. } => Failure::new(Exit::Undecided, error.to_string()),
+            CallError::TooLarge { .. } | CallError::Failed(_) => Failure::new(Exit::Tool, error.to_string()),
+        })?;
+        serde_json::from_str(answer.get()).fails(Exit::Tool)
+    }
+
+    /// Ends what was submitted and has not ended. The runs can be continued.
+    pub(super) async fn cancel_submitted(&self) {
+        self.client.cancel_submitted().await;
+    }
+}
+
+/// The store of a run on a fleet.
+pub(super) fn shared(place: &RunPlace) -> Result<&SharedPlace, Failure> {
+    place.shared().ok_or_else(|| Failure::usage("the run is in no shared store"))
+}
