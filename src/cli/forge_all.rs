@@ -82,6 +82,10 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     if let Some(limit) = limit_usd.filter(|limit| !limit.is_finite() || *limit <= 0.0) {
         return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
     }
+    if limit_usd.is_some() && args.engine.engine.is_some() {
+        return Err(Failure::usage("--max-cost cannot be used with --engine: this process sees none of the costs in time")
+            .hint("set max_cost for each run in the table"));
+    }
     let mut flags = args.forge.layer();
     flags.max_cost = None;
     let planned = plan_runs(&args.sets, &args.out, &flags)?;

@@ -1,5 +1,7 @@
 //! `--engine` and `tlaforge worker`, with a real Restate server: two workers behind one address.
 
+mod runs;
+
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::Path;
