@@ -1,22 +1,23 @@
 //! Runs on the workers of an engine: how `forge-all --engine` submits a run, and what it learns of its end.
 
+use std::path::Path;
+use std::time::Duration;
+
 use super::engine::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::fleet::{PATIENCE, PROGRAM, VERSION, parse_address};
 use super::forge_fleet::{JobEnd, NewWork};
-use super::forge_job::{FORGE, ForgeJob, refuse_paths};
+use super::forge_job::{FORGE, ForgeJob, of_this_machine, refuse_for_workers};
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
 use super::shared_place::SharedPlace;
 use super::terminal::print_message;
-use crate::config::Layer;
+use super::trust::default_folder;
 use crate::exit::Exit;
 use crate::files::Sha;
 use crate::pipeline::StoredFile;
 use crate::process::Cancel;
 use crate::prompt::{Document, Documents};
-use std::path::Path;
-use std::time::Duration;
 use tlaforge_restate::{CallError, Client};
 
 /// An engine whose workers forge, and the address above their runs.
@@ -40,16 +41,20 @@ impl Fleet {
 
     /// Lets a worker begin or continue a run, and waits until it ends or stops.
     pub(super) async fn forge(&self, place: &RunPlace, work: NewWork, cancel: &Cancel) -> Result<JobEnd, Failure> {
-        let NewWork { documents: Documents { files, skipped }, interface, settings, objective, policy, events } = work;
-        // Tools and servers are those of the worker.
-        let (tla_tools, claude_path) = (None, None);
-        let settings = Layer { base_url: None, workers: None, heap_mib: None, tla_tools, claude_path, ..settings };
-        refuse_paths(&settings)?;
+        let NewWork { documents: Documents { files, skipped }, interface, settings, objective, policy } = work;
+        let settings = of_this_machine(settings);
+        refuse_for_workers(&settings)?;
+        for name in ["prompts", "exemplars"] {
+            if default_folder(name)?.is_some() {
+                return Err(Failure::usage(format!("a run would use the folder {name} here, which workers do not have"))
+                    .hint("run the command in another folder, or forge without --engine"));
+            }
+        }
         for document in &files {
             refuse_secrets("the name of a document", &document.path)?;
             refuse_secrets(&document.path, &document.text)?;
         }
-        let store = shared(place)?.clone();
+        let store = require_shared(place)?.clone();
         let address = store.address().to_owned();
         let stored = tokio::task::spawn_blocking(move || {
             let names = store.put_artifacts(files.iter().map(|document| document.text.as_str()))?;
@@ -59,18 +64,24 @@ impl Fleet {
             });
             Ok::<_, Failure>(files.collect::<Vec<_>>())
         });
-        let documents = stored.await.fails(Exit::Defect)??;
+        let interrupted = || Failure::new(Exit::Interrupted, "interrupted");
+        let documents = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(interrupted()),
+            stored = stored => stored.fails(Exit::Defect)??,
+        };
         let tlaforge = VERSION.to_owned();
         let job = ForgeJob { tlaforge, address, documents, skipped, interface, settings, objective, policy };
         let request = serde_json::to_vec(&job).expect("a job is plain data");
         refuse_secrets("the job", &String::from_utf8_lossy(&request))?;
-        // After the run has gone on, the same job is a new one.
-        let key = Sha::digest([request.as_slice(), events.to_string().as_bytes()].concat());
+        // A key of its own: an earlier answer, such as that a worker has no key, must not be that of this call. The object keeps
+        // two jobs of one run apart, and the journal keeps the second one from doing anything again.
+        let key = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let object = Sha::digest(&job.address);
-        let call = self.client.call(Some(object.as_str()), key.as_str(), &request);
+        let call = self.client.call(Some(object.as_str()), &key, &request);
         let answer = tokio::select! {
             biased;
-            () = cancel.cancelled() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+            () = cancel.cancelled() => return Err(interrupted()),
             answer = call => answer,
         };
         let answer = answer.map_err(|error| match error {
@@ -87,6 +98,6 @@ impl Fleet {
 }
 
 /// The store of a run on a fleet.
-pub(super) fn shared(place: &RunPlace) -> Result<&SharedPlace, Failure> {
+pub(super) fn require_shared(place: &RunPlace) -> Result<&SharedPlace, Failure> {
     place.shared().ok_or_else(|| Failure::usage("the run is in no shared store"))
 }

@@ -34,7 +34,7 @@ use super::trust::make_paths_absolute;
 use super::value_parsers::parse_positive;
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::journal::{self, RunLock, Sha};
+use crate::journal::{self, RunLock, Sha, write_atomically};
 use crate::llm::SharedBudget;
 use crate::monitor::RunObjective;
 use crate::nodes::NodeDispatcher;
@@ -380,9 +380,8 @@ impl AllRuns<'_> {
         display: &Arc<Display>,
     ) -> Result<ForgedRun, Failure> {
         let (place, folder) = (self.place(planned)?, self.folder(planned));
-        let before = read_view(&folder)?;
-        if let Some(view) = &before {
-            self.refuse_other_run(&start, view, &folder)?;
+        if let Some(view) = read_view(&folder)? {
+            self.refuse_other_run(&start, &view, &folder)?;
         }
         let policy = self.policy.map(|path| {
             let text = read_policy_text(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
@@ -391,22 +390,30 @@ impl AllRuns<'_> {
         let work = NewWork {
             documents: read_documents(&start.docs).fails(Exit::Usage)?,
             interface: start.interface,
-            settings: start.settings.given,
+            settings: start.settings.given.clone(),
             objective: self.objective.clone(),
             policy: policy.transpose()?,
-            events: before.as_ref().map_or(0, |view| view.events),
         };
         let end = fleet.forge(&place, work, &self.cancel).await?;
-        place.update()?;
-        match read_view(&folder)? {
-            Some(view) if before.is_none_or(|before| view.events > before.events) => {
-                let run = open_run(&place, display)?;
-                pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
-                let exit = if end.status == Exit::Defect.code() { Exit::Defect } else { exit_of(&view, &folder) };
-                Ok(ForgedRun::of_view(planned, &folder, &view, exit))
-            }
-            _ => Err(end.into_failure()),
+        let updated = place.clone();
+        tokio::task::spawn_blocking(move || updated.update()).await.fails(Exit::Defect)??;
+        let Some(view) = read_view(&folder)? else { return Err(end.into_failure()) };
+        // Another client may have begun a run at this address.
+        self.refuse_other_run(&start, &view, &folder)?;
+        let run = open_run(&place, display)?;
+        pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+        drop(run);
+        if end.status == Exit::Defect.code() {
+            // The reports are on the worker; their place here says so for later calls.
+            let reports = folder.join("defects");
+            let written = std::fs::create_dir_all(&reports).and_then(|()| write_atomically(&reports.join("worker.txt"), end.errors.as_bytes()));
+            written.map_err(|e| Failure::usage(format!("cannot write {}: {e}", reports.display())))?;
         }
+        let exit = exit_of(&view, &folder);
+        if exit.code() == end.status {
+            return Ok(ForgedRun::of_view(planned, &folder, &view, exit));
+        }
+        Ok(ForgedRun::failed(planned, &folder, Some(&view), end.into_failure()))
     }
 
     /// Refuses a run of other documents or settings: its result would be reported under the name of another one.

@@ -12,6 +12,7 @@ use crate::pipeline::Interface;
 use crate::prompt::Documents;
 
 /// What a run on a fleet starts from.
+#[cfg_attr(not(feature = "restate"), expect(dead_code, reason = "there is no fleet to read it"))]
 pub(super) struct NewWork {
     pub documents: Documents,
     pub interface: Interface,
@@ -19,8 +20,6 @@ pub(super) struct NewWork {
     pub objective: Option<RunObjective>,
     /// Name and text of the policy file.
     pub policy: Option<(String, String)>,
-    /// Number of events of the run so far.
-    pub events: u64,
 }
 
 /// How the process of a run on a worker ended.

@@ -10,18 +10,19 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use serde::{Deserialize, Serialize};
 
-use super::fleet::VERSION;
-use super::fleet_runs::shared;
-use super::forge_fleet::JobEnd;
-use super::forge_all::{exit_of, has_ended, read_view};
 use super::failure::{Fails, Failure};
+use super::fleet::VERSION;
+use super::fleet_runs::require_shared;
+use super::forge_all::{exit_of, has_ended, read_view};
+use super::forge_fleet::JobEnd;
 use super::new_run::{DocumentSource, NewRun, create_run};
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::AnswerSource;
-use super::resume::continue_run;
+use super::resume::{continue_run, parse_recorded_settings};
 use super::run_folder::{open_run, run_failure};
 use super::run_place::RunPlace;
+use super::sets::find_other_setting;
 use super::settings::load_settings;
 use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
@@ -29,12 +30,15 @@ use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
 use crate::config::Layer;
 use crate::exit::Exit;
+use crate::files;
+use crate::journal::{RunLock, Sha};
 use crate::monitor::RunObjective;
 use crate::nodes::NodeDispatcher;
-use crate::pipeline::{self, Interface, StoredFile, drive};
+use crate::pipeline::{self, Interface, Run, RunView, StoredFile, drive};
 use crate::process::{Cancel, Command, Scratch, Status};
 use crate::prompt::{Document, Documents, Skipped};
 use tlaforge_restate::NoAnswer;
+use tlaforge_store::Address;
 
 /// The name of the job.
 pub(super) const FORGE: &str = "forge_run";
@@ -44,9 +48,6 @@ const GRACE: Duration = Duration::from_secs(60);
 
 /// Bytes that the process of a run may print.
 const MAX_OUTPUT: u64 = 1 << 20;
-
-/// How often a worker opens a run that another worker, which the engine has given up, still writes to.
-const TAKE_OVERS: u32 = 3;
 
 /// A run that a worker begins, or continues if it has begun.
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,7 +70,7 @@ pub(super) struct ForgeJob {
 #[derive(Debug)]
 pub(super) struct ForgeWorker {
     /// Addresses below which runs may be.
-    pub runs: Vec<String>,
+    pub runs: Vec<Address>,
     /// Where the working copies are.
     pub cache: Option<PathBuf>,
     /// The flags of the worker for its tools.
@@ -80,46 +81,51 @@ pub(super) struct ForgeWorker {
 impl ForgeWorker {
     /// Works on the run until it ends or stops. The answer says nothing of the run itself: that is in its journal.
     pub(super) async fn forge(&self, request: Vec<u8>) -> Result<String, NoAnswer> {
+        let failed = |failure: Failure| NoAnswer::Failed(failure.one_line());
         let job = read_job(&request).map_err(NoAnswer::Failed)?;
-        if !self.runs.iter().any(|allowed| is_below(&job.address, allowed)) {
+        if !self.allows(&job.address) {
             return Err(NoAnswer::Failed(format!(
                 "this worker does not work on {}; start it with --runs and an address above it",
                 job.address
             )));
         }
-        for _ in 0..TAKE_OVERS {
-            let ended = self.run_process(&job.address, &request).await;
-            if self.cancel.is_cancelled() {
-                return Err(NoAnswer::GivenBack);
-            }
-            let (end, was_taken_over) = ended.map_err(NoAnswer::Failed)?;
-            if !was_taken_over {
-                return serde_json::to_string(&end).map_err(|e| NoAnswer::Failed(e.to_string()));
-            }
+        let copy = SharedPlace::new(&job.address, self.cache.as_deref()).map_err(failed)?;
+        copy.forget_takeover();
+        let ended = self.run_process(&request).await;
+        // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
+        // other process has it.
+        if self.cancel.is_cancelled() || copy.was_taken_over() || RunLock::is_held(copy.folder()) {
+            return Err(NoAnswer::GivenBack);
         }
-        Err(NoAnswer::Failed(format!("another process works on {}", job.address)))
+        // Everything is in the store. It may fail: the copy is brought up to date before it is used again.
+        let _ = std::fs::remove_dir_all(copy.folder());
+        serde_json::to_string(&ended.map_err(NoAnswer::Failed)?).map_err(|e| NoAnswer::Failed(e.to_string()))
     }
 
-    /// How the process ended, and whether another process continued the run meanwhile.
-    async fn run_process(&self, address: &str, request: &[u8]) -> Result<(JobEnd, bool), String> {
+    /// Whether an address is below one of those of the worker. Only the usual form of an address is accepted, because the text
+    /// decides which jobs exclude each other.
+    fn allows(&self, address: &str) -> bool {
+        Address::parse(address)
+            .is_ok_and(|run| run.text() == address && self.runs.iter().any(|allowed| run.is_below(allowed)))
+    }
+
+    async fn run_process(&self, request: &[u8]) -> Result<JobEnd, String> {
         let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
-        // Relative settings, such as a settings file, are not those of the folder where the worker was started.
+        // The files of the folder where the worker was started, such as a settings file, are not for the runs of others.
         let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-run-").map_err(|e| e.to_string())?;
         let mut command = Command::new(program).arg("forge-job").args(&self.tools).cwd(scratch.path());
         if let Some(cache) = &self.cache {
+            let cache = std::path::absolute(cache).map_err(|e| e.to_string())?;
             command = command.arg("--cache").arg(cache);
         }
-        // The keys, too: the process calls models.
-        let command = std::env::vars_os().fold(command, |command, (name, value)| command.env(name, value));
+        // Includes the model keys, because the process calls models. The model itself is part of the job.
+        let environment = std::env::vars_os().filter(|(name, _)| name != "CLAUDE_MODEL");
+        let command = environment.fold(command, |command, (name, value)| command.env(name, value));
         let command = command.stdin(request).grace(GRACE).output_cap(MAX_OUTPUT);
         let ended = command.run(&self.cancel, &mut |_| {}).await.map_err(|e| e.to_string())?;
         let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
-        let place = SharedPlace::new(address, self.cache.as_deref()).map_err(|f| f.message)?;
         match ended.status {
-            Status::Exited(status) => {
-                let was_taken_over = place.was_taken_over();
-                Ok((JobEnd { status: u8::try_from(status).unwrap_or(u8::MAX), errors }, was_taken_over))
-            }
+            Status::Exited(status) => Ok(JobEnd { status: u8::try_from(status).unwrap_or(u8::MAX), errors }),
             other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
         }
     }
@@ -138,12 +144,6 @@ fn read_job(request: &[u8]) -> Result<ForgeJob, String> {
     serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))
 }
 
-/// Whether an address is below another one. Addresses have no `..` (the store refuses them).
-fn is_below(address: &str, above: &str) -> bool {
-    let above = above.trim_end_matches('/');
-    address.strip_prefix(above).is_some_and(|rest| rest.starts_with('/')) && !address.contains("..")
-}
-
 /// The process of one run, which only a worker starts.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ForgeJobArgs {
@@ -160,20 +160,25 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     let place = RunPlace::at(&job.address, args.cache.as_deref())?;
     place.update()?;
     let flags = args.tools.layer();
+    refuse_for_workers(&job.settings)?;
+    // A submitter must not choose programs or servers. Whoever can submit to one worker can also write to the store.
+    let provider = job.settings.provider.clone().unwrap_or_default();
+    refuse_untrusted_file("the job", &job.settings, &flags, &provider)?;
+    let table = flags.merge_over(of_this_machine(job.settings.clone()));
     let (display, cancel) = (Arc::new(Display::silent()), cancel_on_signals());
     let (run, prepared) = match read_view(place.folder())? {
         Some(_) => {
             let run = open_run(&place, &display)?;
             let view = run.view();
+            refuse_other_job(&job, &view)?;
             if has_ended(&view) {
                 return Ok(exit_of(&view, place.folder()));
             }
-            let Layer { max_cost, max_tokens, max_time, .. } = job.settings;
-            let table = Layer { max_cost, max_tokens, max_time, ..flags };
+            refuse_for_workers(&parse_recorded_settings(&view.settings.command_line)?)?;
             let prepared = continue_run(&run, &table, &display, cancel).await?;
             (run, prepared)
         }
-        None => begin(job, &place, flags, &display, cancel).await?,
+        None => begin(job, &place, table, &display, cancel).await?,
     };
     let nodes = NodeDispatcher { context: prepared.context };
     drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
@@ -184,17 +189,16 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
 async fn begin(
     job: ForgeJob,
     place: &RunPlace,
-    flags: Layer,
+    table: Layer,
     display: &Arc<Display>,
     cancel: Cancel,
-) -> Result<(pipeline::Run, super::forge::Preparation), Failure> {
-    refuse_paths(&job.settings)?;
-    let provider = job.settings.provider.clone().unwrap_or_default();
-    // Whoever can submit a job must not choose what runs here, or which server gets a key.
-    refuse_untrusted_file("the job", &job.settings, &flags, &provider)?;
-    let mut settings = load_settings(flags.merge_over(job.settings))?;
+) -> Result<(Run, super::forge::Preparation), Failure> {
+    if let Some(file) = job.documents.iter().find(|file| !files::stays_below(&file.path)) {
+        return Err(Failure::usage(format!("{:?} cannot be the name of a document", file.path)));
+    }
+    let mut settings = load_settings(table)?;
     make_paths_absolute(&mut settings);
-    let texts = shared(place)?.read_artifacts(job.documents.iter().map(|file| &file.sha))?;
+    let texts = require_shared(place)?.read_artifacts(job.documents.iter().map(|file| &file.sha))?;
     let files = job.documents.into_iter().zip(texts).map(|(StoredFile { path, .. }, text)| Document { path, text });
     let documents = Documents { files: files.collect(), skipped: job.skipped };
     let new = NewRun {
@@ -209,22 +213,99 @@ async fn begin(
     create_run(new, &settings, display, cancel).await
 }
 
-/// Refuses settings that name files: other machines do not have them.
-pub(super) fn refuse_paths(settings: &Layer) -> Result<(), Failure> {
-    let Layer { recording, record, prompts, exemplars, prices, claude_path, tla_tools, library, .. } = settings;
+/// Refuses to go on with a run that another job has begun at the address.
+fn refuse_other_job(job: &ForgeJob, view: &RunView) -> Result<(), Failure> {
+    let other = |what: String| {
+        Err(Failure::usage(format!("{} has another run: {what}", job.address))
+            .hint("give this run another name, or choose another address: --runs ADDRESS"))
+    };
+    if let Some(what) = find_other_setting(&job.settings, &view.settings.command_line)? {
+        return other(what);
+    }
+    let policy = job.policy.as_ref().map(|(_, text)| Sha::digest(text));
+    let different = [
+        ("documents", job.documents != view.settings.docs),
+        ("policy", policy.as_ref() != view.settings.policy.as_ref().map(|file| &file.sha)),
+        ("objective", job.objective.as_ref() != view.objective()),
+        ("interface", job.interface.words() != view.settings.interface),
+    ];
+    match different.into_iter().find(|(_, is_different)| *is_different) {
+        Some((what, _)) => other(format!("not the same {what}")),
+        None => Ok(()),
+    }
+}
+
+/// The settings without those that each machine has for itself.
+pub(super) fn of_this_machine(settings: Layer) -> Layer {
+    Layer { base_url: None, workers: None, heap_mib: None, tla_tools: None, claude_path: None, ..settings }
+}
+
+/// Refuses settings of a run that workers cannot have: files of another machine, and a person who answers.
+pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
+    let Layer { provider, recording, record, prompts, exemplars, prices, library, .. } = settings;
+    if provider.as_deref() == Some("handoff") {
+        return Err(Failure::usage("the provider handoff cannot be used with --engine: nobody sees the requests on a worker")
+            .hint("choose another provider, or forge without --engine"));
+    }
     let named = [
-        ("--recording", recording.is_some()),
-        ("--record", record.is_some()),
-        ("--prompts", prompts.is_some()),
-        ("--exemplars", exemplars.is_some()),
-        ("--prices", prices.is_some()),
-        ("--claude-path", claude_path.is_some()),
-        ("--tla-tools", tla_tools.is_some()),
-        ("--library", !library.is_empty()),
+        ("a recording (--recording)", recording.is_some()),
+        ("a recording (--record)", record.is_some()),
+        ("prompts (--prompts)", prompts.is_some()),
+        ("exemplars (--exemplars)", exemplars.is_some()),
+        ("prices (--prices)", prices.is_some()),
+        ("a library (--library, TLA_PATH)", !library.is_empty()),
     ];
     match named.into_iter().find(|(_, is_named)| *is_named) {
-        Some((flag, _)) => Err(Failure::usage(format!("{flag} cannot be used with --engine: it names a file of this machine"))
-            .hint("workers take their own tools, prices and prompts; forge without --engine to use this file")),
+        Some((what, _)) => Err(Failure::usage(format!("the settings name {what}: files of this machine, which workers do not have"))
+            .hint("forge without --engine to use them")),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_works_only_on_runs_below_its_addresses() {
+        let worker = ForgeWorker {
+            runs: vec![Address::parse("file:///runs").unwrap(), Address::parse("s3://bucket/team").unwrap()],
+            cache: None,
+            tools: Vec::new(),
+            cancel: Cancel::new(),
+        };
+        for address in ["file:///runs/a", "file:///runs/model/a", "s3://bucket/team/a"] {
+            assert!(worker.allows(address), "{address}");
+        }
+        for address in [
+            "file:///runs",
+            "file:///runs2/a",
+            "file:///runs/../home/a",
+            "file:///runs/%2e%2e/home/a",
+            "file:///runs/.\t./home/a",
+            "file:///runs/a/",
+            "s3://bucket/other/a",
+            "s3://Bucket/team/a",
+            "runs/a",
+        ] {
+            assert!(!worker.allows(address), "{address}");
+        }
+    }
+
+    #[test]
+    fn settings_that_name_files_or_a_person_are_refused_and_servers_are_left_out() {
+        let of = |text: &str| toml::from_str::<Layer>(text).unwrap();
+        for (text, word) in [
+            ("prices = \"/home/x/key\"", "--prices"),
+            ("prompts = \"p\"", "--prompts"),
+            ("library = [\"l\"]", "TLA_PATH"),
+            ("provider = \"handoff\"", "handoff"),
+        ] {
+            let message = refuse_for_workers(&of(text)).unwrap_err().message;
+            assert!(message.contains(word), "{message}");
+        }
+        let settings = of("model = \"m\"\nbase_url = \"http://10.0.0.5\"\nheap_mib = 900000\n");
+        assert!(refuse_for_workers(&settings).is_ok());
+        assert_eq!(of_this_machine(settings), of("model = \"m\""));
     }
 }

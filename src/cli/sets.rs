@@ -15,7 +15,7 @@ use crate::files;
 
 /// Names in the folder of all runs that are no runs.
 pub(super) const RESULTS: &str = "results.jsonl";
-const RESERVED: [&str; 2] = [RESULTS, "run.lock"];
+const RESERVED: [&str; 5] = [RESULTS, "run.lock", "journal", "artifacts", "conditional-writes"];
 
 /// One run of the product.
 #[derive(Debug, Clone)]

@@ -65,6 +65,12 @@ impl SharedPlace {
         names.map(|sha| run.read_text(sha).map_err(|error| store_failure(&error))).collect()
     }
 
+    /// Removes what an earlier process left after another one continued its run.
+    #[cfg(feature = "restate")]
+    pub(super) fn forget_takeover(&self) {
+        let _ = std::fs::remove_file(self.folder.join(TAKEN_OVER));
+    }
+
     /// Whether another process continued the run after the one here that wrote to it last.
     #[cfg(feature = "restate")]
     pub(super) fn was_taken_over(&self) -> bool {

@@ -1,6 +1,8 @@
 //! `tlaforge worker`: a stateless worker of an engine.
 
 use std::net::SocketAddr;
+#[cfg(feature = "restate")]
+use std::num::NonZeroU64;
 use std::num::NonZeroUsize;
 
 use clap::Args as ClapArgs;
@@ -53,10 +55,14 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     use super::fleet::{JOB, JobRunner, PROGRAM, VERSION, parse_address};
     use super::forge_job::{FORGE, ForgeWorker};
-    use super::run_place::RunPlace;
     use super::settings::load_settings;
     use super::signals::cancel_on_signals;
     use super::terminal::print_message;
+    use super::tools::tool_limits;
+    use crate::toolchain::memory_per_run_mib;
+    use tlaforge_store::Address;
+
+    use super::failure::Fails as _;
 
     let engine = parse_address(&args.engine)?;
     let advertise = args.advertise.as_deref().map(parse_address).transpose()?;
@@ -69,10 +75,8 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             "warning: without --identity-key, everyone who reaches this port can send jobs; see the page on fleets in the book",
         );
     }
-    for address in &args.runs {
-        // A word below, because a bucket alone is no place of a run.
-        RunPlace::at(&format!("{}/run", address.trim_end_matches('/')), args.cache.as_deref())?;
-    }
+    let runs = args.runs.iter().map(|address| Address::parse(address).fails(Exit::Usage)).collect::<Result<Vec<_>, _>>()?;
+    let capacity = args.capacity.map_or_else(super::mutate::processors, NonZeroUsize::get);
     let runner = Arc::new(JobRunner::new(load_settings(args.tools.layer())?));
     let cancel = cancel_on_signals();
     let mut jobs = vec![Job {
@@ -83,11 +87,15 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             Box::pin(async move { runner.run(&request).await.map_err(NoAnswer::Failed) })
         }),
     }];
-    if !args.runs.is_empty() {
+    if !runs.is_empty() {
+        // Together, the checkers of all runs get the memory of one.
+        let limits = tool_limits(&load_settings(args.tools.layer())?)?;
+        let heap_mib = NonZeroU64::new(memory_per_run_mib(&limits, capacity));
+        let tools = ToolArgs { heap_mib: heap_mib.or(args.tools.heap_mib), ..args.tools };
         let forge = Arc::new(ForgeWorker {
-            runs: args.runs,
+            runs,
             cache: args.cache,
-            tools: args.tools.to_flags(),
+            tools: tools.to_flags(),
             cancel: cancel.clone(),
         });
         let work = move |request| -> tlaforge_restate::JobFuture {
@@ -100,7 +108,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         engine,
         listen: args.listen,
         advertise,
-        capacity: args.capacity.map_or_else(super::mutate::processors, NonZeroUsize::get),
+        capacity,
         identity_keys: args.identity_key,
         program: PROGRAM,
         version: VERSION.to_owned(),

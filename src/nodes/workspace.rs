@@ -47,6 +47,10 @@ pub(super) fn lay_out(
 /// Writes a file into the workspace, unless it already has this content.
 pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Offered, NodeError> {
     let root = attempt.workspace();
+    // Names of documents and exemplars are in the journal, which may come from another person.
+    if !files::stays_below(path) {
+        return Err(RunError::UnsafeName { name: path.to_owned() }.into());
+    }
     let target = root.join(path);
     let sha = attempt.keep(text)?;
     if !files::read(&target, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {

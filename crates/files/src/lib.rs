@@ -8,6 +8,6 @@ mod sha;
 pub use atomic::{create_atomically, write_atomically};
 pub use reading::{
     LARGE, LOG, MEDIUM, SMALL, check_in_place, is_within, open, open_own, open_with, read, read_file, read_text,
-    read_text_within,
+    read_text_within, stays_below,
 };
 pub use sha::Sha;

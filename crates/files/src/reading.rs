@@ -118,6 +118,13 @@ pub fn check_in_place(file: &File, path: &Path) -> Result<()> {
     if (named.dev(), named.ino()) == (own.dev(), own.ino()) { Ok(()) } else { Err(gone("replaced")) }
 }
 
+/// Whether a relative path names a file below the folder that it is joined to, whatever is on the disk: it has no `..`, no root
+/// and no empty name.
+pub fn stays_below(path: &str) -> bool {
+    use std::path::Component;
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
 /// Whether `path`, with every link followed, is `folder` or below it. If it does not exist, only its components are checked.
 pub fn is_within(folder: &Path, path: &Path) -> bool {
     use std::path::Component;
@@ -132,6 +139,16 @@ mod tests {
     use super::*;
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_path_that_leads_out_of_its_folder_does_not_stay_below() {
+        for path in ["", ".", "..", "../x", "a/../../x", "a/..", "/x", "./x", "a/./../x"] {
+            assert!(!stays_below(path), "{path}");
+        }
+        for path in ["x", "a/x", "a//x", "..x", "a..b/x..", "a/./x"] {
+            assert!(stays_below(path), "{path}");
+        }
+    }
 
     #[test]
     fn only_regular_files_up_to_the_limit_are_read() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use restate_sdk::discovery;
 use restate_sdk::endpoint::{self, ContextInternal, Endpoint, ServiceOptions};
@@ -29,6 +29,8 @@ const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// The engine would pause a job after 70 attempts; a client that still waits for it ends it instead.
 const RETRY_ATTEMPTS: u64 = 1_000_000;
+/// Time between two signs of life on a connection, and time to answer one.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// How long answers can be asked for again.
 const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -111,6 +113,10 @@ impl Worker {
                     let Ok((stream, remote)) = accepted else { continue };
                     let connection = http2::Builder::new(TokioExecutor::new())
                         // The engine opens another connection for more, which may reach another worker.
+                        // A connection that was cut ends, and its jobs with it: the engine has sent them to another worker.
+                        .timer(TokioTimer::new())
+                        .keep_alive_interval(KEEP_ALIVE)
+                        .keep_alive_timeout(KEEP_ALIVE)
                         .max_concurrent_streams(u32::try_from(self.capacity).unwrap_or(u32::MAX).saturating_add(1))
                         .serve_connection(TokioIo::new(stream), HyperEndpoint::new(endpoint.clone()));
                     let connection = graceful.watch(connection);

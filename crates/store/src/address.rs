@@ -58,6 +58,13 @@ impl Address {
         self.url.as_str()
     }
 
+    /// Whether this is an address below another one, of the same store.
+    pub fn is_below(&self, above: &Self) -> bool {
+        let place = |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port());
+        let parts = self.prefix.prefix_match(&above.prefix).map(Iterator::count);
+        place(&self.url) == place(&above.url) && parts.is_some_and(|below| below > 0)
+    }
+
     /// A name for the working copy, the same on every machine.
     pub fn key(&self) -> String {
         Sha::digest(self.text()).as_str().to_owned()
@@ -125,6 +132,21 @@ mod tests {
         assert_eq!((address.text(), address.prefix().as_ref()), ("s3://bucket/team/specs", "team/specs"));
         assert_eq!(address.key(), Address::parse("s3://bucket/team/specs").unwrap().key());
         assert_eq!(Address::parse("file:///tmp/a%20b").unwrap().prefix().as_ref(), "tmp/a b");
+        let is_below = |inner: &str, outer: &str| Address::parse(inner).unwrap().is_below(&Address::parse(outer).unwrap());
+        for (inner, outer) in [("s3://b/runs/x", "s3://b/runs/"), ("file:///my runs/x/y", "file:///my%20runs")] {
+            assert!(is_below(inner, outer), "{inner}");
+        }
+        for (inner, outer) in [
+            ("s3://b/runs", "s3://b/runs"),
+            ("s3://b/runs2/x", "s3://b/runs"),
+            ("s3://c/runs/x", "s3://b/runs"),
+            ("gs://b/runs/x", "s3://b/runs"),
+            ("file:///runs/%2e%2e/home/x", "file:///runs"),
+            ("file:///runs/../home/x", "file:///runs"),
+            ("file:///runs/.\t./x", "file:///runs"),
+        ] {
+            assert!(!is_below(inner, outer), "{inner}");
+        }
         for wrong in [
             "http://host/x",
             "memory:///x",

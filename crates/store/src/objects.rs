@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt as _, PutMode};
+use tlaforge_files as files;
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
@@ -122,7 +123,16 @@ impl Objects {
     }
 
     pub(crate) async fn get(&self, path: &Path) -> Result<Bytes, Error> {
-        self.limited(async { self.store.get(path).await?.bytes().await }).await
+        let read = async {
+            let found = self.store.get(path).await?;
+            // Everything is in memory at once.
+            if found.meta.size > files::LARGE {
+                let source = format!("{path} has {} bytes, more than {}", found.meta.size, files::LARGE).into();
+                return Err(Error::NotSupported { source });
+            }
+            found.bytes().await
+        };
+        self.limited(read).await
     }
 
     /// Reads many objects, in this order.
@@ -133,7 +143,8 @@ impl Objects {
 
     /// The names of the objects in a folder, without those in folders inside of it.
     pub(crate) async fn list(&self, folder: &Path) -> Result<Vec<Path>, Error> {
-        self.limited(self.store.list(Some(folder)).map_ok(|meta| meta.location).try_collect()).await
+        let listed = self.limited(self.store.list_with_delimiter(Some(folder))).await?;
+        Ok(listed.objects.into_iter().map(|meta| meta.location).collect())
     }
 
     async fn limited<T>(&self, request: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {

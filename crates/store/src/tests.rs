@@ -262,7 +262,7 @@ fn a_working_copy_that_differs_is_set_aside_and_never_merged() {
     for (number, text) in (1..).zip(&different) {
         std::fs::write(&path, text).unwrap();
         let aside = bench.connect("a").update().unwrap().set_aside.unwrap();
-        assert_eq!(aside, bench.folder("a").with_extension(format!("set-aside-{number}")));
+        assert_eq!(aside, bench.folder("a").with_file_name(format!(".a.set-aside-{number}")));
         assert_eq!(std::fs::read_to_string(aside.join("journal.jsonl")).unwrap(), *text);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
     }
@@ -284,7 +284,7 @@ fn a_damaged_store_is_an_error_that_names_the_object_and_changes_nothing() {
         assert!(matches!(&error, SharedStoreError::Damaged { .. }), "{error}");
         assert!(error.to_string().contains(object), "{error}");
         assert_eq!(std::fs::read(bench.folder(machine).join("journal.jsonl")).ok(), before);
-        assert!(!bench.folder(machine).with_extension("set-aside-1").exists());
+        assert!(!bench.folder(machine).with_file_name(format!(".{machine}.set-aside-1")).exists());
     };
     bench.delete(&group(2));
     refused("b", &group(3));

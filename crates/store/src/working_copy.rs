@@ -76,9 +76,15 @@ impl Groups {
 }
 
 impl SharedRun {
+    /// A hidden name beside the working copy, which may have siblings with names of any kind.
+    fn beside(&self, what: &str) -> PathBuf {
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        self.folder.with_file_name(format!(".{name}.{what}"))
+    }
+
     /// Keeps other processes of this machine from updating the working copy, until the file is dropped.
     pub fn lock_working_copy(&self) -> Result<File, SharedStoreError> {
-        let path = self.folder.with_extension("lock");
+        let path = self.beside("working-copy.lock");
         let locked = self.folder.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| {
             let file = files::open_own(&path)?;
             file.lock()?;
@@ -242,7 +248,7 @@ impl SharedRun {
 
     /// Moves the working copy to a name that is free.
     fn set_aside(&self) -> Result<PathBuf, SharedStoreError> {
-        let free = (1..).map(|n| self.folder.with_extension(format!("set-aside-{n}"))).find(|path| !path.exists());
+        let free = (1..).map(|n| self.beside(&format!("set-aside-{n}"))).find(|path| !path.exists());
         let to = free.expect("some number is free");
         std::fs::rename(&self.folder, &to).map_err(|source| SharedStoreError::Io {
             what: "move",

@@ -16,8 +16,9 @@ use crate::pipeline::policy::{
     Admitted, CausalView, Judgement, PredictedVerdicts, PredictedViolation, RuleMonitor, RuleMonitorError,
 };
 use crate::pipeline::records::{
-    Branch, Entry, Record, RuleEnd, RunEvent, RunView, Settings, Spent, StoredFile, record, restorations, reviewed,
+    Branch, Entry, Record, Revision, RuleEnd, RunEvent, RunView, Settings, Spent, StoredFile, record, restorations, reviewed,
 };
+use crate::tla::is_module_name;
 use crate::temporal::PrefixVerdict;
 use crate::temporal::causal::CausalError;
 
@@ -46,6 +47,9 @@ pub enum RunError {
     },
     #[error("{folder} holds no run (there is no journal.jsonl in it)")]
     NoRun { folder: PathBuf },
+    /// A file with this name could be outside of the run folder.
+    #[error("the journal names a file {name:?}, which could be outside of the run folder")]
+    UnsafeName { name: String },
     /// What is written to the folder alone would never reach the shared store.
     #[error("{folder} is only the working copy of {address}")]
     WorkingCopy { folder: PathBuf, address: String },
@@ -124,6 +128,11 @@ impl Run {
         let (mut view, mut causal_view) = (RunView::default(), CausalView::new());
         for entry in journal.entries() {
             Ledger::apply(&mut view, &mut causal_view, entry)?;
+        }
+        // They become names of files, and the journal may come from another person.
+        let modules = view.revisions.iter().map(Revision::module_name).chain([view.module_name()]);
+        if let Some(name) = modules.into_iter().find(|name| !is_module_name(name)) {
+            return Err(RunError::UnsafeName { name: format!("{name}.tla") });
         }
         if let Some(observer) = environment.observer {
             journal.observe(observer);
