@@ -102,7 +102,7 @@ impl LoadBalancer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (workers, ending): (Arc<Mutex<Vec<_>>>, Arc<AtomicBool>) = Arc::default();
+        let (workers, ending): (Arc<Mutex<Vec<_>>>, Arc<AtomicBool>) = (Arc::default(), Arc::default());
         let (own_workers, own_ending) = (workers.clone(), ending.clone());
         let thread = std::thread::spawn(move || {
             for (turn, client) in listener.incoming().enumerate() {
