@@ -115,7 +115,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         jobs,
     };
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {
-        WorkerError::Refused { .. } | WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),
+        WorkerError::Refused { .. } => Failure::new(Exit::Tool, error.to_string())
+            .hint("--engine takes the address of the server's admin API, by default port 9070"),
+        WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),
         WorkerError::Listen { .. } | WorkerError::IdentityKey { .. } => Failure::usage(error.to_string()),
     })?;
     Ok(Exit::Ok)

@@ -29,7 +29,7 @@ impl RestateServer {
         let data = folder.join("data");
         let settings = format!(
             "bind-ip = '127.0.0.1'\nbind-port = {node}\nbase-dir = '{}'\ndisable-telemetry = true\n\
-             default-num-partitions = 1\nrocksdb-total-memory-size = '64MB'\n\
+             default-num-partitions = 1\nrocksdb-total-memory-size = '64MB'\nrocksdb-disable-wal-compression = true\n\
              [admin]\nbind-port = {admin}\n[ingress]\nbind-port = {ingress}\n[worker.invoker]\n{invoker}\n",
             data.display()
         );
@@ -76,7 +76,7 @@ impl RestateServer {
         format!("http://127.0.0.1:{}", self.admin)
     }
 
-    /// Everything that it stores.
+    /// The folder of everything that it stores; what it wrote since its start is not compressed.
     pub fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
@@ -102,7 +102,7 @@ impl LoadBalancer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (workers, ending): (Arc<Mutex<Vec<_>>>, Arc<AtomicBool>) = Arc::default();
+        let (workers, ending): (Arc<Mutex<Vec<_>>>, Arc<AtomicBool>) = (Arc::default(), Arc::default());
         let (own_workers, own_ending) = (workers.clone(), ending.clone());
         let thread = std::thread::spawn(move || {
             for (turn, client) in listener.incoming().enumerate() {
