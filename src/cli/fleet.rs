@@ -13,13 +13,13 @@ use super::engine::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::fleet_checks::{CheckJob, RemoteToolchain};
 use super::terminal::print_message;
-use super::tools::create_quick_toolchain;
+use super::tools::{create_quick_toolchain, tool_limits};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::files::Sha;
 use crate::mutation::{Engine, Judge, Judgement, Mutant, MutantJob};
 use crate::process::Cancel;
-use crate::toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain};
+use crate::toolchain::{BoxFuture, LibraryToolchain, Limits, ToolContext, ToolError, Toolchain, memory_per_run_mib};
 use tlaforge_restate::{CallError, Client, EngineAddress};
 
 pub(super) const PROGRAM: &str = "tlaforge";
@@ -75,7 +75,8 @@ pub(super) fn connect(
     }
     let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
     let client = Client::new(address, PROGRAM, VERSION, JOB, patience, print_message).fails(Exit::Tool)?;
-    Ok(Some(Connection { client, checker, tools: OnceCell::new() }))
+    let key = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
+    Ok(Some(Connection { client, checker, tools: OnceCell::new(), key }))
 }
 
 /// Sends jobs to an engine.
@@ -84,6 +85,9 @@ pub(super) struct Connection {
     checker: CheckerChoice,
     /// The versions of the tools, once they are known.
     tools: OnceCell<String>,
+    /// A random number. Nobody can guess the keys of this process and occupy them, and no answer of an earlier one is taken,
+    /// which may have been that time was short.
+    key: String,
 }
 
 impl Connection {
@@ -92,7 +96,8 @@ impl Connection {
     }
 
     pub(super) fn toolchain(self: Arc<Self>, local: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
-        Box::new(RemoteToolchain { connection: self, local })
+        // Workers have no libraries: what a specification needs of them is sent with it.
+        Box::new(LibraryToolchain::new(RemoteToolchain { connection: self, local }))
     }
 
     pub(super) async fn cancel_submitted(&self) {
@@ -109,12 +114,12 @@ impl Connection {
     ) -> Result<T, ToolError> {
         let answer = async {
             let failed = |what: String| ToolError::WorkerFailed(format!("{name}: {what}"));
-            let tools = self.tools.get_or_try_init(|| async { Ok::<_, ToolError>(local.info(cx).await?.version) });
+            let tools = self.tools.get_or_try_init(|| local.versions(cx));
             let tools = tools.await?.clone();
             let request = Request { tlaforge: VERSION.to_owned(), checker: self.checker, tools, work };
             let request = serde_json::to_vec(&request).expect("a request is plain data");
-            // Of everything that determines the answer.
-            let key = Sha::digest(&request);
+            // The same job is done once, however often it is submitted.
+            let key = Sha::digest([self.key.as_bytes(), &request].concat());
             let answer = self.client.call(None, key.as_str(), &request).await.map_err(|error| match error {
                 CallError::Unavailable { .. } => ToolError::Unavailable(error.to_string()),
                 CallError::TooLarge { .. } => failed(format!("{error}; check this specification without --engine")),
@@ -160,6 +165,8 @@ impl Engine for MutantEngine<'_> {
 /// What a worker has: its settings, and tools for each checker, created when a job first needs them.
 pub(super) struct JobRunner {
     settings: Settings,
+    /// Memory for each job in MiB: together, they get the memory of one check.
+    heap_mib: u64,
     prepared: Mutex<Vec<(CheckerChoice, Arc<PreparedTools>)>>,
 }
 
@@ -169,8 +176,10 @@ struct PreparedTools {
 }
 
 impl JobRunner {
-    pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, prepared: Mutex::default() }
+    /// For this number of jobs at a time.
+    pub(super) fn new(settings: Settings, capacity: usize) -> Result<Self, Failure> {
+        let heap_mib = memory_per_run_mib(&tool_limits(&settings)?, capacity);
+        Ok(Self { settings, heap_mib, prepared: Mutex::default() })
     }
 
     /// The answer as JSON, or why this machine cannot do it: that says nothing about the specification.
@@ -185,12 +194,13 @@ impl JobRunner {
         if tlaforge != VERSION {
             return Err(format!("this worker has tlaforge {VERSION}, and the job is of {tlaforge}"));
         }
-        let Request { checker, tools, work, .. } =
+        let Request { checker, tools, mut work, .. } =
             serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))?;
-        let (limit, modules) = match &work {
-            Work::Mutant(job) => (job.check, &job.allowed_modules),
-            Work::Check(job) => (job.check, &job.allowed_modules),
+        let (limit, modules, heap_mib) = match &mut work {
+            Work::Mutant(job) => (job.check, &job.allowed_modules, &mut job.heap_mib),
+            Work::Check(job) => (job.check, &job.allowed_modules, &mut job.heap_mib),
         };
+        *heap_mib = Some(heap_mib.unwrap_or(self.heap_mib).min(self.heap_mib));
         if limit > MAX_CHECK {
             return Err(format!("a time limit of {} s is too long", limit.as_secs()));
         }
@@ -222,7 +232,7 @@ impl JobRunner {
         let toolchain =
             create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR)).map_err(|f| f.message)?.toolchain;
         let cx = ToolContext { limits: &Limits::default(), cancel: &Cancel::new(), progress: &|_| {} };
-        let version = toolchain.info(&cx).await.map_err(|e| e.to_string())?.version;
+        let version = toolchain.versions(&cx).await.map_err(|e| e.to_string())?;
         let prepared = Arc::new(PreparedTools { toolchain, version });
         all.push((checker, prepared.clone()));
         Ok(prepared)

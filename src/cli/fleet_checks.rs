@@ -31,7 +31,7 @@ pub(super) struct CheckJob {
     cfg_text: String,
     /// Time limit of each run of the checker.
     pub check: Duration,
-    heap_mib: Option<u64>,
+    pub heap_mib: Option<u64>,
     workers: Option<usize>,
     pub allowed_modules: Vec<String>,
 }
@@ -60,6 +60,8 @@ impl CheckJob {
             Method::DecideEach => tools.decide_each(&request, &cx).await,
         };
         match checked {
+            // A checker that was killed says nothing either.
+            Err(error @ ToolError::Broke { .. }) => Err(error.to_string()),
             Err(error) if error.is_fatal() => Err(error.to_string()),
             Err(error) => Ok(Err(error)),
             Ok(mut checked) => {

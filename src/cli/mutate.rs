@@ -453,7 +453,10 @@ async fn judge_mutants(
                 });
             }
         };
-        results.append(&judgement).fails(Exit::Usage)?;
+        if let Err(failure) = results.append(&judgement).fails(Exit::Usage) {
+            engine.cancel_submitted().await;
+            return Err(failure);
+        }
         bar.inc(1);
         if judgement.outcome == Outcome::Survived {
             bar.suspend(|| print_message(&mutant_line(&judgement)));

@@ -101,6 +101,8 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
         }
         tests.push(test);
     }
+    // A test that failed may have left its job behind.
+    tools.cancel_submitted().await;
     tests.sort_by(|a, b| a.name.cmp(&b.name));
     let skipped = found - tests.len();
     let findings = || test_findings(&tests, skipped, began.elapsed()).with_contradiction(contradictions.has_any());

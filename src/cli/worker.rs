@@ -77,7 +77,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     }
     let runs = args.runs.iter().map(|address| Address::parse(address).fails(Exit::Usage)).collect::<Result<Vec<_>, _>>()?;
     let capacity = args.capacity.map_or_else(super::mutate::processors, NonZeroUsize::get);
-    let runner = Arc::new(JobRunner::new(load_settings(args.tools.layer())?));
+    let runner = Arc::new(JobRunner::new(load_settings(args.tools.layer())?, capacity)?);
     let cancel = cancel_on_signals();
     let mut jobs = vec![Job {
         name: JOB,

@@ -50,7 +50,7 @@ pub struct MutantJob {
     version: String,
     /// Time limit of each run of the checker.
     pub check: Duration,
-    heap_mib: Option<u64>,
+    pub heap_mib: Option<u64>,
     pub allowed_modules: Vec<String>,
 }
 

@@ -13,8 +13,10 @@ use tokio::sync::{OnceCell, RwLock};
 use crate::address::{AddressError, EngineAddress, QUICK, Reply, SendError, send};
 use crate::{Answer, MAX_MESSAGE_BYTES, service_name};
 
-/// Time that one request waits for an answer. Then the state of the job is looked at, and the request sent again.
+/// Time that one request waits for an answer. Then the client queries the job's status, and sends the request again.
 const POLL: Duration = Duration::from_secs(10);
+/// Time limit of a request that carries a whole message.
+const TRANSFER: Duration = Duration::from_secs(120);
 /// Times between attempts to reach the engine.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
 /// How often a job is submitted that a worker could not do: the next worker may be able to.
@@ -48,8 +50,8 @@ pub struct Client {
     trouble: Mutex<Option<Trouble>>,
     /// Jobs of this client without an answer yet.
     submitted: Arc<Mutex<BTreeSet<String>>>,
-    /// Held for reading while a job is submitted, so that none is missed when all are cancelled.
-    submitting: Arc<RwLock<()>>,
+    /// Held for reading while a job is submitted, so that none is missed when all are cancelled. True after that.
+    submitting: Arc<RwLock<bool>>,
 }
 
 /// A time without progress.
@@ -64,16 +66,26 @@ enum Attempt {
     Done(Box<RawValue>),
     /// A worker or the engine answered that the job has no result.
     Failed(String),
-    /// Nothing is known of the job; it may be submitted or not.
-    Lost(String),
+    /// The job's state is unknown; it may be submitted or not.
+    Unknown(String),
+}
+
+/// What the engine says of a job without an answer.
+enum Progress {
+    /// A worker has it.
+    Running,
+    /// It has an answer.
+    Ended,
+    /// It waits for its turn.
+    Waiting,
+    /// Why no worker takes it.
+    Obstacle(String),
 }
 
 #[derive(Deserialize)]
 struct Submitted {
     #[serde(rename = "invocationId")]
     id: String,
-    /// `Accepted`, or `PreviouslyAccepted` if there is a job with this key.
-    status: String,
 }
 
 impl Submitted {
@@ -109,8 +121,8 @@ impl Client {
         })
     }
 
-    /// The JSON that a worker answers to this request. Requests with the same key get the same answer for a day. `object` is for
-    /// jobs that name one: a part of a URL, at most one job of which runs at a time.
+    /// The JSON that a worker answers to this request. Nobody else may know `key`: requests with the same key get the same answer
+    /// for a day. `object` is the key of a virtual object, a part of a URL; at most one of its jobs runs at a time.
     pub async fn call(&self, object: Option<&str>, key: &str, request: &[u8]) -> Result<Box<RawValue>, CallError> {
         if request.len() > MAX_MESSAGE_BYTES {
             return Err(CallError::TooLarge { bytes: request.len() });
@@ -129,7 +141,7 @@ impl Client {
                         return Err(CallError::Failed(what));
                     }
                 }
-                Attempt::Lost(what) => self.wait_or_give_up(what)?,
+                Attempt::Unknown(what) => self.wait_or_give_up(what)?,
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSES[1]);
@@ -138,18 +150,25 @@ impl Client {
 
     /// Ends the jobs of this client that have no answer yet. Jobs that an earlier client submitted are not ended.
     pub async fn cancel_submitted(&self) {
-        let _all = self.submitting.write().await;
+        *self.submitting.write().await = true;
         let ids = std::mem::take(&mut *self.submitted.lock().unwrap_or_else(PoisonError::into_inner));
         let mut requests = tokio::task::JoinSet::new();
+        let failed = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         for id in ids {
+            let failed = failed.clone();
             let request = self.http.patch(self.engine.join(&format!("/invocations/{id}/kill")));
             requests.spawn(async move {
                 if let Err(error) = send(request, QUICK).await {
+                    failed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     tracing::debug!(%id, what = error.what, "a job could not be cancelled");
                 }
             });
         }
         while requests.join_next().await.is_some() {}
+        match failed.load(std::sync::atomic::Ordering::Relaxed) {
+            0 => {}
+            count => (self.note)(&format!("{count} submitted jobs could not be cancelled; they may still run")),
+        }
     }
 
     async fn attempt(&self, object: Option<&str>, key: &str, request: &[u8]) -> Result<Attempt, CallError> {
@@ -162,15 +181,23 @@ impl Client {
             Err(attempt) => return Ok(attempt),
         };
         let attach = ingress.join(&format!("/restate/invocation/{id}/attach"));
+        let mut limit = POLL;
         loop {
-            match send(self.http.get(&attach), POLL).await {
-                Err(SendError { timed_out: true, .. }) => match self.find_obstacle(&id).await {
-                    None => self.end_trouble(),
-                    Some(what) => self.wait_or_give_up(what)?,
+            match send(self.http.get(&attach), limit).await {
+                Err(SendError { timed_out: true, .. }) => match self.find_progress(&id).await {
+                    Progress::Running => self.end_trouble(),
+                    // Its answer takes longer than that.
+                    Progress::Ended if limit == POLL => limit = TRANSFER,
+                    Progress::Ended => self.wait_or_give_up("the engine sends no answer in time".to_owned())?,
+                    Progress::Waiting => {}
+                    Progress::Obstacle(what) => self.wait_or_give_up(what)?,
                 },
-                Err(error) => return Ok(Attempt::Lost(unreachable(&error))),
+                Err(error) => return Ok(Attempt::Unknown(unreachable(&error))),
                 Ok(reply) => {
                     let attempt = read_answer(&reply);
+                    if matches!(attempt, Attempt::Unknown(_)) {
+                        return Ok(attempt);
+                    }
                     self.forget(&id);
                     if matches!(attempt, Attempt::Failed(_)) {
                         // Otherwise the same key gets the same failure for a day.
@@ -200,24 +227,25 @@ impl Client {
         // A task, because it must end even if nobody waits for this call any more: otherwise the job is not known here, and
         // runs although it was cancelled.
         let task = tokio::spawn(async move {
-            let _submitting = submitting.read_owned().await;
-            let reply = send(request, QUICK).await;
+            let was_cancelled = submitting.read_owned().await;
+            if *was_cancelled {
+                return Err(SendError { timed_out: false, what: "it was cancelled".to_owned() });
+            }
+            let reply = send(request, TRANSFER).await;
             let accepted = reply.as_ref().ok().and_then(|reply| serde_json::from_slice::<Submitted>(&reply.body).ok());
-            if let Some(Submitted { id, status }) = accepted.filter(Submitted::is_valid)
-                && status == "Accepted"
-            {
+            if let Some(Submitted { id }) = accepted.filter(Submitted::is_valid) {
                 submitted.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
             }
             reply
         });
-        let reply = task.await.map_err(|error| Attempt::Lost(error.to_string()))?;
-        let reply = reply.map_err(|error| Attempt::Lost(unreachable(&error)))?;
+        let reply = task.await.map_err(|error| Attempt::Unknown(error.to_string()))?;
+        let reply = reply.map_err(|error| Attempt::Unknown(unreachable(&error)))?;
         if reply.status == 404 {
-            return Err(Attempt::Lost(self.missing_worker().await));
+            return Err(Attempt::Unknown(self.missing_worker().await));
         }
         if !reply.is_success() {
             let what = format!("the engine does not take the job: {}", reply.message());
-            return Err(if reply.status >= 500 { Attempt::Lost(what) } else { Attempt::Failed(what) });
+            return Err(if reply.status >= 500 { Attempt::Unknown(what) } else { Attempt::Failed(what) });
         }
         let submitted = serde_json::from_slice(&reply.body).ok().filter(Submitted::is_valid);
         Ok(submitted.ok_or_else(|| not_restate(&reply))?.id)
@@ -229,7 +257,7 @@ impl Client {
 
     async fn find_ingress(&self) -> Result<EngineAddress, Attempt> {
         let reply = send(self.http.get(self.engine.join("/version")), QUICK).await;
-        let reply = reply.map_err(|error| Attempt::Lost(unreachable(&error)))?;
+        let reply = reply.map_err(|error| Attempt::Unknown(unreachable(&error)))?;
         let object: Value = serde_json::from_slice(&reply.body).map_err(|_| not_restate(&reply))?;
         let address = object["ingress_endpoint"].as_str().ok_or_else(|| not_restate(&reply))?;
         address.parse().map_err(|e: AddressError| {
@@ -252,13 +280,12 @@ impl Client {
         format!("no worker of {program} {version} is registered{others}")
     }
 
-    /// Why a submitted job does not run; `None` if a worker has it.
-    async fn find_obstacle(&self, id: &str) -> Option<String> {
+    async fn find_progress(&self, id: &str) -> Progress {
         let query = format!("SELECT status, last_failure FROM sys_invocation WHERE id = '{id}'");
         let request = self.http.post(self.engine.join("/query")).header("accept", "application/json");
         let reply = match send(request.json(&json!({"query": query})), QUICK).await {
             Ok(reply) => reply,
-            Err(error) => return Some(unreachable(&error)),
+            Err(error) => return Progress::Obstacle(unreachable(&error)),
         };
         let object: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         let row = &object["rows"][0];
@@ -266,11 +293,13 @@ impl Client {
             Some("backing-off" | "paused") => {
                 let failure = row["last_failure"].as_str().unwrap_or("unknown reason");
                 let failure = failure.lines().next().unwrap_or_default();
-                Some(format!("no worker takes the job: {}", failure.chars().take(200).collect::<String>()))
+                let failure = failure.chars().take(200).collect::<String>();
+                Progress::Obstacle(format!("no worker takes the job: {failure}"))
             }
-            // It may also have ended right now.
-            Some(_) => None,
-            None => Some(format!("the engine does not say how the job is: {}", reply.message())),
+            Some("running" | "suspended") => Progress::Running,
+            Some("completed") => Progress::Ended,
+            Some(_) => Progress::Waiting,
+            None => Progress::Obstacle(format!("the engine does not report the job's status: {}", reply.message())),
         }
     }
 
@@ -296,7 +325,11 @@ impl Client {
 
 fn read_answer(reply: &Reply) -> Attempt {
     if !reply.is_success() {
-        return Attempt::Failed(format!("the engine has no result: {}", reply.message()));
+        let what = format!("the engine has no result: {}", reply.message());
+        // A proxy, or a server that starts, says nothing of the job. Restate reports an end in its JSON.
+        let is_end = serde_json::from_slice::<Value>(&reply.body).is_ok_and(|body| body["message"].is_string());
+        let is_elsewhere = matches!(reply.status, 429 | 502..=504);
+        return if is_end && !is_elsewhere { Attempt::Failed(what) } else { Attempt::Unknown(what) };
     }
     match serde_json::from_slice(&reply.body) {
         Ok(Answer::Done(answer)) => Attempt::Done(answer),
@@ -312,5 +345,5 @@ fn unreachable(error: &SendError) -> String {
 /// Something else answers at this address, or only a proxy while the engine starts.
 fn not_restate(reply: &Reply) -> Attempt {
     let what = format!("this is not the admin address of a Restate server: {}", reply.message());
-    if reply.status >= 500 { Attempt::Lost(what) } else { Attempt::Failed(what) }
+    if reply.status >= 500 { Attempt::Unknown(what) } else { Attempt::Failed(what) }
 }

@@ -19,7 +19,7 @@ use tlaforge_process::Cancel;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::address::{EngineAddress, QUICK, send};
+use crate::address::{EngineAddress, QUICK, Reply, send};
 use crate::{Answer, MAX_MESSAGE_BYTES, service_name};
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
@@ -29,6 +29,8 @@ const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// The engine would pause a job after 70 attempts; a client that still waits for it ends it instead.
 const RETRY_ATTEMPTS: u64 = 1_000_000;
+/// Time for the answers of the last jobs after SIGTERM.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Time between two signs of life on a connection, and time to answer one.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// How long answers can be asked for again.
@@ -110,7 +112,11 @@ impl Worker {
                 }
                 accepted = listener.accept() => {
                     // A connection that ended before it was accepted is not an error of the listener.
-                    let Ok((stream, remote)) = accepted else { continue };
+                    let Ok((stream, remote)) = accepted else {
+                        // There may be too many open files.
+                        tokio::time::sleep(RETRY_INTERVALS[0]).await;
+                        continue;
+                    };
                     let connection = http2::Builder::new(TokioExecutor::new())
                         // The engine opens another connection for more, which may reach another worker.
                         // A connection that was cut ends, and its jobs with it: the engine has sent them to another worker.
@@ -135,8 +141,29 @@ impl Worker {
         if running > 0 {
             note(&format!("finishing {running} running; new ones go to other workers"));
         }
-        graceful.shutdown().await;
+        let ended = async {
+            while turns.available_permits() < self.capacity {
+                tokio::time::sleep(RETRY_INTERVALS[0]).await;
+            }
+            // For the last answers. A connection that never said anything would keep the worker for ever.
+            tokio::time::sleep(LAST_ANSWERS).await;
+        };
+        tokio::select! {
+            () = graceful.shutdown() => {}
+            () = ended => {}
+        }
         Ok(())
+    }
+
+    /// A service of this worker that the engine has not found at the address, by its answer to a registration.
+    fn find_unregistered(&self, reply: &Reply) -> Option<String> {
+        let object: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let has = |name: &String| {
+            let services = object["services"].as_array().into_iter().flatten();
+            services.filter_map(|service| service["name"].as_str()).any(|found| found == name)
+        };
+        let names = self.jobs.iter().map(|job| service_name(self.program, &self.version, Some(job.name)));
+        names.into_iter().find(|name| !has(name))
     }
 
     /// Registers the worker, and waits for an engine that cannot be reached yet.
@@ -151,7 +178,11 @@ impl Worker {
         let mut pause = RETRY_INTERVALS[0];
         loop {
             let what = match send(http.post(self.engine.join("/deployments")).json(&request), QUICK).await {
-                Ok(reply) if reply.is_success() => return Ok(()),
+                Ok(reply) if reply.is_success() => match self.find_unregistered(&reply) {
+                    None => return Ok(()),
+                    // Another version answers at the address that this one advertises.
+                    Some(service) => format!("the engine did not find {service} at {deployment}"),
+                },
                 // The engine cannot reach the advertised address, perhaps not yet, or starts.
                 Ok(reply) if reply.status >= 500 => reply.message(),
                 Ok(reply) => {
@@ -209,6 +240,12 @@ impl restate_sdk::service::Service for Dispatcher {
                 return Err(endpoint::Error::unknown_handler(context.service_name(), context.handler_name()));
             }
             let (input, _) = context.input::<Vec<u8>>().await;
+            if input.len() > MAX_MESSAGE_BYTES {
+                let what = format!("the request has {} bytes, more than {MAX_MESSAGE_BYTES}", input.len());
+                context.handle_handler_result(Ok(answer(Err(what))));
+                context.end();
+                return Ok(());
+            }
             let result: HandlerResult<Vec<u8>> = match turns.acquire().await {
                 Err(_) => Err(given_back()),
                 Ok(_turn) => match (job.work)(input).await {

@@ -334,6 +334,11 @@ pub trait Toolchain: Send + Sync {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>>;
 
+    /// The versions of all tools that can decide a check. Two machines with the same versions decide alike.
+    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async move { Ok(self.info(cx).await?.version) })
+    }
+
     /// The tools that were found, for `doctor` and for reports.
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>>;
 }

@@ -123,4 +123,8 @@ impl Toolchain for FallbackToolchain {
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         self.first.info(cx)
     }
+
+    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async move { Ok(format!("{}, then {}", self.first.versions(cx).await?, self.second.versions(cx).await?)) })
+    }
 }

@@ -92,4 +92,8 @@ impl<T: Toolchain> Toolchain for LibraryToolchain<T> {
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         self.inner.info(cx)
     }
+
+    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
+        self.inner.versions(cx)
+    }
 }

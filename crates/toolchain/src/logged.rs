@@ -151,4 +151,8 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         self.inner.info(cx)
     }
+
+    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
+        self.inner.versions(cx)
+    }
 }
