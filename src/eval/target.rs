@@ -374,16 +374,16 @@ impl<'a> TargetJudge<'a> {
             }
             Err(error) => (Vec::new(), Err(reason_or_fatal(error)?)),
         };
-        let took = match &outcome {
-            // Without the time that it waits for another machine.
-            Ok(outcome) => Duration::try_from_secs_f64(outcome.statistics.reported_seconds()).unwrap_or_default(),
-            Err(_) => began.elapsed(),
-        };
         let own_name = |called: &String| {
             let (name, _) = inserted.names.iter().find(|(_, known)| *known == called)?;
             properties.contains(&name.as_str()).then(|| name.clone())
         };
-        Ok(CheckRun { violated: violated.iter().filter_map(own_name).collect(), outcome, names: inserted.names, took })
+        Ok(CheckRun {
+            violated: violated.iter().filter_map(own_name).collect(),
+            outcome,
+            names: inserted.names,
+            took: began.elapsed(),
+        })
     }
 }
 
