@@ -46,8 +46,10 @@ impl Fleet {
         refuse_for_workers(&settings)?;
         for name in ["prompts", "exemplars"] {
             if default_folder(name)?.is_some() {
-                return Err(Failure::usage(format!("a run would use the folder {name} here, which workers do not have"))
-                    .hint("run the command in another folder, or forge without --engine"));
+                return Err(Failure::usage(format!(
+                    "a run would use the folder {name} here, which workers do not have"
+                ))
+                .hint("run the command in another folder, or forge without --engine"));
             }
         }
         for document in &files {

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use clap::Args as ClapArgs;
 
-use super::environment::clock;
 use super::engine::EngineArgs;
+use super::environment::clock;
 use super::failure::{Fails, Failure};
 use super::forge::exit_status;
 use super::forge_args::ForgeArgs;
@@ -83,8 +83,10 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
     }
     if limit_usd.is_some() && args.engine.engine.is_some() {
-        return Err(Failure::usage("--max-cost cannot be used with --engine: this process sees none of the costs in time")
-            .hint("set max_cost for each run in the table"));
+        return Err(Failure::usage(
+            "--max-cost cannot be used with --engine: this process sees none of the costs in time",
+        )
+        .hint("set max_cost for each run in the table"));
     }
     let mut flags = args.forge.layer();
     flags.max_cost = None;
@@ -129,7 +131,8 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     }
     let open: Vec<&PlannedRun> =
         planned.iter().zip(&known).filter(|(_, known)| known.result.is_none()).map(|(run, _)| run).collect();
-    let usual = || args.engine.default_jobs().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let usual =
+        || args.engine.default_jobs().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let jobs = args.jobs.map_or_else(usual, usize::from);
     all.parallel_runs = jobs.min(open.len()).max(1);
     all.cancel = cancel_on_signals();
@@ -384,12 +387,13 @@ impl AllRuns<'_> {
             self.refuse_other_run(&start, &view, &folder)?;
         }
         let policy = self.policy.map(|path| {
-            let text = read_policy_text(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
+            let text =
+                read_policy_text(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
             Ok((path.display().to_string(), text))
         });
         let work = NewWork {
             documents: read_documents(&start.docs).fails(Exit::Usage)?,
-            interface: start.interface,
+            interface: start.interface.clone(),
             settings: start.settings.given.clone(),
             objective: self.objective.clone(),
             policy: policy.transpose()?,
@@ -406,7 +410,8 @@ impl AllRuns<'_> {
         if end.status == Exit::Defect.code() {
             // The reports are on the worker; their place here says so for later calls.
             let reports = folder.join("defects");
-            let written = std::fs::create_dir_all(&reports).and_then(|()| write_atomically(&reports.join("worker.txt"), end.errors.as_bytes()));
+            let written = std::fs::create_dir_all(&reports)
+                .and_then(|()| write_atomically(&reports.join("worker.txt"), end.errors.as_bytes()));
             written.map_err(|e| Failure::usage(format!("cannot write {}: {e}", reports.display())))?;
         }
         let exit = exit_of(&view, &folder);

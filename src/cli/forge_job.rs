@@ -244,8 +244,10 @@ pub(super) fn of_this_machine(settings: Layer) -> Layer {
 pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
     let Layer { provider, recording, record, prompts, exemplars, prices, library, .. } = settings;
     if provider.as_deref() == Some("handoff") {
-        return Err(Failure::usage("the provider handoff cannot be used with --engine: nobody sees the requests on a worker")
-            .hint("choose another provider, or forge without --engine"));
+        return Err(Failure::usage(
+            "the provider handoff cannot be used with --engine: nobody sees the requests on a worker",
+        )
+        .hint("choose another provider, or forge without --engine"));
     }
     let named = [
         ("a recording (--recording)", recording.is_some()),
@@ -256,8 +258,10 @@ pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
         ("a library (--library, TLA_PATH)", !library.is_empty()),
     ];
     match named.into_iter().find(|(_, is_named)| *is_named) {
-        Some((what, _)) => Err(Failure::usage(format!("the settings name {what}: files of this machine, which workers do not have"))
-            .hint("forge without --engine to use them")),
+        Some((what, _)) => {
+            Err(Failure::usage(format!("the settings name {what}: files of this machine, which workers do not have"))
+                .hint("forge without --engine to use them"))
+        }
         None => Ok(()),
     }
 }

@@ -75,7 +75,8 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             "warning: without --identity-key, everyone who reaches this port can send jobs; see the page on fleets in the book",
         );
     }
-    let runs = args.runs.iter().map(|address| Address::parse(address).fails(Exit::Usage)).collect::<Result<Vec<_>, _>>()?;
+    let runs =
+        args.runs.iter().map(|address| Address::parse(address).fails(Exit::Usage)).collect::<Result<Vec<_>, _>>()?;
     let capacity = args.capacity.map_or_else(super::mutate::processors, NonZeroUsize::get);
     let runner = Arc::new(JobRunner::new(load_settings(args.tools.layer())?, capacity)?);
     let cancel = cancel_on_signals();
@@ -92,12 +93,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         let limits = tool_limits(&load_settings(args.tools.layer())?)?;
         let heap_mib = NonZeroU64::new(memory_per_run_mib(&limits, capacity));
         let tools = ToolArgs { heap_mib: heap_mib.or(args.tools.heap_mib), ..args.tools };
-        let forge = Arc::new(ForgeWorker {
-            runs,
-            cache: args.cache,
-            tools: tools.to_flags(),
-            cancel: cancel.clone(),
-        });
+        let forge = Arc::new(ForgeWorker { runs, cache: args.cache, tools: tools.to_flags(), cancel: cancel.clone() });
         let work = move |request| -> tlaforge_restate::JobFuture {
             let forge = forge.clone();
             Box::pin(async move { forge.forge(request).await })

@@ -214,7 +214,8 @@ impl Worker {
         for job in &self.jobs {
             let name = service_name(self.program, &self.version, Some(job.name));
             let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone() };
-            builder = builder.bind(service_definition(dispatcher, discovered_service(&name, job)).options(options.clone()));
+            builder =
+                builder.bind(service_definition(dispatcher, discovered_service(&name, job)).options(options.clone()));
         }
         for key in &self.identity_keys {
             let bad = |what: String| WorkerError::IdentityKey { key: key.clone(), what };

@@ -132,7 +132,8 @@ mod tests {
         assert_eq!((address.text(), address.prefix().as_ref()), ("s3://bucket/team/specs", "team/specs"));
         assert_eq!(address.key(), Address::parse("s3://bucket/team/specs").unwrap().key());
         assert_eq!(Address::parse("file:///tmp/a%20b").unwrap().prefix().as_ref(), "tmp/a b");
-        let is_below = |inner: &str, outer: &str| Address::parse(inner).unwrap().is_below(&Address::parse(outer).unwrap());
+        let is_below =
+            |inner: &str, outer: &str| Address::parse(inner).unwrap().is_below(&Address::parse(outer).unwrap());
         for (inner, outer) in [("s3://b/runs/x", "s3://b/runs/"), ("file:///my runs/x/y", "file:///my%20runs")] {
             assert!(is_below(inner, outer), "{inner}");
         }

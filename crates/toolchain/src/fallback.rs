@@ -125,6 +125,8 @@ impl Toolchain for FallbackToolchain {
     }
 
     fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(async move { Ok(format!("{}, then {}", self.first.versions(cx).await?, self.second.versions(cx).await?)) })
+        Box::pin(
+            async move { Ok(format!("{}, then {}", self.first.versions(cx).await?, self.second.versions(cx).await?)) },
+        )
     }
 }

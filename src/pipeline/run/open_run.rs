@@ -16,11 +16,12 @@ use crate::pipeline::policy::{
     Admitted, CausalView, Judgement, PredictedVerdicts, PredictedViolation, RuleMonitor, RuleMonitorError,
 };
 use crate::pipeline::records::{
-    Branch, Entry, Record, Revision, RuleEnd, RunEvent, RunView, Settings, Spent, StoredFile, record, restorations, reviewed,
+    Branch, Entry, Record, Revision, RuleEnd, RunEvent, RunView, Settings, Spent, StoredFile, record, restorations,
+    reviewed,
 };
-use crate::tla::is_module_name;
 use crate::temporal::PrefixVerdict;
 use crate::temporal::causal::CausalError;
+use crate::tla::is_module_name;
 
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]

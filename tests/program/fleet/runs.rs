@@ -144,7 +144,11 @@ fn a_worker_that_ends_hands_its_run_over() {
     assert_eq!(remote.wait().unwrap().code(), Some(0));
     for set in SETS {
         let journal = forges.fleet.bench.read(&format!("remote/{set}/journal.jsonl"));
-        assert_eq!(journal.matches("\"run_finished\"").count(), 1 + journal.matches("\"interrupted\"").count(), "{set}");
+        assert_eq!(
+            journal.matches("\"run_finished\"").count(),
+            1 + journal.matches("\"interrupted\"").count(),
+            "{set}"
+        );
     }
 }
 
