@@ -36,6 +36,9 @@ mod failure;
 mod fetch_tools;
 #[cfg(feature = "restate")]
 mod fleet;
+mod fleet_command;
+#[cfg(feature = "restate")]
+mod fleet_limits;
 mod forge;
 mod forge_again;
 mod forge_all;

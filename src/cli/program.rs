@@ -13,7 +13,7 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, drift, eval, forge_again, forge_all, formula, init, man, mcp, merge,
+    audit, check, completions, demo, doctor, drift, eval, fleet_command, forge_again, forge_all, formula, init, man, mcp, merge,
     mutate, policy, report, resume, run, schema, test, translate, watch, worker,
 };
 use tokio::signal::unix::{SignalKind, signal};
@@ -107,6 +107,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::report(&args).await,
         Command::Watch(args) => watch::watch(args).await,
         Command::Worker(args) => Box::pin(worker::worker(args)).await,
+        Command::Fleet(args) => Box::pin(fleet_command::fleet(args)).await,
         Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,

@@ -42,7 +42,7 @@ pub(super) async fn worker(_: WorkerArgs) -> Result<Exit, Failure> {
 pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
 
-    use tlaforge_restate::{Worker, WorkerError};
+    use tlaforge_restate::{TICK, Worker, WorkerError};
 
     use super::fleet::{JOB, MutantWorker, PROGRAM, VERSION, parse_address};
     use super::settings::load_settings;
@@ -75,6 +75,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             let judge = judge.clone();
             Box::pin(async move { judge.judge(&request).await })
         }),
+        tick: TICK,
     };
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {
         WorkerError::Refused { .. } | WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),

@@ -250,7 +250,7 @@ impl OpenAi {
     }
 
     async fn send(&self, body: &Value, state: &CallState, tally: &mut CallTally) -> Result<Turn, CallFailure> {
-        let tokens = tally.begin_request(body, state)?;
+        let tokens = tally.begin_request(body, state).await?;
         let posted = self.http.post(self.headers(), body, tally).await;
         let mut events = posted.inspect_err(|failure| tally.end_request(None, tokens, 0, Some(failure)))?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
@@ -269,6 +269,10 @@ impl OpenAi {
 impl Provider for OpenAi {
     fn name(&self) -> &'static str {
         "openai"
+    }
+
+    fn key_fingerprint(&self) -> Option<String> {
+        self.http.key().map(Secret::fingerprint)
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> AnswerFuture<'a> {

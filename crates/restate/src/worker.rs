@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::address::{EngineAddress, QUICK, send};
+use crate::limits::limits_service;
 use crate::{Answer, MAX_MESSAGE_BYTES, service_name};
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
@@ -50,6 +51,8 @@ pub struct Worker {
     pub version: String,
     pub job: &'static str,
     pub work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>,
+    /// The step of the clock of limits, [`TICK`](crate::TICK).
+    pub tick: Duration,
 }
 
 /// Why a worker cannot serve.
@@ -70,7 +73,7 @@ impl Worker {
     pub async fn serve(self, cancel: &Cancel, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), WorkerError> {
         let http = self.engine.http_client()?;
         let turns = Arc::new(Semaphore::new(self.capacity));
-        let endpoint = self.endpoint(&turns)?;
+        let endpoint = self.endpoint(&http, &turns)?;
         let listen = |source| WorkerError::Listen { address: self.listen, source };
         let listener = TcpListener::bind(self.listen).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
@@ -149,7 +152,7 @@ impl Worker {
         }
     }
 
-    fn endpoint(&self, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
+    fn endpoint(&self, http: &reqwest::Client, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
         let dispatcher = Dispatcher { work: self.work.clone(), turns: turns.clone(), job: self.job };
         let options = ServiceOptions::new()
             .inactivity_timeout(JOB_LIMIT)
@@ -161,8 +164,10 @@ impl Worker {
             .retry_policy_max_interval(RETRY_INTERVALS[1])
             .retry_policy_max_attempts(RETRY_ATTEMPTS)
             .retry_policy_kill_on_max_attempts();
-        let service = service_definition(dispatcher, discovered_service(&self.service(), self.job)).options(options);
-        let mut builder = Endpoint::builder().bind(service);
+        let service = service_definition(dispatcher, discovered_service(&self.service(), self.job)).options(options.clone());
+        let limits =
+            limits_service(self.program, self.engine.clone(), http.clone(), self.tick, options);
+        let mut builder = Endpoint::builder().bind(limits).bind(service);
         for key in &self.identity_keys {
             let bad = |what: String| WorkerError::IdentityKey { key: key.clone(), what };
             builder = builder.identity_key(key).map_err(|e| bad(e.to_string()))?;

@@ -1,6 +1,8 @@
 //! A real Restate server on loopback, with workers in this process. `scripts/setup` installs the server.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+#[path = "engine/limits.rs"]
+mod limits;
 #[path = "../../../tests/support/waiting.rs"]
 mod waiting;
 
@@ -16,6 +18,9 @@ use std::time::Duration;
 use tlaforge_process::Cancel;
 use tlaforge_restate::{CallError, Client, EngineAddress, JobFuture, Worker};
 use waiting::{end_of, wait_until, wait_until_async};
+
+/// A short step for the clock of limits.
+const TICK: Duration = Duration::from_millis(20);
 
 /// The server; it is killed when it is dropped, and also when this process dies, for the input of its shell ends then.
 struct Server {
@@ -100,16 +105,26 @@ struct RunningWorker {
 impl RunningWorker {
     /// Returns when it is registered.
     fn start(server: &Server, listen: &str, work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static) -> Self {
+        Self::start_behind(server, listen, None, work)
+    }
+
+    fn start_behind(
+        server: &Server,
+        listen: &str,
+        advertise: Option<EngineAddress>,
+        work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static,
+    ) -> Self {
         let worker = Worker {
             engine: server.address(),
             listen: listen.parse().unwrap(),
-            advertise: None,
+            advertise,
             capacity: 2,
             identity_keys: Vec::new(),
             program: "test",
             version: "1".to_owned(),
             job: "job",
             work: Arc::new(work),
+            tick: TICK,
         };
         let (killed, cancel, ended) = (Cancel::new(), Cancel::new(), Arc::new(AtomicBool::new(false)));
         let notes = Arc::new(Mutex::new(String::new()));
