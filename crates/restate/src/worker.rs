@@ -95,6 +95,8 @@ impl Worker {
                 accepted = listener.accept() => {
                     // A connection that ended before it was accepted is not an error of the listener.
                     let Ok((stream, remote)) = accepted else { continue };
+                    // Otherwise an answer of several small frames waits 40 ms for an acknowledgement. An error is harmless.
+                    let _ = stream.set_nodelay(true);
                     let connection = http2::Builder::new(TokioExecutor::new())
                         // The engine opens another connection for more, which may reach another worker.
                         .max_concurrent_streams(u32::try_from(self.capacity).unwrap_or(u32::MAX).saturating_add(1))

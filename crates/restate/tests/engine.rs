@@ -20,7 +20,7 @@ use tlaforge_restate::{CallError, Client, EngineAddress, JobFuture, Worker};
 use waiting::{end_of, wait_until, wait_until_async};
 
 /// A short step for the clock of limits.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(50);
 
 /// The server; it is killed when it is dropped, and also when this process dies, for the input of its shell ends then.
 struct Server {

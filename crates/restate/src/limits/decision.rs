@@ -227,7 +227,9 @@ impl State {
         if tick == self.now && self.minute.back().is_none_or(|slot| slot.tick != tick) {
             self.minute.push_back(Slot { tick, requests: 0, tokens: 0 });
         }
-        self.minute.iter_mut().find(|slot| slot.tick == tick).into_iter().for_each(change);
+        if let Some(slot) = self.minute.iter_mut().find(|slot| slot.tick == tick) {
+            change(slot);
+        }
     }
 
     /// Extends the lease of a request under way. A lost one whose caller is back is under way again.

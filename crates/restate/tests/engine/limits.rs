@@ -1,4 +1,4 @@
-//! Limits that many callers share, with a real server. Their minute has 61 ticks of 20 ms.
+//! Limits that many callers share, with a real server. Their minute has 61 ticks of 50 ms.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -55,6 +55,8 @@ fn balance(backends: [String; 2]) -> EngineAddress {
             let turn = [&backends[count % 2], &backends[(count + 1) % 2]];
             let Some(outward) = turn.into_iter().find_map(|backend| TcpStream::connect(backend).ok()) else { continue };
             let inward = inward.unwrap();
+            inward.set_nodelay(true).unwrap();
+            outward.set_nodelay(true).unwrap();
             for (mut from, mut to) in
                 [(inward.try_clone().unwrap(), outward.try_clone().unwrap()), (outward, inward)]
             {
@@ -70,7 +72,7 @@ fn balance(backends: [String; 2]) -> EngineAddress {
 
 #[test]
 fn a_hundred_callers_keep_to_a_rate_while_a_worker_and_the_server_are_killed() {
-    const RATE: u32 = 40;
+    const RATE: u32 = 60;
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(folder.path());
     let addresses = [free_address(), free_address()];
@@ -165,7 +167,7 @@ fn the_request_of_a_killed_caller_is_renewed_until_then_and_counts_as_spent_afte
         let held = lines.into_iter().find(|line| line.starts_with("held:")).unwrap();
         assert!(held.contains("Granted"), "{held}");
         // More ticks than a lease has.
-        for _ in 0..100 {
+        for _ in 0..70 {
             let admission = client.admit("next", "other", usd(0.5)).await.unwrap();
             let Admission::Wait { why, .. } = &admission else { panic!("{admission:?}") };
             assert!(why.contains("the limit of $1"), "{why}");
