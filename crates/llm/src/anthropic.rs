@@ -18,6 +18,7 @@ use super::http::{CallTally, HttpClient, HttpSettings, SetupError, unless_cancel
 use super::http_failure::excerpt;
 use super::provider::{Answer, AnswerFuture, LlmError, Provider, Request};
 use super::read_tool::{self, LoadedFile, ReadTool, render_files};
+use super::secret::Secret;
 use tlaforge_process::Cancel;
 
 /// The model that answers if the request names none.

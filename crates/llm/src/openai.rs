@@ -16,6 +16,7 @@ use super::http_failure::excerpt;
 use super::openai_stream::{Turn, read_turn};
 use super::provider::{Answer, AnswerFuture, LlmError, Provider, Request};
 use super::read_tool::{self, LoadedFile, ReadTool, render_files};
+use super::secret::Secret;
 use tlaforge_process::Cancel;
 
 /// Largest file that is put into a request, in bytes.
