@@ -222,3 +222,41 @@ fn key_text(status: &LimitsStatus, engine: &EngineAddress) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_shown_with_its_limits_what_was_used_and_how_to_continue() {
+        let engine: EngineAddress = "http://127.0.0.1:9070".parse().unwrap();
+        let using = |cost_usd, tokens| EngineUse { cost_usd, tokens };
+        let mut status = LimitsStatus {
+            key: "anthropic-0123456789ab".to_owned(),
+            limits: Limits { max_cost_usd: Some(50.0), requests_per_minute: Some(40), tokens_per_minute: None },
+            spent: using(1.25, 90_000),
+            under_way: 3,
+            runs: 1,
+            expected: using(0.5, 12_000),
+            waiting: 7,
+            unreported: 1,
+            unreported_use: using(0.25, 4_000),
+            requests_last_minute: 12,
+            tokens_last_minute: 34_000,
+            stopped: Some("no credit".to_owned()),
+            stopped_seconds: None,
+        };
+        let text = "anthropic-0123456789ab\n  cost: $1.2500 of $50, 90000 tokens\n  \
+                    last minute: 12 requests of 40, 34000 tokens (no limit)\n  \
+                    under way: 3 requests of 1 run, $0.5000 and 12000 tokens expected; 7 waiting\n  \
+                    lost: the process of 1 request has died; $0.2500 is expected and counts as spent\n  \
+                    stopped until somebody continues: no credit\n  \
+                    continue with: tlaforge fleet limits --engine http://127.0.0.1:9070 --key anthropic-0123456789ab --resume\n";
+        assert_eq!(key_text(&status, &engine), text);
+        status.stopped_seconds = Some(60);
+        assert!(key_text(&status, &engine).contains("  stopped for 60 s more: no credit\n"));
+        assert_eq!(keys_text(&[], &engine), "Keys\n  none\n");
+        let job = JobCount { service: "tlaforge-0.2.0".to_owned(), status: "running".to_owned(), jobs: 4 };
+        assert_eq!(jobs_text(&[job]), "Jobs\n  tlaforge-0.2.0: 4 running\n");
+    }
+}

@@ -14,6 +14,7 @@ mod embedded;
 mod eval;
 mod fetched_jars;
 mod findings;
+mod fleet_command;
 mod forge_again;
 mod forge_all;
 mod forged;

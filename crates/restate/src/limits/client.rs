@@ -11,7 +11,7 @@ use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 use tokio::task::JoinSet;
 
 use super::messages::{Admission, Admit, Limits, LimitsChange, QuotaError, Renew, RequestUse, Settle};
-use super::{is_key_name, limits_service_name};
+use super::names::{is_key_name, limits_service_name};
 use crate::address::{EngineAddress, QUICK, send};
 use crate::engine::{NoIngress, find_ingress};
 use crate::patience::{CallError, Patience};

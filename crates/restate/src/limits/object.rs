@@ -12,8 +12,8 @@ use serde_json::json;
 use tokio::sync::OnceCell;
 
 use super::decision::State;
-use super::limits_service_name;
 use super::messages::{Message, Tick};
+use super::names::limits_service_name;
 use super::status::STATE;
 use crate::address::{EngineAddress, QUICK, send};
 use crate::engine::{NoIngress, find_ingress};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decision::State;
 use super::messages::{Limits, RequestUse};
-use super::{is_key_name, limits_service_name};
+use super::names::limits_service_name;
 use crate::address::EngineAddress;
 use crate::engine::{not_restate, query_tables};
 
@@ -84,14 +84,6 @@ impl LimitsStatus {
         }
         all.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(all)
-    }
-
-    /// One key; `None` if the engine does not know it.
-    pub async fn read(program: &str, engine: &EngineAddress, key: &str) -> Result<Option<Self>, String> {
-        if !is_key_name(key) {
-            return Ok(None);
-        }
-        Ok(Self::read_all(program, engine).await?.into_iter().find(|status| status.key == key))
     }
 }
 
