@@ -132,7 +132,8 @@ pub(super) async fn limits(args: FleetLimitsArgs) -> Result<Exit, Failure> {
     let names: Vec<String> = keys.iter().map(|status| status.key.clone()).collect();
     keys.retain(|status| status.key == args.key);
     let Some(status) = keys.first() else {
-        let known = if names.is_empty() { "it knows none".to_owned() } else { format!("it knows {}", names.join(", ")) };
+        let known =
+            if names.is_empty() { "it knows none".to_owned() } else { format!("it knows {}", names.join(", ")) };
         return Err(Failure::usage(format!("the engine {engine} has no limits for the key {:?}; {known}", args.key))
             .hint("set a limit to begin, such as --max-cost 10"));
     };
@@ -212,7 +213,7 @@ fn key_text(status: &LimitsStatus, engine: &EngineAddress) -> String {
     if let Some(why) = &status.stopped {
         let until = match status.stopped_seconds {
             Some(seconds) => format!("for {seconds} s more"),
-            None => "until somebody continues".to_owned(),
+            None => "until the command below".to_owned(),
         };
         let key = shell_word(&status.key);
         let _ = writeln!(
@@ -250,7 +251,7 @@ mod tests {
                     last minute: 12 requests of 40, 34000 tokens (no limit)\n  \
                     under way: 3 requests of 1 run, $0.5000 and 12000 tokens expected; 7 waiting\n  \
                     lost: the process of 1 request has died; $0.2500 is expected and counts as spent\n  \
-                    stopped until somebody continues: no credit\n  \
+                    stopped until the command below: no credit\n  \
                     continue with: tlaforge fleet limits --engine http://127.0.0.1:9070 --key anthropic-0123456789ab --resume\n";
         assert_eq!(key_text(&status, &engine), text);
         status.stopped_seconds = Some(60);

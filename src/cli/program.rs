@@ -13,8 +13,8 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, drift, eval, fleet_command, forge_again, forge_all, formula, init, man, mcp, merge,
-    mutate, policy, report, resume, run, schema, test, translate, watch, worker,
+    audit, check, completions, demo, doctor, drift, eval, fleet_command, forge_again, forge_all, formula, init, man,
+    mcp, merge, mutate, policy, report, resume, run, schema, test, translate, watch, worker,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;

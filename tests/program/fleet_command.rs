@@ -37,5 +37,7 @@ fn no_engine_is_an_error_that_says_where_it_was_looked_for() {
 #[cfg(not(feature = "restate"))]
 #[test]
 fn a_build_without_the_feature_says_how_to_get_it() {
-    fleet(&["status", "--engine", NOBODY]).expect(2).says(&["this build of tlaforge has no fleet", "--features restate"]);
+    fleet(&["status", "--engine", NOBODY])
+        .expect(2)
+        .says(&["this build of tlaforge has no fleet", "--features restate"]);
 }

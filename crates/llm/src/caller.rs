@@ -352,7 +352,12 @@ impl Caller {
                     if answer.cost_usd.is_none() {
                         answer.cost_usd = names.into_iter().find_map(|name| self.cost(name, answer.usage.as_ref()));
                     }
-                    self.end_shared_try(&permit, (answer.usage, answer.cost_usd), self.estimate(&request, &answer), None);
+                    self.end_shared_try(
+                        &permit,
+                        (answer.usage, answer.cost_usd),
+                        self.estimate(&request, &answer),
+                        None,
+                    );
                     let (input, output) =
                         answer.usage.map(|usage| (usage.total() - usage.output, usage.output)).unzip();
                     info!(attempt, model = asked, input, output, cost_usd = answer.cost_usd, ?took, "model answered");
@@ -388,8 +393,8 @@ impl Caller {
                 && failure.kind.concerns_quota()
                 && (failure.kind != FailureKind::RateLimit || failure.retry_after.is_some())
                 && permit.shared.as_ref().is_some_and(|shared| shared.waits_for_quota());
-            let quota = is_parked
-                .then(|| QuotaError { why: failure.message.clone(), reset_after: failure.retry_after });
+            let quota =
+                is_parked.then(|| QuotaError { why: failure.message.clone(), reset_after: failure.retry_after });
             self.end_shared_try(&permit, (failure.usage, cost_usd), estimated, quota);
             if let (None, Some(asked)) = (wait, failure.retry_after) {
                 failure.message = format!("{}; it asks to wait {} s", failure.message, asked.as_secs_f64().ceil());
@@ -536,8 +541,7 @@ impl Caller {
     /// Estimates the unreported tokens of a failed try: at least its input, if the model may have worked on it.
     fn estimate_failed(&self, request: &Request, failure: &CallFailure) -> Option<Estimate> {
         let full_estimate = || (failure.usage.is_none() && failure.may_be_billed()).then(|| expected_usage(request, 0));
-        let usage =
-            failure.estimated.as_deref().copied().or_else(full_estimate).filter(|_| self.limits_usage())?;
+        let usage = failure.estimated.as_deref().copied().or_else(full_estimate).filter(|_| self.limits_usage())?;
         Some(Estimate { usage, cost_usd: self.cost(request.choice.model.as_deref(), Some(&usage)) })
     }
 

@@ -119,7 +119,10 @@ mod tests {
         }
         assert!(matches!(budget.decide(2, 0.3), Admission::Granted) && !budget.is_spent());
         budget.settle(2, used(0.0));
-        assert!(matches!(budget.decide(3, 0.5), Admission::Refused { .. }) && budget.is_spent(), "refused before the limit");
+        assert!(
+            matches!(budget.decide(3, 0.5), Admission::Refused { .. }) && budget.is_spent(),
+            "refused before the limit"
+        );
         budget.settle(4, used(0.4));
         let Admission::Refused { what, .. } = budget.decide(5, 0.3) else { panic!("admitted") };
         assert!(what.contains("all runs together have cost $1.0000") && budget.is_spent(), "{what}");

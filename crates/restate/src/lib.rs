@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 pub use address::{AddressError, EngineAddress};
 pub use client::Client;
 pub use limits::{
-    Admission, Change, JobCount, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse, TICK,
-    count_jobs,
+    Admission, Change, JobCount, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse,
+    TICK, count_jobs,
 };
 pub use patience::CallError;
 pub use worker::{JobFuture, Worker, WorkerError};

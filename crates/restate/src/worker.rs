@@ -166,9 +166,9 @@ impl Worker {
             .retry_policy_max_interval(RETRY_INTERVALS[1])
             .retry_policy_max_attempts(RETRY_ATTEMPTS)
             .retry_policy_kill_on_max_attempts();
-        let service = service_definition(dispatcher, discovered_service(&self.service(), self.job)).options(options.clone());
-        let limits =
-            limits_service(self.program, self.engine.clone(), http.clone(), self.tick, options);
+        let service =
+            service_definition(dispatcher, discovered_service(&self.service(), self.job)).options(options.clone());
+        let limits = limits_service(self.program, self.engine.clone(), http.clone(), self.tick, options);
         let mut builder = Endpoint::builder().bind(limits).bind(service);
         for key in &self.identity_keys {
             let bad = |what: String| WorkerError::IdentityKey { key: key.clone(), what };

@@ -28,7 +28,7 @@ const REMEMBERED: usize = 500;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct State {
-    /// `None` until somebody has set them.
+    /// `None` until they are set for the first time.
     pub limits: Option<Limits>,
     /// Of all requests that were settled.
     pub spent: RequestUse,

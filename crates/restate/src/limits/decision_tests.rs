@@ -17,7 +17,11 @@ const TICK_MS: u64 = 1000;
 enum Step {
     Ask(usize),
     Renew(usize),
-    Settle { request: usize, used: RequestUse, quota: Option<Option<u64>> },
+    Settle {
+        request: usize,
+        used: RequestUse,
+        quota: Option<Option<u64>>,
+    },
     SetLimits(LimitsChange),
     /// The engine delivers a tick that was sent.
     Tick,
@@ -36,7 +40,9 @@ fn any_use() -> impl Strategy<Value = RequestUse> {
     (0..5u32, 0..200u64).prop_map(|(quarters, tokens)| RequestUse { cost_usd: f64::from(quarters) * 0.25, tokens })
 }
 
-fn any_change<T: std::fmt::Debug + Clone + 'static>(value: impl Strategy<Value = T> + 'static) -> BoxedStrategy<Change<T>> {
+fn any_change<T: std::fmt::Debug + Clone + 'static>(
+    value: impl Strategy<Value = T> + 'static,
+) -> BoxedStrategy<Change<T>> {
     prop_oneof![1 => Just(Change::Keep), 3 => value.prop_map(Change::Set), 1 => Just(Change::Remove)].boxed()
 }
 
@@ -385,11 +391,8 @@ fn limits_are_set_once_by_programs_and_changed_by_people() {
     let limits = |usd| Limits { max_cost_usd: Some(usd), ..Limits::default() };
     assert_eq!(world.send(&Message::InitLimits(limits(1.0))), Reply::Limits(limits(1.0)));
     assert_eq!(world.send(&Message::InitLimits(limits(9.0))), Reply::Limits(limits(1.0)));
-    let change = LimitsChange {
-        max_cost_usd: Change::Remove,
-        requests_per_minute: Change::Set(3),
-        ..LimitsChange::default()
-    };
+    let change =
+        LimitsChange { max_cost_usd: Change::Remove, requests_per_minute: Change::Set(3), ..LimitsChange::default() };
     let changed = Limits { requests_per_minute: Some(3), ..Limits::default() };
     assert_eq!(world.send(&Message::SetLimits(change)), Reply::Limits(changed));
     assert_eq!(world.send(&Message::InitLimits(limits(9.0))), Reply::Limits(changed));

@@ -84,7 +84,7 @@ pub(super) enum Message {
     Renew(Renew),
     Settle(Settle),
     SetLimits(LimitsChange),
-    /// Sets the limits if nobody has set them yet.
+    /// Sets the limits if the key has none yet.
     InitLimits(Limits),
     Tick(Tick),
 }
@@ -112,7 +112,7 @@ pub(super) struct Settle {
 /// The engine's clock: sent by the object to itself, delayed by the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tick {
-    /// A change of limits starts a new clock, in case somebody has removed the messages of the last one.
+    /// A change of limits starts a new clock, in case the last tick was removed from the engine by hand.
     pub clock: u64,
     pub number: u64,
 }

@@ -12,6 +12,6 @@ mod status;
 
 pub use client::LimitsClient;
 pub use messages::{Admission, Change, LimitName, Limits, LimitsChange, QuotaError, RequestUse};
-pub(crate) use object::limits_service;
 pub use object::TICK;
+pub(crate) use object::limits_service;
 pub use status::{JobCount, LimitsStatus, count_jobs};

@@ -75,7 +75,8 @@ impl LimitsStatus {
             value_utf8: String,
         }
         let service = limits_service_name(program);
-        let sql = format!("SELECT service_key, value_utf8 FROM state WHERE service_name = '{service}' AND key = '{STATE}'");
+        let sql =
+            format!("SELECT service_key, value_utf8 FROM state WHERE service_name = '{service}' AND key = '{STATE}'");
         let mut all = Vec::new();
         for Row { service_key, value_utf8 } in read_rows(engine, &sql).await? {
             let state = serde_json::from_str(&value_utf8)

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tlaforge_restate::{
-    Admission, CallError, Change, EngineAddress, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse,
-    count_jobs,
+    Admission, CallError, Change, EngineAddress, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError,
+    RequestUse, count_jobs,
 };
 
 use super::waiting::wait_until_async;
@@ -58,9 +58,7 @@ fn balance(backends: [String; 2]) -> EngineAddress {
             let inward = inward.unwrap();
             inward.set_nodelay(true).unwrap();
             outward.set_nodelay(true).unwrap();
-            for (mut from, mut to) in
-                [(inward.try_clone().unwrap(), outward.try_clone().unwrap()), (outward, inward)]
-            {
+            for (mut from, mut to) in [(inward.try_clone().unwrap(), outward.try_clone().unwrap()), (outward, inward)] {
                 std::thread::spawn(move || {
                     let _ = std::io::copy(&mut from, &mut to);
                     let _ = to.shutdown(std::net::Shutdown::Both);
@@ -177,7 +175,9 @@ fn the_request_of_a_killed_caller_is_renewed_until_then_and_counts_as_spent_afte
         assert_eq!(status(&server).await.unwrap().under_way, 1);
         child.kill().unwrap();
         child.wait().unwrap();
-        let Admission::Refused { why, .. } = admit(&client, "next", "other", usd(0.5)).await else { panic!("admitted") };
+        let Admission::Refused { why, .. } = admit(&client, "next", "other", usd(0.5)).await else {
+            panic!("admitted")
+        };
         assert!(why.contains("have cost $0.7500, the next one costs about $0.5000"), "{why}");
         let lost = status(&server).await.unwrap();
         assert_eq!((lost.under_way, lost.unreported, lost.unreported_use), (0, 1, usd(0.75)));
@@ -230,7 +230,10 @@ fn an_engine_without_workers_and_a_bad_name_are_errors() {
         let hasty = LimitsClient::new(server.address(), "test", KEY, Duration::ZERO, |_| {}).unwrap();
         let error = hasty.admit("id", "run", usd(0.0)).await.unwrap_err();
         assert!(matches!(error, CallError::Unavailable { .. }), "{error}");
-        assert!(error.to_string().contains("no worker is registered that keeps limits") || server_starts(&error), "{error}");
+        assert!(
+            error.to_string().contains("no worker is registered that keeps limits") || server_starts(&error),
+            "{error}"
+        );
     });
     for name in ["", "a/b", "a b", "ä", "a?b"] {
         let error = LimitsClient::new(server.address(), "test", name, Duration::ZERO, |_| {}).unwrap_err();
