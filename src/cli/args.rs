@@ -12,6 +12,7 @@ use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::drift::DriftArgs;
 use super::eval_args::EvalArgs;
+use super::fleet_command::FleetArgs;
 use super::forge_all::ForgeAllArgs;
 #[cfg(feature = "restate")]
 use super::forge_job::ForgeJobArgs;
@@ -88,6 +89,9 @@ pub(super) enum Command {
     Watch(WatchArgs),
     /// Do the checks of other machines (`--engine`) on this one, until SIGTERM. Needs a build with the feature `restate`.
     Worker(WorkerArgs),
+    /// Show what workers and their shared limits do on a Restate server, or change the limits. Needs a build with the feature
+    /// `restate`.
+    Fleet(FleetArgs),
     /// Serve these commands to an agent over the Model Context Protocol, on standard input and output.
     Mcp(McpArgs),
     /// Print the JSON Schema of a journal event.

@@ -138,6 +138,7 @@ pub(super) async fn drive_and_report(
     // A killed process may have left its last report.
     remove_progress(run.root());
     let finished = drive(run, &nodes).await.map_err(|e| run_failure(&e));
+    nodes.context.caller.flush_limits().await;
     remove_progress(run.root());
     // Before the error is returned: the spinner would overwrite its message.
     display.finish();

@@ -359,14 +359,16 @@ impl AllRuns<'_> {
             }
         };
         if let Some(budget) = &self.budget {
-            prepared.context.caller.share_budget(budget.clone());
+            prepared.context.caller.share_limits(budget.clone());
         }
         if self.parallel_runs > 1 {
             let limits = &mut prepared.context.limits;
             limits.heap_mib = Some(memory_per_run_mib(limits, self.parallel_runs));
         }
         let nodes = NodeDispatcher { context: prepared.context };
-        drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
+        let finished = drive(&run, &nodes).await.map_err(|e| run_failure(&e));
+        nodes.context.caller.flush_limits().await;
+        finished?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         let view = run.view();
         // The report of a contradiction is not on the disk if it could not be written.

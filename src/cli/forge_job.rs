@@ -11,7 +11,8 @@ use clap::Args as ClapArgs;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Fails, Failure};
-use super::fleet::VERSION;
+use super::fleet::{PATIENCE, VERSION, parse_address};
+use super::fleet_limits::share_limits;
 use super::fleet_runs::require_shared;
 use super::forge_all::{exit_of, has_ended, read_view};
 use super::forge_fleet::JobEnd;
@@ -37,7 +38,7 @@ use crate::nodes::NodeDispatcher;
 use crate::pipeline::{self, Interface, Run, RunView, StoredFile, drive};
 use crate::process::{Cancel, Command, Scratch, Status};
 use crate::prompt::{Document, Documents, Skipped};
-use tlaforge_restate::NoAnswer;
+use tlaforge_restate::{EngineAddress, Limits, NoAnswer};
 use tlaforge_store::Address;
 
 /// The name of the job.
@@ -73,6 +74,7 @@ pub(super) struct ForgeWorker {
     pub runs: Vec<Address>,
     /// Where the working copies are.
     pub cache: Option<PathBuf>,
+    pub engine: EngineAddress,
     /// The flags of the worker for its tools.
     pub tools: Vec<std::ffi::OsString>,
     pub cancel: Cancel,
@@ -113,7 +115,8 @@ impl ForgeWorker {
         let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
         // The files of the folder where the worker was started, such as a settings file, are not for the runs of others.
         let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-run-").map_err(|e| e.to_string())?;
-        let mut command = Command::new(program).arg("forge-job").args(&self.tools).cwd(scratch.path());
+        let mut command = Command::new(program).arg("forge-job").arg("--engine").arg(self.engine.to_string());
+        command = command.args(&self.tools).cwd(scratch.path());
         if let Some(cache) = &self.cache {
             let cache = std::path::absolute(cache).map_err(|e| e.to_string())?;
             command = command.arg("--cache").arg(cache);
@@ -147,6 +150,9 @@ fn read_job(request: &[u8]) -> Result<ForgeJob, String> {
 /// The process of one run, which only a worker starts.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ForgeJobArgs {
+    /// Where the limits are that runs share.
+    #[arg(long)]
+    pub engine: String,
     #[arg(long)]
     pub cache: Option<PathBuf>,
     #[command(flatten)]
@@ -157,7 +163,8 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     let mut request = Vec::new();
     std::io::stdin().lock().read_to_end(&mut request).fails(Exit::Usage)?;
     let job = read_job(&request).map_err(Failure::usage)?;
-    let place = RunPlace::at(&job.address, args.cache.as_deref())?;
+    let address = job.address.clone();
+    let place = RunPlace::at(&address, args.cache.as_deref())?;
     place.update()?;
     let flags = args.tools.layer();
     refuse_for_workers(&job.settings)?;
@@ -166,7 +173,8 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     refuse_untrusted_file("the job", &job.settings, &flags, &provider)?;
     let table = flags.merge_over(of_this_machine(job.settings.clone()));
     let (display, cancel) = (Arc::new(Display::silent()), cancel_on_signals());
-    let (run, prepared) = match read_view(place.folder())? {
+    let engine = parse_address(&args.engine)?;
+    let (run, mut prepared) = match read_view(place.folder())? {
         Some(_) => {
             let run = open_run(&place, &display)?;
             let view = run.view();
@@ -180,6 +188,8 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
         }
         None => begin(job, &place, table, &display, cancel).await?,
     };
+    // The limits of a key are set by `tlaforge fleet limits`.
+    share_limits(&mut prepared.context.caller, engine, &address, Limits::default(), PATIENCE).await?;
     let nodes = NodeDispatcher { context: prepared.context };
     drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
     pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
@@ -275,6 +285,7 @@ mod tests {
         let worker = ForgeWorker {
             runs: vec![Address::parse("file:///runs").unwrap(), Address::parse("s3://bucket/team").unwrap()],
             cache: None,
+            engine: "http://127.0.0.1:9070".parse().unwrap(),
             tools: Vec::new(),
             cancel: Cancel::new(),
         };

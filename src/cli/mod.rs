@@ -38,6 +38,9 @@ mod fetch_tools;
 mod fleet;
 #[cfg(feature = "restate")]
 mod fleet_checks;
+mod fleet_command;
+#[cfg(feature = "restate")]
+mod fleet_limits;
 #[cfg(feature = "restate")]
 mod fleet_runs;
 mod forge;

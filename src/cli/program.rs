@@ -13,8 +13,8 @@ use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::terminal::stdout_error;
 use super::{
-    audit, check, completions, demo, doctor, drift, eval, forge_again, forge_all, formula, init, man, mcp, merge,
-    mutate, policy, report, resume, run, schema, test, translate, watch, worker,
+    audit, check, completions, demo, doctor, drift, eval, fleet_command, forge_again, forge_all, formula, init, man,
+    mcp, merge, mutate, policy, report, resume, run, schema, test, translate, watch, worker,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -109,6 +109,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         #[cfg(feature = "restate")]
         Command::ForgeJob(args) => Box::pin(super::forge_job::forge_job(args)).await,
         Command::Worker(args) => Box::pin(worker::worker(args)).await,
+        Command::Fleet(args) => Box::pin(fleet_command::fleet(args)).await,
         Command::Mcp(args) => Box::pin(mcp::mcp(args)).await,
         Command::Schema(args) => schema::schema(&args),
         Command::Doctor(args) => doctor::doctor(args).await,

@@ -51,7 +51,7 @@ pub(super) async fn worker(_: WorkerArgs) -> Result<Exit, Failure> {
 pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
 
-    use tlaforge_restate::{Job, NoAnswer, Worker, WorkerError};
+    use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
 
     use super::fleet::{JOB, JobRunner, PROGRAM, VERSION, parse_address};
     use super::forge_job::{FORGE, ForgeWorker};
@@ -109,6 +109,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         program: PROGRAM,
         version: VERSION.to_owned(),
         jobs,
+        tick: TICK,
     };
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {
         WorkerError::Refused { .. } => Failure::new(Exit::Tool, error.to_string())

@@ -16,6 +16,7 @@ mod fetched_jars;
 mod findings;
 #[cfg(feature = "restate")]
 mod fleet;
+mod fleet_command;
 mod forge_again;
 mod forge_all;
 mod forged;

@@ -18,6 +18,7 @@ use super::http::{CallTally, HttpClient, HttpSettings, SetupError, unless_cancel
 use super::http_failure::excerpt;
 use super::provider::{Answer, AnswerFuture, LlmError, Provider, Request};
 use super::read_tool::{self, LoadedFile, ReadTool, render_files};
+use super::secret::Secret;
 use tlaforge_process::Cancel;
 
 /// The model that answers if the request names none.
@@ -175,7 +176,7 @@ impl Anthropic {
     }
 
     async fn send(&self, body: &Value, state: &CallState, tally: &mut CallTally) -> Result<Turn, CallFailure> {
-        let tokens = tally.begin_request(body, state)?;
+        let tokens = tally.begin_request(body, state).await?;
         let posted = self.http.post(self.headers(), body, tally).await;
         let mut events = posted.inspect_err(|failure| tally.end_request(None, tokens, 0, Some(failure)))?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
@@ -195,6 +196,10 @@ impl Anthropic {
 impl Provider for Anthropic {
     fn name(&self) -> &'static str {
         "anthropic"
+    }
+
+    fn key_fingerprint(&self) -> Option<String> {
+        self.http.key().map(Secret::fingerprint)
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> AnswerFuture<'a> {

@@ -142,11 +142,6 @@ impl ExpectedUse {
         Self { calls: 1, tokens: usage.total(), cost_usd: cost_usd.unwrap_or(0.0) }
     }
 
-    /// US dollars, as far as prices are known.
-    pub(super) fn cost_usd(&self) -> f64 {
-        self.cost_usd
-    }
-
     pub(super) fn add(&mut self, one: Self) {
         self.calls += one.calls;
         self.tokens = self.tokens.saturating_add(one.tokens);

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::budget::{Budget, ExpectedUse, Overdraft, Used};
+use super::budget::{Budget, Overdraft, Used};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Price;
-use super::shared_budget::SharedBudget;
+use super::provider::LlmError;
+use super::shared_limits::{RequestUse, SharedCall};
 use super::usage::Usage;
 
 /// A part of a request that the server refused and that is left out from then on.
@@ -26,10 +27,10 @@ pub struct CallState {
     budget: Budget,
     used: Used,
     price: Option<Price>,
-    /// The limit for several runs, and what the call has reserved of it.
-    shared: Option<(Arc<SharedBudget>, ExpectedUse)>,
+    /// The requests of the call, under the limits for several runs.
+    shared: Option<Arc<SharedCall>>,
     // Providers get the state by shared reference, so what they report needs interior mutability.
-    overdraft: OnceLock<Overdraft>,
+    stop: OnceLock<LlmError>,
     left_out: Mutex<Vec<LeftOut>>,
 }
 
@@ -39,30 +40,39 @@ impl CallState {
         Self { budget, used, price, ..Self::default() }
     }
 
-    /// Makes the requests of the call count against a limit for several runs, too. `reserved` is the call's own reservation.
+    /// Makes the requests of the call count against limits for several runs, too.
     #[must_use]
-    pub(super) fn sharing(self, shared: Option<Arc<SharedBudget>>, reserved: ExpectedUse) -> Self {
-        Self { shared: shared.map(|shared| (shared, reserved)), ..self }
+    pub(super) fn sharing(self, shared: Option<Arc<SharedCall>>) -> Self {
+        Self { shared, ..self }
     }
 
-    /// Checks that the budgets allow a request with the estimated usage `next`, if the call has used `taken` so far.
+    /// Checks that the budget of the run allows a request with the estimated usage `next`, if the call has used `taken` so far.
     pub(super) fn check_budget(&self, taken: Usage, next: Usage) -> Result<(), Overdraft> {
-        self.budget.check(&self.used, self.price, taken, next)?;
-        let cost = |usage: &Usage| self.price.map_or(0.0, |price| price.cost_of(usage));
-        match &self.shared {
-            Some((shared, reserved)) => shared.check_request(*reserved, cost(&taken), cost(&next)),
-            None => Ok(()),
-        }
+        self.budget.check(&self.used, self.price, taken, next)
     }
 
-    /// Checks the budget before one more request of a call that is under way. An error ends the call.
-    pub(super) fn check_next_request(&self, taken: Usage, next: Usage) -> Result<(), CallFailure> {
-        self.check_budget(taken, next).map_err(|overdraft| {
-            // The failure is journaled with the usage of the call. The caller returns the overdraft itself, which names the
-            // flag.
-            let failure = CallFailure::new(FailureKind::Budget, overdraft.what.clone());
-            let _ = self.overdraft.set(overdraft);
-            failure
+    /// What this usage means for limits of several runs.
+    pub(super) fn shared_use(&self, usage: Usage) -> RequestUse {
+        let cost_usd = self.price.map_or(0.0, |price| price.cost_of(&usage));
+        RequestUse { cost_usd, tokens: usage.total() }
+    }
+
+    /// Begins one more request of a call that is under way: checks the budget, and waits for the limits of several runs. An
+    /// error ends the call.
+    pub(super) async fn begin_request(&self, taken: Usage, next: Usage) -> Result<(), CallFailure> {
+        let checked = match (self.check_budget(taken, next), &self.shared) {
+            (Err(Overdraft { what, flag }), _) => Err(LlmError::Budget { what, flag }),
+            (Ok(()), Some(shared)) => shared.begin_request(self.shared_use(taken), self.shared_use(next)).await,
+            (Ok(()), None) => Ok(()),
+        };
+        checked.map_err(|error| {
+            // The failure is journaled with the usage of the call. The caller returns the error itself, which names the flag.
+            let what = match &error {
+                LlmError::Budget { what, .. } => what.clone(),
+                other => other.to_string(),
+            };
+            let _ = self.stop.set(error);
+            CallFailure::new(FailureKind::Budget, what)
         })
     }
 
@@ -71,9 +81,9 @@ impl CallState {
         self.budget.limits_usage() || self.shared.is_some()
     }
 
-    /// The violation that ended the call, if the budget did.
-    pub(super) fn overdraft(&self) -> Option<&Overdraft> {
-        self.overdraft.get()
+    /// The error that ended the call, if a limit did.
+    pub(super) fn into_stop(self) -> Option<LlmError> {
+        self.stop.into_inner()
     }
 
     /// Records a part that the server refused.

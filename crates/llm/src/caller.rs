@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tracing::{Instrument as _, debug, info, info_span, trace};
 
-use super::budget::{BYTES_PER_TOKEN, Budget, EXPECTED_OUTPUT, Estimate, ExpectedUse, Overdraft, Used};
+use super::budget::{BYTES_PER_TOKEN, Budget, EXPECTED_OUTPUT, Estimate, ExpectedUse, Used};
 use super::call_state::{CallState, LeftOut};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
 use super::provider::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing};
-use super::shared_budget::SharedBudget;
+use super::shared_limits::{Admission, QuotaError, RequestUse, SharedCall, SharedLimits};
 use super::usage::Usage;
 use tlaforge_process::Cancel;
 
@@ -163,8 +163,8 @@ pub struct Caller {
     slots: Semaphore,
     /// The expected use of the calls under way.
     under_way: watch::Sender<ExpectedUse>,
-    /// The limit that this caller shares with those of other runs.
-    shared: Option<Arc<SharedBudget>>,
+    /// The limits that this caller shares with those of other runs.
+    shared: Option<Arc<dyn SharedLimits>>,
     timer: Arc<dyn CallTimer>,
 }
 
@@ -174,19 +174,18 @@ struct Reservation<'a> {
     next: ExpectedUse,
 }
 
-/// Permission to make one call: a slot among the concurrent calls, and a reservation in the budget.
+/// Permission to make one call: a slot among the concurrent calls, a reservation in the budget, and the admission of its first
+/// request under the limits for several runs.
 pub struct CallPermit<'a> {
     used: Used,
-    reservation: Reservation<'a>,
+    shared: Option<Arc<SharedCall>>,
+    _reservation: Reservation<'a>,
     _slot: SemaphorePermit<'a>,
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.caller.under_way.send_modify(|all| all.remove(self.next));
-        if let Some(shared) = &self.caller.shared {
-            shared.release(self.next);
-        }
     }
 }
 
@@ -206,9 +205,24 @@ impl Caller {
         Self { provider, models, retry, budget, prices, slots, under_way, shared: None, timer }
     }
 
-    /// Makes the calls count against a limit for several runs, too.
-    pub fn share_budget(&mut self, shared: Arc<SharedBudget>) {
+    /// Makes the requests of all calls count against limits for several runs, too.
+    pub fn share_limits(&mut self, shared: Arc<dyn SharedLimits>) {
         self.shared = Some(shared);
+    }
+
+    /// Ends when the limits for several runs know what the calls of this run have used. To be called when the run ends.
+    pub async fn flush_limits(&self) {
+        if let Some(shared) = &self.shared {
+            shared.flush().await;
+        }
+    }
+
+    /// A name of the provider with the key or login that pays, under which runs share limits. It never holds a key.
+    pub fn key_name(&self) -> String {
+        match self.provider.key_fingerprint() {
+            Some(fingerprint) => format!("{}-{fingerprint}", self.name()),
+            None => self.name().to_owned(),
+        }
     }
 
     /// The provider's name, as on the command line and in the journal.
@@ -271,9 +285,9 @@ impl Caller {
             slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
             () = cancel.cancelled() => return Err(LlmError::Cancelled),
         };
-        let (used, reservation) = self.reserve(request, used, cancel).await?;
+        let (used, shared, reservation) = self.reserve(request, used, cancel).await?;
         debug!(node = request.key.node, waited = ?began.elapsed(), tokens_used = used.tokens, "permit for a model call");
-        Ok(CallPermit { used, reservation, _slot: slot })
+        Ok(CallPermit { used, shared, _reservation: reservation, _slot: slot })
     }
 
     /// Asks, with retries, until there is an answer or a final failure. `used` returns what the run has used when the call
@@ -315,9 +329,14 @@ impl Caller {
         let mut capacity_failures = 0;
         loop {
             // A new state for each try: `used` includes the tries that failed before it.
-            let state = self.call_state(&request, used).sharing(self.shared.clone(), permit.reservation.next);
+            let state = self.call_state(&request, used).sharing(permit.shared.clone());
             let first = used.raise_first(expected_usage(&request, EXPECTED_OUTPUT));
             state.check_budget(Usage::default(), first).map_err(|o| LlmError::Budget { what: o.what, flag: o.flag })?;
+            // The first try was admitted with the permit; each further one is a request of its own.
+            if let Some(shared) = &permit.shared {
+                let admitted = shared.admit(state.shared_use(first), cancel);
+                self.within_time_left(admitted).await.ok_or(LlmError::Deadline)??;
+            }
             let asked = request.choice.model.clone();
             let began = Instant::now();
             info!(attempt, model = asked, "model call started");
@@ -333,7 +352,12 @@ impl Caller {
                     if answer.cost_usd.is_none() {
                         answer.cost_usd = names.into_iter().find_map(|name| self.cost(name, answer.usage.as_ref()));
                     }
-                    self.book_shared(answer.cost_usd, self.estimate(&request, &answer));
+                    self.end_shared_try(
+                        &permit,
+                        (answer.usage, answer.cost_usd),
+                        self.estimate(&request, &answer),
+                        None,
+                    );
                     let (input, output) =
                         answer.usage.map(|usage| (usage.total() - usage.output, usage.output)).unzip();
                     info!(attempt, model = asked, input, output, cost_usd = answer.cost_usd, ?took, "model answered");
@@ -364,10 +388,18 @@ impl Caller {
             let model = request.choice.model.as_deref();
             let cost_usd = self.cost(model, failure.usage.as_ref());
             let estimated = self.estimate_failed(&request, &failure);
-            self.book_shared(cost_usd, estimated);
+            // Parked, not failed: the next try is admitted when the account gets answers again.
+            let is_parked = wait.is_none()
+                && failure.kind.concerns_quota()
+                && (failure.kind != FailureKind::RateLimit || failure.retry_after.is_some())
+                && permit.shared.as_ref().is_some_and(|shared| shared.waits_for_quota());
+            let quota =
+                is_parked.then(|| QuotaError { why: failure.message.clone(), reset_after: failure.retry_after });
+            self.end_shared_try(&permit, (failure.usage, cost_usd), estimated, quota);
             if let (None, Some(asked)) = (wait, failure.retry_after) {
                 failure.message = format!("{}; it asks to wait {} s", failure.message, asked.as_secs_f64().ceil());
             }
+            let wait = if is_parked { Some(failure.retry_after.unwrap_or_default()) } else { wait };
             let (kind, status) = (failure.kind, failure.status);
             info!(attempt, model = asked, ?kind, status, ?took, retry_after = ?wait, "model call failed");
             trace!(message = failure.message, "failure");
@@ -388,8 +420,8 @@ impl Caller {
             used.add(failure.usage, cost_usd);
             used.add(estimated.map(|estimated| estimated.usage), estimated.and_then(|estimated| estimated.cost_usd));
             // After the event, so that the journal has the usage of the call; a resume starts from it.
-            if let Some(overdraft) = state.overdraft() {
-                return Err(LlmError::Budget { what: overdraft.what.clone(), flag: overdraft.flag });
+            if let Some(stop) = state.into_stop() {
+                return Err(stop);
             }
             let Some(wait) = wait else { return Err(failure.into()) };
             if let Some(to) = switch {
@@ -397,6 +429,11 @@ impl Caller {
                 info!(from = request.choice.model, to, "another model is called");
                 request.choice.model = Some(to.clone());
                 // The failures of the first model say nothing about this one.
+                (attempt, capacity_failures) = (1, 0);
+                continue;
+            }
+            if is_parked {
+                // What failed before says nothing about the time after. The limits wait, by the clock of all runs.
                 (attempt, capacity_failures) = (1, 0);
                 continue;
             }
@@ -413,60 +450,75 @@ impl Caller {
     }
 
     /// Reserves the expected use of a call. If the budget has no room for it besides the calls under way, waits until one of
-    /// them ends: it may use less than expected. Returns the use so far, including that of other calls.
+    /// them ends: it may use less than expected. Then waits for the limits for several runs. Returns the use so far, including
+    /// that of other calls.
     async fn reserve(
         &self,
         request: &Request,
         used: &(dyn Fn() -> Used + Sync),
         cancel: &Cancel,
-    ) -> Result<(Used, Reservation<'_>), LlmError> {
+    ) -> Result<(Used, Option<Arc<SharedCall>>, Reservation<'_>), LlmError> {
         let usage = expected_usage(request, EXPECTED_OUTPUT);
         let next = ExpectedUse::of_call(&usage, self.cost(request.choice.model.as_deref(), Some(&usage)));
         let mut under_way = self.under_way.subscribe();
-        let mut shared = self.shared.as_deref().map(|shared| (shared, shared.subscribe()));
+        // One for the whole wait, so that it keeps its place in the queue.
+        let shared = self.shared.clone().map(|limits| Arc::new(SharedCall::new(limits)));
         loop {
             // Marks the value as seen before it is judged: a call that ends after this line wakes the loop up again.
             let others = *under_way.borrow_and_update();
             let used = used().with_expected(others);
             let first = used.raise_first(usage);
+            let state = self.call_state(request, used);
             // A call that is alone gets its permit in any case: no other call will end and make room for it, and its own
             // check reports the overdraft.
-            let fits =
-                others.calls == 0 || self.call_state(request, used).check_budget(Usage::default(), first).is_ok();
-            let fits_shared_limit = match &mut shared {
-                Some((shared, watch)) => shared
-                    .has_room_for(next, watch)
-                    .map_err(|Overdraft { what, flag }| LlmError::Budget { what, flag })?,
-                None => true,
-            };
-            if fits && fits_shared_limit {
-                // No await since `others` was read, and the runtime has one thread: no other call can have reserved
-                // in between.
-                self.under_way.send_modify(|all| all.add(next));
-                if let Some((shared, _)) = &shared {
-                    shared.reserve(next);
+            let fits = others.calls == 0 || state.check_budget(Usage::default(), first).is_ok();
+            if !fits {
+                tokio::select! {
+                    _ = under_way.changed() => {}
+                    () = cancel.cancelled() => return Err(LlmError::Cancelled),
                 }
-                return Ok((used, Reservation { caller: self, next }));
+                continue;
             }
-            let shared_change = async {
-                match &mut shared {
-                    Some((_, watch)) => watch.changed().await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                _ = under_way.changed() => {}
-                () = shared_change => {}
+            // No await since `others` was read, and the runtime has one thread: no other call can have reserved in between.
+            self.under_way.send_modify(|all| all.add(next));
+            let reservation = Reservation { caller: self, next };
+            let Some(call) = &shared else { return Ok((used, shared, reservation)) };
+            let asked = tokio::select! {
+                asked = call.ask(state.shared_use(first)) => asked?,
                 () = cancel.cancelled() => return Err(LlmError::Cancelled),
+            };
+            match asked {
+                Admission::Granted => return Ok((used, shared, reservation)),
+                Admission::Refused { what, flag } => return Err(LlmError::Budget { what, flag }),
+                Admission::Wait { changed, .. } => {
+                    // A call that waits for others must not keep a part of the budget from the calls of its own run.
+                    drop(reservation);
+                    tokio::select! {
+                        changed = self.within_time_left(changed) => changed.ok_or(LlmError::Deadline)?,
+                        () = cancel.cancelled() => return Err(LlmError::Cancelled),
+                    }
+                }
             }
         }
     }
 
-    /// Books what a try has cost, or is estimated to have cost.
-    fn book_shared(&self, cost_usd: Option<f64>, estimated: Option<Estimate>) {
-        if let Some(shared) = &self.shared {
-            shared.book(cost_usd.unwrap_or(0.0) + estimated.and_then(|estimated| estimated.cost_usd).unwrap_or(0.0));
-        }
+    /// Reports to the limits for several runs what a try has used, or is estimated to have used.
+    fn end_shared_try(
+        &self,
+        permit: &CallPermit<'_>,
+        (usage, cost_usd): (Option<Usage>, Option<f64>),
+        estimated: Option<Estimate>,
+        quota: Option<QuotaError>,
+    ) {
+        let Some(shared) = &permit.shared else { return };
+        let estimate = estimated.map(|estimated| estimated.usage).unwrap_or_default();
+        let tokens = usage.unwrap_or_default().total().saturating_add(estimate.total());
+        let cost_usd = cost_usd.unwrap_or(0.0) + estimated.and_then(|estimated| estimated.cost_usd).unwrap_or(0.0);
+        shared.end_try(RequestUse { cost_usd, tokens }, quota);
+    }
+
+    fn limits_usage(&self) -> bool {
+        self.budget.limits_usage() || self.shared.is_some()
     }
 
     fn cost(&self, model: Option<&str>, usage: Option<&Usage>) -> Option<f64> {
@@ -477,7 +529,7 @@ impl Caller {
     /// nothing about the requests of the call, the estimate assumes that the model read each offered file once. Estimates
     /// count against the budget; without a budget there is none.
     pub fn estimate(&self, request: &Request, answer: &Answer) -> Option<Estimate> {
-        if !self.budget.limits_usage() {
+        if !self.limits_usage() {
             return None;
         }
         let full_estimate =
@@ -489,8 +541,7 @@ impl Caller {
     /// Estimates the unreported tokens of a failed try: at least its input, if the model may have worked on it.
     fn estimate_failed(&self, request: &Request, failure: &CallFailure) -> Option<Estimate> {
         let full_estimate = || (failure.usage.is_none() && failure.may_be_billed()).then(|| expected_usage(request, 0));
-        let usage =
-            failure.estimated.as_deref().copied().or_else(full_estimate).filter(|_| self.budget.limits_usage())?;
+        let usage = failure.estimated.as_deref().copied().or_else(full_estimate).filter(|_| self.limits_usage())?;
         Some(Estimate { usage, cost_usd: self.cost(request.choice.model.as_deref(), Some(&usage)) })
     }
 

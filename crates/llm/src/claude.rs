@@ -373,6 +373,10 @@ impl Provider for ClaudeCode {
         "claude"
     }
 
+    fn key_fingerprint(&self) -> Option<String> {
+        self.login.fingerprint()
+    }
+
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> AnswerFuture<'a> {
         Box::pin(self.serve(request, cancel))
     }

@@ -43,6 +43,14 @@ impl ClaudeLogin {
         matches!(self, Self::Given(credential) if credential.variable == "ANTHROPIC_API_KEY")
     }
 
+    /// A name of the credential. That of a login that the program keeps is not known here.
+    pub(super) fn fingerprint(&self) -> Option<String> {
+        match self {
+            Self::Given(credential) => Some(credential.value.fingerprint()),
+            Self::Kept { .. } => None,
+        }
+    }
+
     /// Redacts the credential in a text.
     pub(super) fn redact(&self, text: &str) -> String {
         match self {

@@ -101,6 +101,11 @@ impl FailureKind {
         )
     }
 
+    /// Whether it concerns the account: other calls with the same key would fail in the same way.
+    pub(super) fn concerns_quota(self) -> bool {
+        matches!(self, FailureKind::RateLimit | FailureKind::Billing | FailureKind::SpendCap)
+    }
+
     /// What the user can do about it.
     pub fn advice(self) -> &'static str {
         match self {

@@ -479,14 +479,14 @@ pub(super) struct CallTally {
 
 impl CallTally {
     /// Checks that the budget allows a request with this body. Returns its estimated size in tokens.
-    pub(super) fn begin_request(&self, body: &Value, state: &CallState) -> Result<u64, CallFailure> {
+    pub(super) async fn begin_request(&self, body: &Value, state: &CallState) -> Result<u64, CallFailure> {
         if !state.is_limited() {
             return Ok(0);
         }
         let tokens = body.to_string().len() as u64 / BYTES_PER_TOKEN;
         // The server's own count of the last turn is exact, and this request repeats all of that turn.
         let next = Usage { input: tokens.max(self.last_total), output: EXPECTED_OUTPUT, ..Usage::default() };
-        state.check_next_request(self.usage.unwrap_or_default().plus(self.estimate), next)?;
+        state.begin_request(self.usage.unwrap_or_default().plus(self.estimate), next).await?;
         Ok(tokens)
     }
 

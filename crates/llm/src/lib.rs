@@ -30,6 +30,7 @@ mod rename_watch;
 mod replay;
 mod secret;
 mod shared_budget;
+mod shared_limits;
 mod usage;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};
@@ -54,4 +55,5 @@ pub use redacting::RedactingProvider;
 pub use replay::Replay;
 pub use secret::{Secret, SecretError, redact_marked_keys};
 pub use shared_budget::SharedBudget;
+pub use shared_limits::{Admission, AdmissionFuture, QuotaError, RequestUse, Settlement, SharedLimits};
 pub use usage::Usage;

@@ -16,6 +16,7 @@ use super::http_failure::excerpt;
 use super::openai_stream::{Turn, read_turn};
 use super::provider::{Answer, AnswerFuture, LlmError, Provider, Request};
 use super::read_tool::{self, LoadedFile, ReadTool, render_files};
+use super::secret::Secret;
 use tlaforge_process::Cancel;
 
 /// Largest file that is put into a request, in bytes.
@@ -250,7 +251,7 @@ impl OpenAi {
     }
 
     async fn send(&self, body: &Value, state: &CallState, tally: &mut CallTally) -> Result<Turn, CallFailure> {
-        let tokens = tally.begin_request(body, state)?;
+        let tokens = tally.begin_request(body, state).await?;
         let posted = self.http.post(self.headers(), body, tally).await;
         let mut events = posted.inspect_err(|failure| tally.end_request(None, tokens, 0, Some(failure)))?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
@@ -269,6 +270,10 @@ impl OpenAi {
 impl Provider for OpenAi {
     fn name(&self) -> &'static str {
         "openai"
+    }
+
+    fn key_fingerprint(&self) -> Option<String> {
+        self.http.key().map(Secret::fingerprint)
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> AnswerFuture<'a> {

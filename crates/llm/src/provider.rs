@@ -191,6 +191,9 @@ pub enum LlmError {
         /// The command-line flag of the limit.
         flag: &'static str,
     },
+    /// It is not known whether the limits that the run shares with others allow the call.
+    #[error("the limits of all runs give no answer: {what}; resume when they do")]
+    SharedLimits { what: String },
     /// The run's time is up.
     #[error("the time limit of the run (--max-time) is reached; resume with a longer one")]
     Deadline,
@@ -209,6 +212,11 @@ pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<Answer, LlmError>
 pub trait Provider: Send + Sync {
     /// Its name on the command line and in the journal.
     fn name(&self) -> &'static str;
+
+    /// A name of the key or login that pays, if it is known here: never the key itself.
+    fn key_fingerprint(&self) -> Option<String> {
+        None
+    }
 
     /// Whether the answer to this request is known to arrive after the decision that it was meant for.
     fn comes_late(&self, _key: &RequestKey) -> bool {

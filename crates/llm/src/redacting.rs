@@ -59,6 +59,10 @@ impl Provider for RedactingProvider {
         self.inner.name()
     }
 
+    fn key_fingerprint(&self) -> Option<String> {
+        self.inner.key_fingerprint()
+    }
+
     fn comes_late(&self, key: &RequestKey) -> bool {
         self.inner.comes_late(key)
     }

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use reqwest::header::HeaderValue;
+use tlaforge_files::Sha;
 
 /// Replaces a secret in a text.
 const REDACTED: &str = "[key]";
@@ -56,6 +57,11 @@ impl Secret {
     /// The value for the environment variable of a child process.
     pub(super) fn reveal_to_child(&self) -> &str {
         &self.0
+    }
+
+    /// The first 12 hexadecimal digits of its SHA-256: enough to distinguish the keys of a company, and useless without the key.
+    pub(super) fn fingerprint(&self) -> String {
+        Sha::digest(&self.0).as_str()[..12].to_owned()
     }
 
     /// Whether it is long enough to be a secret and not a placeholder.

@@ -1,32 +1,36 @@
-//! Money that several runs share, each with a caller of its own. It knows no run: a caller reserves what a call is expected to
-//! cost, and books what it cost.
+//! Money that several runs of one process share, each with a caller of its own. It knows no run: a request reserves what it is
+//! expected to cost until it is settled.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::watch;
 
-use super::budget::{ExpectedUse, Overdraft};
+use super::shared_limits::{Admission, AdmissionFuture, RequestUse, Settlement, SharedLimits};
 
 /// A limit for the cost of several runs together.
 #[derive(Debug)]
 pub struct SharedBudget {
     limit_usd: f64,
     used: watch::Sender<SharedUse>,
+    ids: AtomicU64,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct SharedUse {
-    /// US dollars of all calls that have ended.
+    /// US dollars of all requests that have ended.
     spent_usd: f64,
-    /// The expected use of the calls under way.
-    under_way: ExpectedUse,
-    /// Whether a call was refused although no other call could make room for it.
+    /// US dollars that each request under way is expected to cost.
+    under_way: BTreeMap<u64, f64>,
+    /// Whether a request was refused although no other one could make room for it.
     was_refused: bool,
 }
 
 impl SharedBudget {
     /// A limit in US dollars, of which the runs have spent `spent_usd` already.
     pub fn new(limit_usd: f64, spent_usd: f64) -> Self {
-        let used = SharedUse { spent_usd, under_way: ExpectedUse::default(), was_refused: false };
-        Self { limit_usd, used: watch::Sender::new(used) }
+        let used = SharedUse { spent_usd, under_way: BTreeMap::new(), was_refused: false };
+        Self { limit_usd, used: watch::Sender::new(used), ids: AtomicU64::new(0) }
     }
 
     /// Whether too little is left for a call, so that no further run needs to begin.
@@ -36,71 +40,57 @@ impl SharedBudget {
         used.was_refused || used.spent_usd >= self.limit_usd
     }
 
-    /// Wakes up after each change.
-    pub(super) fn subscribe(&self) -> SharedUseWatch {
-        SharedUseWatch(self.used.subscribe())
-    }
-
-    /// Whether a call that is expected to cost this much fits besides the calls under way: `Ok(false)` if it may fit after one
-    /// of them has ended.
-    pub(super) fn has_room_for(&self, next: ExpectedUse, watch: &mut SharedUseWatch) -> Result<bool, Overdraft> {
-        // Marks the value as seen before it is judged: a call that ends after this line wakes the caller up again.
-        let SharedUse { spent_usd, under_way, .. } = *watch.0.borrow_and_update();
-        if spent_usd + under_way.cost_usd() + next.cost_usd() <= self.limit_usd {
-            return Ok(true);
+    fn decide(&self, id: u64, next_usd: f64) -> Admission {
+        // Has seen the value that is judged: a request that ends after this line wakes it up.
+        let mut changes = self.used.subscribe();
+        let mut admission = Admission::Granted;
+        self.used.send_if_modified(|used| {
+            let expected_usd: f64 = used.under_way.values().sum();
+            if used.under_way.contains_key(&id) {
+                return false;
+            }
+            if used.spent_usd + expected_usd + next_usd <= self.limit_usd {
+                used.under_way.insert(id, next_usd);
+            } else if used.under_way.is_empty() {
+                used.was_refused = true;
+                let what = format!(
+                    "all runs together have cost ${:.4}, the next call costs about ${next_usd:.4}, and their limit is ${}",
+                    used.spent_usd, self.limit_usd
+                );
+                admission = Admission::Refused { what, flag: "--max-cost" };
+            } else {
+                admission = Admission::Wait { why: String::new(), changed: Box::pin(async {}) };
+            }
+            // Those that wait have nothing to gain from a request that begins or is refused.
+            false
+        });
+        if let Admission::Wait { why, changed } = &mut admission {
+            *why = format!("other calls may use up the limit of ${} for all runs", self.limit_usd);
+            // An error would mean that the budget is gone; its callers keep it.
+            *changed = Box::pin(async move { drop(changes.changed().await) });
         }
-        if under_way.calls > 0 {
-            return Ok(false);
-        }
-        self.used.send_modify(|used| used.was_refused = true);
-        Err(self.overdraft(spent_usd, 0.0, next.cost_usd()))
-    }
-
-    /// Checks that one more request fits within a call under way, which has reserved `reserved` and has taken `taken_usd` so
-    /// far. What other calls are expected to cost counts as spent.
-    pub(super) fn check_request(&self, reserved: ExpectedUse, taken_usd: f64, next_usd: f64) -> Result<(), Overdraft> {
-        let SharedUse { spent_usd, under_way, .. } = *self.used.borrow();
-        let (spent_usd, others_usd) = (spent_usd + taken_usd, (under_way.cost_usd() - reserved.cost_usd()).max(0.0));
-        if spent_usd + others_usd + next_usd <= self.limit_usd {
-            return Ok(());
-        }
-        Err(self.overdraft(spent_usd, others_usd, next_usd))
-    }
-
-    fn overdraft(&self, spent_usd: f64, others_usd: f64, next_usd: f64) -> Overdraft {
-        let others = match others_usd {
-            0.0 => String::new(),
-            others => format!(", other calls under way are expected to cost ${others:.4}"),
-        };
-        let what = format!(
-            "all runs together have cost ${spent_usd:.4}{others}, the next call costs about ${next_usd:.4}, and their limit \
-             is ${}",
-            self.limit_usd
-        );
-        Overdraft { what, flag: "--max-cost" }
-    }
-
-    pub(super) fn reserve(&self, next: ExpectedUse) {
-        self.used.send_modify(|used| used.under_way.add(next));
-    }
-
-    pub(super) fn release(&self, next: ExpectedUse) {
-        self.used.send_modify(|used| used.under_way.remove(next));
-    }
-
-    /// Books what a call cost.
-    pub(super) fn book(&self, cost_usd: f64) {
-        self.used.send_modify(|used| used.spent_usd += cost_usd);
+        admission
     }
 }
 
-/// Sees each change of a shared budget.
-pub(super) struct SharedUseWatch(watch::Receiver<SharedUse>);
+impl SharedLimits for SharedBudget {
+    fn new_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
 
-impl SharedUseWatch {
-    pub(super) async fn changed(&mut self) {
-        // An error would mean that the budget is gone; its callers keep it.
-        let _ = self.0.changed().await;
+    fn admit(&self, id: u64, expected: RequestUse) -> AdmissionFuture<'_> {
+        Box::pin(std::future::ready(Ok(self.decide(id, expected.cost_usd))))
+    }
+
+    fn settle(&self, id: u64, settlement: Settlement) {
+        self.used.send_modify(|used| {
+            used.under_way.remove(&id);
+            used.spent_usd += settlement.used.cost_usd;
+        });
+    }
+
+    fn waits_for_quota(&self) -> bool {
+        false
     }
 }
 
@@ -108,33 +98,55 @@ impl SharedUseWatch {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_call_waits_for_others_and_is_refused_if_none_can_make_room() {
-        let (budget, call) =
-            (SharedBudget::new(1.0, 0.5), |usd| ExpectedUse::of_call(&crate::Usage::default(), Some(usd)));
-        let mut watch = budget.subscribe();
-        assert!(budget.has_room_for(call(0.3), &mut watch).unwrap());
-        budget.reserve(call(0.3));
-        assert!(!budget.has_room_for(call(0.3), &mut watch).unwrap(), "the other call may cost less than expected");
-        budget.release(call(0.3));
-        budget.book(0.1);
-        assert!(budget.has_room_for(call(0.3), &mut watch).unwrap() && !budget.is_spent());
-        assert!(budget.has_room_for(call(0.5), &mut watch).is_err() && budget.is_spent(), "refused before the limit");
-        budget.book(0.4);
-        let refused = budget.has_room_for(call(0.3), &mut watch).unwrap_err().what;
-        assert!(refused.contains("all runs together have cost $1.0000") && budget.is_spent(), "{refused}");
+    fn usd(cost_usd: f64) -> RequestUse {
+        RequestUse { cost_usd, tokens: 0 }
+    }
+
+    fn used(cost_usd: f64) -> Settlement {
+        Settlement { used: usd(cost_usd), quota: None }
     }
 
     #[test]
-    fn a_further_request_of_a_call_counts_others_but_not_its_own_reservation() {
-        let (budget, call) =
-            (SharedBudget::new(1.0, 0.2), |usd| ExpectedUse::of_call(&crate::Usage::default(), Some(usd)));
-        budget.reserve(call(0.3));
-        assert!(budget.check_request(call(0.3), 0.4, 0.3).is_ok());
-        assert!(budget.check_request(call(0.3), 0.5, 0.4).is_err());
-        budget.reserve(call(0.25));
-        let refused = budget.check_request(call(0.3), 0.4, 0.3).unwrap_err();
-        assert!(refused.what.contains("other calls under way are expected to cost $0.25"), "{}", refused.what);
-        assert!(!budget.is_spent(), "the other call may cost less");
+    fn a_call_waits_for_others_and_is_refused_if_none_can_make_room() {
+        let budget = SharedBudget::new(1.0, 0.5);
+        assert!(matches!(budget.decide(1, 0.3), Admission::Granted));
+        assert!(matches!(budget.decide(1, 0.3), Admission::Granted), "the same one again reserves nothing more");
+        let waits = budget.decide(2, 0.3);
+        assert!(matches!(waits, Admission::Wait { .. }), "the other call may cost less than expected");
+        budget.settle(1, used(0.1));
+        if let Admission::Wait { changed, .. } = waits {
+            tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(changed);
+        }
+        assert!(matches!(budget.decide(2, 0.3), Admission::Granted) && !budget.is_spent());
+        budget.settle(2, used(0.0));
+        assert!(
+            matches!(budget.decide(3, 0.5), Admission::Refused { .. }) && budget.is_spent(),
+            "refused before the limit"
+        );
+        budget.settle(4, used(0.4));
+        let Admission::Refused { what, .. } = budget.decide(5, 0.3) else { panic!("admitted") };
+        assert!(what.contains("all runs together have cost $1.0000") && budget.is_spent(), "{what}");
+    }
+
+    #[test]
+    fn the_requests_of_a_call_are_booked_one_by_one_and_its_end_frees_what_was_expected() {
+        use crate::shared_limits::SharedCall;
+        let budget = std::sync::Arc::new(SharedBudget::new(1.0, 0.2));
+        let call = SharedCall::new(budget.clone());
+        let cancel = tlaforge_process::Cancel::new();
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+            call.admit(usd(0.3), &cancel).await.unwrap();
+            call.begin_request(usd(0.0), usd(0.3)).await.unwrap();
+            assert!(matches!(budget.decide(9, 0.6), Admission::Wait { .. }));
+            call.begin_request(usd(0.4), usd(0.3)).await.unwrap();
+            assert!(matches!(budget.decide(9, 0.2), Admission::Wait { .. }), "0.6 spent, 0.3 expected");
+            let refused = call.begin_request(usd(0.5), usd(0.4)).await.unwrap_err().to_string();
+            assert!(refused.contains("have cost $0.7000, the next call costs about $0.4000"), "{refused}");
+            call.end_try(usd(0.6), None);
+            call.admit(usd(0.2), &cancel).await.unwrap();
+        });
+        assert!(matches!(budget.decide(9, 0.1), Admission::Wait { .. }), "0.8 spent, 0.2 expected");
+        drop(call);
+        assert!(matches!(budget.decide(9, 0.2), Admission::Granted));
     }
 }

@@ -110,6 +110,10 @@ pub(crate) struct SendError {
 }
 
 impl SendError {
+    pub(crate) fn unreachable(&self) -> String {
+        format!("the engine does not answer: {}", self.what)
+    }
+
     fn from_transport(error: reqwest::Error) -> Self {
         let timed_out = error.is_timeout() && !error.is_connect();
         let error = error.without_url();

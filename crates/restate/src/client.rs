@@ -3,14 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tokio::sync::{OnceCell, RwLock};
 
-use crate::address::{AddressError, EngineAddress, QUICK, Reply, SendError, send};
+use crate::address::{EngineAddress, QUICK, Reply, SendError, send};
+use crate::engine::{NoIngress, find_ingress, not_restate, query_tables};
+use crate::patience::{CallError, Patience};
 use crate::{Answer, MAX_MESSAGE_BYTES, service_name};
 
 /// Time that one request waits for an answer. Then the client queries the job's status, and sends the request again.
@@ -22,19 +24,6 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5
 /// How often a job is submitted that a worker could not do: the next worker may be able to.
 const ATTEMPTS: u32 = 3;
 
-/// Why a job has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum CallError {
-    /// The engine could not be reached, or no worker took the job, for the time that the client waits.
-    #[error("no result from the engine {engine} for {seconds} s: {what}")]
-    Unavailable { engine: EngineAddress, seconds: u64, what: String },
-    /// Workers took it and could not do it.
-    #[error("{0}")]
-    Failed(String),
-    #[error("the request has {bytes} bytes, more than the {MAX_MESSAGE_BYTES} of a message")]
-    TooLarge { bytes: usize },
-}
-
 /// A client for one job of one version of a program.
 pub struct Client {
     http: reqwest::Client,
@@ -44,21 +33,11 @@ pub struct Client {
     program: &'static str,
     version: String,
     job: &'static str,
-    /// Time without any progress after which the client gives up.
-    patience: Duration,
-    note: Box<dyn Fn(&str) + Send + Sync>,
-    trouble: Mutex<Option<Trouble>>,
+    patience: Patience,
     /// Jobs of this client without an answer yet.
     submitted: Arc<Mutex<BTreeSet<String>>>,
     /// Held for reading while a job is submitted, so that none is missed when all are cancelled. True after that.
     submitting: Arc<RwLock<bool>>,
-}
-
-/// A time without progress.
-struct Trouble {
-    since: Instant,
-    /// Reasons that were printed.
-    noted: BTreeSet<String>,
 }
 
 /// The end of one attempt.
@@ -80,6 +59,15 @@ enum Progress {
     Waiting,
     /// Why no worker takes it.
     Obstacle(String),
+}
+
+impl Attempt {
+    fn of(error: NoIngress) -> Self {
+        match error {
+            NoIngress::NotNow(what) => Self::Unknown(what),
+            NoIngress::Never(what) => Self::Failed(what),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -105,6 +93,7 @@ impl Client {
         patience: Duration,
         note: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self, CallError> {
+        let patience = Patience::new(engine.clone(), patience, note);
         let http = engine.http_client().map_err(|e| CallError::Failed(e.to_string()))?;
         Ok(Self {
             http,
@@ -114,8 +103,6 @@ impl Client {
             version: version.to_owned(),
             job,
             patience,
-            note: Box::new(note),
-            trouble: Mutex::new(None),
             submitted: Arc::default(),
             submitting: Arc::default(),
         })
@@ -132,7 +119,7 @@ impl Client {
         loop {
             match self.attempt(object, key, request).await? {
                 Attempt::Done(answer) => {
-                    self.end_trouble();
+                    self.patience.end_trouble();
                     return Ok(answer);
                 }
                 Attempt::Failed(what) => {
@@ -141,7 +128,7 @@ impl Client {
                         return Err(CallError::Failed(what));
                     }
                 }
-                Attempt::Unknown(what) => self.wait_or_give_up(what)?,
+                Attempt::Unknown(what) => self.patience.wait_or_give_up(what)?,
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSES[1]);
@@ -167,7 +154,7 @@ impl Client {
         while requests.join_next().await.is_some() {}
         match failed.load(std::sync::atomic::Ordering::Relaxed) {
             0 => {}
-            count => (self.note)(&format!("{count} submitted jobs could not be cancelled; they may still run")),
+            count => self.patience.note(&format!("{count} submitted jobs could not be cancelled; they may still run")),
         }
     }
 
@@ -185,14 +172,14 @@ impl Client {
         loop {
             match send(self.http.get(&attach), limit).await {
                 Err(SendError { timed_out: true, .. }) => match self.find_progress(&id).await {
-                    Progress::Running => self.end_trouble(),
+                    Progress::Running => self.patience.end_trouble(),
                     // Its answer takes longer than that.
                     Progress::Ended if limit == POLL => limit = TRANSFER,
-                    Progress::Ended => self.wait_or_give_up("the engine sends no answer in time".to_owned())?,
+                    Progress::Ended => self.patience.wait_or_give_up("the engine sends no answer in time".to_owned())?,
                     Progress::Waiting => {}
-                    Progress::Obstacle(what) => self.wait_or_give_up(what)?,
+                    Progress::Obstacle(what) => self.patience.wait_or_give_up(what)?,
                 },
-                Err(error) => return Ok(Attempt::Unknown(unreachable(&error))),
+                Err(error) => return Ok(Attempt::Unknown(error.unreachable())),
                 Ok(reply) => {
                     let attempt = read_answer(&reply);
                     if matches!(attempt, Attempt::Unknown(_)) {
@@ -239,7 +226,7 @@ impl Client {
             reply
         });
         let reply = task.await.map_err(|error| Attempt::Unknown(error.to_string()))?;
-        let reply = reply.map_err(|error| Attempt::Unknown(unreachable(&error)))?;
+        let reply = reply.map_err(|error| Attempt::Unknown(error.unreachable()))?;
         if reply.status == 404 {
             return Err(Attempt::Unknown(self.missing_worker().await));
         }
@@ -248,7 +235,7 @@ impl Client {
             return Err(if reply.status >= 500 { Attempt::Unknown(what) } else { Attempt::Failed(what) });
         }
         let submitted = serde_json::from_slice(&reply.body).ok().filter(Submitted::is_valid);
-        Ok(submitted.ok_or_else(|| not_restate(&reply))?.id)
+        Ok(submitted.ok_or_else(|| Attempt::of(not_restate(&reply)))?.id)
     }
 
     fn forget(&self, id: &str) {
@@ -256,13 +243,7 @@ impl Client {
     }
 
     async fn find_ingress(&self) -> Result<EngineAddress, Attempt> {
-        let reply = send(self.http.get(self.engine.join("/version")), QUICK).await;
-        let reply = reply.map_err(|error| Attempt::Unknown(unreachable(&error)))?;
-        let object: Value = serde_json::from_slice(&reply.body).map_err(|_| not_restate(&reply))?;
-        let address = object["ingress_endpoint"].as_str().ok_or_else(|| not_restate(&reply))?;
-        address.parse().map_err(|e: AddressError| {
-            Attempt::Failed(format!("the engine names no address where jobs are submitted: {e}"))
-        })
+        find_ingress(&self.http, &self.engine).await.map_err(Attempt::of)
     }
 
     /// Why no worker can take a job of this version.
@@ -282,10 +263,9 @@ impl Client {
 
     async fn find_progress(&self, id: &str) -> Progress {
         let query = format!("SELECT status, last_failure FROM sys_invocation WHERE id = '{id}'");
-        let request = self.http.post(self.engine.join("/query")).header("accept", "application/json");
-        let reply = match send(request.json(&json!({"query": query})), QUICK).await {
+        let reply = match query_tables(&self.http, &self.engine, &query).await {
             Ok(reply) => reply,
-            Err(error) => return Progress::Obstacle(unreachable(&error)),
+            Err(error) => return Progress::Obstacle(error.unreachable()),
         };
         let object: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         let row = &object["rows"][0];
@@ -302,25 +282,6 @@ impl Client {
             None => Progress::Obstacle(format!("the engine does not report the job's status: {}", reply.message())),
         }
     }
-
-    fn end_trouble(&self) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Prints a new reason to wait. An error after the patience of this client without progress of any job.
-    fn wait_or_give_up(&self, what: String) -> Result<(), CallError> {
-        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        let trouble = trouble.get_or_insert_with(|| Trouble { since: Instant::now(), noted: BTreeSet::new() });
-        if trouble.since.elapsed() >= self.patience {
-            let seconds = trouble.since.elapsed().as_secs();
-            return Err(CallError::Unavailable { engine: self.engine.clone(), seconds, what });
-        }
-        if !trouble.noted.contains(&what) {
-            (self.note)(&format!("{what}; waiting for at most {} s", self.patience.as_secs()));
-            trouble.noted.insert(what);
-        }
-        Ok(())
-    }
 }
 
 fn read_answer(reply: &Reply) -> Attempt {
@@ -336,14 +297,4 @@ fn read_answer(reply: &Reply) -> Attempt {
         Ok(Answer::Failed(what)) => Attempt::Failed(format!("a worker could not do it: {what}")),
         Err(_) => Attempt::Failed("the answer is not that of a worker".to_owned()),
     }
-}
-
-fn unreachable(error: &SendError) -> String {
-    format!("the engine does not answer: {}", error.what)
-}
-
-/// Something else answers at this address, or only a proxy while the engine starts.
-fn not_restate(reply: &Reply) -> Attempt {
-    let what = format!("this is not the admin address of a Restate server: {}", reply.message());
-    if reply.status >= 500 { Attempt::Unknown(what) } else { Attempt::Failed(what) }
 }

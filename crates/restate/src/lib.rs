@@ -3,13 +3,21 @@
 
 mod address;
 mod client;
+mod engine;
+mod limits;
+mod patience;
 mod worker;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub use address::{AddressError, EngineAddress};
-pub use client::{CallError, Client};
+pub use client::Client;
+pub use limits::{
+    Admission, Change, JobCount, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse,
+    TICK, count_jobs,
+};
+pub use patience::CallError;
 pub use worker::{Job, JobFuture, NoAnswer, Worker, WorkerError};
 
 /// Bytes of a request or of an answer. The engine itself refuses messages above 32 MiB, and keeps each for a day.

@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::address::{EngineAddress, QUICK, Reply, send};
+use crate::limits::limits_service;
 use crate::{Answer, MAX_MESSAGE_BYTES, service_name};
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
@@ -71,6 +72,8 @@ pub struct Worker {
     pub program: &'static str,
     pub version: String,
     pub jobs: Vec<Job>,
+    /// The step of the clock of limits, [`TICK`](crate::TICK).
+    pub tick: Duration,
 }
 
 /// Why a worker cannot serve.
@@ -91,7 +94,7 @@ impl Worker {
     pub async fn serve(self, cancel: &Cancel, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), WorkerError> {
         let http = self.engine.http_client()?;
         let turns = Arc::new(Semaphore::new(self.capacity));
-        let endpoint = self.endpoint(&turns)?;
+        let endpoint = self.endpoint(&http, &turns)?;
         let listen = |source| WorkerError::Listen { address: self.listen, source };
         let listener = TcpListener::bind(self.listen).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
@@ -117,6 +120,8 @@ impl Worker {
                         tokio::time::sleep(RETRY_INTERVALS[0]).await;
                         continue;
                     };
+                    // Otherwise an answer of several small frames waits 40 ms for an acknowledgement. An error is harmless.
+                    let _ = stream.set_nodelay(true);
                     let connection = http2::Builder::new(TokioExecutor::new())
                         // The engine opens another connection for more, which may reach another worker.
                         // A connection that was cut ends, and its jobs with it: the engine has sent them to another worker.
@@ -199,7 +204,7 @@ impl Worker {
         }
     }
 
-    fn endpoint(&self, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
+    fn endpoint(&self, http: &reqwest::Client, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
         let options = ServiceOptions::new()
             .inactivity_timeout(JOB_LIMIT)
             .abort_timeout(JOB_LIMIT)
@@ -210,7 +215,8 @@ impl Worker {
             .retry_policy_max_interval(RETRY_INTERVALS[1])
             .retry_policy_max_attempts(RETRY_ATTEMPTS)
             .retry_policy_kill_on_max_attempts();
-        let mut builder = Endpoint::builder();
+        let limits = limits_service(self.program, self.engine.clone(), http.clone(), self.tick, options.clone());
+        let mut builder = Endpoint::builder().bind(limits);
         for job in &self.jobs {
             let name = service_name(self.program, &self.version, Some(job.name));
             let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone() };

@@ -1,6 +1,8 @@
 //! A real Restate server on loopback, with workers in this process. `scripts/setup` installs the server.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+#[path = "engine/limits.rs"]
+mod limits;
 #[path = "../../../tests/support/restate.rs"]
 mod restate;
 #[path = "../../../tests/support/waiting.rs"]
@@ -16,6 +18,9 @@ use restate::RestateServer;
 use tlaforge_process::Cancel;
 use tlaforge_restate::{CallError, Client, EngineAddress, Job, JobFuture, NoAnswer, Worker};
 use waiting::{end_of, wait_until, wait_until_async};
+
+/// A short step for the clock of limits.
+const TICK: Duration = Duration::from_millis(50);
 
 fn connect(server: &RestateServer, version: &str, patience: u64) -> Client {
     let patience = Duration::from_secs(patience);
@@ -41,19 +46,20 @@ impl RunningWorker {
         listen: &str,
         work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static,
     ) -> Self {
-        Self::start_with(server, listen, Job { name: "job", has_object: false, work: Arc::new(work) })
+        Self::start_with(server, listen, None, Job { name: "job", has_object: false, work: Arc::new(work) })
     }
 
-    fn start_with(server: &RestateServer, listen: &str, job: Job) -> Self {
+    fn start_with(server: &RestateServer, listen: &str, advertise: Option<EngineAddress>, job: Job) -> Self {
         let worker = Worker {
             engine: address(server),
             listen: listen.parse().unwrap(),
-            advertise: None,
+            advertise,
             capacity: 2,
             identity_keys: Vec::new(),
             program: "test",
             version: "1".to_owned(),
             jobs: vec![job],
+            tick: TICK,
         };
         let (killed, cancel, ended) = (Cancel::new(), Cancel::new(), Arc::new(AtomicBool::new(false)));
         let notes = Arc::new(Mutex::new(String::new()));
@@ -225,6 +231,7 @@ fn jobs_of_an_object_run_one_after_the_other_and_one_that_is_given_back_goes_to_
     let first = RunningWorker::start_with(
         &server,
         &address,
+        None,
         object(Arc::new(move |_| {
             own_begun.fetch_add(1, Ordering::SeqCst);
             let gate = own_gate.clone();
@@ -245,6 +252,7 @@ fn jobs_of_an_object_run_one_after_the_other_and_one_that_is_given_back_goes_to_
             RunningWorker::start_with(
                 &server,
                 &address,
+                None,
                 object(Arc::new(move |input| {
                     let running = running.clone();
                     Box::pin(async move {

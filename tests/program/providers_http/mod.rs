@@ -552,6 +552,8 @@ mod chat;
 
 mod server;
 
+mod shared_limits;
+
 mod forge;
 
 mod llama;
