@@ -84,9 +84,10 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     }
     if limit_usd.is_some() && args.engine.engine.is_some() {
         return Err(Failure::usage(
-            "--max-cost cannot be used with --engine: this process sees none of the costs in time",
+            "--max-cost cannot be used with --engine: the workers keep the limits of all runs with a key",
         )
-        .hint("set max_cost for each run in the table"));
+        .hint("set the limit of the key: tlaforge fleet limits --engine URL --key NAME --max-cost USD")
+        .hint("or max_cost for each run in the table"));
     }
     let mut flags = args.forge.layer();
     flags.max_cost = None;

@@ -93,7 +93,13 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         let limits = tool_limits(&load_settings(args.tools.layer())?)?;
         let heap_mib = NonZeroU64::new(memory_per_run_mib(&limits, capacity));
         let tools = ToolArgs { heap_mib: heap_mib.or(args.tools.heap_mib), ..args.tools };
-        let forge = Arc::new(ForgeWorker { runs, cache: args.cache, tools: tools.to_flags(), cancel: cancel.clone() });
+        let forge = Arc::new(ForgeWorker {
+            runs,
+            cache: args.cache,
+            engine: engine.clone(),
+            tools: tools.to_flags(),
+            cancel: cancel.clone(),
+        });
         let work = move |request| -> tlaforge_restate::JobFuture {
             let forge = forge.clone();
             Box::pin(async move { forge.forge(request).await })

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tlaforge_restate::{
-    Admission, CallError, Change, EngineAddress, Job, JobFuture, Limits, LimitsChange, LimitsClient, LimitsStatus, NoAnswer, QuotaError,
-    RequestUse, count_jobs,
+    Admission, CallError, Change, EngineAddress, Job, JobFuture, Limits, LimitsChange, LimitsClient, LimitsStatus,
+    NoAnswer, QuotaError, RequestUse, count_jobs,
 };
 
-use super::waiting::wait_until_async;
 use super::restate::RestateServer;
+use super::waiting::wait_until_async;
 use super::{RunningWorker, address, block_on, free_address};
 
 type Work = Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>;
