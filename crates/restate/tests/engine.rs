@@ -158,7 +158,7 @@ fn what_cannot_be_done_is_an_error_and_is_not_remembered() {
     let _worker = RunningWorker::start(&server, "127.0.0.1:0", move |_| {
         let answer =
             if counted.fetch_add(1, Ordering::SeqCst) < 3 { Err("no disk".to_owned()) } else { Ok("1".to_owned()) };
-        Box::pin(async move { answer })
+        Box::pin(async move { answer.map_err(NoAnswer::Failed) })
     });
     block_on("the calls end", async {
         let client = connect(&server, "1", 100);
