@@ -171,6 +171,10 @@ impl<E: Event> Journal<E> {
             bytes.push(b'\n');
         }
         self.refuse_after_failure()?;
+        // An empty group would occupy the number of the next event in the replica.
+        if fresh.is_empty() {
+            return Ok(&[]);
+        }
         if let Some(replica) = &self.replica {
             // After a failure, the replica may have the group or not. Another group with this number would contradict it.
             replica.put_group(first, &bytes).inspect_err(|_| self.has_failed = true)?;
