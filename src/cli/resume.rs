@@ -75,7 +75,8 @@ pub(super) struct ResumeArgs {
 }
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
-    let place = RunPlace::find_existing(&args.folder)
+    let place = RunPlace::find(&args.folder)?
+        .require_run(&args.folder)
         .map_err(|failure| failure.hint("start one: tlaforge run DOCS --out DIR"))?;
     args.pages.page.check(None)?;
     let outputs = (args.output.format, &args.output.findings);

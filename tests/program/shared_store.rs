@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use crate::support::counter::{answers, bench};
+use crate::support::counter::{answers, bench, good};
 use crate::support::folder::{RUN, ready, snapshot};
 use crate::support::model_server::{ModelServer, Reply, Seen};
 use crate::support::waiting::wait_until;
@@ -94,9 +94,9 @@ fn first_answer_waits(go: PathBuf) -> impl FnMut(&Seen) -> Reply + Send + 'stati
 
 #[test]
 fn a_run_at_an_address_is_read_and_continued_without_its_working_copy() {
-    let fleet = Fleet::new(ready());
+    let fleet = Fleet::new(bench());
     let (bench, address) = (&fleet.bench, fleet.address.as_str());
-    let local = bench.run(&RUN).expect(0);
+    let local = bench.forge(&good(), &[]).expect(0);
     let args: Vec<&str> = RUN.iter().map(|arg| if *arg == "specs" { address } else { arg }).collect();
     let done = fleet.run_on("a", &args).expect(0);
     let copy = fleet.copy("a");
@@ -183,7 +183,8 @@ fn a_process_whose_run_was_taken_over_stops_and_changes_nothing() {
     fleet.run_on("a", &["report", &fleet.address]).expect(0);
     fleet.run_on("b", &["resume", &fleet.address]).expect(0).prints(&["Outcome: approved"]);
     let stored = fleet.store();
-    let before = snapshot(&fleet.bench.path(&fleet.copy("a")).join("history"));
+    let copy = fleet.copy("a");
+    let before = fleet.bench.read(&format!("{copy}/journal.jsonl"));
     std::fs::write(&go, "go").unwrap();
     assert_eq!(stale.wait().unwrap().code(), Some(4));
     let messages = fleet.bench.read("messages");
@@ -194,8 +195,7 @@ fn a_process_whose_run_was_taken_over_stops_and_changes_nothing() {
         store.into_iter().filter(|(path, _)| path.extension().is_some_and(|ext| ext == "jsonl")).collect()
     };
     assert_eq!(journals(fleet.store()), journals(stored));
-    let copy = fleet.copy("a");
-    assert_eq!(snapshot(&fleet.bench.path(&copy).join("history")), before);
+    assert_eq!(fleet.bench.read(&format!("{copy}/journal.jsonl")), before);
     assert!(fleet.bench.path(&copy).join("taken-over.txt").exists());
     fleet.run_on("a", &["resume", &fleet.address]).expect(0).prints(&["approved"]);
     assert!(!fleet.bench.path(&copy).join("taken-over.txt").exists());

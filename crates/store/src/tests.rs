@@ -125,6 +125,7 @@ fn another_machine_has_every_event_and_artifact_and_continues() {
     a.shared.check_conditional_writes().unwrap();
     let sha = a.artifacts.put("text").unwrap();
     a.journal.append(vec![record(1)]).unwrap();
+    a.journal.append(Vec::new()).unwrap();
     a.journal.append(vec![record(2), record(3)]).unwrap();
     let mut b = bench.open("b");
     assert_eq!(bench.numbers("b"), [1, 2, 3]);
