@@ -44,7 +44,7 @@ pub(super) struct FleetLimitsArgs {
     #[arg(long, value_name = "NAME")]
     pub key: String,
     /// Maximum cost of all requests together in US dollars, including what they have cost before; `none` for no limit.
-    #[arg(long, value_name = "USD|none", value_parser = parse_cost)]
+    #[arg(long, value_name = "USD|none", value_parser = parse_cost, allow_negative_numbers = true)]
     pub max_cost: Option<LimitValue<f64>>,
     /// Maximum number of requests in any minute; `none` for no limit.
     #[arg(long, value_name = "N|none", value_parser = parse_rate::<u32>)]

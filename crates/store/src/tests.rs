@@ -142,6 +142,7 @@ fn another_machine_has_every_event_and_artifact_and_continues() {
 fn of_two_writers_the_second_is_refused_even_if_it_writes_the_same_bytes() {
     let bench = Bench::new();
     let (mut a, mut b) = (bench.open("a"), bench.open("b"));
+    a.journal.append(Vec::new()).unwrap();
     a.journal.append(vec![record(1)]).unwrap();
     let error = b.journal.append(vec![record(1)]).unwrap_err();
     assert!(taken_over(&error) && error.to_string().contains("process 1 on a"), "{error}");

@@ -43,6 +43,7 @@ impl Forges {
 
     fn command(&self, out: &str, more: &[&str]) -> Command {
         let args = ["forge-all", "sets", "--provider", "anthropic", "--model", "claude-sonnet-4-5", "--mutants", "off"];
+        let more = &[more, &["--blind-reading", "off"][..]].concat();
         self.fleet.bench.command(&[&args, &["--out", out][..], more].concat())
     }
 
@@ -172,7 +173,7 @@ fn what_a_fleet_cannot_do_is_refused() {
     let _worker = forges.worker(1);
     let engine = forges.fleet.server.url();
     done(forges.command("remote", &["--engine", &engine])).expect(2).says(&["--runs ADDRESS"]);
-    done(forges.remote(&["--prompts", "sets"])).expect(2).prints(&["--prompts cannot be used with --engine"]);
+    done(forges.remote(&["--prompts", "sets"])).expect(2).prints(&["prompts (--prompts)"]);
     // Not below the address of the workers.
     let elsewhere = format!("file://{}", forges.fleet.bench.path("store/elsewhere").display());
     let refused = done(forges.command("remote", &["--engine", &engine, "--runs", &elsewhere])).expect(4);
