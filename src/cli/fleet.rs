@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::contradictions::CONTRADICTIONS_DIR;
-use super::engine::EngineArgs;
+use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
-use super::fleet_checks::{CheckJob, RemoteToolchain};
+use super::fleet_checks::CheckJob;
 use super::terminal::print_message;
 use super::tools::create_quick_toolchain;
 use crate::config::{CheckerChoice, Settings};
@@ -89,10 +89,6 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn mutant_engine<'a>(self, judge: &'a Judge<'a>, cx: &'a ToolContext<'a>) -> Box<dyn Engine + 'a> {
         Box::new(MutantEngine { connection: self, judge, cx })
-    }
-
-    pub(super) fn toolchain(self: Arc<Self>, local: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
-        Box::new(RemoteToolchain { connection: self, local })
     }
 
     pub(super) async fn cancel_submitted(&self) {

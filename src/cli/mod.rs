@@ -27,6 +27,7 @@ mod doctor_providers;
 mod drift;
 mod editor;
 mod engine;
+mod engine_args;
 mod environment;
 mod eval;
 mod eval_args;
@@ -38,6 +39,8 @@ mod fetch_tools;
 mod fleet;
 #[cfg(feature = "restate")]
 mod fleet_checks;
+#[cfg(feature = "restate")]
+mod fleet_tools;
 mod forge;
 mod forge_again;
 mod forge_all;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OnceCell, RwLock};
 
 use crate::address::{AddressError, EngineAddress, QUICK, Reply, SendError, send};
-use crate::{Answer, MAX_MESSAGE_BYTES, service_name};
+use crate::job::{Answer, MAX_MESSAGE_BYTES, service_name};
 
 /// Time that one request waits for an answer. Then the state of the job is looked at, and the request sent again.
 const POLL: Duration = Duration::from_secs(10);

@@ -3,31 +3,10 @@
 
 mod address;
 mod client;
+mod job;
 mod worker;
-
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 pub use address::{AddressError, EngineAddress};
 pub use client::{CallError, Client};
+pub use job::MAX_MESSAGE_BYTES;
 pub use worker::{JobFuture, Worker, WorkerError};
-
-/// Bytes of a request or of an answer. The engine itself refuses messages above 32 MiB, and keeps each for a day.
-pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
-
-/// The answer to a job. That a worker could not do it is an answer, too: the engine would repeat an error without end, and
-/// hide its reason.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Answer {
-    Done(Box<RawValue>),
-    /// Why the worker could not do it.
-    Failed(String),
-}
-
-/// The service of all workers of one version of a program. Each version has its own: a job never reaches a worker of
-/// another version.
-fn service_name(program: &str, version: &str) -> String {
-    // Build metadata follows a `+`, which names of services cannot contain.
-    format!("{program}-{}", version.replace('+', "-"))
-}
