@@ -1,38 +1,13 @@
 //! `--engine`: where checks run. In this process by default; a build with the feature `restate` can also send them to workers
 //! (`fleet`).
 
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use clap::Args as ClapArgs;
-
+pub(super) use super::engine_args::EngineArgs;
 use super::failure::Failure;
-use super::value_parsers::parse_positive;
 use crate::config::{CheckerChoice, Settings};
 use crate::mutation::{Engine, Judge, LocalEngine};
 use crate::toolchain::{Limits, ToolContext, Toolchain};
-
-/// Jobs that are submitted at a time: more than a small fleet does at once, few enough to be in memory.
-const SUBMITTED: usize = 32;
-
-#[derive(Debug, Clone, ClapArgs)]
-#[command(next_help_heading = "Engine")]
-pub(super) struct EngineArgs {
-    /// Send the checks to the workers (`tlaforge worker`) of this Restate server: the address of its admin API, such as
-    /// http://127.0.0.1:9070 [default: check in this process].
-    #[arg(long, value_name = "URL")]
-    pub engine: Option<String>,
-    /// Maximum time in seconds without progress while no engine or no worker answers [default: 600].
-    #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>, requires = "engine")]
-    pub engine_wait: Option<NonZeroU64>,
-}
-
-impl EngineArgs {
-    /// How many checks are sent at a time if `--jobs` says nothing; `None` without an engine.
-    pub(super) fn default_jobs(&self) -> Option<usize> {
-        self.engine.as_ref().map(|_| SUBMITTED)
-    }
-}
 
 /// Refuses what cannot work with the engine, before anything is checked.
 pub(super) fn check_engine(args: &EngineArgs, settings: &Settings) -> Result<(), Failure> {
@@ -71,7 +46,9 @@ impl EngineTools {
     ) -> Result<Self, Failure> {
         Ok(match connect::connect(args, checker, limits)?.map(Arc::new) {
             None => Self { toolchain: local, connection: None },
-            Some(connection) => Self { toolchain: connection.clone().toolchain(local), connection: Some(connection) },
+            Some(connection) => {
+                Self { toolchain: remote_toolchain(connection.clone(), local), connection: Some(connection) }
+            }
         })
     }
 
@@ -84,7 +61,9 @@ impl EngineTools {
 }
 
 #[cfg(feature = "restate")]
-use super::fleet as connect;
+use super::{fleet as connect, fleet_tools::remote_toolchain};
+#[cfg(not(feature = "restate"))]
+use connect::remote_toolchain;
 
 /// The same functions in a build without the feature.
 #[cfg(not(feature = "restate"))]
@@ -103,13 +82,13 @@ mod connect {
         check(args).map(|()| None)
     }
 
+    pub(super) fn remote_toolchain(connection: Arc<Connection>, _: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
+        match *connection {}
+    }
+
     impl Connection {
         pub(super) fn mutant_engine<'a>(self, _: &'a Judge<'a>, _: &'a ToolContext<'a>) -> Box<dyn Engine + 'a> {
             match self {}
-        }
-
-        pub(super) fn toolchain(self: Arc<Self>, _: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
-            match *self {}
         }
 
         #[expect(clippy::unused_async, reason = "as in a build with the feature")]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs};
 
 use super::completions::{cases, cases_of_suite, run_folders};
-use super::engine::EngineArgs;
+use super::engine_args::EngineArgs;
 use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::tool_args::ToolArgs;

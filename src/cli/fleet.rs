@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::contradictions::CONTRADICTIONS_DIR;
-use super::engine::EngineArgs;
+use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
-use super::fleet_checks::{CheckJob, RemoteToolchain};
+use super::fleet_checks::CheckJob;
 use super::terminal::print_message;
 use super::tools::{create_quick_toolchain, tool_limits};
 use crate::config::{CheckerChoice, Settings};
@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::files::Sha;
 use crate::mutation::{Engine, Judge, Judgement, Mutant, MutantJob};
 use crate::process::Cancel;
-use crate::toolchain::{BoxFuture, LibraryToolchain, Limits, ToolContext, ToolError, Toolchain, memory_per_run_mib};
+use crate::toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain, memory_per_run_mib};
 use tlaforge_restate::{CallError, Client, EngineAddress};
 
 pub(super) const PROGRAM: &str = "tlaforge";
@@ -93,11 +93,6 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn mutant_engine<'a>(self, judge: &'a Judge<'a>, cx: &'a ToolContext<'a>) -> Box<dyn Engine + 'a> {
         Box::new(MutantEngine { connection: self, judge, cx })
-    }
-
-    pub(super) fn toolchain(self: Arc<Self>, local: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
-        // Workers have no libraries: what a specification needs of them is sent with it.
-        Box::new(LibraryToolchain::new(RemoteToolchain { connection: self, local }))
     }
 
     pub(super) async fn cancel_submitted(&self) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::engine::EngineArgs;
+use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::fleet::{PATIENCE, PROGRAM, VERSION, parse_address};
 use super::forge_fleet::{JobEnd, NewWork};

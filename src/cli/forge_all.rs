@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Args as ClapArgs;
 
-use super::engine::EngineArgs;
+use super::engine_args::EngineArgs;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
 use super::forge::exit_status;

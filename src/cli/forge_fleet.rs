@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::EngineArgs;
+use super::engine_args::EngineArgs;
 use super::failure::Failure;
 use crate::config::Layer;
 use crate::exit::Exit;

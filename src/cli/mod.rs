@@ -27,6 +27,7 @@ mod doctor_providers;
 mod drift;
 mod editor;
 mod engine;
+mod engine_args;
 mod environment;
 mod eval;
 mod eval_args;
@@ -43,6 +44,8 @@ mod fleet_command;
 mod fleet_limits;
 #[cfg(feature = "restate")]
 mod fleet_runs;
+#[cfg(feature = "restate")]
+mod fleet_tools;
 mod forge;
 mod forge_again;
 mod forge_all;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder, Response, Url};
 
-use crate::MAX_MESSAGE_BYTES;
+use crate::job::MAX_MESSAGE_BYTES;
 
 /// Time limit of a request that the engine answers without waiting for a worker.
 pub(crate) const QUICK: Duration = Duration::from_secs(10);

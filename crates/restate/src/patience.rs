@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::MAX_MESSAGE_BYTES;
 use crate::address::EngineAddress;
+use crate::job::MAX_MESSAGE_BYTES;
 
 /// Why a message has no answer.
 #[derive(Debug, thiserror::Error)]

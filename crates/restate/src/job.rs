@@ -1,0 +1,28 @@
+//! What a client and a worker agree on.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// Bytes of a request or of an answer. The engine itself refuses messages above 32 MiB, and keeps each for a day.
+pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
+
+/// The answer to a job. That a worker could not do it is an answer, too: the engine would repeat an error without end, and
+/// hide its reason.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    Done(Box<RawValue>),
+    /// Why the worker could not do it.
+    Failed(String),
+}
+
+/// The service of a job for all workers of one version of a program; without a job, the name of the version. Each version has its
+/// own services: a job never reaches a worker of another version.
+pub(crate) fn service_name(program: &str, version: &str, job: Option<&str>) -> String {
+    // Build metadata follows a `+`, which names of services cannot contain.
+    let version = version.replace('+', "-");
+    match job {
+        Some(job) => format!("{program}-{job}-{version}"),
+        None => format!("{program}-{version}"),
+    }
+}
