@@ -22,10 +22,10 @@ pub(super) fn check_engine(args: &EngineArgs, settings: &Settings) -> Result<(),
 pub(super) fn create_engine<'a>(
     args: &EngineArgs,
     judge: &'a Judge<'a>,
-    checker: CheckerChoice,
+    settings: &Settings,
     cx: &'a ToolContext<'a>,
 ) -> Result<Box<dyn Engine + 'a>, Failure> {
-    Ok(match connect::connect(args, checker, cx.limits)? {
+    Ok(match connect::connect(args, settings, cx.limits)? {
         None => Box::new(LocalEngine { judge, cx }),
         Some(connection) => connection.mutant_engine(judge, cx),
     })
@@ -40,11 +40,11 @@ pub(super) struct EngineTools {
 impl EngineTools {
     pub(super) fn new(
         args: &EngineArgs,
-        checker: CheckerChoice,
+        settings: &Settings,
         limits: &Limits,
         local: Box<dyn Toolchain>,
     ) -> Result<Self, Failure> {
-        Ok(match connect::connect(args, checker, limits)?.map(Arc::new) {
+        Ok(match connect::connect(args, settings, limits)?.map(Arc::new) {
             None => Self { toolchain: local, connection: None },
             Some(connection) => {
                 Self { toolchain: remote_toolchain(connection.clone(), local), connection: Some(connection) }
@@ -68,9 +68,7 @@ use connect::remote_toolchain;
 /// The same functions in a build without the feature.
 #[cfg(not(feature = "restate"))]
 mod connect {
-    use super::{
-        Arc, CheckerChoice, Engine, EngineArgs, Failure, Judge, Limits, ToolContext, Toolchain, missing_feature,
-    };
+    use super::{Arc, Engine, EngineArgs, Failure, Judge, Limits, Settings, ToolContext, Toolchain, missing_feature};
 
     pub(super) enum Connection {}
 
@@ -78,7 +76,7 @@ mod connect {
         if args.engine.is_some() { Err(missing_feature("--engine")) } else { Ok(()) }
     }
 
-    pub(super) fn connect(args: &EngineArgs, _: CheckerChoice, _: &Limits) -> Result<Option<Connection>, Failure> {
+    pub(super) fn connect(args: &EngineArgs, _: &Settings, _: &Limits) -> Result<Option<Connection>, Failure> {
         check(args).map(|()| None)
     }
 

@@ -36,7 +36,7 @@ impl Evaluator {
         let sent = args.engine.default_jobs().map(|default| args.jobs.map_or(default, usize::from));
         Ok(Self {
             tools: create_toolchain(settings, folder)?,
-            quick: EngineTools::new(&args.engine, settings.checker, &tool_limits(settings)?, toolchain)?,
+            quick: EngineTools::new(&args.engine, settings, &tool_limits(settings)?, toolchain)?,
             quick_contradictions: contradictions,
             slots: CheckerSlots::new(job_count(args)),
             remote_slots: sent.map(CheckerSlots::elsewhere),
@@ -112,7 +112,7 @@ impl Evaluator {
         self.tools.contradictions.has_any() || self.quick_contradictions.has_any()
     }
 
-    /// Ends the checks on other machines that nobody waits for any more.
+    /// Ends the checks on other machines that are no longer needed.
     pub(super) async fn cancel_submitted(&self) {
         self.quick.cancel_submitted().await;
     }

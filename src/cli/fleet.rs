@@ -13,7 +13,7 @@ use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::fleet_checks::CheckJob;
 use super::terminal::print_message;
-use super::tools::create_quick_toolchain;
+use super::tools::{create_quick_toolchain, discover_java_tools};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::files::Sha;
@@ -58,11 +58,7 @@ pub(super) fn parse_address(text: &str) -> Result<EngineAddress, Failure> {
 }
 
 /// The engine of `--engine`, if it is given. `limits` are those of the jobs.
-pub(super) fn connect(
-    args: &EngineArgs,
-    checker: CheckerChoice,
-    limits: &Limits,
-) -> Result<Option<Connection>, Failure> {
+pub(super) fn connect(args: &EngineArgs, settings: &Settings, limits: &Limits) -> Result<Option<Connection>, Failure> {
     let Some(address) = args.engine.as_deref().map(parse_address).transpose()? else { return Ok(None) };
     if let Some(jar) = limits.libraries.jars().next() {
         return Err(Failure::usage(format!("the library {} cannot be used with --engine", jar.display()))
@@ -75,13 +71,13 @@ pub(super) fn connect(
     }
     let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
     let client = Client::new(address, PROGRAM, VERSION, JOB, patience, print_message).fails(Exit::Tool)?;
-    Ok(Some(Connection { client, checker, tools: OnceCell::new() }))
+    Ok(Some(Connection { client, settings: settings.clone(), tools: OnceCell::new() }))
 }
 
 /// Sends jobs to an engine.
 pub(super) struct Connection {
     client: Client,
-    checker: CheckerChoice,
+    settings: Settings,
     /// The versions of the tools, once they are known.
     tools: OnceCell<String>,
 }
@@ -105,9 +101,9 @@ impl Connection {
     ) -> Result<T, ToolError> {
         let answer = async {
             let failed = |what: String| ToolError::WorkerFailed(format!("{name}: {what}"));
-            let tools = self.tools.get_or_try_init(|| async { Ok::<_, ToolError>(local.info(cx).await?.version) });
+            let tools = self.tools.get_or_try_init(|| tool_versions(&self.settings, local, cx));
             let tools = tools.await?.clone();
-            let request = Request { tlaforge: VERSION.to_owned(), checker: self.checker, tools, work };
+            let request = Request { tlaforge: VERSION.to_owned(), checker: self.settings.checker, tools, work };
             let request = serde_json::to_vec(&request).expect("a request is plain data");
             // Of everything that determines the answer.
             let key = Sha::digest(&request);
@@ -124,6 +120,23 @@ impl Connection {
             answer = answer => answer,
         }
     }
+}
+
+/// The versions of all tools that can check: with `auto`, also of those that check what the first one refuses.
+async fn tool_versions(
+    settings: &Settings,
+    toolchain: &dyn Toolchain,
+    cx: &ToolContext<'_>,
+) -> Result<String, ToolError> {
+    let first = toolchain.info(cx).await?.version;
+    if settings.checker != CheckerChoice::Auto {
+        return Ok(first);
+    }
+    let second = match discover_java_tools(settings) {
+        Ok(java) => java.info(cx).await?.version,
+        Err(_) => "no Java tools".to_owned(),
+    };
+    Ok(format!("{first}; {second}"))
 }
 
 /// Judges mutants on the workers of an engine.
@@ -218,7 +231,7 @@ impl JobRunner {
         let toolchain =
             create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR)).map_err(|f| f.message)?.toolchain;
         let cx = ToolContext { limits: &Limits::default(), cancel: &Cancel::new(), progress: &|_| {} };
-        let version = toolchain.info(&cx).await.map_err(|e| e.to_string())?.version;
+        let version = tool_versions(&settings, &*toolchain, &cx).await.map_err(|e| e.to_string())?;
         let prepared = Arc::new(PreparedTools { toolchain, version });
         all.push((checker, prepared.clone()));
         Ok(prepared)

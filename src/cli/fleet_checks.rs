@@ -1,6 +1,6 @@
 //! A single check on another machine: what is sent of it, and what a worker does with it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,7 @@ impl CheckJob {
         let limits = Limits { check, heap_mib, workers, allowed_modules, ..Limits::default() };
         let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
         let request = CheckRequest { spec, cfg_text, cfg };
+        let began = Instant::now();
         let alone = |rest| SeparateVerdicts { violated: Vec::new(), rest };
         let checked = match method {
             Method::Check => tools.check(&request, &cx).await.map(alone),
@@ -68,6 +69,7 @@ impl CheckJob {
             Ok(mut checked) => {
                 // It can be longer than a message, and only a run stores it.
                 checked.rest.output.clear();
+                checked.rest.outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
                 Ok(Ok(checked))
             }
         }

@@ -198,7 +198,7 @@ async fn mutate_once(
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
     let local = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let engine = create_engine(&args.engine, &judge, settings.checker, &local)?;
+    let engine = create_engine(&args.engine, &judge, &settings, &local)?;
     let judgements = judge_mutants(&*engine, &judge, &chosen, &mut results, &limits, args).await?;
 
     let mut report = mutation_json(&check_json(&baseline), &judgements, &subject.cfg);
@@ -453,7 +453,11 @@ async fn judge_mutants(
                 });
             }
         };
-        results.append(&judgement).fails(Exit::Usage)?;
+        if let Err(failure) = results.append(&judgement).fails(Exit::Usage) {
+            bar.finish_and_clear();
+            engine.cancel_submitted().await;
+            return Err(failure);
+        }
         bar.inc(1);
         if judgement.outcome == Outcome::Survived {
             bar.suspend(|| print_message(&mutant_line(&judgement)));

@@ -80,7 +80,7 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
         },
         ..limits
     };
-    let tools = EngineTools::new(&args.engine, settings.checker, &limits, toolchain)?;
+    let tools = EngineTools::new(&args.engine, &settings, &limits, toolchain)?;
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let (cx, toolchain) = (&cx, &*tools.toolchain);
@@ -101,6 +101,7 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
         }
         tests.push(test);
     }
+    tools.cancel_submitted().await;
     tests.sort_by(|a, b| a.name.cmp(&b.name));
     let skipped = found - tests.len();
     let findings = || test_findings(&tests, skipped, began.elapsed()).with_contradiction(contradictions.has_any());

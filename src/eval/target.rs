@@ -374,11 +374,10 @@ impl<'a> TargetJudge<'a> {
             }
             Err(error) => (Vec::new(), Err(reason_or_fatal(error)?)),
         };
-        let took = match &outcome {
-            // Without the time that it waits for another machine.
-            Ok(outcome) => Duration::try_from_secs_f64(outcome.statistics.reported_seconds()).unwrap_or_default(),
-            Err(_) => began.elapsed(),
-        };
+        // A worker measures the check itself, without the time that it waited for its turn.
+        let measured = outcome.as_ref().ok().and_then(|outcome| outcome.statistics.total_seconds);
+        let measured = measured.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let took = measured.unwrap_or_else(|| began.elapsed());
         let own_name = |called: &String| {
             let (name, _) = inserted.names.iter().find(|(_, known)| *known == called)?;
             properties.contains(&name.as_str()).then(|| name.clone())

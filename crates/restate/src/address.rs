@@ -25,11 +25,12 @@ impl std::str::FromStr for EngineAddress {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
-        let bad = |what| AddressError { text: text.to_owned(), what };
+        // A text with a `@` may contain a password.
+        let shown = if text.contains('@') { "URL" } else { text };
+        let bad = |what| AddressError { text: shown.to_owned(), what };
         let url = Url::parse(text).map_err(|_| bad("it must be a URL such as http://127.0.0.1:9070"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            // Without the text, which would repeat the password.
-            return Err(AddressError { text: "URL".to_owned(), what: "it must not contain a user or a password" });
+            return Err(bad("it must not contain a user or a password"));
         }
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(bad("it must begin with http:// or https://"));

@@ -13,7 +13,7 @@ use tokio::sync::{OnceCell, RwLock};
 use crate::address::{AddressError, EngineAddress, QUICK, Reply, SendError, send};
 use crate::job::{Answer, MAX_MESSAGE_BYTES, service_name};
 
-/// Time that one request waits for an answer. Then the state of the job is looked at, and the request sent again.
+/// Time that one request waits for an answer. Then the client queries the state of the job, and sends the request again.
 const POLL: Duration = Duration::from_secs(10);
 /// Times between attempts to reach the engine.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
@@ -64,7 +64,7 @@ enum Attempt {
     Done(Box<RawValue>),
     /// A worker or the engine answered that the job has no result.
     Failed(String),
-    /// Nothing is known of the job; it may be submitted or not.
+    /// The state of the job is unknown; it may be submitted or not.
     Lost(String),
 }
 
@@ -170,7 +170,9 @@ impl Client {
                 Err(error) => return Ok(Attempt::Lost(unreachable(&error))),
                 Ok(reply) => {
                     let attempt = read_answer(&reply);
-                    self.forget(&id);
+                    if !matches!(attempt, Attempt::Lost(_)) {
+                        self.forget(&id);
+                    }
                     if matches!(attempt, Attempt::Failed(_)) {
                         // Otherwise the same key gets the same failure for a day.
                         let purge = self.http.patch(self.engine.join(&format!("/invocations/{id}/purge")));
@@ -261,7 +263,7 @@ impl Client {
             }
             // It may also have ended right now.
             Some(_) => None,
-            None => Some(format!("the engine does not say how the job is: {}", reply.message())),
+            None => Some(format!("the engine does not report the status of the job: {}", reply.message())),
         }
     }
 
@@ -287,7 +289,11 @@ impl Client {
 
 fn read_answer(reply: &Reply) -> Attempt {
     if !reply.is_success() {
-        return Attempt::Failed(format!("the engine has no result: {}", reply.message()));
+        let what = format!("the engine has no result: {}", reply.message());
+        // The end of a job is JSON with a message; a proxy or a server that starts answers something else.
+        let is_of_job = serde_json::from_slice::<Value>(&reply.body).is_ok_and(|body| body["message"].is_string());
+        let is_lost = reply.status == 429 || (reply.status >= 500 && !is_of_job);
+        return if is_lost { Attempt::Lost(what) } else { Attempt::Failed(what) };
     }
     match serde_json::from_slice(&reply.body) {
         Ok(Answer::Done(answer)) => Attempt::Done(answer),

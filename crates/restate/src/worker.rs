@@ -29,6 +29,8 @@ const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// The engine would pause a job after 70 attempts; a client that still waits for it ends it instead.
 const RETRY_ATTEMPTS: u64 = 1_000_000;
+/// Time for the last answers and for closing connections.
+const CLOSING: Duration = Duration::from_secs(5);
 /// How long answers can be asked for again.
 const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -112,7 +114,9 @@ impl Worker {
         if running > 0 {
             note(&format!("finishing {running} running; new ones go to other workers"));
         }
-        graceful.shutdown().await;
+        // A connection without a request, such as that of a health check, would stay open for ever.
+        let mut closed = std::pin::pin!(graceful.shutdown());
+        while tokio::time::timeout(CLOSING, &mut closed).await.is_err() && turns.available_permits() < self.capacity {}
         Ok(())
     }
 
@@ -192,6 +196,9 @@ impl restate_sdk::service::Service for Dispatcher {
             let result: HandlerResult<Vec<u8>> = match turns.acquire().await {
                 // An error, and not an answer: the engine sends the job to another worker.
                 Err(_) => Err(HandlerError::from("this worker is ending")),
+                Ok(_turn) if input.len() > MAX_MESSAGE_BYTES => {
+                    Ok(answer(Err(format!("a request has at most {MAX_MESSAGE_BYTES} bytes"))))
+                }
                 Ok(_turn) => Ok(answer(work(input).await)),
             };
             context.handle_handler_result(result);
