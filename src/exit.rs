@@ -38,10 +38,7 @@ impl Exit {
         ),
         (Exit::Usage, "wrong usage or configuration; also a provider without program or key, or an unknown model"),
         (Exit::Undecided, "undecided or inconclusive: a time limit, a budget or a bound was reached"),
-        (
-            Exit::Tool,
-            "the Java tools or the embedded checker are missing or cannot work (full disk, no memory, no shared store)",
-        ),
+        (Exit::Tool, "the Java tools or the embedded checker are missing or cannot work (full disk, no memory)"),
         (Exit::Provider, "a request to the model provider failed"),
         (Exit::Baseline, "the specification itself does not hold, so its mutants cannot be judged (`mutate`)"),
         (Exit::Defect, "internal error of tlaforge, or two checkers contradict each other"),

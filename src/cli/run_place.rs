@@ -3,17 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::failure::Failure;
 use super::progress::Display;
 use super::run_folder::run_failure;
-use super::terminal::print_message;
 use crate::journal::Replica;
 use crate::pipeline::{Run, RunError};
-
-/// Time between two looks for what other machines have written.
-const LOOK: Duration = Duration::from_secs(5);
 
 /// The place of a run.
 #[derive(Debug, Clone)]
@@ -97,22 +92,7 @@ impl RunPlace {
 
     /// Keeps the working copy up to date until the result is dropped, for a command that shows the run while it goes on.
     pub(super) fn follow(&self) -> Following {
-        let shared = self.shared.clone();
-        let task = shared.map(|shared| {
-            tokio::spawn(async move {
-                let mut failed = false;
-                loop {
-                    tokio::time::sleep(LOOK).await;
-                    let shared = shared.clone();
-                    let updated = tokio::task::spawn_blocking(move || shared.update()).await;
-                    let failure = updated.ok().and_then(Result::err);
-                    if let Some(failure) = failure.as_ref().filter(|_| !failed) {
-                        print_message(&format!("note: {}; trying again", failure.message));
-                    }
-                    failed = failure.is_some();
-                }
-            })
-        });
+        let task = self.shared.clone().map(|shared| tokio::spawn(shared.keep_up_to_date()));
         Following { task }
     }
 }
@@ -166,6 +146,11 @@ impl SharedPlace {
 
     fn prepare_to_write(&self, _: &Arc<Display>) -> Result<Writing, Failure> {
         match *self {}
+    }
+
+    #[expect(clippy::unused_async, reason = "as in a build with the feature")]
+    async fn keep_up_to_date(self) {
+        match self {}
     }
 }
 

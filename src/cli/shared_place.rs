@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::environment::nonempty_variable;
 use super::failure::Failure;
@@ -17,6 +18,9 @@ use crate::pipeline::RunError;
 #[cfg(feature = "restate")]
 use tlaforge_store::TAKEN_OVER;
 use tlaforge_store::{Address, Notify, SharedRun, SharedStoreError, Update};
+
+/// Time between two looks for what other machines have written.
+const LOOK: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub(super) struct SharedPlace {
@@ -103,6 +107,21 @@ impl SharedPlace {
         run.check_conditional_writes().map_err(failed)?;
         run.mark().map_err(failed)?;
         Ok(Writing { replica: Arc::new(run), _lock: lock })
+    }
+
+    /// Updates the working copy again and again.
+    pub(super) async fn keep_up_to_date(self) {
+        let mut has_failed = false;
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let place = self.clone();
+            let updated = tokio::task::spawn_blocking(move || place.update()).await;
+            let failure = updated.ok().and_then(Result::err);
+            if let Some(failure) = failure.as_ref().filter(|_| !has_failed) {
+                print_message(&format!("note: {}; trying again", failure.message));
+            }
+            has_failed = failure.is_some();
+        }
     }
 
     fn connect(&self, notify: Notify) -> Result<SharedRun, Failure> {
