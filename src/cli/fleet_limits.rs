@@ -125,7 +125,10 @@ pub(super) async fn limits(args: FleetLimitsArgs) -> Result<Exit, Failure> {
     };
     if args.resume || change != LimitsChange::default() {
         let client = LimitsClient::new(engine.clone(), PROGRAM, &args.key, COMMAND_PATIENCE, print_message);
-        client.fails(Exit::Usage)?.set_limits(change).await.fails(Exit::Tool)?;
+        client.fails(Exit::Usage)?.set_limits(change).await.map_err(|error| {
+            Failure::new(Exit::Tool, error.to_string())
+                .hint("the engine may make the change when a worker answers; look with `tlaforge fleet status`")
+        })?;
     }
     let mut keys = read_keys(&engine).await?;
     let names: Vec<String> = keys.iter().map(|status| status.key.clone()).collect();
@@ -192,8 +195,8 @@ fn key_text(status: &LimitsStatus, engine: &EngineAddress) -> String {
     let _ = writeln!(text, "  cost: ${:.4}{cost_limit}, {} tokens", status.spent.cost_usd, status.spent.tokens);
     let _ = writeln!(
         text,
-        "  last minute: {} requests{}, {} tokens{}",
-        status.requests_last_minute,
+        "  last minute: {}{}, {} tokens{}",
+        counted(status.requests_last_minute, "request"),
         limit(requests_per_minute.map(|limit| limit.to_string())),
         status.tokens_last_minute,
         limit(tokens_per_minute.map(|limit| limit.to_string())),

@@ -10,7 +10,10 @@ fn fleet(args: &[&str]) -> Done {
 
 #[test]
 fn a_bad_limit_is_refused() {
-    let limits = |flag, value| fleet(&["limits", "--engine", NOBODY, "--key", "k", flag, value]).expect(2);
+    let limits = |flag, value| {
+        let limit = format!("{flag}={value}");
+        fleet(&["limits", "--engine", NOBODY, "--key", "k", &limit]).expect(2)
+    };
     for value in ["-1", "much", "inf", "NaN", ""] {
         limits("--max-cost", value).says(&["--max-cost", "must be a number of US dollars from 0, or none"]);
     }

@@ -17,7 +17,7 @@ use super::call_state::{CallState, LeftOut};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
 use super::provider::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing};
-use super::shared_limits::{Admission, QuotaError, RequestUse, SharedCall, SharedLimits};
+use super::shared_limits::{Admission, RequestUse, SharedCall, SharedLimits};
 use super::usage::Usage;
 use tlaforge_process::Cancel;
 
@@ -124,6 +124,31 @@ pub struct FailedCall {
     /// Files outside the workspace that the model tried to read.
     #[serde(skip)]
     pub refused_reads: Vec<String>,
+}
+
+impl FailedCall {
+    fn new(
+        failure: &CallFailure,
+        model: Option<String>,
+        tries: u32,
+        wait: Option<Duration>,
+        (cost_usd, estimated): (Option<f64>, Option<Estimate>),
+    ) -> Self {
+        Self {
+            failure: failure.kind,
+            message: failure.message.clone(),
+            status: failure.status,
+            request_id: failure.request_id.clone(),
+            usage: failure.usage,
+            cost_usd,
+            estimated,
+            model,
+            tries,
+            wait_seconds: wait.map(|wait| wait.as_secs_f64()),
+            asked_seconds: failure.retry_after.map(|asked| asked.as_secs_f64()),
+            refused_reads: failure.refused_reads.clone(),
+        }
+    }
 }
 
 /// Another model is asked from here on.
@@ -352,12 +377,10 @@ impl Caller {
                     if answer.cost_usd.is_none() {
                         answer.cost_usd = names.into_iter().find_map(|name| self.cost(name, answer.usage.as_ref()));
                     }
-                    self.end_shared_try(
-                        &permit,
-                        (answer.usage, answer.cost_usd),
-                        self.estimate(&request, &answer),
-                        None,
-                    );
+                    if let Some(shared) = &permit.shared {
+                        let estimated = self.estimate(&request, &answer);
+                        shared.end_try(RequestUse::of_try(answer.usage, answer.cost_usd, estimated), None);
+                    }
                     let (input, output) =
                         answer.usage.map(|usage| (usage.total() - usage.output, usage.output)).unzip();
                     info!(attempt, model = asked, input, output, cost_usd = answer.cost_usd, ?took, "model answered");
@@ -388,14 +411,11 @@ impl Caller {
             let model = request.choice.model.as_deref();
             let cost_usd = self.cost(model, failure.usage.as_ref());
             let estimated = self.estimate_failed(&request, &failure);
-            // Parked, not failed: the next try is admitted when the account gets answers again.
-            let is_parked = wait.is_none()
-                && failure.kind.concerns_quota()
-                && (failure.kind != FailureKind::RateLimit || failure.retry_after.is_some())
-                && permit.shared.as_ref().is_some_and(|shared| shared.waits_for_quota());
-            let quota =
-                is_parked.then(|| QuotaError { why: failure.message.clone(), reset_after: failure.retry_after });
-            self.end_shared_try(&permit, (failure.usage, cost_usd), estimated, quota);
+            let used_by_try = RequestUse::of_try(failure.usage, cost_usd, estimated);
+            let is_parked = permit
+                .shared
+                .as_ref()
+                .is_some_and(|shared| shared.end_failed_try(used_by_try, &failure, wait.is_none()));
             if let (None, Some(asked)) = (wait, failure.retry_after) {
                 failure.message = format!("{}; it asks to wait {} s", failure.message, asked.as_secs_f64().ceil());
             }
@@ -403,20 +423,8 @@ impl Caller {
             let (kind, status) = (failure.kind, failure.status);
             info!(attempt, model = asked, ?kind, status, ?took, retry_after = ?wait, "model call failed");
             trace!(message = failure.message, "failure");
-            note(CallEvent::Failed(FailedCall {
-                failure: failure.kind,
-                message: failure.message.clone(),
-                status: failure.status,
-                request_id: failure.request_id.clone(),
-                usage: failure.usage,
-                cost_usd,
-                estimated,
-                model: request.choice.model.clone(),
-                tries: attempt,
-                wait_seconds: wait.map(|w| w.as_secs_f64()),
-                asked_seconds: failure.retry_after.map(|asked| asked.as_secs_f64()),
-                refused_reads: failure.refused_reads.clone(),
-            }));
+            let model = request.choice.model.clone();
+            note(CallEvent::Failed(FailedCall::new(&failure, model, attempt, wait, (cost_usd, estimated))));
             used.add(failure.usage, cost_usd);
             used.add(estimated.map(|estimated| estimated.usage), estimated.and_then(|estimated| estimated.cost_usd));
             // After the event, so that the journal has the usage of the call; a resume starts from it.
@@ -500,21 +508,6 @@ impl Caller {
                 }
             }
         }
-    }
-
-    /// Reports to the limits for several runs what a try has used, or is estimated to have used.
-    fn end_shared_try(
-        &self,
-        permit: &CallPermit<'_>,
-        (usage, cost_usd): (Option<Usage>, Option<f64>),
-        estimated: Option<Estimate>,
-        quota: Option<QuotaError>,
-    ) {
-        let Some(shared) = &permit.shared else { return };
-        let estimate = estimated.map(|estimated| estimated.usage).unwrap_or_default();
-        let tokens = usage.unwrap_or_default().total().saturating_add(estimate.total());
-        let cost_usd = cost_usd.unwrap_or(0.0) + estimated.and_then(|estimated| estimated.cost_usd).unwrap_or(0.0);
-        shared.end_try(RequestUse { cost_usd, tokens }, quota);
     }
 
     fn limits_usage(&self) -> bool {

@@ -101,11 +101,6 @@ impl FailureKind {
         )
     }
 
-    /// Whether it concerns the account: other calls with the same key would fail in the same way.
-    pub(super) fn concerns_quota(self) -> bool {
-        matches!(self, FailureKind::RateLimit | FailureKind::Billing | FailureKind::SpendCap)
-    }
-
     /// What the user can do about it.
     pub fn advice(self) -> &'static str {
         match self {
@@ -173,6 +168,16 @@ impl CallFailure {
             estimated: None,
             refused_reads: Vec::new(),
             remedy: None,
+        }
+    }
+
+    /// Whether the account gets no answers for now, so that other calls with the same key would fail in the same way.
+    pub(super) fn is_quota_error(&self) -> bool {
+        match self.kind {
+            FailureKind::Billing | FailureKind::SpendCap => true,
+            // Without a time, it may be over at any moment.
+            FailureKind::RateLimit => self.retry_after.is_some(),
+            _ => false,
         }
     }
 

@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use tracing::info;
 
+use super::budget::Estimate;
+use super::failure::CallFailure;
 use super::provider::LlmError;
+use super::usage::Usage;
 use tlaforge_process::Cancel;
 
 /// What a request uses: expected before it, known or estimated after it.
@@ -18,6 +21,18 @@ pub struct RequestUse {
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
     pub tokens: u64,
+}
+
+impl RequestUse {
+    /// What a try has used, or is estimated to have used.
+    pub(super) fn of_try(usage: Option<Usage>, cost_usd: Option<f64>, estimated: Option<Estimate>) -> Self {
+        let estimate = estimated.map(|estimated| estimated.usage).unwrap_or_default();
+        let estimated_usd = estimated.and_then(|estimated| estimated.cost_usd);
+        Self {
+            cost_usd: cost_usd.unwrap_or(0.0) + estimated_usd.unwrap_or(0.0),
+            tokens: usage.unwrap_or_default().total().saturating_add(estimate.total()),
+        }
+    }
 }
 
 /// Whether a request may be sent.
@@ -100,10 +115,6 @@ impl SharedCall {
         Self { limits, current: Mutex::default() }
     }
 
-    pub(super) fn waits_for_quota(&self) -> bool {
-        self.limits.waits_for_quota()
-    }
-
     /// Asks for the next request, once.
     pub(super) async fn ask(&self, expected: RequestUse) -> Result<Admission, LlmError> {
         let id = {
@@ -157,6 +168,15 @@ impl SharedCall {
     pub(super) fn end_try(&self, used: RequestUse, quota: Option<QuotaError>) {
         self.settle(used, quota);
         *self.current() = Current::default();
+    }
+
+    /// Ends a failed try; `is_last` if its failure does not allow another one. Returns whether the call is parked: the next try
+    /// is admitted when the account gets answers again.
+    pub(super) fn end_failed_try(&self, used: RequestUse, failure: &CallFailure, is_last: bool) -> bool {
+        let is_parked = is_last && failure.is_quota_error() && self.limits.waits_for_quota();
+        let quota = is_parked.then(|| QuotaError { why: failure.message.clone(), reset_after: failure.retry_after });
+        self.end_try(used, quota);
+        is_parked
     }
 
     /// Ends the last request of a try that has used this much so far.

@@ -99,7 +99,7 @@ impl LimitsClient {
         let (shared, message) = (self.0.clone(), Admit { id: id.to_owned(), run: run.to_owned(), expected });
         let turn = shared.requests().turns.entry(id.to_owned()).or_default().clone();
         let ask = format!("{id}-{}", shared.asked.fetch_add(1, Ordering::Relaxed));
-        // A task, because it must end even if nobody waits for it any more: otherwise it may be admitted after it was settled.
+        // A task, because it must end even if its caller does not wait for it any more: otherwise it may be admitted after it was settled.
         let task = tokio::spawn(async move {
             let _turn = turn.lock_owned().await;
             // Attempts of one question are one message, so that they do not pile up where no worker takes them.
@@ -249,9 +249,9 @@ impl Shared {
         if let Some(key) = idempotency_key {
             request = request.header("idempotency-key", key);
         }
-        let reply = send(request, QUICK).await.map_err(|error| match error.timed_out {
-            true => Failed::Now("no worker answers for the limits".to_owned()),
-            false => Failed::Now(error.unreachable()),
+        let reply = send(request, QUICK).await.map_err(|error| {
+            let no_worker = || "no worker answers for the limits".to_owned();
+            Failed::Now(if error.timed_out { no_worker() } else { error.unreachable() })
         })?;
         if reply.status == 404 {
             return Err(Failed::Now("no worker is registered that keeps limits".to_owned()));

@@ -104,7 +104,9 @@ impl State {
         let reply = match message {
             Message::Admit(admit) => Reply::Admission(self.admit(admit, tick_ms)),
             Message::Renew(Renew { ids }) => {
-                ids.iter().for_each(|id| self.renew(id));
+                for id in &ids {
+                    self.renew(id);
+                }
                 Reply::Done(())
             }
             Message::Settle(settle) => {

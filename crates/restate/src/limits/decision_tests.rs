@@ -266,7 +266,7 @@ proptest! {
     /// Callers ask in every tick, in any order; some die while they wait. All others begin.
     #[test]
     fn every_request_begins_or_is_refused(
-        requests in prop::collection::vec((0..3u32, any_use(), 1..5u64, prop::bool::weighted(0.1)), 1..25),
+        requests in prop::collection::vec((0..3u32, any_use(), 1..5u64, prop::bool::weighted(0.1)), 1..14),
         change in any_limits(),
         seed in any::<u64>(),
     ) {

@@ -22,7 +22,7 @@ type Work = Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>;
 const KEY: &str = "provider-0123456789ab";
 
 fn client(engine: EngineAddress) -> LimitsClient {
-    LimitsClient::new(engine, "test", KEY, Duration::from_secs(100), |line| println!("{line}")).unwrap()
+    LimitsClient::new(engine, "test", KEY, Duration::from_secs(100), |_| {}).unwrap()
 }
 
 fn worker(server: &RestateServer, listen: &str, advertise: Option<EngineAddress>) -> RunningWorker {
