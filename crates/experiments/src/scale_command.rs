@@ -6,8 +6,7 @@ use tlaforge::cli::toolkit::{Failure, print_result};
 use tlaforge::exit::Exit;
 
 use super::scale::{
-    Deployment, Outcome, Resource, Workload, compare_doublings, doublings_table, grow, growth_table, results_table,
-    simulate,
+    Deployment, Resource, Workload, compare_doublings, doublings_table, grow, growth_table, results_table,
 };
 
 /// Simulates runs of `forge` on a fleet: their time, their cost, and which resource limits them.
@@ -23,6 +22,9 @@ pub(super) struct ScaleArgs {
     /// Mean number of runs that arrive per hour [default: all arrive at once].
     #[arg(long, value_name = "N", value_parser = positive)]
     pub arrivals_per_hour: Option<f64>,
+    /// Factor for the tokens of each request: larger sets of documents.
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = positive)]
+    pub prompt_factor: f64,
     /// Factor for the tokens of each answer: a model that thinks writes more than its answer.
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = positive)]
     pub answer_factor: f64,
@@ -86,16 +88,16 @@ pub(super) fn scale(args: &ScaleArgs) -> Result<Exit, Failure> {
     let workload = Workload {
         seed: args.seed,
         arrivals_per_hour: args.arrivals_per_hour,
+        prompt_factor: args.prompt_factor,
         answer_factor: args.answer_factor,
         check_factor: args.check_factor,
         ..Workload::default()
     };
-    let results = args.runs.iter().map(|runs| simulate(&fleet, &workload, *runs as usize));
-    let doublings: Vec<_> = results.map(|outcome| compare_doublings(&fleet, &workload, outcome)).collect();
-    let outcomes: Vec<&Outcome> = doublings.iter().map(|doubling| &doubling.outcome).collect();
-    let limits = Resource::ALL.map(|resource| format!("{} {}", resource.name(), resource.describe(fleet.limit(resource))));
+    let doublings: Vec<_> = args.runs.iter().map(|runs| compare_doublings(&fleet, &workload, *runs as usize)).collect();
+    let limits =
+        Resource::ALL.map(|resource| format!("{} {}", resource.name(), resource.describe(fleet.limit(resource))));
     print_result(&format!("Limits: {}; seed {}.\n", limits.join(", "), args.seed));
-    print_result(&format!("\nTime, cost, and share of each limit that is used\n\n{}", results_table(&outcomes)));
+    print_result(&format!("\nTime, cost, and share of each limit that is used\n\n{}", results_table(&doublings)));
     print_result(&format!("\nTime with twice as much of one resource\n\n{}", doublings_table(&doublings)));
     if let (Some(hours), Some(runs)) = (args.within, args.runs.iter().max()) {
         let steps = grow(&fleet, &workload, *runs as usize, hours * 3600.0);

@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use super::deployment::Resource;
 use super::plan::{Doubling, GrowthStep};
-use super::simulation::Outcome;
 
 /// How long, what it costs, and the share of each resource that is used.
-pub fn results_table(outcomes: &[&Outcome]) -> String {
+pub fn results_table(doublings: &[Doubling]) -> String {
     let mut text = format!("{:>7} {:>8} {:>8} {:>9} {:>7}", "runs", "time", "per run", "model $", "fleet $");
     for resource in Resource::ALL {
         let _ = write!(text, " {:>8}", resource.name());
     }
     text.push_str("  limit\n");
-    for outcome in outcomes {
+    for doubling in doublings {
+        let outcome = &doubling.outcome;
         let _ = write!(
             text,
             "{:>7} {:>8} {:>8} {:>9.0} {:>7.2}",
@@ -26,7 +26,7 @@ pub fn results_table(outcomes: &[&Outcome]) -> String {
         for used in outcome.used {
             let _ = write!(text, " {:>7.1}%", used * 100.0);
         }
-        let limit = outcome.saturated().map_or("length of a run", Resource::name);
+        let limit = doubling.limit().map_or("longest run", Resource::name);
         let _ = writeln!(text, "  {limit}");
     }
     text
@@ -41,8 +41,8 @@ pub fn doublings_table(doublings: &[Doubling]) -> String {
     text.push('\n');
     for doubling in doublings {
         let _ = write!(text, "{:>7} {:>8}", doubling.outcome.runs, duration(doubling.outcome.seconds));
-        for seconds in doubling.seconds {
-            let _ = write!(text, " {:>8}", duration(seconds));
+        for doubled in &doubling.doubled {
+            let _ = write!(text, " {:>8}", duration(doubled.seconds));
         }
         text.push('\n');
     }
@@ -51,15 +51,13 @@ pub fn doublings_table(doublings: &[Doubling]) -> String {
 
 /// What is doubled one after the other, and the time with it.
 pub fn growth_table(steps: &[GrowthStep]) -> String {
-    let mut text = format!("{:>8} {:>10} {:>8}  then the limit is\n", "doubled", "to", "time");
+    let mut text = format!("{:>8} {:>12} {:>9} {:>9}\n", "doubled", "to", "time", "fleet $");
     for step in steps {
-        let doubled = step.doubled.map_or("-", Resource::name);
-        let limit = match step.doubled {
-            None => "-".to_owned(),
-            Some(resource) => resource.describe(step.limit),
-        };
-        let then = step.outcome.saturated().map_or("length of a run", Resource::name);
-        let _ = writeln!(text, "{doubled:>8} {limit:>10} {:>8}  {then}", duration(step.outcome.seconds));
+        let (doubled, limit) = step
+            .doubled
+            .map_or(("-", "-".to_owned()), |resource| (resource.name(), resource.describe(step.fleet.limit(resource))));
+        let time = duration(step.outcome.seconds);
+        let _ = writeln!(text, "{doubled:>8} {limit:>12} {time:>9} {:>9.0}", step.outcome.fleet_usd);
     }
     text
 }

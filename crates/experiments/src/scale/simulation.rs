@@ -22,24 +22,6 @@ pub struct Outcome {
     pub used: [f64; 8],
 }
 
-/// From this share on, a resource counts as saturated. Less than 1, because a batch begins and ends with few runs.
-const SATURATED: f64 = 0.8;
-
-impl Outcome {
-    /// The resource with the highest share.
-    pub fn busiest(&self) -> Resource {
-        let highest = self.used.iter().zip(Resource::ALL).max_by(|(a, _), (b, _)| a.total_cmp(b));
-        highest.expect("there are resources").1
-    }
-
-    /// The resource that limits the runs, if any is saturated.
-    pub fn saturated(&self) -> Option<Resource> {
-        let busiest = self.busiest();
-        let used = self.used.iter().zip(Resource::ALL).find(|(_, resource)| *resource == busiest);
-        used.is_some_and(|(used, _)| *used >= SATURATED).then_some(busiest)
-    }
-}
-
 /// A limit in units per second, first come, first served: a bucket that fills at the rate and holds what passes in a burst.
 struct RateLimit {
     per_second: f64,
@@ -101,9 +83,8 @@ pub fn simulate(fleet: &Deployment, workload: &Workload, count: usize) -> Outcom
 
 /// Simulates runs that are given by the time of their arrival and their demands.
 pub(super) fn simulate_runs(fleet: &Deployment, runs: impl Iterator<Item = (f64, Vec<Demand>)>) -> Outcome {
-    let mut runs: Vec<Run> = runs
-        .map(|(arrived, demands)| Run { arrived, started: 0.0, worker: None, demands, next: 0 })
-        .collect();
+    let mut runs: Vec<Run> =
+        runs.map(|(arrived, demands)| Run { arrived, started: 0.0, worker: None, demands, next: 0 }).collect();
     let mut machines = Machines::new(fleet);
     let mut waiting = VecDeque::new();
     // Ordered by time and, at the same time, by number. A run has at most one event.
@@ -157,7 +138,8 @@ impl Machines {
         let per_round = (0..fleet.capacity).flat_map(|_| 0..fleet.workers as usize);
         // The engine starts no more runs than it keeps open, whatever the workers would take.
         let open = fleet.limit(Resource::OpenRuns);
-        let slots = per_round.zip(0_u32..).take_while(|(_, number)| f64::from(*number) < open).map(|(worker, _)| worker);
+        let slots =
+            per_round.zip(0_u32..).take_while(|(_, number)| f64::from(*number) < open).map(|(worker, _)| worker);
         let cores: BinaryHeap<_> = (0..fleet.cores).map(|_| Reverse(Time(0.0))).collect();
         Self {
             requests: limit(Resource::Requests, fleet.burst_seconds),

@@ -27,6 +27,8 @@ pub struct Workload {
     pub first_token_seconds: f64,
     /// Lowest and highest number of output tokens per second; each request draws its own.
     pub tokens_per_second: (f64, f64),
+    /// Multiplies the tokens of each request, for larger sets of documents.
+    pub prompt_factor: f64,
     /// Multiplies the tokens of each answer, for models that think before they answer.
     pub answer_factor: f64,
     /// Multiplies the seconds of each check, for larger state spaces.
@@ -44,6 +46,7 @@ impl Default for Workload {
             bytes_per_token: 4.0,
             first_token_seconds: 1.8,
             tokens_per_second: (45.0, 81.0),
+            prompt_factor: 1.0,
             answer_factor: 1.0,
             check_factor: 1.0,
             kinds: MEASURED_RUNS.to_vec(),
@@ -73,7 +76,7 @@ impl Workload {
             demands.extend([
                 Demand::EngineSteps(f64::from(run.attempts) / requests),
                 Demand::Request {
-                    input: f64::from(request.prompt_bytes) / self.bytes_per_token,
+                    input: f64::from(request.prompt_bytes) / self.bytes_per_token * self.prompt_factor,
                     output,
                     seconds: self.first_token_seconds + output / speed,
                 },
