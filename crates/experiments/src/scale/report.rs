@@ -7,7 +7,7 @@ use super::plan::{Doubling, GrowthStep};
 
 /// How long, what it costs, and the share of each resource that is used.
 pub fn results_table(doublings: &[Doubling]) -> String {
-    let mut text = format!("{:>7} {:>8} {:>8} {:>9} {:>7}", "runs", "time", "per run", "model $", "fleet $");
+    let mut text = format!("{:>7} {:>8} {:>8} {:>8} {:>7}", "runs", "time", "per run", "model $", "fleet $");
     for resource in Resource::ALL {
         let _ = write!(text, " {:>8}", resource.name());
     }
@@ -16,7 +16,7 @@ pub fn results_table(doublings: &[Doubling]) -> String {
         let outcome = &doubling.outcome;
         let _ = write!(
             text,
-            "{:>7} {:>8} {:>8} {:>9.0} {:>7.2}",
+            "{:>7} {:>8} {:>8} {:>8.0} {:>7.1}",
             outcome.runs,
             duration(outcome.seconds),
             duration(outcome.seconds_per_run),
@@ -26,7 +26,7 @@ pub fn results_table(doublings: &[Doubling]) -> String {
         for used in outcome.used {
             let _ = write!(text, " {:>7.1}%", used * 100.0);
         }
-        let limit = doubling.limit().map_or("longest run", Resource::name);
+        let limit = doubling.limit().map_or("one run", Resource::name);
         let _ = writeln!(text, "  {limit}");
     }
     text

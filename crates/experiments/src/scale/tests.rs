@@ -155,20 +155,23 @@ fn a_fleet_grows_until_it_is_fast_enough_or_no_doubling_helps() {
     assert_eq!(compare_doublings(&last.fleet, &workload, 3000).limit(), None);
 }
 
-/// `forge-all --jobs N --provider handoff` on two cores: six cases, each answer given 1.8 seconds and then a second for each
-/// 63 tokens after its request. Other programs used the same cores, so it took a little longer than predicted.
+/// `forge-all --jobs N --provider handoff` with six cases on two cores; each answer came 1.8 seconds after its request, and a
+/// second later for each 63 tokens. Other programs used the same cores, so checks took longer than their processor time: the
+/// seconds between the answers are those of that `forge-all`, added up by case. `docs/src/scale.md` has both predictions.
 #[test]
 fn forge_all_took_as_long_as_predicted() {
-    let names = ["alternating_bit", "bounded_queue", "cache_aside", "cache_leases", "ring_election", "rw_lock"];
-    let workload = Workload { tokens_per_second: (63.0, 63.0), ..Workload::default() };
-    for (jobs, measured_seconds) in [(2, 400.1), (3, 304.8)] {
-        let mut rng = fastrand::Rng::with_seed(0);
-        let runs = names.iter().map(|name| {
+    for (jobs, measured_seconds, check_seconds) in
+        [(2, 400.1, [55.9, 43.6, 2.2, 42.1, 9.2, 11.6]), (3, 304.8, [70.4, 50.5, 2.2, 45.5, 12.3, 31.8])]
+    {
+        let names = ["alternating_bit", "bounded_queue", "cache_aside", "cache_leases", "ring_election", "rw_lock"];
+        let runs = names.iter().zip(check_seconds).map(|(name, check_seconds)| {
             let run = MEASURED_RUNS.iter().find(|run| run.name == *name).unwrap();
-            (0.0, workload.demands(run, &mut rng))
+            let processor: f64 = run.requests.iter().map(|request| request.check_seconds).sum();
+            let check_factor = check_seconds / (run.preparation + processor);
+            let workload = Workload { tokens_per_second: (63.0, 63.0), check_factor, ..Workload::default() };
+            (0.0, workload.demands(run, &mut fastrand::Rng::with_seed(0)))
         });
-        let predicted = simulate_runs(&Deployment { capacity: jobs, cores: 2, ..unlimited(jobs) }, runs).seconds;
-        println!("PRED {jobs} {predicted}");
-        assert_close(measured_seconds, predicted, 0.15);
+        let predicted = simulate_runs(&Deployment { capacity: jobs, ..unlimited(6) }, runs).seconds;
+        assert_close(measured_seconds, predicted, 0.01);
     }
 }
