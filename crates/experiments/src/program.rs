@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
     run_program(
         |program: &Program| program.diagnostics,
         async |program: Program| match program.command {
-            Some(Command::Scale(args)) => scale(&args),
+            Some(Command::Scale(args)) => Ok(scale(&args)),
             // Boxed, because its future is large.
             None => Box::pin(experiments(program.experiments)).await,
         },

@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 
-use tlaforge::cli::toolkit::{Failure, print_result};
+use tlaforge::cli::toolkit::print_result;
 use tlaforge::exit::Exit;
 
 use super::scale::{
@@ -73,7 +73,8 @@ fn positive(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "must be a number from 0.000001 to 1000000000000".to_owned())
 }
 
-pub(super) fn scale(args: &ScaleArgs) -> Result<Exit, Failure> {
+/// Prints the tables.
+pub(super) fn scale(args: &ScaleArgs) -> Exit {
     let fleet = Deployment {
         workers: args.workers,
         capacity: args.capacity,
@@ -96,12 +97,12 @@ pub(super) fn scale(args: &ScaleArgs) -> Result<Exit, Failure> {
     let doublings: Vec<_> = args.runs.iter().map(|runs| compare_doublings(&fleet, &workload, *runs as usize)).collect();
     let limits =
         Resource::ALL.map(|resource| format!("{} {}", resource.name(), resource.describe(fleet.limit(resource))));
-    print_result(&format!("Limits: {}; seed {}.\n", limits.join(", "), args.seed));
+    print_result(&format!("Seed {}; limits:\n{}\n", args.seed, limits.join(", ")));
     print_result(&format!("\nTime, cost, and share of each limit that is used\n\n{}", results_table(&doublings)));
     print_result(&format!("\nTime with twice as much of one resource\n\n{}", doublings_table(&doublings)));
     if let (Some(hours), Some(runs)) = (args.within, args.runs.iter().max()) {
         let steps = grow(&fleet, &workload, *runs as usize, hours * 3600.0);
         print_result(&format!("\nWhat to double until {runs} runs end within {hours} h\n\n{}", growth_table(&steps)));
     }
-    Ok(Exit::Ok)
+    Exit::Ok
 }

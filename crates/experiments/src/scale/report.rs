@@ -26,7 +26,7 @@ pub fn results_table(doublings: &[Doubling]) -> String {
         for used in outcome.used {
             let _ = write!(text, " {:>7.1}%", used * 100.0);
         }
-        let limit = doubling.limit().map_or("one run", Resource::name);
+        let limit = doubling.limit().map_or("none", Resource::name);
         let _ = writeln!(text, "  {limit}");
     }
     text
