@@ -1,8 +1,9 @@
 //! The experiments of the TRAC paper (sections 5.1 to 5.3) with any model: judges against monitors on generated traces,
-//! and interventions in a simulated task with rules.
+//! and interventions in a simulated task with rules. Apart from them, [`scale`] simulates many runs on a fleet.
 //!
 //! All questions go through an [`Asker`], which stores every answer durably before it is used and never sends a recorded question again.
-//! The same sizes and seed make the same questions. Only `command` and `program` know of the command line.
+//! The same sizes and seed make the same questions. Only `command`, `scale_command` and `program` know
+//! of the command line.
 
 mod action_parser;
 mod asker;
@@ -15,10 +16,13 @@ mod judge_prompts;
 mod judge_runs;
 mod program;
 mod recording_file;
+mod scale_command;
 mod tables;
 mod truck;
 mod truck_monitor;
 mod truck_task;
+
+pub mod scale;
 
 pub use action_parser::{ParsedAction, parse_action, parse_actions};
 pub use asker::{AskError, Asker, Costs, Question, Reply, ReportProgress};

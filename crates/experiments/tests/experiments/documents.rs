@@ -1,4 +1,4 @@
-//! `docs/src/experiments.md` agrees with the program.
+//! `docs/src/experiments.md` and `docs/src/scale.md` agree with the program.
 
 use std::path::Path;
 
@@ -6,12 +6,14 @@ use crate::support::Bench;
 use crate::support::documented_flags::documented_flags;
 
 #[test]
-fn every_flag_that_the_document_names_exists() {
-    let help = Bench::without_tools().run(&["--help"]).expect(0).stdout;
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/experiments.md");
-    let flags = documented_flags(&std::fs::read_to_string(file).unwrap());
-    assert!(flags.len() > 8, "{flags:?}");
-    for flag in flags {
-        assert!(help.contains(&format!("--{flag}")), "--{flag} is not in the help");
+fn every_flag_that_a_page_names_exists() {
+    for (page, help, at_least) in [("experiments.md", &["--help"][..], 9), ("scale.md", &["scale", "--help"], 5)] {
+        let help = Bench::without_tools().run(help).expect(0).stdout;
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src").join(page);
+        let flags = documented_flags(&std::fs::read_to_string(file).unwrap());
+        assert!(flags.len() >= at_least, "{flags:?}");
+        for flag in flags {
+            assert!(help.contains(&format!("--{flag}")), "{page}: --{flag} is not in the help");
+        }
     }
 }

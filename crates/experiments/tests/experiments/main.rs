@@ -3,6 +3,7 @@
 
 mod documents;
 mod model;
+mod scale;
 mod support;
 mod tables;
 mod trucks;
