@@ -1,5 +1,7 @@
 //! Where a run's journal holds what formulas can read.
 
+use std::panic::AssertUnwindSafe;
+
 use serde::Deserialize as _;
 use serde_json::json;
 
@@ -25,6 +27,8 @@ pub fn journal_mapping(mapping: Mapping) -> Mapping {
 
 /// Reads the texts of answers from the artifact store, by their hashes.
 pub fn kept_texts(store: ArtifactStore) -> TextStore {
+    // A panic while it reads leaves nothing half changed.
+    let store = AssertUnwindSafe(store);
     TextStore::new(move |name| {
         let sha = Sha::deserialize(json!(name)).map_err(|e| e.to_string())?;
         store.text(&sha).map_err(|e| e.to_string())
