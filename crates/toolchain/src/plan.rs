@@ -83,7 +83,12 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
 pub(crate) fn initial_states(spec: &SpecText, cfg: &Cfg) -> RunPlan {
     let module = free_name(spec, "TlaforgeInitial".to_owned());
     let constraint = format!("{module}_None");
-    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{constraint} == FALSE\n====\n", spec.name);
+    // TLC takes a constant FALSE for an error of the configuration. An instance brings no name into the module.
+    let text = format!(
+        "---- MODULE {module} ----\nEXTENDS {}\n{module}_TLC == INSTANCE TLC\n\
+         {constraint} == {module}_TLC!TLCGet(\"level\") < 0\n====\n",
+        spec.name
+    );
     let mut cfg = cfg.clone();
     cfg.constraints.push(constraint);
     let plan = safety(&cfg);
