@@ -7,7 +7,7 @@
 //! and exits with 0, so TLC alone checks that step again and names the error.
 
 use tlaforge_tla::semantic::impure_operators;
-use tlaforge_tla::{Cfg, CheckOutcome, Checker, Step, Verdict, WitnessOutcome};
+use tlaforge_tla::{Cfg, CheckOutcome, Checker, Step, Verdict, ViolationKind, WitnessOutcome};
 
 use super::actions::Actions;
 use super::bounds::check_bounds;
@@ -213,6 +213,8 @@ impl DistributedToolchain {
         Ok(match run.verdict {
             Verdict::Holds => unknown("TLC alone finds none in these states"),
             Verdict::Inconclusive { reason, .. } => unknown(&reason),
+            // The specification itself was parsed before.
+            Verdict::Invalid { violated, reason, .. } if violated.kind == ViolationKind::Parse => unknown(&reason),
             found @ (Verdict::Violated { .. } | Verdict::Invalid { .. }) => {
                 warnings.push(format!(
                     "TLC's distributed mode does not report the behaviour that leads there, only its end: {at}"
@@ -260,19 +262,22 @@ fn last_step(request: &CheckRequest, states: &[Step]) -> Result<RunPlan, String>
         format!("({})", equal.join(" /\\ "))
     };
     let names: Vec<&str> = states.iter().take(1).flat_map(|step| step.state.keys()).map(String::as_str).collect();
-    let step = any((0..actions.disjuncts.actions.len()).map(|index| format!("({})", actions.formula(index))).collect());
     let model_values = match actions.model_values.as_slice() {
         [] => String::new(),
         values => format!("CONSTANTS {}\n", values.join(", ")),
     };
+    let count = actions.disjuncts.actions.len();
+    let steps: String =
+        (0..count).map(|index| format!("{prefix}Step{index} == {}\n", actions.formula(index))).collect();
     // After its step, a state gets one that changes nothing, or it would be a deadlock.
     let body = format!(
         "{model_values}VARIABLE {prefix}Taken\n\
          {prefix}Init == {prefix}Taken = FALSE /\\ ({})\n\
-         {prefix}Step == {step}\n\
-         {prefix}Next == \\/ ~{prefix}Taken /\\ {prefix}Taken' = TRUE /\\ {prefix}Step\n\
-         \x20             \\/ {prefix}Taken /\\ UNCHANGED <<{prefix}Taken, {}>>\n",
+         {steps}{prefix}Step == {prefix}Taken = FALSE /\\ {prefix}Taken' = TRUE /\\ ({})\n\
+         {prefix}Rest == {prefix}Taken = TRUE /\\ UNCHANGED <<{prefix}Taken, {}>>\n\
+         {prefix}Next == {prefix}Step \\/ {prefix}Rest\n",
         any(states.iter().map(is_state).collect()),
+        any((0..count).map(|index| format!("{prefix}Step{index}")).collect()),
         names.join(", "),
     );
     let own = actions.model_values.iter().map(|value| (value.clone(), value.clone()));
