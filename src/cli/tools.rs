@@ -77,6 +77,10 @@ pub(super) fn create_distributed_toolchain(
         let message = format!("{} cannot be checked with --distributed: {}", loaded.path.display(), refusal.why);
         return Err(Failure::usage(message).hint(refusal.advice));
     }
+    workers.try_to_listen().map_err(|e| {
+        Failure::usage(format!("cannot listen on {workers} for workers: {e}"))
+            .hint("HOST is an address of this machine, and its port has to be free")
+    })?;
     info!(?workers, "tools chosen: TLC in distributed mode");
     Ok(Tools {
         toolchain: logged(toolchain),

@@ -26,6 +26,8 @@ use super::{
     Toolchain, ToolchainInfo, Translation,
 };
 
+const ALONE: &str = "check without --distributed, with smaller constants if there are too many states";
+
 /// Why a specification is not checked in distributed mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistributedRefusal {
@@ -53,7 +55,6 @@ impl DistributedToolchain {
     /// Whether the result of distributed mode would be wrong, or would say nothing.
     pub fn find_refusal(&self, spec: &SpecText, cfg: &Cfg, libraries: &Libraries) -> Option<DistributedRefusal> {
         let refusal = |why: String, advice| Some(DistributedRefusal { why, advice });
-        const ALONE: &str = "check without --distributed, with smaller constants if there are too many states";
         if let Some(property) = cfg.properties.first() {
             let why = format!(
                 "TLC's distributed mode does not check PROPERTY {property}: it ignores temporal properties, and it reports \
@@ -145,11 +146,10 @@ impl DistributedToolchain {
         // About its own statistics, after a worker is gone.
         parsed.warnings.retain(|warning| !warning.contains("remote worker cache") && !warning.contains("dead worker"));
         let messages = Messages::read(&stdout);
-        if messages.lost_workers > 0 {
-            warnings.push(format!(
-                "{} of the threads of workers were lost; TLC gave their states to others",
-                messages.lost_workers
-            ));
+        match messages.lost_workers {
+            0 => {}
+            1 => warnings.push("one thread of a worker was lost; TLC gave its states to others".to_owned()),
+            lost => warnings.push(format!("{lost} threads of workers were lost; TLC gave their states to others")),
         }
         let states = parsed.trace.take().map(|trace| trace.steps).unwrap_or_default();
         if (messages.shows_error || !states.is_empty()) && parsed.finding.is_none() {
@@ -267,16 +267,17 @@ fn last_step(request: &CheckRequest, states: &[Step]) -> Result<RunPlan, String>
         values => format!("CONSTANTS {}\n", values.join(", ")),
     };
     let count = actions.disjuncts.actions.len();
-    let steps: String =
+    let steps: Vec<String> =
         (0..count).map(|index| format!("{prefix}Step{index} == {}\n", actions.formula(index))).collect();
     // After its step, a state gets one that changes nothing, or it would be a deadlock.
     let body = format!(
         "{model_values}VARIABLE {prefix}Taken\n\
          {prefix}Init == {prefix}Taken = FALSE /\\ ({})\n\
-         {steps}{prefix}Step == {prefix}Taken = FALSE /\\ {prefix}Taken' = TRUE /\\ ({})\n\
+         {}{prefix}Step == {prefix}Taken = FALSE /\\ {prefix}Taken' = TRUE /\\ ({})\n\
          {prefix}Rest == {prefix}Taken = TRUE /\\ UNCHANGED <<{prefix}Taken, {}>>\n\
          {prefix}Next == {prefix}Step \\/ {prefix}Rest\n",
         any(states.iter().map(is_state).collect()),
+        steps.concat(),
         any((0..count).map(|index| format!("{prefix}Step{index}")).collect()),
         names.join(", "),
     );

@@ -1,6 +1,7 @@
 //! The processes of TLC's distributed mode: the server, and the workers if they are on this machine.
 
 use std::fmt;
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -70,6 +71,14 @@ impl fmt::Display for WorkerPlacement {
 }
 
 impl WorkerPlacement {
+    /// Whether the server can listen there. TLC itself reports any other address as a port that is in use.
+    pub fn try_to_listen(&self) -> io::Result<()> {
+        match self {
+            Self::Local(_) => Ok(()),
+            Self::Remote { host, port } => TcpListener::bind((host.as_str(), *port)).map(|_| ()),
+        }
+    }
+
     /// The command that starts a worker on another machine.
     pub fn remote_command(&self) -> Option<String> {
         let Self::Remote { host, port } = self else { return None };

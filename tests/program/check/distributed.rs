@@ -96,6 +96,9 @@ fn what_the_mode_gets_wrong_is_refused() {
     refused(&["2", "--checker", "embedded"], &["--distributed is a mode of TLC"]);
     refused(&["0"], &["the number of workers must be at least 1"]);
     refused(&["host:0"], &["HOST or HOST:PORT"]);
+    bench.write("M.cfg", cfg("INVARIANT TypeOK\n"));
+    // An address for documentation (RFC 5737), which no machine has.
+    refused(&["203.0.113.5"], &["cannot listen on 203.0.113.5", "an address of this machine"]);
     bench.write("M.cfg", cfg("INVARIANT Shallow\n"));
     let level = "Shallow == TLCGet(\"level\") < 9\n====\n";
     bench.write("M.tla", CUBE.replace("EXTENDS Naturals", "EXTENDS Naturals, TLC").replace("====\n", level));
