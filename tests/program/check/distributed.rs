@@ -63,7 +63,8 @@ fn it_finds_the_states_of_tlc_alone() {
 fn it_names_the_violated_invariant_and_shows_the_last_step() {
     let bench = bench_with(CUBE, &cfg("INVARIANTS TypeOK Small\n"));
     let distributed = outcome(&bench, &["--distributed", "1"], 1);
-    assert_eq!((&distributed["verdict"], &distributed["violated"]), (&json!("violated"), &json!("Small")));
+    let small = json!({"kind": "invariant", "name": "Small"});
+    assert_eq!((&distributed["verdict"], &distributed["violated"]), (&json!("violated"), &small));
     assert_eq!(outcome(&bench, &["--checker", "tlc"], 1)["violated"], distributed["violated"]);
     // No behaviour is claimed that was not seen.
     assert_eq!(distributed["trace"], json!([]));
@@ -75,7 +76,7 @@ fn it_names_the_violated_invariant_and_shows_the_last_step() {
 fn what_the_mode_ignores_is_found_by_tlc_alone() {
     // Distributed TLC reports "No error has been found" for it.
     let bench = bench_with(&CUBE.replace("Init ==", "ASSUME N = 11\nInit =="), &cfg("INVARIANT TypeOK\n"));
-    bench.run(&["check", "M.tla", "--distributed", "1"]).expect(1).prints(&["the assumption"]);
+    bench.run(&["check", "M.tla", "--distributed", "1"]).expect(1).prints(&["violated: assumption at line 5"]);
     // It does not say what this error is.
     let bench = bench_with(&CUBE.replace("(c + 1) % N", "(c + 1) % (3 - c)"), &cfg("INVARIANT TypeOK\n"));
     bench.run(&["check", "M.tla", "--distributed", "1"]).expect(1).prints(&["invalid: ", "second argument of %"]);
