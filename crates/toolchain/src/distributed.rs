@@ -139,7 +139,8 @@ impl DistributedToolchain {
             }
         };
         let stdout = done.stdout();
-        session.output += &format!("==== {}: {}\n{stdout}{}", plan.label, done.command_line, done.stderr());
+        let heading = format!("==== {}: {}\n", plan.label, done.command_line);
+        session.output.extend([heading.as_str(), &stdout, &done.stderr()]);
         let mut parsed = tlc_output::parse_past_violations(&stdout, &request.spec.name, None);
         // The level of a state is lost on its way, and the order is not breadth first.
         parsed.statistics.depth = None;
@@ -156,34 +157,8 @@ impl DistributedToolchain {
             let verdict = self.find_error(session, &states, warnings).await?;
             return Ok(Run { verdict, ..finished(parsed, &done) });
         }
-        let verdict = self.judge(&done, &parsed, &messages, cx).await?;
+        let verdict = judge_search(&done, &parsed, &messages, cx)?;
         Ok(Run { verdict, ..finished(parsed, &done) })
-    }
-
-    async fn judge(
-        &self,
-        done: &ToolRun,
-        parsed: &ParsedOutput,
-        messages: &Messages,
-        cx: &ToolContext<'_>,
-    ) -> Result<Verdict, ToolError> {
-        let broke = |words: Option<&str>| match words {
-            Some(words) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.to_owned() },
-            None => done.crash_error(Tool::Tlc),
-        };
-        match judge("TLC", &done.ended, parsed, cx, broke) {
-            // A worker keeps the fingerprints of states that it has sent. If a block of states is sent to it a second time,
-            // it leaves out their successors, which the server never got.
-            Ok(Verdict::Holds) if messages.sent_again => Ok(Verdict::inconclusive(
-                "the connection to a worker broke in the middle of a call; TLC sends the states again, and can then leave \
-                 out some of their successors",
-            )),
-            Ok(verdict) => Ok(verdict),
-            Err(error) => match done.environment_error(Tool::Tlc) {
-                Some(trouble) => Err(trouble),
-                None => Err(error),
-            },
-        }
     }
 
     /// Which error the search stopped at: TLC alone takes the last step again.
@@ -248,6 +223,32 @@ impl Messages {
             }
         }
         found
+    }
+}
+
+/// The verdict of a search that showed no error in a state.
+fn judge_search(
+    done: &ToolRun,
+    parsed: &ParsedOutput,
+    messages: &Messages,
+    cx: &ToolContext<'_>,
+) -> Result<Verdict, ToolError> {
+    let broke = |words: Option<&str>| match words {
+        Some(words) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.to_owned() },
+        None => done.crash_error(Tool::Tlc),
+    };
+    match judge("TLC", &done.ended, parsed, cx, broke) {
+        // A worker keeps the fingerprints of states that it has sent. If a block of states is sent to it a second time,
+        // it leaves out their successors, which the server never got.
+        Ok(Verdict::Holds) if messages.sent_again => Ok(Verdict::inconclusive(
+            "the connection to a worker broke in the middle of a call; TLC sends the states again, and can then leave \
+             out some of their successors",
+        )),
+        Ok(verdict) => Ok(verdict),
+        Err(error) => match done.environment_error(Tool::Tlc) {
+            Some(trouble) => Err(trouble),
+            None => Err(error),
+        },
     }
 }
 
