@@ -19,7 +19,7 @@ use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{is_colored, print_json_line, print_message, print_result, set_trace_width, write_stdout};
 use super::tool_args::ToolArgs;
-use super::tools::{Tools, create_toolchain, tool_failure, tool_limits};
+use super::tools::{Tools, create_distributed_toolchain, create_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
 use crate::exit::Exit;
@@ -30,7 +30,8 @@ use crate::tla::{
     verdict_sentence,
 };
 use crate::toolchain::{
-    CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ToolContext, TranslationMode, second_opinion,
+    CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ToolContext, TranslationMode, WorkerPlacement,
+    second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -64,6 +65,11 @@ pub(super) struct CheckArgs {
     /// Ctrl-C, and print what differs from the check before. A save cancels a check that is not finished.
     #[arg(long, conflicts_with = "open")]
     pub watch: bool,
+    /// Check with TLC's distributed mode: with N worker processes here, or with workers on other machines, which connect to
+    /// HOST, an address of this machine (port 10997 unless it is HOST:PORT). It checks invariants and deadlock only, and is
+    /// of use if one machine is too slow. Whoever reaches HOST can connect: read the page of the book first.
+    #[arg(long, value_name = "N|HOST", conflicts_with_all = ["watch", "explain", "trace_out", "open"])]
+    pub distributed: Option<WorkerPlacement>,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -109,12 +115,18 @@ async fn check_once(
     let limits = tool_limits(&settings)?;
     let loaded = LoadedSpec::read(&args.spec, args.config.as_deref(), &limits.libraries)?;
     let files = loaded.files();
-    let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
+    let Tools { toolchain, contradictions, .. } = match &args.distributed {
+        Some(workers) => create_distributed_toolchain(&settings, workers, &loaded)?,
+        None => create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?,
+    };
     let display = Display::new(args.format.plain());
     let cx = ToolContext { limits: &limits, cancel, progress: &|p| display.show_check_progress(&p) };
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), loaded.cfg_path.display()));
+    if let Some(command) = args.distributed.as_ref().and_then(WorkerPlacement::remote_command) {
+        print_message(&format!("start a worker on each other machine, at any time: {command}"));
+    }
     let (checked, checked_spec) = match loaded.examine(&*toolchain, algorithm, &cx).await {
         Ok(examined) => (Ok(examined.checked), (examined.last_stage == LastStage::Check).then_some(examined.spec)),
         Err(error) => (Err(error), None),
@@ -257,7 +269,8 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
         }
         Verdict::Inconclusive { timed_out: true, .. } => {
             let longer = limits.check.as_secs().saturating_mul(10);
-            let command = format!("tlaforge check {spec} --tlc-timeout {longer}");
+            let distributed = args.distributed.as_ref().map(|workers| format!(" --distributed {workers}"));
+            let command = format!("tlaforge check {spec}{} --tlc-timeout {longer}", distributed.unwrap_or_default());
             Some((command, Some("the limit is for each run of the checker; smaller constants help, too")))
         }
         Verdict::Inconclusive { .. } if outcome.checker == Checker::Embedded => {

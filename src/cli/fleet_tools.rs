@@ -6,8 +6,8 @@ use super::fleet::{Connection, Work};
 use super::fleet_checks::{Answer, CheckJob, Method};
 use crate::tla::{CheckOutcome, Checker};
 use crate::toolchain::{
-    BoxFuture, CheckReport, CheckRequest, LibraryToolchain, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
-    ToolError, Toolchain, ToolchainInfo, Translation,
+    BoxFuture, CheckReport, CheckRequest, LibraryToolchain, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText,
+    ToolContext, ToolError, Toolchain, ToolchainInfo, Translation,
 };
 
 /// Translates and parses here, and checks on the workers of an engine.

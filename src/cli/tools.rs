@@ -8,15 +8,17 @@ use std::time::Duration;
 
 use tracing::info;
 
-use super::contradictions::ContradictionReports;
+use super::checking::LoadedSpec;
+use super::contradictions::{CONTRADICTIONS_DIR, ContradictionReports};
 use super::environment::libraries_of_environment;
 use super::failure::Failure;
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::nodes::MutantSampling;
+use crate::tla::Cfg;
 use crate::toolchain::{
-    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Libraries, LibraryToolchain, Limits,
-    LoggedToolchain, Reporter, ToolError, ToolPaths, Toolchain,
+    BothToolchains, DistributedToolchain, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Libraries,
+    LibraryToolchain, Limits, LoggedToolchain, Reporter, ToolError, ToolPaths, Toolchain, WorkerPlacement,
 };
 
 pub(super) struct Tools {
@@ -51,6 +53,40 @@ pub(super) fn create_toolchain(settings: &Settings, reports_dir: &Path) -> Resul
     };
     info!(checker = ?choice, "tools chosen");
     Ok(Tools { toolchain, choice, contradictions: reports })
+}
+
+/// Creates the tools for a check in TLC's distributed mode.
+///
+/// # Errors
+/// Status 2 if that mode would give a wrong result for this specification, or none.
+pub(super) fn create_distributed_toolchain(
+    settings: &Settings,
+    workers: &WorkerPlacement,
+    loaded: &LoadedSpec,
+) -> Result<Tools, Failure> {
+    if matches!(settings.checker, CheckerChoice::Embedded | CheckerChoice::Both) {
+        let message = "--distributed is a mode of TLC, and the settings choose another checker";
+        return Err(Failure::usage(message).hint("use --checker tlc"));
+    }
+    let java = discover_java_tools(settings).map_err(|e| tool_failure(&e))?;
+    let toolchain = DistributedToolchain::new(java, workers.clone()).map_err(|e| tool_failure(&e))?;
+    // What cannot be parsed is reported by the check.
+    if let Ok(cfg) = Cfg::parse(&loaded.cfg_text)
+        && let Some(refusal) = toolchain.find_refusal(&loaded.spec, &cfg, &loaded.libraries)
+    {
+        let message = format!("{} cannot be checked with --distributed: {}", loaded.path.display(), refusal.why);
+        return Err(Failure::usage(message).hint(refusal.advice));
+    }
+    workers.try_to_listen().map_err(|e| {
+        Failure::usage(format!("cannot listen on {workers} for workers: {e}"))
+            .hint("HOST is an address of this machine, and its port has to be free")
+    })?;
+    info!(?workers, "tools chosen: TLC in distributed mode");
+    Ok(Tools {
+        toolchain: logged(toolchain),
+        choice: CheckerChoice::Tlc,
+        contradictions: Arc::new(ContradictionReports::new(Path::new(CONTRADICTIONS_DIR))),
+    })
 }
 
 /// Creates the tools for many small checks. With `auto`, the embedded checker goes first and the Java tools check what it

@@ -12,8 +12,8 @@ use tokio::sync::{OnceCell, RwLock};
 
 use crate::address::{EngineAddress, QUICK, Reply, SendError, send};
 use crate::engine::{NoIngress, find_ingress, not_restate, query_tables};
-use crate::patience::{CallError, Patience};
 use crate::job::{Answer, MAX_MESSAGE_BYTES, service_name};
+use crate::patience::{CallError, Patience};
 
 /// Time that one request waits for an answer. Then the client queries the job's status, and sends the request again.
 const POLL: Duration = Duration::from_secs(10);

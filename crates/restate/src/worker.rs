@@ -20,8 +20,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::address::{EngineAddress, QUICK, Reply, send};
-use crate::limits::limits_service;
 use crate::job::{Answer, MAX_MESSAGE_BYTES, service_name};
+use crate::limits::limits_service;
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
 /// so this is the limit of a whole job with the time that it waits for its turn.

@@ -386,7 +386,7 @@ impl Session<'_> {
     }
 }
 
-fn build_outcome(
+pub(super) fn build_outcome(
     explorer: &dyn Explorer,
     request: &CheckRequest,
     mut bounds: Bounds,

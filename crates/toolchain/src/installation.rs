@@ -60,8 +60,15 @@ impl JavaToolchain {
     }
 
     pub async fn run_briefly(&self, tool: Tool, args: Vec<String>, cx: &ToolContext<'_>) -> Result<ToolRun, ToolError> {
-        let job =
-            ToolJob { tool, jvm: Jvm::FastStart, args, files: Vec::new(), deadline: cx.limits.parse, read_back: None };
+        let job = ToolJob {
+            tool,
+            jvm: Jvm::FastStart,
+            args,
+            files: Vec::new(),
+            deadline: cx.limits.parse,
+            read_back: None,
+            rmi: None,
+        };
         run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await
     }
 }
@@ -119,6 +126,7 @@ impl JavaToolchain {
             files: vec![("Trivial.tla".to_owned(), TRIVIAL), ("Trivial.cfg".to_owned(), "INIT Init\nNEXT Next\n")],
             deadline: cx.limits.parse,
             read_back: None,
+            rmi: None,
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
         let is_success = |line: &str| line.trim_end().trim_end_matches('.') == success_line;

@@ -33,6 +33,7 @@ impl JavaToolchain {
             files: vec![(file.clone(), spec.text.as_str())],
             deadline: cx.limits.parse,
             read_back: Some(file),
+            rmi: None,
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
         let stdout = done.stdout();
@@ -69,6 +70,7 @@ impl JavaToolchain {
             files: module_files(spec),
             deadline: cx.limits.parse,
             read_back: None,
+            rmi: None,
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
         let found = sany_output::parse(&(done.stdout() + "\n" + &done.stderr()), &spec.name);

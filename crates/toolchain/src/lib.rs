@@ -10,6 +10,8 @@ mod check;
 mod child_task;
 mod contract;
 mod discover;
+mod distributed;
+mod distributed_run;
 mod embedded;
 mod embedded_child;
 mod embedded_explorer;
@@ -61,6 +63,8 @@ pub use contract::{
     SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation, is_plain_name,
 };
 pub use discover::ToolPaths;
+pub use distributed::{DistributedRefusal, DistributedToolchain};
+pub use distributed_run::WorkerPlacement;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::become_checker;
 pub use embedded_process::{CHECKER_MARKER, memory_per_run_mib};

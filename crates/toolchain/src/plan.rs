@@ -79,6 +79,22 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
     }
 }
 
+/// The run that explores no state: it checks the assumptions, and the invariants in the initial states.
+pub(crate) fn initial_states(spec: &SpecText, cfg: &Cfg) -> RunPlan {
+    let module = free_name(spec, "TlaforgeInitial".to_owned());
+    let constraint = format!("{module}_None");
+    // TLC takes a constant FALSE for an error of the configuration. An instance brings no name into the module.
+    let text = format!(
+        "---- MODULE {module} ----\nEXTENDS {}\n{module}_TLC == INSTANCE TLC\n\
+         {constraint} == {module}_TLC!TLCGet(\"level\") < 0\n====\n",
+        spec.name
+    );
+    let mut cfg = cfg.clone();
+    cfg.constraints.push(constraint);
+    let plan = safety(&cfg);
+    RunPlan { label: "initial states".to_owned(), wrapper: Some((module, text)), deadlock: false, ..for_trace(&plan) }
+}
+
 /// One run for the whole configuration; only for a configuration without SYMMETRY and VIEW, or without temporal
 /// properties.
 pub(crate) fn single_run(cfg: &Cfg) -> RunPlan {

@@ -51,7 +51,20 @@ pub(crate) struct ToolJob<'a> {
     pub deadline: Duration,
     /// A file to read after the tool has ended.
     pub read_back: Option<String>,
+    /// For a program of TLC's distributed mode. It needs the jar.
+    pub rmi: Option<RmiProgram>,
 }
+
+/// A program of TLC's distributed mode, which talks to others by Java RMI.
+pub(crate) struct RmiProgram {
+    pub main_class: &'static str,
+    /// Flags of the JVM. They set `java.rmi.server.hostname`, to which all listening sockets are bound.
+    pub flags: Vec<String>,
+}
+
+/// Binds the sockets of RMI: see `crates/toolchain/java/BoundSockets.java`.
+const BOUND_SOCKETS: &str = "BoundSockets";
+const BOUND_SOCKETS_CLASS: &[u8] = include_bytes!("../java/BoundSockets.class");
 
 pub struct ToolRun {
     pub ended: Ended,
@@ -131,6 +144,11 @@ pub(crate) async fn run(
         let path = folder.spec.join(name);
         fs::write(&path, text).map_err(|source| io(format!("write {}", path.display()), source))?;
     }
+    if job.rmi.is_some() {
+        let path = folder.classes().join(format!("{BOUND_SOCKETS}.class"));
+        let written = fs::create_dir(folder.classes()).and_then(|()| fs::write(&path, BOUND_SOCKETS_CLASS));
+        written.map_err(|source| io(format!("write {}", path.display()), source))?;
+    }
     let command =
         command(tools, &folder, job, cx).cwd(&folder.spec).deadline(job.deadline).output_cap(cx.limits.output);
     let mut ended = command.run(cx.cancel, on_line).await.map_err(|error| match error {
@@ -177,6 +195,11 @@ impl Folder {
         }
         Ok(Self { root, spec, tmp, meta })
     }
+
+    /// For our own class. It is not beside the specification, where TLC would load any class.
+    fn classes(&self) -> PathBuf {
+        self.root.path().join("classes")
+    }
 }
 
 fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'_>) -> Command {
@@ -195,18 +218,26 @@ fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'
     }
     let mut args: Vec<OsString> = Vec::new();
     // Without it, TLC names its folder by the second, and a second run in that second fails (measured with 2.15).
-    if job.tool == Tool::Tlc {
+    // The programs of the distributed mode do not have this option; their folder of metadata is in that of the specification.
+    if job.tool == Tool::Tlc && job.rmi.is_none() {
         args.extend(["-metadir".into(), folder.meta.clone().into_os_string()]);
     }
     args.extend(job.args.iter().map(OsString::from));
     let tmp = folder.tmp.display();
+    let mut main = vec![job.tool.name()];
+    let mut own_classes = None;
+    if let Some(rmi) = &job.rmi {
+        flags.extend(rmi.flags.iter().cloned());
+        main = vec![BOUND_SOCKETS, rmi.main_class];
+        own_classes = Some(folder.classes());
+    }
     match tools {
         Tools::Jar { java, jar } => Command::new(java)
             .args(&flags)
             .arg(format!("-Djava.io.tmpdir={tmp}"))
             .arg("-cp")
-            .arg(class_path(jar, job.tool, cx))
-            .arg(job.tool.name())
+            .arg(class_path(jar, job.tool, own_classes.as_deref(), cx))
+            .args(main)
             .args(args)
             .env("LC_ALL", "C.UTF-8"),
         Tools::Wrappers { pcal, sany, tlc, env } => {
@@ -226,10 +257,10 @@ fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'
     }
 }
 
-/// The jar of the tools, and for TLC the jars of libraries, which can override operators in Java.
-fn class_path(jar: &Path, tool: Tool, cx: &ToolContext<'_>) -> OsString {
+/// The jar of the tools, our own classes if any, and for TLC the jars of libraries, which can override operators in Java.
+fn class_path(jar: &Path, tool: Tool, own_classes: Option<&Path>, cx: &ToolContext<'_>) -> OsString {
     let libraries = cx.limits.libraries.jars().filter(|_| tool == Tool::Tlc);
-    let parts = std::iter::once(jar).chain(libraries);
+    let parts = std::iter::once(jar).chain(own_classes).chain(libraries);
     parts.map(Path::as_os_str).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 

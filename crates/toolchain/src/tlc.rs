@@ -97,6 +97,7 @@ impl<'a> Tlc<'a> {
             files,
             deadline: cx.limits.check,
             read_back: None,
+            rmi: None,
         };
         let mut on_line = |line: &str| {
             if let Some((_, generated, distinct, queue)) = tlc_output::parse_progress(line) {

@@ -4,6 +4,7 @@
 mod advice;
 mod branches;
 mod command;
+mod distributed;
 mod each_property;
 mod errors;
 mod files;
