@@ -36,6 +36,7 @@ mod failure;
 mod fetch_tools;
 #[cfg(feature = "restate")]
 mod fleet;
+mod fleet_args;
 mod fleet_command;
 #[cfg(feature = "restate")]
 mod fleet_limits;
