@@ -12,7 +12,7 @@ use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::drift::DriftArgs;
 use super::eval_args::EvalArgs;
-use super::fleet_command::FleetArgs;
+use super::fleet_args::FleetArgs;
 use super::forge_all::ForgeAllArgs;
 #[cfg(feature = "restate")]
 use super::forge_job::ForgeJobArgs;

@@ -191,7 +191,9 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     // The limits of a key are set by `tlaforge fleet limits`.
     share_limits(&mut prepared.context.caller, engine, &address, Limits::default(), PATIENCE).await?;
     let nodes = NodeDispatcher { context: prepared.context };
-    drive(&run, &nodes).await.map_err(|e| run_failure(&e))?;
+    let finished = drive(&run, &nodes).await.map_err(|e| run_failure(&e));
+    nodes.context.caller.flush_limits().await;
+    finished?;
     pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
     Ok(if prepared.contradictions.has_any() { Exit::Defect } else { exit_of(&run.view(), place.folder()) })
 }

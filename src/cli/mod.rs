@@ -37,6 +37,7 @@ mod failure;
 mod fetch_tools;
 #[cfg(feature = "restate")]
 mod fleet;
+mod fleet_args;
 #[cfg(feature = "restate")]
 mod fleet_checks;
 mod fleet_command;

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::{Budget, Overdraft, Used};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Price;
-use super::provider::LlmError;
-use super::shared_limits::{RequestUse, SharedCall};
+use super::shared_limits::{NotAdmitted, RequestUse, SharedCall};
 use super::usage::Usage;
 
 /// A part of a request that the server refused and that is left out from then on.
@@ -30,7 +29,7 @@ pub struct CallState {
     /// The requests of the call, under the limits for several runs.
     shared: Option<Arc<SharedCall>>,
     // Providers get the state by shared reference, so what they report needs interior mutability.
-    stop: OnceLock<LlmError>,
+    stop: OnceLock<NotAdmitted>,
     left_out: Mutex<Vec<LeftOut>>,
 }
 
@@ -61,15 +60,15 @@ impl CallState {
     /// error ends the call.
     pub(super) async fn begin_request(&self, taken: Usage, next: Usage) -> Result<(), CallFailure> {
         let checked = match (self.check_budget(taken, next), &self.shared) {
-            (Err(Overdraft { what, flag }), _) => Err(LlmError::Budget { what, flag }),
+            (Err(Overdraft { what, flag }), _) => Err(NotAdmitted::Refused { what, flag }),
             (Ok(()), Some(shared)) => shared.begin_request(self.shared_use(taken), self.shared_use(next)).await,
             (Ok(()), None) => Ok(()),
         };
         checked.map_err(|error| {
             // The failure is journaled with the usage of the call. The caller returns the error itself, which names the flag.
             let what = match &error {
-                LlmError::Budget { what, .. } => what.clone(),
-                other => other.to_string(),
+                NotAdmitted::Cancelled => "cancelled".to_owned(),
+                NotAdmitted::Refused { what, .. } | NotAdmitted::Unknown { what } => what.clone(),
             };
             let _ = self.stop.set(error);
             CallFailure::new(FailureKind::Budget, what)
@@ -82,7 +81,7 @@ impl CallState {
     }
 
     /// The error that ended the call, if a limit did.
-    pub(super) fn into_stop(self) -> Option<LlmError> {
+    pub(super) fn into_stop(self) -> Option<NotAdmitted> {
         self.stop.into_inner()
     }
 

@@ -429,7 +429,7 @@ impl Caller {
             used.add(estimated.map(|estimated| estimated.usage), estimated.and_then(|estimated| estimated.cost_usd));
             // After the event, so that the journal has the usage of the call; a resume starts from it.
             if let Some(stop) = state.into_stop() {
-                return Err(stop);
+                return Err(stop.into());
             }
             let Some(wait) = wait else { return Err(failure.into()) };
             if let Some(to) = switch {

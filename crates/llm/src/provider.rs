@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::call_state::CallState;
 use super::failure::CallFailure;
 pub use super::model_choice::ModelChoice;
+use super::shared_limits::NotAdmitted;
 use super::usage::Usage;
 use tlaforge_files::Sha;
 use tlaforge_process::Cancel;
@@ -203,6 +204,16 @@ pub enum LlmError {
     /// An answer file that is not text.
     #[error("{path} is not UTF-8 text; save it as UTF-8")]
     NotText { path: PathBuf },
+}
+
+impl From<NotAdmitted> for LlmError {
+    fn from(error: NotAdmitted) -> Self {
+        match error {
+            NotAdmitted::Cancelled => Self::Cancelled,
+            NotAdmitted::Refused { what, flag } => Self::Budget { what, flag },
+            NotAdmitted::Unknown { what } => Self::SharedLimits { what },
+        }
+    }
 }
 
 /// A boxed future, so that [`Provider`] is object-safe.

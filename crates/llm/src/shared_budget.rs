@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_requests_of_a_call_are_booked_one_by_one_and_its_end_frees_what_was_expected() {
-        use crate::shared_limits::SharedCall;
+        use crate::shared_limits::{NotAdmitted, SharedCall};
         let budget = std::sync::Arc::new(SharedBudget::new(1.0, 0.2));
         let call = SharedCall::new(budget.clone());
         let cancel = tlaforge_process::Cancel::new();
@@ -140,7 +140,8 @@ mod tests {
             assert!(matches!(budget.decide(9, 0.6), Admission::Wait { .. }));
             call.begin_request(usd(0.4), usd(0.3)).await.unwrap();
             assert!(matches!(budget.decide(9, 0.2), Admission::Wait { .. }), "0.6 spent, 0.3 expected");
-            let refused = call.begin_request(usd(0.5), usd(0.4)).await.unwrap_err().to_string();
+            let refused = call.begin_request(usd(0.5), usd(0.4)).await.unwrap_err();
+            let NotAdmitted::Refused { what: refused, .. } = refused else { panic!("{refused:?}") };
             assert!(refused.contains("have cost $0.7000, the next call costs about $0.4000"), "{refused}");
             call.end_try(usd(0.6), None);
             call.admit(usd(0.2), &cancel).await.unwrap();

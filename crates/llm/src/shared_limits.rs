@@ -11,7 +11,6 @@ use tracing::info;
 
 use super::budget::Estimate;
 use super::failure::CallFailure;
-use super::provider::LlmError;
 use super::usage::Usage;
 use tlaforge_process::Cancel;
 
@@ -91,6 +90,21 @@ pub trait SharedLimits: fmt::Debug + Send + Sync {
     fn waits_for_quota(&self) -> bool;
 }
 
+/// Why a request cannot be sent.
+#[derive(Debug)]
+pub(super) enum NotAdmitted {
+    Cancelled,
+    /// A limit does not allow it.
+    Refused {
+        what: String,
+        flag: &'static str,
+    },
+    /// It is not known whether the limits allow it.
+    Unknown {
+        what: String,
+    },
+}
+
 /// The requests of one call, one after the other. Dropping it ends the last one, also if the call fails or is cancelled.
 #[derive(Debug)]
 pub(super) struct SharedCall {
@@ -116,7 +130,7 @@ impl SharedCall {
     }
 
     /// Asks for the next request, once.
-    pub(super) async fn ask(&self, expected: RequestUse) -> Result<Admission, LlmError> {
+    pub(super) async fn ask(&self, expected: RequestUse) -> Result<Admission, NotAdmitted> {
         let id = {
             let mut current = self.current();
             if current.is_admitted {
@@ -124,7 +138,7 @@ impl SharedCall {
             }
             *current.id.get_or_insert_with(|| self.limits.new_id())
         };
-        let admission = self.limits.admit(id, expected).await.map_err(|what| LlmError::SharedLimits { what })?;
+        let admission = self.limits.admit(id, expected).await.map_err(|what| NotAdmitted::Unknown { what })?;
         match &admission {
             Admission::Granted => self.current().is_admitted = true,
             Admission::Wait { why, .. } => info!(why, "a model call waits for the limits of all runs"),
@@ -134,25 +148,25 @@ impl SharedCall {
     }
 
     /// Waits until the next request is admitted.
-    pub(super) async fn admit(&self, expected: RequestUse, cancel: &Cancel) -> Result<(), LlmError> {
+    pub(super) async fn admit(&self, expected: RequestUse, cancel: &Cancel) -> Result<(), NotAdmitted> {
         loop {
             let asked = tokio::select! {
                 asked = self.ask(expected) => asked?,
-                () = cancel.cancelled() => return Err(LlmError::Cancelled),
+                () = cancel.cancelled() => return Err(NotAdmitted::Cancelled),
             };
             match asked {
                 Admission::Granted => return Ok(()),
-                Admission::Refused { what, flag } => return Err(LlmError::Budget { what, flag }),
+                Admission::Refused { what, flag } => return Err(NotAdmitted::Refused { what, flag }),
                 Admission::Wait { changed, .. } => tokio::select! {
                     () = changed => {}
-                    () = cancel.cancelled() => return Err(LlmError::Cancelled),
+                    () = cancel.cancelled() => return Err(NotAdmitted::Cancelled),
                 },
             }
         }
     }
 
     /// Begins one more request of a try that has used `taken` so far. The first one was admitted with the try.
-    pub(super) async fn begin_request(&self, taken: RequestUse, next: RequestUse) -> Result<(), LlmError> {
+    pub(super) async fn begin_request(&self, taken: RequestUse, next: RequestUse) -> Result<(), NotAdmitted> {
         let is_first = !std::mem::replace(&mut self.current().is_sent, true);
         if is_first {
             return Ok(());

@@ -1,8 +1,9 @@
 //! The names of the service and of its objects.
 
-/// The service of the objects. All versions of a program share it; the number changes with the messages or the state.
+/// The service of the objects. All versions of a program share it; the number changes with the messages or the state. With a
+/// dot, because a hyphen follows in the names of services of jobs.
 pub(super) fn limits_service_name(program: &str) -> String {
-    format!("{program}-limits-1")
+    format!("{program}.limits-1")
 }
 
 /// Whether a name can be the key of an object and a part of an address and of a query.

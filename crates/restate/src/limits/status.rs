@@ -98,10 +98,9 @@ pub struct JobCount {
 
 /// The jobs of a program that have not ended, by service and status; without the messages of limits.
 pub async fn count_jobs(program: &str, engine: &EngineAddress) -> Result<Vec<JobCount>, String> {
-    let limits = limits_service_name(program);
     let sql = format!(
         "SELECT target_service_name AS service, status, COUNT(*) AS jobs FROM sys_invocation \
-         WHERE target_service_name LIKE '{program}-%' AND target_service_name <> '{limits}' AND status <> 'completed' \
+         WHERE target_service_name LIKE '{program}-%' AND status <> 'completed' \
          GROUP BY target_service_name, status ORDER BY target_service_name, status"
     );
     read_rows(engine, &sql).await
