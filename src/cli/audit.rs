@@ -42,24 +42,30 @@ const DEFAULT_POLICY: &str = "default";
 /// Number of bytes at the beginning of a log that its shape is detected from.
 const DETECTION_BYTES: u64 = 4 << 20;
 
+/// Refuses what `--follow` cannot do.
+fn check_follow(args: &AuditArgs) -> Result<(), Failure> {
+    if is_default(args) {
+        return Err(Failure::usage("--follow cannot be used with the default policy, which needs the whole journal")
+            .hint("remove --follow"));
+    }
+    if args.page.html.is_some() {
+        return Err(Failure::usage("--follow cannot write a page, which needs the whole log").hint("remove --follow"));
+    }
+    let is_plain = [FindingsFormat::Text, FindingsFormat::Json].contains(&args.format);
+    if !(is_plain && args.findings.findings.is_empty()) {
+        return Err(Failure::usage("--follow prints text or JSON").hint("remove --follow, or use --format json"));
+    }
+    Ok(())
+}
+
 pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
     let _following = args.find_log()?;
     let args = &args;
     let mut formulas = Formulas::new();
     let LoadedRules { rules, mapping, labels } = load_rules(args, &mut formulas)?;
     refuse_unused_labels(args, &labels)?;
-    if args.follow && is_default(args) {
-        return Err(Failure::usage("--follow cannot be used with the default policy, which needs the whole journal")
-            .hint("remove --follow"));
-    }
-    if args.follow && args.page.html.is_some() {
-        return Err(Failure::usage("--follow cannot write a page, which needs the whole log").hint("remove --follow"));
-    }
-    let is_plain = [FindingsFormat::Text, FindingsFormat::Json].contains(&args.format);
-    if args.follow && !(is_plain && args.findings.findings.is_empty()) {
-        return Err(Failure::usage("--follow prints text or JSON").hint("remove --follow, or use --format json"));
-    }
     if args.follow {
+        check_follow(args)?;
         return follow(args, formulas, rules, mapping).await;
     }
     args.page.check(None)?;

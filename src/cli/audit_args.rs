@@ -63,7 +63,7 @@ impl AuditArgs {
             return Ok(None);
         }
         let place = place.require_run(&self.log)?;
-        self.log = place.folder().to_owned();
+        place.folder().clone_into(&mut self.log);
         Ok(self.follow.then(|| place.follow()))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::failure::Failure;
 use super::progress::Display;
-use super::run_folder::run_failure;
+use super::run_failure::run_failure;
 use super::tools::tool_failure;
 use crate::exit::Exit;
 use crate::files;

@@ -10,7 +10,7 @@ use super::environment::clock;
 use super::failure::{Fails, Failure};
 use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::page::read_artifact;
-use super::run_folder::{RESTORE, accepted_drift_failure, run_failure};
+use super::run_failure::{RESTORE, accepted_drift_failure, run_failure};
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
 use super::terminal::{print_json_line, print_message, print_result};

@@ -82,6 +82,7 @@ mod connect {
         check(args).map(|()| None)
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "as in a build with the feature")]
     pub(super) fn remote_toolchain(connection: Arc<Connection>, _: Box<dyn Toolchain>) -> Box<dyn Toolchain> {
         match *connection {}
     }

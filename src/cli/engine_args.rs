@@ -13,7 +13,7 @@ const SUBMITTED: usize = 32;
 #[command(next_help_heading = "Engine")]
 pub(super) struct EngineArgs {
     /// Send the checks to the workers (`tlaforge worker`) of this Restate server: the address of its admin API, such as
-    /// http://127.0.0.1:9070 [default: check in this process].
+    /// `http://127.0.0.1:9070` [default: check in this process].
     #[arg(long, value_name = "URL")]
     pub engine: Option<String>,
     /// Maximum time in seconds without progress while no engine or no worker answers [default: 600].

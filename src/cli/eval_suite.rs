@@ -19,7 +19,7 @@ use super::page::write_page;
 use super::parallel::{do_in_parallel, worst_exit};
 use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
-use super::run_folder::run_failure;
+use super::run_failure::run_failure;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_result};

@@ -10,7 +10,6 @@ use super::forge_fleet::{JobEnd, NewWork};
 use super::forge_job::{FORGE, ForgeJob, of_this_machine, refuse_for_workers};
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
-use super::shared_place::SharedPlace;
 use super::terminal::print_message;
 use super::trust::default_folder;
 use crate::exit::Exit;
@@ -56,7 +55,7 @@ impl Fleet {
             refuse_secrets("the name of a document", &document.path)?;
             refuse_secrets(&document.path, &document.text)?;
         }
-        let store = require_shared(place)?.clone();
+        let store = place.require_shared()?.clone();
         let address = store.address().to_owned();
         let stored = tokio::task::spawn_blocking(move || {
             let names = store.put_artifacts(files.iter().map(|document| document.text.as_str()))?;
@@ -97,9 +96,4 @@ impl Fleet {
     pub(super) async fn cancel_submitted(&self) {
         self.client.cancel_submitted().await;
     }
-}
-
-/// The store of a run on a fleet.
-pub(super) fn require_shared(place: &RunPlace) -> Result<&SharedPlace, Failure> {
-    place.shared().ok_or_else(|| Failure::usage("the run is in no shared store"))
 }

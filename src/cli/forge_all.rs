@@ -11,9 +11,9 @@ use clap::Args as ClapArgs;
 use super::engine_args::EngineArgs;
 use super::environment::clock;
 use super::failure::{Fails, Failure};
-use super::forge::exit_status;
 use super::forge_args::ForgeArgs;
-use super::forge_fleet::{Fleet, NewWork, connect_fleet};
+use super::forge_engine::{Fleet, connect_fleet};
+use super::forge_fleet::NewWork;
 use super::forged_run::{ForgedRun, ResultsFile, summarize};
 use super::format::Format;
 use super::new_run::{DocumentSource, NewRun, create_run};
@@ -24,7 +24,9 @@ use super::progress::{Display, format_progress, with_status};
 use super::provider::AnswerSource;
 use super::resume::continue_run;
 use super::run::read_case;
-use super::run_folder::{open_run, run_failure};
+use super::run_end::{exit_of, has_ended, read_view};
+use super::run_failure::run_failure;
+use super::run_folder::open_run;
 use super::run_place::RunPlace;
 use super::sets::{PlannedRun, RunSource, find_other_setting, plan_runs};
 use super::settings::load_settings;
@@ -34,11 +36,11 @@ use super::trust::make_paths_absolute;
 use super::value_parsers::parse_positive;
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::journal::{self, RunLock, Sha, write_atomically};
+use crate::journal::{RunLock, Sha, write_atomically};
 use crate::llm::SharedBudget;
 use crate::monitor::RunObjective;
 use crate::nodes::NodeDispatcher;
-use crate::pipeline::{self, Interface, Outcome, Run, RunView, drive};
+use crate::pipeline::{self, Interface, Run, RunView, drive};
 use crate::process::Cancel;
 use crate::prompt::read_documents;
 use crate::report::counted;
@@ -61,7 +63,7 @@ pub(super) struct ForgeAllArgs {
     /// List the runs with their state, and start none.
     #[arg(long)]
     pub list: bool,
-    /// Address of the folder of all runs in the shared store of the workers, such as s3://BUCKET/runs; with `--engine`. The
+    /// Address of the folder of all runs in the shared store of the workers, such as `s3://BUCKET/runs`; with `--engine`. The
     /// folders below `--out` are then copies for reading.
     #[arg(long, value_name = "ADDRESS", requires = "engine")]
     pub runs: Option<String>,
@@ -458,31 +460,9 @@ impl AllRuns<'_> {
     }
 }
 
-pub(super) fn has_ended(view: &RunView) -> bool {
-    view.finished.as_ref().is_some_and(|finished| finished.outcome != Outcome::Stopped)
-}
-
-/// The exit status of a run. The reports in its folder keep a contradiction of checkers, also of an earlier call.
-pub(super) fn exit_of(view: &RunView, folder: &Path) -> Exit {
-    if std::fs::read_dir(folder.join("defects")).is_ok_and(|mut reports| reports.next().is_some()) {
-        return Exit::Defect;
-    }
-    view.finished.as_ref().map_or(Exit::Undecided, |finished| exit_status(finished.outcome, finished.reason))
-}
-
 /// The total cost cannot be limited if a part of it is not known.
 fn unknown_cost_failure(folder: &Path, known: &KnownRun) -> Failure {
     let why = known.result.as_ref().map_or("", ForgedRun::why);
     Failure::usage(format!("--max-cost cannot be enforced: the cost of {} is not known: {why}", folder.display()))
         .hint("repair its journal, or move the folder away to forge it again; without --max-cost, the other runs start")
-}
-
-/// The run of a folder, if one has begun there. Takes no lock, so it can be read while another process works on it.
-pub(super) fn read_view(folder: &Path) -> Result<Option<RunView>, Failure> {
-    if !Run::exists(folder) {
-        return Ok(None);
-    }
-    let events = journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
-    // The process was killed within the first line, so no run has begun.
-    Ok((!events.is_empty()).then(|| RunView::from_entries(&events)))
 }

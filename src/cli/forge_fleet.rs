@@ -1,9 +1,7 @@
-//! `forge-all --engine`: what a run on a fleet starts from, and how it ended. In a build without the feature `restate` there is
-//! no fleet.
+//! `forge-all --engine`: what a run on a fleet starts from, and how it ended.
 
 use serde::{Deserialize, Serialize};
 
-use super::engine_args::EngineArgs;
 use super::failure::Failure;
 use crate::config::Layer;
 use crate::exit::Exit;
@@ -38,54 +36,5 @@ impl JobEnd {
         // A run that ended well has events.
         let exit = exit.filter(|exit| *exit != Exit::Ok).unwrap_or(Exit::Tool);
         Failure::new(exit, format!("a worker could not work on the run: {}", self.errors.trim()))
-    }
-}
-
-/// The fleet of `--engine`, for runs below the address `runs`.
-pub(super) fn connect_fleet(args: &EngineArgs, runs: Option<&str>) -> Result<Option<Fleet>, Failure> {
-    match (&args.engine, runs) {
-        (None, _) => Ok(None),
-        (Some(_), Some(runs)) => Fleet::connect(args, runs).map(Some),
-        (Some(_), None) => Err(Failure::usage("--engine needs the address where the workers have the runs").hint(
-            "add --runs ADDRESS, such as s3://BUCKET/runs or file:///FOLDER; workers are started with the same flag",
-        )),
-    }
-}
-
-#[cfg(feature = "restate")]
-pub(super) use super::fleet_runs::Fleet;
-#[cfg(not(feature = "restate"))]
-pub(super) use without_fleet::Fleet;
-
-/// The same functions in a build without the feature.
-#[cfg(not(feature = "restate"))]
-mod without_fleet {
-    use std::path::Path;
-
-    use super::{EngineArgs, Failure, JobEnd, NewWork};
-    use crate::cli::engine::missing_feature;
-    use crate::cli::run_place::RunPlace;
-    use crate::process::Cancel;
-
-    pub(in crate::cli) enum Fleet {}
-
-    impl Fleet {
-        pub(super) fn connect(_: &EngineArgs, _: &str) -> Result<Self, Failure> {
-            Err(missing_feature("--engine"))
-        }
-
-        pub(in crate::cli) fn place(&self, _: &str, _: &Path) -> Result<RunPlace, Failure> {
-            match *self {}
-        }
-
-        #[expect(clippy::unused_async, reason = "as in a build with the feature")]
-        pub(in crate::cli) async fn forge(&self, _: &RunPlace, _: NewWork, _: &Cancel) -> Result<JobEnd, Failure> {
-            match *self {}
-        }
-
-        #[expect(clippy::unused_async, reason = "as in a build with the feature")]
-        pub(in crate::cli) async fn cancel_submitted(&self) {
-            match *self {}
-        }
     }
 }

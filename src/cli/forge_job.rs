@@ -13,15 +13,15 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Fails, Failure};
 use super::fleet::{PATIENCE, VERSION, parse_address};
 use super::fleet_limits::share_limits;
-use super::fleet_runs::require_shared;
-use super::forge_all::{exit_of, has_ended, read_view};
 use super::forge_fleet::JobEnd;
 use super::new_run::{DocumentSource, NewRun, create_run};
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::AnswerSource;
 use super::resume::{continue_run, parse_recorded_settings};
-use super::run_folder::{open_run, run_failure};
+use super::run_end::{exit_of, has_ended, read_view};
+use super::run_failure::run_failure;
+use super::run_folder::open_run;
 use super::run_place::RunPlace;
 use super::sets::find_other_setting;
 use super::settings::load_settings;
@@ -210,7 +210,7 @@ async fn begin(
     }
     let mut settings = load_settings(table)?;
     make_paths_absolute(&mut settings);
-    let texts = require_shared(place)?.read_artifacts(job.documents.iter().map(|file| &file.sha))?;
+    let texts = place.require_shared()?.read_artifacts(job.documents.iter().map(|file| &file.sha))?;
     let files = job.documents.into_iter().zip(texts).map(|(StoredFile { path, .. }, text)| Document { path, text });
     let documents = Documents { files: files.collect(), skipped: job.skipped };
     let new = NewRun {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::failure::Failure;
-use super::run_folder::run_failure;
+use super::run_failure::run_failure;
 use super::secrets::refuse_secrets;
 use super::snippet::Snippet;
 use super::terminal::print_message;

@@ -98,7 +98,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Test(args) => test::test(args).await,
         Command::Translate(args) => translate::translate(args).await,
         Command::Mutate(args) => mutate::mutate(args).await,
-        Command::Eval(args) => eval::eval(args).await,
+        Command::Eval(args) => Box::pin(eval::eval(args)).await,
         Command::Merge(args) => merge::merge(&args),
         Command::Audit(args) => audit::audit(args).await,
         Command::Policy(args) => policy::policy(&args).await,

@@ -10,7 +10,7 @@ use super::forge::answer_command;
 use super::format::Format;
 use super::page::PageArgs;
 use super::progress::Display;
-use super::run_folder::accepted_drift_failure;
+use super::run_failure::accepted_drift_failure;
 use super::run_place::RunPlace;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;

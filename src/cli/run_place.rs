@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::failure::Failure;
 use super::progress::Display;
-use super::run_folder::run_failure;
-use crate::journal::Replica;
+use super::run_failure::run_failure;
+use super::run_writing::Writing;
 use crate::pipeline::{Run, RunError};
 
 /// The place of a run.
@@ -15,14 +15,6 @@ use crate::pipeline::{Run, RunError};
 pub(super) struct RunPlace {
     folder: PathBuf,
     shared: Option<SharedPlace>,
-}
-
-/// A run that this process may write to. Other processes of this machine wait with their updates until it is dropped, which is
-/// after the run is open.
-pub(super) struct Writing {
-    pub replica: Arc<dyn Replica>,
-    /// Held open: it is the lock of the working copy.
-    pub _lock: std::fs::File,
 }
 
 impl From<PathBuf> for RunPlace {
@@ -67,8 +59,8 @@ impl RunPlace {
     }
 
     #[cfg(feature = "restate")]
-    pub(super) fn shared(&self) -> Option<&SharedPlace> {
-        self.shared.as_ref()
+    pub(super) fn require_shared(&self) -> Result<&SharedPlace, Failure> {
+        self.shared.as_ref().ok_or_else(|| Failure::usage("the run is in no shared store"))
     }
 
     /// Where its files are on this machine.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::environment::nonempty_variable;
 use super::failure::Failure;
 use super::progress::Display;
-use super::run_folder::run_failure;
-use super::run_place::Writing;
+use super::run_failure::run_failure;
+use super::run_writing::Writing;
 use super::terminal::print_message;
 use crate::exit::Exit;
 #[cfg(feature = "restate")]

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct WorkerArgs {
-    /// Restate server to work for: the address of its admin API, such as http://127.0.0.1:9070.
+    /// Restate server to work for: the address of its admin API, such as `http://127.0.0.1:9070`.
     #[arg(long, value_name = "URL")]
     pub engine: String,
     /// Address to listen on; the server opens connections to it. Port 0 takes any free port.
@@ -24,7 +24,7 @@ pub(super) struct WorkerArgs {
     /// on].
     #[arg(long, value_name = "URL")]
     pub advertise: Option<String>,
-    /// Also forge: work on runs below this address, such as s3://BUCKET/runs or file:///runs; can be repeated. Model keys are
+    /// Also forge: work on runs below this address, such as `s3://BUCKET/runs` or `file:///runs`; can be repeated. Model keys are
     /// those of the environment of the worker.
     #[arg(long, value_name = "ADDRESS")]
     pub runs: Vec<String>,

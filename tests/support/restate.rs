@@ -90,10 +90,13 @@ impl Drop for RestateServer {
     }
 }
 
+/// Workers, each with the number of bytes that were sent to it.
+type Workers = Vec<(SocketAddr, Arc<AtomicUsize>)>;
+
 /// Gives each connection to the next worker that accepts it.
 pub struct LoadBalancer {
     address: SocketAddr,
-    workers: Arc<Mutex<Vec<(SocketAddr, Arc<AtomicUsize>)>>>,
+    workers: Arc<Mutex<Workers>>,
     ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -102,14 +105,14 @@ impl LoadBalancer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (workers, ending): (Arc<Mutex<Vec<_>>>, Arc<AtomicBool>) = (Arc::default(), Arc::default());
+        let (workers, ending): (Arc<Mutex<Workers>>, Arc<AtomicBool>) = (Arc::default(), Arc::default());
         let (own_workers, own_ending) = (workers.clone(), ending.clone());
         let thread = std::thread::spawn(move || {
             for (turn, client) in listener.incoming().enumerate() {
                 if own_ending.load(Ordering::SeqCst) {
                     return;
                 }
-                let mut workers: Vec<(SocketAddr, Arc<AtomicUsize>)> = own_workers.lock().unwrap().clone();
+                let mut workers: Workers = own_workers.lock().unwrap().clone();
                 if !workers.is_empty() {
                     let first = turn % workers.len();
                     workers.rotate_left(first);

@@ -176,7 +176,7 @@ impl Client {
                     // Its answer takes longer than that.
                     Progress::Ended if limit == POLL => limit = TRANSFER,
                     Progress::Ended => {
-                        self.patience.wait_or_give_up("the engine sends no answer in time".to_owned())?
+                        self.patience.wait_or_give_up("the engine sends no answer in time".to_owned())?;
                     }
                     Progress::Waiting => {}
                     Progress::Obstacle(what) => self.patience.wait_or_give_up(what)?,

@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 fn connect(server: &RestateServer, version: &str, patience: u64) -> Client {
     let patience = Duration::from_secs(patience);
-    Client::new(address(server), "test", version, "job", patience, |line| println!("{line}")).unwrap()
+    Client::new(address(server), "test", version, "job", patience, |_| {}).unwrap()
 }
 
 fn address(server: &RestateServer) -> EngineAddress {
@@ -71,8 +71,8 @@ impl RunningWorker {
             runtime.block_on(async {
                 let note = |line: &str| own_notes.lock().unwrap().push_str(line);
                 tokio::select! {
-                    served = worker.serve(&own_cancel, &note) => {
-                        served.unwrap();
+                    ending = worker.serve(&own_cancel, &note) => {
+                        ending.unwrap();
                         own_ended.store(true, Ordering::SeqCst);
                     }
                     () = own_killed.cancelled() => {}

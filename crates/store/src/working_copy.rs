@@ -248,7 +248,7 @@ impl SharedRun {
 
     /// Moves the working copy to a name that is free.
     fn set_aside(&self) -> Result<PathBuf, SharedStoreError> {
-        let free = (1..).map(|n| self.beside(&format!("set-aside-{n}"))).find(|path| !path.exists());
+        let free = (1..u32::MAX).map(|n| self.beside(&format!("set-aside-{n}"))).find(|path| !path.exists());
         let to = free.expect("some number is free");
         std::fs::rename(&self.folder, &to).map_err(|source| SharedStoreError::Io {
             what: "move",

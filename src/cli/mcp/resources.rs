@@ -6,7 +6,7 @@ use super::allowed_folders::{AllowedFolders, AllowedPath, percent_decoded, perce
 use super::jobs::Jobs;
 use super::run_state::{RunState, find_runs};
 use crate::cli::failure::Failure;
-use crate::cli::run_folder::accepted_drift_failure;
+use crate::cli::run_failure::accepted_drift_failure;
 use crate::files;
 use crate::pipeline::file::{CFG, DEFAULT_MODULE, INFORMAL, MODULE, visible_name};
 use crate::pipeline::read_accepted_drift;

@@ -11,7 +11,7 @@ use super::pending_requests::{Pending, pending_requests};
 use crate::cli::checker_progress::read_progress;
 use crate::cli::failure::{Fails, Failure};
 use crate::cli::live::Status;
-use crate::cli::run_folder::run_failure;
+use crate::cli::run_failure::run_failure;
 use crate::exit::Exit;
 use crate::journal::RunLock;
 use crate::pipeline::{Entry, Outcome, Position, Run, RunError, RunView};

@@ -1,4 +1,6 @@
 //! The decisions against an oracle that knows only what was asked and answered, not the state.
+#![expect(clippy::option_option, reason = "no stop, a stop without an end, and one with an end")]
+#![expect(clippy::needless_pass_by_value, reason = "a step is used once")]
 
 use std::collections::BTreeMap;
 
