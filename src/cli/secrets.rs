@@ -53,7 +53,8 @@ fn parts_of_credential(value: &str) -> impl Iterator<Item = &str> {
     let whole = std::iter::once(value).filter(|value| !value.contains(char::is_whitespace));
     let is_separator = |c: char| c.is_whitespace() || "\"\\,&=?".contains(c);
     let is_part = move |part: &&str| part.len() >= LONG && !part.contains([':', '@']) && *part != value;
-    whole.chain(value.split(is_separator).filter(is_part))
+    // The lines of a key in JSON.
+    whole.chain(value.split("\\n").flat_map(move |line| line.split(is_separator)).filter(is_part))
 }
 
 /// Refuses a text that would be written to files and contains a key. `place` names the text in the message.
@@ -113,7 +114,7 @@ mod tests {
         let account = r#"{"type": "service_account",
             "auth_uri": "https://accounts.example.com/o/oauth2/auth", "auth_provider_x509_cert_url": "",
             "private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCAASC\nBKcw"}"#;
-        assert_eq!(parts(account), ["nMIIEvQIBADANBgkqhkiG9w0BAQEF"]);
+        assert_eq!(parts(account), ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCAASC"]);
         let signature = "sv=2024-11-04&sig=abcdefghijklmnopqrstuvwxyz01234%3D";
         assert_eq!(parts(signature), [signature, "abcdefghijklmnopqrstuvwxyz01234%3D"]);
     }

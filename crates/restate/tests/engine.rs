@@ -277,9 +277,9 @@ fn an_address_that_is_not_an_engine_is_refused() {
         let error = text.parse::<EngineAddress>().unwrap_err().to_string();
         assert!(error.contains("is not an address of an engine"), "{error}");
     }
-    for text in ["user:word@h:9070", "http://user:wo rd@h", "http://h/?a=user:word@h"] {
+    for text in ["user:hidden@h:9070", "http://user:hid den@h", "http://h/?a=user:hidden@h"] {
         let error = text.parse::<EngineAddress>().unwrap_err().to_string();
-        assert!(!error.contains("word") && !error.contains("wo rd"), "{error}");
+        assert!(!error.contains("hid"), "{error}");
     }
     let error = "http://user:word@h".parse::<EngineAddress>().unwrap_err().to_string();
     assert!(error.contains("must not contain a user or a password") && !error.contains("word@"), "{error}");
