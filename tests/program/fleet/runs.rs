@@ -18,18 +18,23 @@ const SETS: [&str; 4] = ["a", "b", "c", "d"];
 struct Forges {
     fleet: Fleet,
     model: ModelServer,
+    sets: Vec<String>,
 }
 
 impl Forges {
     fn start(script: impl FnMut(&Seen) -> Reply + Send + 'static) -> Self {
+        Self::start_with(script, SETS.map(str::to_owned).to_vec())
+    }
+
+    fn start_with(script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
         let mut fleet = Fleet::start();
         let model = ModelServer::start(script);
-        for set in SETS {
+        for set in &sets {
             fleet.bench.write(&format!("sets/{set}/counter.md"), DOC);
         }
         fleet.bench.set("ANTHROPIC_BASE_URL", &model.url());
         fleet.bench.set("ANTHROPIC_API_KEY", KEY);
-        Self { fleet, model }
+        Self { fleet, model, sets }
     }
 
     fn runs(&self) -> String {
@@ -70,7 +75,7 @@ impl Forges {
     }
 
     fn assert_same_as_local(&self) {
-        for set in SETS {
+        for set in &self.sets {
             let read = |out: &str, file: &str| self.fleet.bench.read(&format!("{out}/{set}/{file}"));
             for file in ["Spec.tla", "Spec.cfg", "informal_spec.md"] {
                 assert_eq!(read("remote", file), read("local", file), "{set} {file}");
@@ -129,6 +134,44 @@ fn runs_end_as_in_one_process_although_workers_and_the_server_are_killed() {
     forges.fleet.server.kill();
     assert!(contains(&data, b"counter.md"), "the search finds what the server stores");
     assert!(!contains(&data, KEY.as_bytes()) && !contains(&forges.fleet.bench.path("store"), KEY.as_bytes()));
+}
+
+/// In a campaign, 200 runs on four workers, and 30 kills.
+#[test]
+fn every_run_ends_as_in_one_process_whatever_is_killed_at_random() {
+    let is_campaign = std::env::var_os("TLAFORGE_CAMPAIGN").is_some();
+    let (runs, workers, kills) = if is_campaign { (200, 4, 30) } else { (8, 2, 4) };
+    let seed = fastrand::u64(..);
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut forges = Forges::start_with(answers, (0..runs).map(|number| format!("set-{number}")).collect());
+    let began = std::time::Instant::now();
+    done(forges.command("local", &[])).expect(0);
+    let (alone, requests) = (began.elapsed(), forges.model.posts().len());
+    let mut working: Vec<WorkerProcess> = (1..=workers).map(|number| forges.worker(number)).collect();
+    let began = std::time::Instant::now();
+    let mut remote = forges.begin_remote();
+    // What is under way at a kill is asked for again.
+    let (mut started, mut lost) = (workers, 0);
+    for kill in 1..=kills {
+        let at = requests + kill * requests / (kills + 1);
+        wait_until("the runs go on", || forges.model.posts().len() >= at);
+        if random.u8(..4) == 0 {
+            // Its workers end what they do for it.
+            forges.fleet.server.restart();
+            lost += workers as usize;
+        } else {
+            working.swap_remove(random.usize(..working.len())).kill();
+            started += 1;
+            working.push(forges.worker(started));
+            lost += 1;
+        }
+    }
+    assert_eq!(remote.wait().unwrap().code(), Some(0), "seed {seed}");
+    println!("{runs} runs: {alone:?} in one process, {:?} on {workers} workers with {kills} kills", began.elapsed());
+    forges.assert_same_as_local();
+    assert_eq!(forges.results("remote"), forges.results("local"), "seed {seed}");
+    let again = forges.model.posts().len() - 2 * requests;
+    assert!(again <= lost, "seed {seed}: {again} requests of {requests} were repeated, and at most {lost} were lost");
 }
 
 #[test]
