@@ -87,9 +87,9 @@ pub(super) enum Command {
     Report(ReportArgs),
     /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far.
     Watch(WatchArgs),
-    /// Do the checks of other machines (`--engine`) on this one, until SIGTERM. Needs a build with the feature `restate`.
+    /// Work on the checks and runs that other machines submit (`--engine`), until SIGTERM. Needs a build with the feature `restate`.
     Worker(WorkerArgs),
-    /// Show what workers and their shared limits do on a Restate server, or change the limits. Needs a build with the feature
+    /// Show the jobs and the shared limits of a Restate server, or change the limits. Needs a build with the feature
     /// `restate`.
     Fleet(FleetArgs),
     /// Serve these commands to an agent over the Model Context Protocol, on standard input and output.

@@ -67,7 +67,7 @@ pub(super) struct CheckArgs {
     pub watch: bool,
     /// Check with TLC's distributed mode: with N worker processes here, or with workers on other machines, which connect to
     /// HOST, an address of this machine (port 10997 unless it is HOST:PORT). It checks invariants and deadlock only, and is
-    /// of use if one machine is too slow. Whoever reaches HOST can connect: read the page of the book first.
+    /// useful only if one machine is too slow. Everyone who reaches HOST can connect: read docs/src/distributed-tlc.md first.
     #[arg(long, value_name = "N|HOST", conflicts_with_all = ["watch", "explain", "trace_out", "open"])]
     pub distributed: Option<WorkerPlacement>,
     #[command(flatten)]

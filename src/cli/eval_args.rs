@@ -37,7 +37,7 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "K/N", requires = "suite", conflicts_with = "show_one")]
     pub shard: Option<Shard>,
     /// Number of cases and known bugs to judge in parallel; together they use the memory of one run [default: one per
-    /// processor; with `--engine`, 32 known bugs, each with the memory of one run].
+    /// processor; with `--engine`, 32 known bugs, with the memory that a worker gives each job].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// Exit with status 1 if there is no score, or if it is below SCORE (0 to 1). The score of a suite is the mean of its

@@ -85,8 +85,8 @@ pub(super) struct Connection {
     checker: CheckerChoice,
     /// The versions of the tools, once they are known.
     tools: OnceCell<String>,
-    /// A random number. Nobody can guess the keys of this process and occupy them, and no answer of an earlier one is taken,
-    /// which may have been that time was short.
+    /// A random number, so that other processes cannot guess and occupy the keys of this one, and so that a stored answer
+    /// of an earlier process, such as a timeout, is not used.
     key: String,
 }
 

@@ -20,7 +20,7 @@ pub(super) enum FleetCommand {
         engine: FleetEngine,
     },
     /// Show or change the limits that all runs with one key of a provider share. A change takes effect at once, also for runs
-    /// under way, and lets those go on that wait because the provider answered no requests with this key.
+    /// under way. It also ends a wait for the quota of the provider.
     Limits(FleetLimitsArgs),
 }
 
@@ -51,7 +51,7 @@ pub(super) struct FleetLimitsArgs {
     /// Maximum number of tokens of the requests of any minute, input and output; `none` for no limit.
     #[arg(long, value_name = "N|none", value_parser = parse_rate::<u64>)]
     pub tokens_per_minute: Option<LimitValue<u64>>,
-    /// Change no limit, and send requests again although the provider answered none, because its account has credit now.
+    /// Send requests again after a quota error of the provider, without changing a limit.
     #[arg(long)]
     pub resume: bool,
 }

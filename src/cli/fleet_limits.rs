@@ -127,7 +127,7 @@ pub(super) async fn limits(args: FleetLimitsArgs) -> Result<Exit, Failure> {
         let client = LimitsClient::new(engine.clone(), PROGRAM, &args.key, COMMAND_PATIENCE, print_message);
         client.fails(Exit::Usage)?.set_limits(change).await.map_err(|error| {
             Failure::new(Exit::Tool, error.to_string())
-                .hint("the engine may make the change when a worker answers; look with `tlaforge fleet status`")
+                .hint("the change may still take effect once a worker answers; check with `tlaforge fleet status`")
         })?;
     }
     let mut keys = read_keys(&engine).await?;

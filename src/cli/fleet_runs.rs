@@ -75,8 +75,8 @@ impl Fleet {
         let job = ForgeJob { tlaforge, address, documents, skipped, interface, settings, objective, policy };
         let request = serde_json::to_vec(&job).expect("a job is plain data");
         refuse_secrets("the job", &String::from_utf8_lossy(&request))?;
-        // A key of its own: an earlier answer, such as that a worker has no key, must not be that of this call. The object keeps
-        // two jobs of one run apart, and the journal keeps the second one from doing anything again.
+        // A new key for each call, so that a stored answer, such as "no API key", is not returned again. The object runs two jobs
+        // of one run one after the other, and the journal prevents that the second repeats work.
         let key = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let object = Sha::digest(&job.address);
         let call = self.client.call(Some(object.as_str()), &key, &request);

@@ -49,6 +49,7 @@ use crate::toolchain::memory_per_run_mib;
 #[derive(Debug, ClapArgs)]
 // Not the cost of a single run, as in `run`.
 #[command(mut_arg("max_cost", |arg| arg.help(MAX_COST).long_help(MAX_COST)))]
+#[command(mut_arg("engine", |arg| arg.help(ENGINE).long_help(ENGINE)))]
 pub(super) struct ForgeAllArgs {
     /// Table of runs (.toml: sets of documents, models and settings), or a folder in which each subfolder is a set of documents
     /// or an evaluation case.
@@ -57,7 +58,7 @@ pub(super) struct ForgeAllArgs {
     /// stopped continues.
     #[arg(long, value_name = "DIR", default_value = "specs")]
     pub out: PathBuf,
-    /// Number of runs to work on at a time; together their checkers use the memory of one [default: one per processor].
+    /// Number of runs to work on at a time; in this process, their checkers together use the memory of one [default: one per processor; with `--engine`, 32].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// List the runs with their state, and start none.
@@ -68,16 +69,19 @@ pub(super) struct ForgeAllArgs {
     #[arg(long, value_name = "ADDRESS", requires = "engine")]
     pub runs: Option<String>,
     #[command(flatten)]
-    pub engine: EngineArgs,
-    #[command(flatten)]
     pub forge: ForgeArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// Output format: `text`, or `json` (one run a line, as in `results.jsonl`).
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
     pub format: Format,
 }
 
+const ENGINE: &str = "Let the workers (`tlaforge worker --runs`) of this Restate server forge: the address of its admin API, such as \
+                      `http://127.0.0.1:9070`; needs `--runs` [default: forge in this process]";
+
 const MAX_COST: &str = "Maximum cost of all runs together in US dollars, including what they have cost before; no run starts \
-                        after it is reached, and those that work stop before a call that would exceed it [default: no limit]";
+                        after it is reached, and those that work stop before a call that would exceed it; refused with `--engine` [default: no limit]";
 
 pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     let limit_usd = args.forge.max_cost;

@@ -8,7 +8,7 @@ pub(super) fn connect_fleet(args: &EngineArgs, runs: Option<&str>) -> Result<Opt
     match (&args.engine, runs) {
         (None, _) => Ok(None),
         (Some(_), Some(runs)) => Fleet::connect(args, runs).map(Some),
-        (Some(_), None) => Err(Failure::usage("--engine needs the address where the workers have the runs").hint(
+        (Some(_), None) => Err(Failure::usage("--engine needs --runs, the address of the runs in the shared store").hint(
             "add --runs ADDRESS, such as s3://BUCKET/runs or file:///FOLDER; workers are started with the same flag",
         )),
     }

@@ -257,7 +257,7 @@ pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
     let Layer { provider, recording, record, prompts, exemplars, prices, library, .. } = settings;
     if provider.as_deref() == Some("handoff") {
         return Err(Failure::usage(
-            "the provider handoff cannot be used with --engine: nobody sees the requests on a worker",
+            "the provider handoff cannot be used with --engine: on a worker, no person can answer the requests",
         )
         .hint("choose another provider, or forge without --engine"));
     }

@@ -64,7 +64,7 @@ pub(super) struct ResumeArgs {
     /// Document, or folder of documents, as it is now; for `--drift`.
     #[arg(long, value_name = "DOCS", requires = "drift")]
     pub docs: Option<PathBuf>,
-    /// Run folder to create, for `--drift` [default: the name of this one with a number, beside it].
+    /// Run folder to create, or address of the run in a shared store, for `--drift` [default: the name of this one with a number, beside it].
     #[arg(long, value_name = "DIR", requires = "drift")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

@@ -60,7 +60,7 @@ impl RunPlace {
 
     #[cfg(feature = "restate")]
     pub(super) fn require_shared(&self) -> Result<&SharedPlace, Failure> {
-        self.shared.as_ref().ok_or_else(|| Failure::usage("the run is in no shared store"))
+        self.shared.as_ref().ok_or_else(|| Failure::usage("the run is not in a shared store"))
     }
 
     /// Where its files are on this machine.
@@ -123,7 +123,7 @@ impl SharedPlace {
     fn new(address: &str, _: Option<&Path>) -> Result<Self, Failure> {
         // An address may contain a password.
         let scheme = address.split("://").next().unwrap_or_default();
-        Err(Failure::usage(format!("this build of tlaforge reads no runs from a shared store ({scheme}://…)"))
+        Err(Failure::usage(format!("this build of tlaforge cannot use a shared store ({scheme}://…)"))
             .hint("build it with the feature `shared-store`: cargo install --path . --features shared-store")
             .hint("or name a folder"))
     }

@@ -135,7 +135,7 @@ impl SharedPlace {
 
 fn note_set_aside(update: &Update, notify: &Notify) {
     if let Some(folder) = &update.set_aside {
-        notify(&format!("the working copy was not one of this run; it is now {}", folder.display()));
+        notify(&format!("the working copy did not belong to this run; it was moved to {}", folder.display()));
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) struct WorkerArgs {
     /// those of the environment of the worker.
     #[arg(long, value_name = "ADDRESS")]
     pub runs: Vec<String>,
-    /// Folder of the working copies of runs [default: as for every command that takes an address].
+    /// Folder of the working copies of runs [env: `TLAFORGE_CACHE`] [default: `tlaforge/runs` in `$XDG_CACHE_HOME` or `~/.cache`].
     #[arg(long, value_name = "DIR")]
     pub cache: Option<std::path::PathBuf>,
     /// Maximum number of jobs at a time [default: one per processor].
