@@ -164,8 +164,10 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     };
     results.extend(with_status(work, display.status_interval(), status).await);
     display.finish();
-    if let Some(fleet) = all.fleet.as_ref().filter(|_| all.cancel.is_cancelled()) {
+    if let Some(fleet) = &all.fleet {
+        // What has no answer: after Ctrl-C, or if no worker was found in time.
         fleet.cancel_submitted().await;
+        all.update_stopped(&planned, &mut results);
     }
     // In the order of the table, whichever ended first.
     let place = |run: &ForgedRun| planned.iter().position(|planned| planned.id == run.run);
@@ -263,6 +265,17 @@ impl AllRuns<'_> {
         };
         let spent = view.spent_total();
         KnownRun { result, cost_usd: Some(spent.cost_usd + spent.estimated_usd) }
+    }
+
+    /// Brings the results of runs up to date that have no answer of a worker: they may have begun, and cost something.
+    fn update_stopped(&self, planned: &[PlannedRun], results: &mut [ForgedRun]) {
+        for result in results.iter_mut().filter(|run| run.is_not_started()) {
+            let Some(run) = planned.iter().find(|run| run.id == result.run) else { continue };
+            // If the store cannot be reached, the next call says what the run has cost.
+            if self.place(run).and_then(|place| place.update()).is_ok() {
+                *result = self.not_reached(run, &result.why().to_owned(), result.exit);
+            }
+        }
     }
 
     /// A run that has not ended, as `--list` shows it.
@@ -417,7 +430,7 @@ impl AllRuns<'_> {
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         drop(run);
         if end.status == Exit::Defect.code() {
-            // The reports are on the worker; their place here says so for later calls.
+            // For later calls.
             let reports = folder.join("defects");
             let written = std::fs::create_dir_all(&reports)
                 .and_then(|()| write_atomically(&reports.join("worker.txt"), end.errors.as_bytes()));

@@ -29,7 +29,7 @@ use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
-use crate::config::Layer;
+use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{RunLock, Sha};
@@ -92,6 +92,8 @@ impl ForgeWorker {
             )));
         }
         let copy = SharedPlace::new(&job.address, self.cache.as_deref()).map_err(failed)?;
+        // Someone may have read or resumed the run here, and edited its files.
+        let was_there = copy.folder().exists();
         copy.forget_takeover();
         let ended = self.run_process(&request).await;
         // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
@@ -100,7 +102,9 @@ impl ForgeWorker {
             return Err(NoAnswer::GivenBack);
         }
         // Everything is in the store. It may fail: the copy is brought up to date before it is used again.
-        let _ = std::fs::remove_dir_all(copy.folder());
+        if !was_there {
+            let _ = std::fs::remove_dir_all(copy.folder());
+        }
         serde_json::to_string(&ended.map_err(NoAnswer::Failed)?).map_err(|e| NoAnswer::Failed(e.to_string()))
     }
 
@@ -182,7 +186,9 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
             if has_ended(&view) {
                 return Ok(exit_of(&view, place.folder()));
             }
-            refuse_for_workers(&parse_recorded_settings(&view.settings.command_line)?)?;
+            // The libraries of the worker that began it are in the journal; this one has its own.
+            let recorded = parse_recorded_settings(&view.settings.command_line)?;
+            refuse_for_workers(&Layer { library: Vec::new(), ..recorded })?;
             let prepared = continue_run(&run, &table, &display, cancel).await?;
             (run, prepared)
         }
@@ -254,7 +260,11 @@ pub(super) fn of_this_machine(settings: Layer) -> Layer {
 
 /// Refuses settings of a run that workers cannot have: files of another machine, and a person who answers.
 pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
-    let Layer { provider, recording, record, prompts, exemplars, prices, library, .. } = settings;
+    let Layer { provider, checker, recording, record, prompts, exemplars, prices, library, .. } = settings;
+    if *checker == Some(CheckerChoice::Both) {
+        return Err(Failure::usage("--checker both cannot be used with --engine")
+            .hint("a contradiction between two checkers is reported on the machine that found it: use --checker tlc"));
+    }
     if provider.as_deref() == Some("handoff") {
         return Err(Failure::usage(
             "the provider handoff cannot be used with --engine: on a worker, no person can answer the requests",
@@ -317,6 +327,7 @@ mod tests {
             ("prompts = \"p\"", "--prompts"),
             ("library = [\"l\"]", "TLA_PATH"),
             ("provider = \"handoff\"", "handoff"),
+            ("checker = \"both\"", "--checker both"),
         ] {
             let message = refuse_for_workers(&of(text)).unwrap_err().message;
             assert!(message.contains(word), "{message}");

@@ -114,6 +114,10 @@ impl ForgedRun {
         }
     }
 
+    pub(super) fn is_not_started(&self) -> bool {
+        self.state == RunState::NotStarted
+    }
+
     /// Why it stopped or failed.
     pub(super) fn why(&self) -> &str {
         &self.why

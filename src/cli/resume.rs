@@ -140,8 +140,15 @@ pub(super) async fn continue_run(
     // The limits of an earlier call do not apply to this one, and it may be on another machine.
     let recorded = parse_recorded_settings(&view.settings.command_line)?;
     let recorded = Layer { max_cost: None, max_tokens: None, max_time: None, ..recorded };
-    let recorded =
-        Layer { base_url: None, tla_tools: None, claude_path: None, workers: None, heap_mib: None, ..recorded };
+    let recorded = Layer {
+        base_url: None,
+        tla_tools: None,
+        claude_path: None,
+        workers: None,
+        heap_mib: None,
+        library: Vec::new(),
+        ..recorded
+    };
     let mut settings = merge_settings(&recorded, table)?;
     make_paths_absolute(&mut settings);
     let routing = routing_settings(&settings, view.settings.routing);

@@ -253,3 +253,24 @@ fn a_wrong_address_or_a_refused_request_is_an_error_that_shows_no_credentials() 
     with(&empty).expect(2).says(&["counter.md contains the value of AWS_"]);
     assert!(!bench.path("nothing").exists());
 }
+
+/// The journal of another person names documents and the module, which become names of files.
+#[test]
+fn a_journal_that_names_a_file_outside_of_its_folder_is_refused() {
+    let begun = || {
+        let bench = ready();
+        assert_eq!(bench.run_with(&RUN, &[("TLAFORGE_CRASH", "after:2")]).status, None);
+        bench
+    };
+    for (old, new, file) in [
+        ("\"path\":\"counter.md\"", "\"path\":\"../../../hidden.md\"", "hidden.md"),
+        ("\"concern\":null", "\"concern\":null,\"module\":\"../hidden\"", "hidden.tla"),
+    ] {
+        let bench = begun();
+        let journal = bench.read("specs/journal.jsonl");
+        assert!(journal.contains(old), "{journal}");
+        bench.write("specs/journal.jsonl", journal.replace(old, new));
+        bench.run(&["resume", "specs"]).expect(2).says(&["which could be outside of the run folder", "hidden"]);
+        assert!(!bench.path(file).exists());
+    }
+}

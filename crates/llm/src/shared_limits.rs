@@ -118,6 +118,8 @@ struct Current {
     id: Option<u64>,
     /// Whether it was admitted.
     is_admitted: bool,
+    /// What it was expected to use.
+    expected: RequestUse,
     /// Whether it was sent.
     is_sent: bool,
     /// What earlier requests of the same try have used.
@@ -140,7 +142,10 @@ impl SharedCall {
         };
         let admission = self.limits.admit(id, expected).await.map_err(|what| NotAdmitted::Unknown { what })?;
         match &admission {
-            Admission::Granted => self.current().is_admitted = true,
+            Admission::Granted => {
+                let mut current = self.current();
+                (current.is_admitted, current.expected) = (true, expected);
+            }
             Admission::Wait { why, .. } => info!(why, "a model call waits for the limits of all runs"),
             Admission::Refused { .. } => self.current().id = None,
         }
@@ -217,8 +222,14 @@ impl SharedCall {
 
 impl Drop for SharedCall {
     fn drop(&mut self) {
-        if let Some(id) = self.current().id.take() {
-            self.limits.settle(id, Settlement::default());
+        let (id, expected, may_be_sent) = {
+            let mut current = self.current();
+            (current.id.take(), current.expected, current.is_admitted && current.is_sent)
+        };
+        if let Some(id) = id {
+            // A request that was cancelled under way may be paid all the same.
+            let used = if may_be_sent { expected } else { RequestUse::default() };
+            self.limits.settle(id, Settlement { used, quota: None });
         }
     }
 }

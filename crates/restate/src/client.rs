@@ -263,6 +263,17 @@ impl Client {
         format!("no worker of {program} {version} is registered{others}")
     }
 
+    /// Whether no worker has a job of this client's kind.
+    async fn runs_none(&self) -> bool {
+        let service = service_name(self.program, &self.version, Some(self.job));
+        let query = format!(
+            "SELECT COUNT(*) AS jobs FROM sys_invocation WHERE target_service_name = '{service}' AND status IN ('running', 'suspended')"
+        );
+        let reply = query_tables(&self.http, &self.engine, &query).await;
+        let object = reply.ok().and_then(|reply| serde_json::from_slice::<Value>(&reply.body).ok());
+        object.is_some_and(|object| object["rows"][0]["jobs"] == 0)
+    }
+
     async fn find_progress(&self, id: &str) -> Progress {
         let query = format!("SELECT status, last_failure FROM sys_invocation WHERE id = '{id}'");
         let reply = match query_tables(&self.http, &self.engine, &query).await {
@@ -280,6 +291,9 @@ impl Client {
             }
             Some("running" | "suspended") => Progress::Running,
             Some("completed") => Progress::Ended,
+            Some(_) if self.runs_none().await => {
+                Progress::Obstacle("the job waits for its turn, and no worker has a job of its kind".to_owned())
+            }
             Some(_) => Progress::Waiting,
             None => Progress::Obstacle(format!("the engine does not report the job's status: {}", reply.message())),
         }
