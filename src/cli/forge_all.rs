@@ -273,7 +273,7 @@ impl AllRuns<'_> {
             let Some(run) = planned.iter().find(|run| run.id == result.run) else { continue };
             // If the store cannot be reached, the next call says what the run has cost.
             if self.place(run).and_then(|place| place.update()).is_ok() {
-                *result = self.not_reached(run, &result.why().to_owned(), result.exit);
+                *result = self.not_reached(run, result.why(), result.exit);
             }
         }
     }
