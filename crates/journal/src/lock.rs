@@ -311,7 +311,16 @@ mod tests {
 
         let dir = tempfile::tempdir().unwrap();
         let lock = RunLock::take(dir.path(), "now").unwrap();
-        let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        // What starts the tests in the background may have them ignore the signal, and children inherit that.
+        let mut other = Command::new("env")
+            .args(["--default-signal=INT", "cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !std::fs::read(format!("/proc/{}/comm", other.id())).is_ok_and(|name| name == b"cat\n") {
+            std::thread::yield_now();
+        }
         let start = process_start(other.id());
         let start = start.expect("this system has /proc");
         let read = || held(dir.path(), &mut open_held(dir.path()).unwrap());

@@ -14,6 +14,16 @@ use crate::support::waiting::wait_until;
 
 const SETS: [&str; 4] = ["a", "b", "c", "d"];
 
+/// A `forge-all`, killed when it is dropped.
+struct Client(Child);
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Workers that forge, and the model that they ask.
 struct Forges {
     fleet: Fleet,
@@ -60,8 +70,8 @@ impl Forges {
         command
     }
 
-    fn begin_remote(&self) -> Child {
-        self.remote(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    fn begin_remote(&self) -> Client {
+        Client(self.remote(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
     /// The results without what depends on the place and the time.
@@ -116,7 +126,7 @@ fn runs_end_as_in_one_process_although_workers_and_the_server_are_killed() {
     forges.fleet.server.restart();
     std::fs::write(&go, "go").unwrap();
     let _third = forges.worker(3);
-    assert_eq!(remote.wait().unwrap().code(), Some(0));
+    assert_eq!(remote.0.wait().unwrap().code(), Some(0));
     forges.assert_same_as_local();
     assert_eq!(forges.results("remote"), forges.results("local"));
     // Only what a killed worker had asked and got no answer for was asked again.
@@ -166,7 +176,7 @@ fn every_run_ends_as_in_one_process_whatever_is_killed_at_random() {
             lost += 1;
         }
     }
-    assert_eq!(remote.wait().unwrap().code(), Some(0), "seed {seed}");
+    assert_eq!(remote.0.wait().unwrap().code(), Some(0), "seed {seed}");
     println!("{runs} runs: {alone:?} in one process, {:?} on {workers} workers with {kills} kills", began.elapsed());
     forges.assert_same_as_local();
     assert_eq!(forges.results("remote"), forges.results("local"), "seed {seed}");
@@ -185,7 +195,7 @@ fn a_worker_that_ends_hands_its_run_over() {
     let _second = forges.worker(2);
     assert_eq!(first.terminate(), Some(0));
     std::fs::write(&go, "go").unwrap();
-    assert_eq!(remote.wait().unwrap().code(), Some(0));
+    assert_eq!(remote.0.wait().unwrap().code(), Some(0));
     for set in SETS {
         let journal = forges.fleet.bench.read(&format!("remote/{set}/journal.jsonl"));
         assert_eq!(
@@ -204,8 +214,8 @@ fn an_interrupted_call_ends_its_runs_and_the_next_one_continues_them() {
     let _worker = forges.worker(1);
     let mut remote = forges.begin_remote();
     wait_until("the worker asks", || forges.model.posts().len() >= 2);
-    kill_process(Pid::from_child(&remote), Signal::INT).unwrap();
-    assert_eq!(remote.wait().unwrap().code(), Some(130));
+    kill_process(Pid::from_child(&remote.0), Signal::INT).unwrap();
+    assert_eq!(remote.0.wait().unwrap().code(), Some(130));
     std::fs::write(&go, "go").unwrap();
     done(forges.remote(&[])).expect(0).prints(&["4 approved"]);
 }
