@@ -12,7 +12,7 @@ use tokio::sync::{OnceCell, RwLock};
 
 use crate::address::{EngineAddress, QUICK, Reply, SendError, send};
 use crate::engine::{NoIngress, find_ingress, not_restate, query_tables};
-use crate::job::{Answer, MAX_MESSAGE_BYTES, service_name};
+use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
 use crate::patience::{CallError, Patience};
 
 /// Time that one request waits for an answer. Then the client queries the job's status, and sends the request again.
@@ -285,6 +285,9 @@ impl Client {
         match row["status"].as_str() {
             Some("backing-off" | "paused") => {
                 let failure = row["last_failure"].as_str().unwrap_or("unknown reason");
+                if failure.contains(BUSY) && !self.runs_none().await {
+                    return Progress::Waiting;
+                }
                 let failure = failure.lines().next().unwrap_or_default();
                 let failure = failure.chars().take(200).collect::<String>();
                 Progress::Obstacle(format!("no worker takes the job: {failure}"))

@@ -6,6 +6,9 @@ use serde_json::value::RawValue;
 /// Bytes of a request or of an answer. The engine itself refuses messages above 32 MiB, and keeps each for a day.
 pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
+/// What a worker says that has no turn for a job. It is not a failure: the job waits.
+pub(crate) const BUSY: &str = "all turns of this worker are taken";
+
 /// The answer to a job. That a worker could not do it is an answer, too: the engine would repeat an error without end, and
 /// hide its reason.
 #[derive(Debug, Serialize, Deserialize)]

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::address::{EngineAddress, QUICK, Reply, send};
-use crate::job::{Answer, MAX_MESSAGE_BYTES, service_name};
+use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
 use crate::limits::limits_service;
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
@@ -30,6 +30,8 @@ const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// The engine would pause a job after 70 attempts; a client that still waits for it ends it instead.
 const RETRY_ATTEMPTS: u64 = 1_000_000;
+/// Time that a job of an object waits for its turn; then the engine sends it again, perhaps to another worker.
+const OBJECT_TURN: Duration = Duration::from_millis(50);
 /// Time for the answers of the last jobs after SIGTERM.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Time between two signs of life on a connection, and time to answer one.
@@ -253,7 +255,16 @@ impl restate_sdk::service::Service for Dispatcher {
                 context.end();
                 return Ok(());
             }
-            let result: HandlerResult<Vec<u8>> = match turns.acquire().await {
+            // A job of an object sends messages to other objects while it runs. They need a place on a connection, which a job
+            // that waits would hold: then both would wait for ever.
+            let limit = if job.has_object { OBJECT_TURN } else { JOB_LIMIT };
+            let turn = tokio::time::timeout(limit, turns.acquire()).await;
+            let Ok(turn) = turn else {
+                context.handle_handler_result::<Vec<u8>>(Err(HandlerError::from(BUSY)));
+                context.end();
+                return Ok(());
+            };
+            let result: HandlerResult<Vec<u8>> = match turn {
                 Err(_) => Err(given_back()),
                 Ok(_turn) => match (job.work)(input).await {
                     Ok(json) => Ok(answer(Ok(json))),
