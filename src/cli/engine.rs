@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 pub(super) use super::engine_args::EngineArgs;
+use super::engine_args::refuse_both;
 use super::failure::Failure;
 use crate::config::{CheckerChoice, Settings};
 use crate::mutation::{Engine, Judge, LocalEngine};
@@ -11,9 +12,8 @@ use crate::toolchain::{Limits, ToolContext, Toolchain};
 
 /// Refuses what cannot work with the engine, before anything is checked.
 pub(super) fn check_engine(args: &EngineArgs, settings: &Settings) -> Result<(), Failure> {
-    if args.engine.is_some() && settings.checker == CheckerChoice::Both {
-        return Err(Failure::usage("--checker both cannot be used with --engine")
-            .hint("a contradiction between two checkers is reported on the machine that found it: use --checker tlc"));
+    if args.engine.is_some() {
+        refuse_both(Some(settings.checker))?;
     }
     connect::check(args)
 }

@@ -4,7 +4,9 @@ use std::num::NonZeroU64;
 
 use clap::Args as ClapArgs;
 
+use super::failure::Failure;
 use super::value_parsers::parse_positive;
+use crate::config::CheckerChoice;
 
 /// Jobs that are submitted at a time: more than a small fleet does at once, few enough to be in memory.
 const SUBMITTED: usize = 32;
@@ -26,4 +28,13 @@ impl EngineArgs {
     pub(super) fn default_jobs(&self) -> Option<usize> {
         self.engine.as_ref().map(|_| SUBMITTED)
     }
+}
+
+/// A contradiction between two checkers is reported on the machine that found it, which nobody may look at.
+pub(super) fn refuse_both(checker: Option<CheckerChoice>) -> Result<(), Failure> {
+    if checker != Some(CheckerChoice::Both) {
+        return Ok(());
+    }
+    Err(Failure::usage("--checker both cannot be used with --engine")
+        .hint("a contradiction between two checkers is reported on the machine that found it: use --checker tlc"))
 }

@@ -112,7 +112,7 @@ impl Evaluator {
         self.tools.contradictions.has_any() || self.quick_contradictions.has_any()
     }
 
-    /// Ends the checks on other machines that nobody waits for any more.
+    /// Ends the checks on other machines that are no longer needed.
     pub(super) async fn cancel_submitted(&self) {
         self.quick.cancel_submitted().await;
     }

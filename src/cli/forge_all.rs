@@ -36,7 +36,7 @@ use super::trust::make_paths_absolute;
 use super::value_parsers::parse_positive;
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::journal::{RunLock, Sha, write_atomically};
+use crate::journal::{RunLock, Sha};
 use crate::llm::SharedBudget;
 use crate::monitor::RunObjective;
 use crate::nodes::NodeDispatcher;
@@ -429,13 +429,6 @@ impl AllRuns<'_> {
         let run = open_run(&place, display)?;
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
         drop(run);
-        if end.status == Exit::Defect.code() {
-            // For later calls.
-            let reports = folder.join("defects");
-            let written = std::fs::create_dir_all(&reports)
-                .and_then(|()| write_atomically(&reports.join("worker.txt"), end.errors.as_bytes()));
-            written.map_err(|e| Failure::usage(format!("cannot write {}: {e}", reports.display())))?;
-        }
         let exit = exit_of(&view, &folder);
         if exit.code() == end.status {
             return Ok(ForgedRun::of_view(planned, &folder, &view, exit));

@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use serde::{Deserialize, Serialize};
 
+use super::engine_args::refuse_both;
 use super::failure::{Fails, Failure};
 use super::fleet::{PATIENCE, VERSION, parse_address};
 use super::fleet_limits::share_limits;
@@ -29,7 +30,7 @@ use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
-use crate::config::{CheckerChoice, Layer};
+use crate::config::Layer;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{RunLock, Sha};
@@ -172,9 +173,10 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     place.update()?;
     let flags = args.tools.layer();
     refuse_for_workers(&job.settings)?;
-    // A submitter must not choose programs or servers. Whoever can submit to one worker can also write to the store.
+    // A submitter must not choose programs or servers. Everyone who can submit a job can also write to the store.
     let provider = job.settings.provider.clone().unwrap_or_default();
     refuse_untrusted_file("the job", &job.settings, &flags, &provider)?;
+    refuse_both(flags.checker)?;
     let table = flags.merge_over(of_this_machine(job.settings.clone()));
     let (display, cancel) = (Arc::new(Display::silent()), cancel_on_signals());
     let engine = parse_address(&args.engine)?;
@@ -261,10 +263,7 @@ pub(super) fn of_this_machine(settings: Layer) -> Layer {
 /// Refuses settings of a run that workers cannot have: files of another machine, and a person who answers.
 pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
     let Layer { provider, checker, recording, record, prompts, exemplars, prices, library, .. } = settings;
-    if *checker == Some(CheckerChoice::Both) {
-        return Err(Failure::usage("--checker both cannot be used with --engine")
-            .hint("a contradiction between two checkers is reported on the machine that found it: use --checker tlc"));
-    }
+    refuse_both(*checker)?;
     if provider.as_deref() == Some("handoff") {
         return Err(Failure::usage(
             "the provider handoff cannot be used with --engine: on a worker, no person can answer the requests",

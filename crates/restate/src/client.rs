@@ -213,8 +213,8 @@ impl Client {
         let request = self.http.post(ingress.join(&path)).header("idempotency-key", key).body(request.to_vec());
         let request = request.header("content-type", "application/octet-stream");
         let (submitted, submitting) = (self.submitted.clone(), self.submitting.clone());
-        // A task, because it must end even if nobody waits for this call any more: otherwise the job is not known here, and
-        // runs although it was cancelled.
+        // A task, so that it also ends if this call is dropped: otherwise the engine may have a job that is not known here, and
+        // that nobody cancels.
         let task = tokio::spawn(async move {
             let was_cancelled = submitting.read_owned().await;
             if *was_cancelled {

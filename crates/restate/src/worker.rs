@@ -152,7 +152,7 @@ impl Worker {
             while turns.available_permits() < self.capacity {
                 tokio::time::sleep(RETRY_INTERVALS[0]).await;
             }
-            // For the last answers. A connection that never said anything would keep the worker for ever.
+            // Time for the last answers. Without this limit, a connection without a request would keep the worker running.
             tokio::time::sleep(LAST_ANSWERS).await;
         };
         tokio::select! {
@@ -255,8 +255,8 @@ impl restate_sdk::service::Service for Dispatcher {
                 context.end();
                 return Ok(());
             }
-            // A job of an object sends messages to other objects while it runs. They need a place on a connection, which a job
-            // that waits would hold: then both would wait for ever.
+            // A job of an object waits for answers of the shared limits, whose messages come over the same connections. If jobs
+            // that wait for a turn used all streams of a connection, the job that runs could never end.
             let limit = if job.has_object { OBJECT_TURN } else { JOB_LIMIT };
             let turn = tokio::time::timeout(limit, turns.acquire()).await;
             let Ok(turn) = turn else {
