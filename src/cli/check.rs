@@ -3,12 +3,13 @@
 use clap::Args as ClapArgs;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use super::checking::{LoadedSpec, config_path, exit_status, specification_arguments};
 use super::contradictions::CONTRADICTIONS_DIR;
 use super::editor::Editor;
+use super::engine::{EngineArgs, SearchWorkers};
 use super::failure::Failure;
 use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::outcome_text::CheckedFiles;
@@ -22,6 +23,7 @@ use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_distributed_toolchain, create_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
+use crate::config::Settings;
 use crate::exit::Exit;
 use crate::process::Cancel;
 use crate::report::{CheckSource, check_json, check_page, explain};
@@ -70,6 +72,13 @@ pub(super) struct CheckArgs {
     /// useful only if one machine is too slow. Everyone who reaches HOST can connect: read docs/src/distributed-tlc.md first.
     #[arg(long, value_name = "N|HOST", conflicts_with_all = ["watch", "explain", "trace_out", "open"])]
     pub distributed: Option<WorkerPlacement>,
+    /// With `--distributed HOST`: let workers (`tlaforge worker --tlc-host`) of this Restate server take part in the search: the
+    /// address of its admin API, such as `http://127.0.0.1:9070` [default: you start the workers].
+    #[arg(long, value_name = "URL", requires = "distributed")]
+    pub engine: Option<String>,
+    /// How many of them [default: 2].
+    #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>, requires = "engine")]
+    pub engine_workers: Option<NonZeroUsize>,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -115,8 +124,9 @@ async fn check_once(
     let limits = tool_limits(&settings)?;
     let loaded = LoadedSpec::read(&args.spec, args.config.as_deref(), &limits.libraries)?;
     let files = loaded.files();
+    let mut search = search_workers(args, &settings, &limits)?;
     let Tools { toolchain, contradictions, .. } = match &args.distributed {
-        Some(workers) => create_distributed_toolchain(&settings, workers, &loaded)?,
+        Some(workers) => create_distributed_toolchain(&settings, workers, search.remote.take(), &loaded)?,
         None => create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?,
     };
     let display = Display::new(args.format.plain());
@@ -124,13 +134,16 @@ async fn check_once(
 
     let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.announce(&format!("checking {} with {}", args.spec.display(), loaded.cfg_path.display()));
-    if let Some(command) = args.distributed.as_ref().and_then(WorkerPlacement::remote_command) {
+    if args.engine.is_none()
+        && let Some(command) = args.distributed.as_ref().and_then(WorkerPlacement::remote_command)
+    {
         print_message(&format!("start a worker on each other machine, at any time: {command}"));
     }
     let (checked, checked_spec) = match loaded.examine(&*toolchain, algorithm, &cx).await {
         Ok(examined) => (Ok(examined.checked), (examined.last_stage == LastStage::Check).then_some(examined.spec)),
         Err(error) => (Err(error), None),
     };
+    search.cancel_submitted().await;
     display.finish();
     let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
     let findings = || loaded.findings(&outcome).with_contradiction(contradictions.has_any());
@@ -182,6 +195,17 @@ async fn check_once(
         note.into_iter().for_each(print_message);
     }
     Ok(if contradictions.has_any() { Exit::Defect } else { exit_status(&outcome) })
+}
+
+/// The workers of an engine that take part in a distributed check.
+fn search_workers(args: &CheckArgs, settings: &Settings, limits: &Limits) -> Result<SearchWorkers, Failure> {
+    let (Some(server), Some(_)) = (&args.distributed, &args.engine) else { return Ok(SearchWorkers::default()) };
+    if matches!(server, WorkerPlacement::Local(_)) {
+        return Err(Failure::usage("--engine needs --distributed HOST: the address of this machine that workers reach"));
+    }
+    let engine = EngineArgs { engine: args.engine.clone(), engine_wait: None };
+    let count = args.engine_workers.or(NonZeroUsize::new(2)).unwrap_or(NonZeroUsize::MIN);
+    SearchWorkers::new(&engine, count, server, settings, limits)
 }
 
 /// What differs between two checks of a specification: each property whose status is another one.
@@ -269,8 +293,13 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
         }
         Verdict::Inconclusive { timed_out: true, .. } => {
             let longer = limits.check.as_secs().saturating_mul(10);
-            let distributed = args.distributed.as_ref().map(|workers| format!(" --distributed {workers}"));
-            let command = format!("tlaforge check {spec}{} --tlc-timeout {longer}", distributed.unwrap_or_default());
+            let given = |flag: &str, value: Option<String>| value.map_or_else(String::new, |value| format!(" {flag} {value}"));
+            let distributed = [
+                given("--distributed", args.distributed.as_ref().map(ToString::to_string)),
+                given("--engine", args.engine.clone()),
+                given("--engine-workers", args.engine_workers.map(|count| count.to_string())),
+            ];
+            let command = format!("tlaforge check {spec}{} --tlc-timeout {longer}", distributed.concat());
             Some((command, Some("the limit is for each run of the checker; smaller constants help, too")))
         }
         Verdict::Inconclusive { .. } if outcome.checker == Checker::Embedded => {

@@ -1,6 +1,7 @@
 //! `--engine`: where checks run. In this process by default; a build with the feature `restate` can also send them to workers
 //! (`fleet`).
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 pub(super) use super::engine_args::EngineArgs;
@@ -8,7 +9,7 @@ use super::engine_args::refuse_both;
 use super::failure::Failure;
 use crate::config::{CheckerChoice, Settings};
 use crate::mutation::{Engine, Judge, LocalEngine};
-use crate::toolchain::{Limits, ToolContext, Toolchain};
+use crate::toolchain::{Limits, RemoteWorkers, ToolContext, Toolchain, WorkerPlacement};
 
 /// Refuses what cannot work with the engine, before anything is checked.
 pub(super) fn check_engine(args: &EngineArgs, settings: &Settings) -> Result<(), Failure> {
@@ -60,16 +61,45 @@ impl EngineTools {
     }
 }
 
+/// Workers of an engine in a search of TLC's distributed mode. Without `--engine`, the user starts them.
+#[derive(Default)]
+pub(super) struct SearchWorkers {
+    pub remote: Option<Box<dyn RemoteWorkers>>,
+    connection: Option<Arc<connect::Connection>>,
+}
+
+impl SearchWorkers {
+    /// This many for the server at this place.
+    pub(super) fn new(
+        args: &EngineArgs,
+        count: NonZeroUsize,
+        server: &WorkerPlacement,
+        settings: &Settings,
+        limits: &Limits,
+    ) -> Result<Self, Failure> {
+        let (remote, connection) = connect_search(args, count, server, settings, limits)?.unzip();
+        Ok(Self { remote, connection })
+    }
+
+    /// Ends those that are not told to end, because the server is gone.
+    pub(super) async fn cancel_submitted(&self) {
+        if let Some(connection) = &self.connection {
+            connection.cancel_submitted().await;
+        }
+    }
+}
+
 #[cfg(feature = "restate")]
-use super::{fleet as connect, fleet_tools::remote_toolchain};
+use super::{fleet as connect, fleet_search::connect_search, fleet_tools::remote_toolchain};
 #[cfg(not(feature = "restate"))]
-use connect::remote_toolchain;
+use connect::{connect_search, remote_toolchain};
 
 /// The same functions in a build without the feature.
 #[cfg(not(feature = "restate"))]
 mod connect {
     use super::{
-        Arc, CheckerChoice, Engine, EngineArgs, Failure, Judge, Limits, ToolContext, Toolchain, missing_feature,
+        Arc, CheckerChoice, Engine, EngineArgs, Failure, Judge, Limits, NonZeroUsize, RemoteWorkers, Settings,
+        ToolContext, Toolchain, WorkerPlacement, missing_feature,
     };
 
     pub(super) enum Connection {}
@@ -79,6 +109,17 @@ mod connect {
     }
 
     pub(super) fn connect(args: &EngineArgs, _: CheckerChoice, _: &Limits) -> Result<Option<Connection>, Failure> {
+        check(args).map(|()| None)
+    }
+
+    #[expect(clippy::type_complexity, reason = "as in a build with the feature")]
+    pub(super) fn connect_search(
+        args: &EngineArgs,
+        _: NonZeroUsize,
+        _: &WorkerPlacement,
+        _: &Settings,
+        _: &Limits,
+    ) -> Result<Option<(Box<dyn RemoteWorkers>, Arc<Connection>)>, Failure> {
         check(args).map(|()| None)
     }
 

@@ -1,5 +1,6 @@
 //! Jobs on many machines, by Restate: what `--engine` sends, and what a worker does with it.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +13,9 @@ use super::contradictions::CONTRADICTIONS_DIR;
 use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::fleet_checks::CheckJob;
+use super::fleet_search::{MAX_SEARCH, SearchJob};
 use super::terminal::print_message;
-use super::tools::{create_quick_toolchain, tool_limits};
+use super::tools::{create_quick_toolchain, discover_java_tools, tool_limits};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::files::Sha;
@@ -31,6 +33,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 /// A job takes several runs. All of them fit into the time after which the engine begins a job again.
 const MAX_CHECK: Duration = Duration::from_secs(2 * 60 * 60);
 
+const NO_SEARCH: &str = "this worker takes no part in TLC's distributed mode; start it with --tlc-host HOST";
+
 /// A job, as a worker gets it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Request {
@@ -47,6 +51,8 @@ struct Request {
 pub(super) enum Work {
     Mutant(MutantJob),
     Check(CheckJob),
+    /// A worker in a search of TLC's distributed mode.
+    Search(SearchJob),
 }
 
 pub(super) fn check(args: &EngineArgs) -> Result<(), Failure> {
@@ -63,13 +69,23 @@ pub(super) fn connect(
     checker: CheckerChoice,
     limits: &Limits,
 ) -> Result<Option<Connection>, Failure> {
+    connect_for(args, checker, limits, MAX_CHECK)
+}
+
+/// As [`connect`], for jobs that may have time limits up to `most`.
+pub(super) fn connect_for(
+    args: &EngineArgs,
+    checker: CheckerChoice,
+    limits: &Limits,
+    most: Duration,
+) -> Result<Option<Connection>, Failure> {
     let Some(address) = args.engine.as_deref().map(parse_address).transpose()? else { return Ok(None) };
     if let Some(jar) = limits.libraries.jars().next() {
         return Err(Failure::usage(format!("the library {} cannot be used with --engine", jar.display()))
             .hint("TLC may use Java code of a jar, which workers do not have; unpack its modules into a folder"));
     }
-    if limits.check > MAX_CHECK {
-        let (given, most) = (limits.check.as_secs(), MAX_CHECK.as_secs());
+    if limits.check > most {
+        let (given, most) = (limits.check.as_secs(), most.as_secs());
         return Err(Failure::usage(format!("the time limit of {given} s is too long for --engine: at most {most} s"))
             .hint("set a shorter one with --timeout or --tlc-timeout"));
     }
@@ -162,7 +178,17 @@ pub(super) struct JobRunner {
     settings: Settings,
     /// Memory for each job in MiB: together, they get the memory of one check.
     heap_mib: u64,
+    /// How it takes part in searches of TLC's distributed mode, if it does.
+    search: Option<SearchPlace>,
     prepared: Mutex<Vec<(CheckerChoice, Arc<PreparedTools>)>>,
+}
+
+/// Where workers of TLC's distributed mode run.
+pub(super) struct SearchPlace {
+    /// The address of this machine to which servers connect.
+    pub host: String,
+    /// Threads of each.
+    pub threads: NonZeroUsize,
 }
 
 struct PreparedTools {
@@ -172,9 +198,9 @@ struct PreparedTools {
 
 impl JobRunner {
     /// For this number of jobs at a time.
-    pub(super) fn new(settings: Settings, capacity: usize) -> Result<Self, Failure> {
+    pub(super) fn new(settings: Settings, capacity: usize, search: Option<SearchPlace>) -> Result<Self, Failure> {
         let heap_mib = memory_per_run_mib(&tool_limits(&settings)?, capacity);
-        Ok(Self { settings, heap_mib, prepared: Mutex::default() })
+        Ok(Self { settings, heap_mib, search, prepared: Mutex::default() })
     }
 
     /// The answer as JSON, or why this machine cannot do it: that says nothing about the specification.
@@ -191,12 +217,13 @@ impl JobRunner {
         }
         let Request { checker, tools, mut work, .. } =
             serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))?;
-        let (limit, modules, heap_mib) = match &mut work {
-            Work::Mutant(job) => (job.check, &job.allowed_modules, &mut job.heap_mib),
-            Work::Check(job) => (job.check, &job.allowed_modules, &mut job.heap_mib),
+        let (limit, most, modules, heap_mib) = match &mut work {
+            Work::Mutant(job) => (job.check, MAX_CHECK, &job.allowed_modules[..], &mut job.heap_mib),
+            Work::Check(job) => (job.check, MAX_CHECK, &job.allowed_modules[..], &mut job.heap_mib),
+            Work::Search(job) => (job.check, MAX_SEARCH, &[][..], &mut job.heap_mib),
         };
         *heap_mib = Some(heap_mib.unwrap_or(self.heap_mib).min(self.heap_mib));
-        if limit > MAX_CHECK {
+        if limit > most {
             return Err(format!("a time limit of {} s is too long", limit.as_secs()));
         }
         let allowed = &self.settings.given.allow_modules;
@@ -214,6 +241,11 @@ impl JobRunner {
         let answer = match work {
             Work::Mutant(job) => serde_json::to_string(&job.judge(tools, &cancel).await?),
             Work::Check(job) => serde_json::to_string(&job.run(tools, &cancel).await?),
+            Work::Search(job) => {
+                let SearchPlace { host, threads } = self.search.as_ref().ok_or(NO_SEARCH)?;
+                let java = discover_java_tools(&self.settings).map_err(|e| e.to_string())?;
+                serde_json::to_string(&job.run(&java, host, *threads, &cancel).await?)
+            }
         };
         answer.map_err(|e| e.to_string())
     }

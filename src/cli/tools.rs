@@ -12,13 +12,14 @@ use super::checking::LoadedSpec;
 use super::contradictions::{CONTRADICTIONS_DIR, ContradictionReports};
 use super::environment::libraries_of_environment;
 use super::failure::Failure;
+use super::terminal::print_message;
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::nodes::MutantSampling;
 use crate::tla::Cfg;
 use crate::toolchain::{
     BothToolchains, DistributedToolchain, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Libraries,
-    LibraryToolchain, Limits, LoggedToolchain, Reporter, ToolError, ToolPaths, Toolchain, WorkerPlacement,
+    LibraryToolchain, Limits, LoggedToolchain, RemoteWorkers, Reporter, ToolError, ToolPaths, Toolchain, WorkerPlacement,
 };
 
 pub(super) struct Tools {
@@ -62,6 +63,7 @@ pub(super) fn create_toolchain(settings: &Settings, reports_dir: &Path) -> Resul
 pub(super) fn create_distributed_toolchain(
     settings: &Settings,
     workers: &WorkerPlacement,
+    remote: Option<Box<dyn RemoteWorkers>>,
     loaded: &LoadedSpec,
 ) -> Result<Tools, Failure> {
     if matches!(settings.checker, CheckerChoice::Embedded | CheckerChoice::Both) {
@@ -70,6 +72,7 @@ pub(super) fn create_distributed_toolchain(
     }
     let java = discover_java_tools(settings).map_err(|e| tool_failure(&e))?;
     let toolchain = DistributedToolchain::new(java, workers.clone()).map_err(|e| tool_failure(&e))?;
+    let toolchain = toolchain.with_remote_workers(remote);
     // What cannot be parsed is reported by the check.
     if let Ok(cfg) = Cfg::parse(&loaded.cfg_text)
         && let Some(refusal) = toolchain.find_refusal(&loaded.spec, &cfg, &loaded.libraries)
@@ -77,15 +80,41 @@ pub(super) fn create_distributed_toolchain(
         let message = format!("{} cannot be checked with --distributed: {}", loaded.path.display(), refusal.why);
         return Err(Failure::usage(message).hint(refusal.advice));
     }
-    workers.try_to_listen().map_err(|e| {
-        Failure::usage(format!("cannot listen on {workers} for workers: {e}"))
-            .hint("HOST is an address of this machine, and its port has to be free")
-    })?;
+    refuse_bad_address(workers)?;
     info!(?workers, "tools chosen: TLC in distributed mode");
     Ok(Tools {
         toolchain: logged(toolchain),
         choice: CheckerChoice::Tlc,
         contradictions: Arc::new(ContradictionReports::new(Path::new(CONTRADICTIONS_DIR))),
+    })
+}
+
+/// Creates the tools that check again, in TLC's distributed mode, what reached its time limit in a run.
+///
+/// # Errors
+/// Status 2 if the run does not check with TLC, or if the server cannot listen.
+pub(super) fn create_distributed_retry(
+    settings: &Settings,
+    choice: CheckerChoice,
+) -> Result<Option<Box<dyn Toolchain>>, Failure> {
+    let Some(workers) = &settings.given.distributed else { return Ok(None) };
+    let workers: WorkerPlacement = workers.parse().map_err(|e| Failure::usage(format!("--distributed {workers}: {e}")))?;
+    if choice != CheckerChoice::Tlc {
+        let message = "--distributed is a mode of TLC, and another checker is in use";
+        return Err(Failure::usage(message).hint("use --checker tlc; tlaforge doctor shows what it needs"));
+    }
+    refuse_bad_address(&workers)?;
+    if let Some(command) = workers.remote_command() {
+        print_message(&format!("if a check takes too long, start a worker on each other machine: {command}"));
+    }
+    let java = discover_java_tools(settings).map_err(|e| tool_failure(&e))?;
+    Ok(Some(logged(DistributedToolchain::new(java, workers).map_err(|e| tool_failure(&e))?)))
+}
+
+fn refuse_bad_address(workers: &WorkerPlacement) -> Result<(), Failure> {
+    workers.try_to_listen().map_err(|e| {
+        Failure::usage(format!("cannot listen on {workers} for workers: {e}"))
+            .hint("HOST is an address of this machine, and its port has to be free")
     })
 }
 

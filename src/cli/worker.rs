@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::tool_args::ToolArgs;
 use super::value_parsers::parse_positive;
 use crate::exit::Exit;
+use crate::toolchain::WorkerPlacement;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct WorkerArgs {
@@ -34,11 +35,26 @@ pub(super) struct WorkerArgs {
     /// Maximum number of jobs at a time [default: one per processor].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub capacity: Option<NonZeroUsize>,
+    /// Also take part in TLC's distributed mode (`check --distributed HOST --engine URL`): the address of this machine that the
+    /// servers of TLC reach. Everyone who reaches it can connect: read docs/src/distributed-tlc.md first.
+    #[arg(long, value_name = "HOST", value_parser = parse_host)]
+    pub tlc_host: Option<String>,
     /// Only accept jobs that are signed by the server with this public identity key (`publickeyv1_…`); can be repeated.
     #[arg(long, value_name = "KEY")]
     pub identity_key: Vec<String>,
     #[command(flatten)]
     pub tools: ToolArgs,
+}
+
+/// An address of this machine.
+fn parse_host(text: &str) -> Result<String, String> {
+    match text.parse()? {
+        WorkerPlacement::Remote { host, .. } if host == text => {
+            let listener = std::net::TcpListener::bind((text, 0));
+            listener.map(|_| host).map_err(|e| format!("cannot listen there: {e}; HOST is an address of this machine"))
+        }
+        _ => Err("HOST is an address of this machine, without a port".to_owned()),
+    }
 }
 
 #[cfg(not(feature = "restate"))]
@@ -53,7 +69,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
 
-    use super::fleet::{JOB, JobRunner, PROGRAM, VERSION, parse_address};
+    use super::fleet::{JOB, JobRunner, PROGRAM, SearchPlace, VERSION, parse_address};
     use super::forge_job::{FORGE, ForgeWorker};
     use super::settings::load_settings;
     use super::signals::cancel_on_signals;
@@ -78,7 +94,11 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     let runs =
         args.runs.iter().map(|address| Address::parse(address).fails(Exit::Usage)).collect::<Result<Vec<_>, _>>()?;
     let capacity = args.capacity.map_or_else(super::mutate::processors, NonZeroUsize::get);
-    let runner = Arc::new(JobRunner::new(load_settings(args.tools.layer())?, capacity)?);
+    let settings = load_settings(args.tools.layer())?;
+    let threads = NonZeroUsize::new(super::mutate::processors() / capacity).unwrap_or(NonZeroUsize::MIN);
+    let threads = settings.given.workers.unwrap_or(threads);
+    let search = args.tlc_host.map(|host| SearchPlace { host, threads });
+    let runner = Arc::new(JobRunner::new(settings, capacity, search)?);
     let cancel = cancel_on_signals();
     let mut jobs = vec![Job {
         name: JOB,

@@ -12,8 +12,7 @@ use tlaforge_tla::{Cfg, CheckOutcome, Checker, Step, Verdict, ViolationKind, Wit
 use super::actions::Actions;
 use super::bounds::check_bounds;
 use super::check::{build_outcome, drop_unsound_symmetry, refuse_before_run};
-use super::discover::Tools;
-use super::distributed_run::{self, SearchEnd, WorkerPlacement};
+use super::distributed_run::{self, RemoteWorkers, SearchEnd, WorkerPlacement, require_jar};
 use super::explorer::{ParsedOutput, Run, judge};
 use super::installation::JavaToolchain;
 use super::plan::{self, RunPlan};
@@ -40,16 +39,19 @@ pub struct DistributedRefusal {
 pub struct DistributedToolchain {
     tools: JavaToolchain,
     workers: WorkerPlacement,
+    remote: Option<Box<dyn RemoteWorkers>>,
 }
 
 impl DistributedToolchain {
     pub fn new(tools: JavaToolchain, workers: WorkerPlacement) -> Result<Self, ToolError> {
-        match tools.tools {
-            Tools::Jar { .. } => Ok(Self { tools, workers }),
-            Tools::Wrappers { .. } => Err(ToolError::NoJar {
-                advice: "TLC's distributed mode cannot be started by a wrapper program; set TLA_TOOLS_JAR".to_owned(),
-            }),
-        }
+        require_jar(&tools)?;
+        Ok(Self { tools, workers, remote: None })
+    }
+
+    /// Lets workers on other machines be started; otherwise the user starts them.
+    #[must_use]
+    pub fn with_remote_workers(self, remote: Option<Box<dyn RemoteWorkers>>) -> Self {
+        Self { remote, ..self }
     }
 
     /// Whether the result of distributed mode would be wrong, or would say nothing.
@@ -132,7 +134,7 @@ impl DistributedToolchain {
     async fn search(&self, session: &mut Session<'_>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let Session { request, cx, .. } = *session;
         let plan = RunPlan { label: "distributed search".to_owned(), ..plan::safety(&request.cfg) };
-        let done = match distributed_run::run(&self.tools, &self.workers, &request.spec, &plan, cx).await? {
+        let done = match distributed_run::run(&self.tools, &self.workers, self.remote.as_deref(), &request.spec, &plan, cx).await? {
             SearchEnd::Server(done) => done,
             SearchEnd::WorkersLost(how) => {
                 return Ok(undecided(format!("every worker ended before the search did: {how}")));

@@ -8,13 +8,15 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
 use tlaforge_process::Status;
 use tokio::sync::Notify;
 
+use super::discover::Tools;
 use super::installation::{JavaToolchain, module_files};
 use super::plan::{self, RunPlan};
 use super::run::{self, Jvm, RmiProgram, Tool, ToolJob, ToolRun};
-use super::{Progress, SpecText, ToolContext, ToolError, tlc_output};
+use super::{BoxFuture, Progress, SpecText, ToolContext, ToolError, tlc_output};
 
 const SERVER: &str = "tlc2.tool.distributed.TLCServer";
 const WORKER: &str = "tlc2.tool.distributed.TLCWorker";
@@ -89,16 +91,70 @@ impl WorkerPlacement {
     }
 }
 
+/// Starts the workers of a search on other machines.
+pub trait RemoteWorkers: Send + Sync {
+    /// Called when the server accepts workers. Returns how each of them ended; it is dropped if the server ends first.
+    fn run<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<Vec<WorkerEnd>, ToolError>>;
+}
+
+/// How a worker of a search ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerEnd {
+    /// Whether the server told it to, because the search is over.
+    was_told_to: bool,
+    /// In words.
+    how: String,
+}
+
+/// A worker of a search whose server is on another machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteWorker {
+    /// Where the server listens: `HOST:PORT`, or `HOST` for the usual port.
+    pub server: String,
+    /// The address of this machine to which the worker's sockets are bound. The server connects to it.
+    pub host: String,
+    pub threads: NonZeroUsize,
+    /// After this time it ends in any case: it would wait for ever for a server that is gone.
+    pub limit: Duration,
+}
+
+impl JavaToolchain {
+    /// Works for the server until the search is over. It gets the module from there.
+    ///
+    /// # Errors
+    /// This machine has no jar, or could not start it.
+    pub async fn work_for(&self, worker: &RemoteWorker, cx: &ToolContext<'_>) -> Result<WorkerEnd, ToolError> {
+        require_jar(self)?;
+        let Ok(WorkerPlacement::Remote { host: server, port }) = worker.server.parse() else {
+            let what = format!("{:?} is not the address of a server of TLC", worker.server);
+            return Err(ToolError::Environment { tool: Tool::Tlc.name().to_owned(), what });
+        };
+        let common = [format!("-Djava.rmi.server.hostname={}", worker.host), format!("-D{SERVER}.port={port}")];
+        run_worker(self, &worker_job(worker.threads.get(), &server, &common, worker.limit), cx).await
+    }
+}
+
+/// TLC's distributed mode cannot be started by a wrapper program.
+pub(super) fn require_jar(tools: &JavaToolchain) -> Result<(), ToolError> {
+    match tools.tools {
+        Tools::Jar { .. } => Ok(()),
+        Tools::Wrappers { .. } => Err(ToolError::NoJar {
+            advice: "TLC's distributed mode cannot be started by a wrapper program; set TLA_TOOLS_JAR".to_owned(),
+        }),
+    }
+}
+
 pub(super) enum SearchEnd {
     Server(ToolRun),
-    /// No worker on this machine is left, and the server did not tell them to end. How one of them ended.
+    /// No worker is left, and the server did not tell them to end. How one of them ended.
     WorkersLost(String),
 }
 
-/// Runs the server to its end, and workers on this machine while it runs.
+/// Runs the server to its end, and while it runs the workers on this machine, or those that `remote` starts.
 pub(super) async fn run(
     tools: &JavaToolchain,
     placement: &WorkerPlacement,
+    remote: Option<&dyn RemoteWorkers>,
     spec: &SpecText,
     plan: &RunPlan,
     cx: &ToolContext<'_>,
@@ -121,22 +177,25 @@ pub(super) async fn run(
     let server = run::run(&tools.tools, &tools.scratch, &job, cx, &mut on_line);
     let workers = async {
         ready.notified().await;
-        let WorkerPlacement::Local(count) = placement else { return std::future::pending().await };
-        let job = worker_job(*count, &host, &common, cx);
-        let run_one = async || run::run(&tools.tools, &tools.scratch, &job, cx, &mut |_| {}).await;
-        try_join_all((0..count.get()).map(|_| run_one())).await
+        let WorkerPlacement::Local(count) = placement else {
+            return match remote {
+                Some(remote) => remote.run(cx).await,
+                None => std::future::pending().await,
+            };
+        };
+        let threads = cx.limits.workers.unwrap_or(plan::processors() / count).max(1);
+        // They end with the server.
+        let job = worker_job(threads, &host, &common, Duration::MAX);
+        try_join_all((0..count.get()).map(|_| run_worker(tools, &job, cx))).await
     };
     tokio::pin!(server);
     tokio::select! {
         done = &mut server => return done.map(SearchEnd::Server),
         ended = workers => {
             let ended = ended?;
-            if !ended.iter().any(was_told_to_end) {
-                let how = ended.iter().find_map(|done| done.environment_error(Tool::Tlc));
-                return match (how, ended.last()) {
-                    (Some(trouble @ ToolError::Environment { .. }), _) => Err(trouble),
-                    (_, last) => Ok(SearchEnd::WorkersLost(last.map(describe_end).unwrap_or_default())),
-                };
+            if !ended.iter().any(|end| end.was_told_to) {
+                let how = ended.into_iter().next_back().map(|end| end.how);
+                return Ok(SearchEnd::WorkersLost(how.unwrap_or_default()));
             }
         }
     }
@@ -165,8 +224,7 @@ fn server_job<'a>(spec: &'a SpecText, plan: &'a RunPlan, flags: &[String], cx: &
     }
 }
 
-fn worker_job(count: NonZeroUsize, host: &str, flags: &[String], cx: &ToolContext<'_>) -> ToolJob<'static> {
-    let threads = cx.limits.workers.unwrap_or(plan::processors() / count).max(1);
+fn worker_job(threads: usize, server: &str, flags: &[String], deadline: Duration) -> ToolJob<'static> {
     let own = [
         format!("-D{WORKER}.threadCount={threads}"),
         // A worker that goes on without memory reports an error for its states, and leaves out successors if it gets them
@@ -176,30 +234,37 @@ fn worker_job(count: NonZeroUsize, host: &str, flags: &[String], cx: &ToolContex
     ToolJob {
         tool: Tool::Tlc,
         jvm: Jvm::LongRun,
-        args: vec![host.to_owned()],
+        args: vec![server.to_owned()],
         files: Vec::new(),
-        // It ends with the server.
-        deadline: Duration::MAX,
+        deadline,
         read_back: None,
         rmi: Some(RmiProgram { main_class: WORKER, flags: [flags, &own].concat() }),
     }
 }
 
-fn was_told_to_end(worker: &ToolRun) -> bool {
-    worker.ended.status == Status::Exited(0) && worker.stdout().contains(", work completed at: ")
+async fn run_worker(tools: &JavaToolchain, job: &ToolJob<'_>, cx: &ToolContext<'_>) -> Result<WorkerEnd, ToolError> {
+    let done = run::run(&tools.tools, &tools.scratch, job, cx, &mut |_| {}).await?;
+    let end = worker_end(&done);
+    match done.environment_error(Tool::Tlc) {
+        Some(error @ ToolError::Environment { .. }) if !end.was_told_to => Err(error),
+        _ => Ok(end),
+    }
 }
 
-fn describe_end(worker: &ToolRun) -> String {
+fn worker_end(worker: &ToolRun) -> WorkerEnd {
     let how = match worker.ended.status {
         Status::Exited(status) => format!("it exited with status {status}"),
         Status::Signalled(signal) => format!("signal {signal} ended it"),
         Status::OutputFlood => "it wrote too much output".to_owned(),
-        other @ (Status::DeadlineExceeded | Status::Cancelled) => format!("it ended with {other:?}"),
+        Status::DeadlineExceeded => "its time was over".to_owned(),
+        Status::Cancelled => "it was cancelled".to_owned(),
     };
-    match worker.tail() {
+    let how = match worker.tail() {
         tail if tail.is_empty() => how,
         tail => format!("{how}: {tail}"),
-    }
+    };
+    let was_told_to = worker.ended.status == Status::Exited(0) && worker.stdout().contains(", work completed at: ");
+    WorkerEnd { was_told_to, how }
 }
 
 /// A port that is free now. TLC cannot choose one itself, because workers have to know it.

@@ -1,6 +1,7 @@
 //! `--engine` and `tlaforge worker`, with a real Restate server: two workers behind one address.
 
 mod runs;
+mod search;
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -46,7 +47,10 @@ impl Fleet {
 
     /// With more settings of the server's `worker.invoker`.
     fn start_with(invoker: &str) -> Self {
-        let bench = Bench::without_tools();
+        Self::start_in(Bench::without_tools(), invoker)
+    }
+
+    fn start_in(bench: Bench, invoker: &str) -> Self {
         for kind in ["tla", "cfg"] {
             let text = std::fs::read_to_string(project().join("exemplars/TicketLock").with_extension(kind)).unwrap();
             bench.write(&format!("TicketLock.{kind}"), text);

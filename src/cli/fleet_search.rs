@@ -1,0 +1,99 @@
+//! Workers of an engine in a search of TLC's distributed mode: `check --distributed HOST --engine URL`.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+
+use super::engine_args::EngineArgs;
+use super::failure::Failure;
+use super::fleet::{Connection, Work, connect_for};
+use super::terminal::print_message;
+use super::tools::{discover_java_tools, tool_failure};
+use crate::config::{CheckerChoice, Settings};
+use crate::process::Cancel;
+use crate::toolchain::{
+    BoxFuture, JavaToolchain, Limits, RemoteWorker, RemoteWorkers, ToolContext, ToolError, WorkerEnd, WorkerPlacement,
+};
+
+/// Shorter than the time after which the engine begins a job again.
+pub(super) const MAX_SEARCH: Duration = Duration::from_secs(20 * 60 * 60);
+
+/// One worker of TLC in a search.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SearchJob {
+    /// Where TLC's server listens.
+    server: String,
+    /// Which of the jobs of the search this is.
+    number: usize,
+    /// Time limit of the search.
+    pub check: Duration,
+    pub heap_mib: Option<u64>,
+}
+
+impl SearchJob {
+    /// `host` is the address of this machine to which the server connects.
+    pub(super) async fn run(
+        self,
+        tools: &JavaToolchain,
+        host: &str,
+        threads: NonZeroUsize,
+        cancel: &Cancel,
+    ) -> Result<WorkerEnd, String> {
+        let worker = RemoteWorker { server: self.server, host: host.to_owned(), threads, limit: self.check };
+        let limits = Limits { heap_mib: self.heap_mib, ..Limits::default() };
+        let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
+        tools.work_for(&worker, &cx).await.map_err(|e| e.to_string())
+    }
+}
+
+/// Submits a job for each worker of a search.
+struct EngineWorkers {
+    connection: Arc<Connection>,
+    /// Those of the workers have to be of the same version.
+    tools: JavaToolchain,
+    server: String,
+    count: NonZeroUsize,
+}
+
+/// This many workers of the engine for the server at this place. The connection is for ending their jobs.
+pub(super) fn connect_search(
+    args: &EngineArgs,
+    count: NonZeroUsize,
+    server: &WorkerPlacement,
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<Option<(Box<dyn RemoteWorkers>, Arc<Connection>)>, Failure> {
+    let Some(connection) = connect_for(args, CheckerChoice::Tlc, limits, MAX_SEARCH)? else { return Ok(None) };
+    let (connection, tools) = (Arc::new(connection), discover_java_tools(settings).map_err(|e| tool_failure(&e))?);
+    let workers = EngineWorkers { connection: connection.clone(), tools, server: server.to_string(), count };
+    Ok(Some((Box::new(workers), connection)))
+}
+
+impl RemoteWorkers for EngineWorkers {
+    fn run<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<Vec<WorkerEnd>, ToolError>> {
+        let work = async |number| {
+            let (check, heap_mib) = (cx.limits.check, cx.limits.heap_mib);
+            let job = SearchJob { server: self.server.clone(), number, check, heap_mib };
+            let name = format!("worker {number} of TLC");
+            let ended = self.connection.call(Work::Search(job), &name, &self.tools, cx).await;
+            // The search goes on with the others.
+            if let Err(error) = &ended
+                && !matches!(error, ToolError::Cancelled)
+            {
+                print_message(&error.to_string());
+            }
+            ended
+        };
+        Box::pin(async move {
+            let ended: Vec<Result<WorkerEnd, ToolError>> = join_all((1..=self.count.get()).map(work)).await;
+            let (ended, failed): (Vec<_>, Vec<_>) = ended.into_iter().partition(Result::is_ok);
+            match failed.into_iter().next() {
+                Some(error) if ended.is_empty() => error.map(|end| vec![end]),
+                _ => ended.into_iter().collect(),
+            }
+        })
+    }
+}
