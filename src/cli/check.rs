@@ -201,7 +201,9 @@ async fn check_once(
 fn search_workers(args: &CheckArgs, settings: &Settings, limits: &Limits) -> Result<SearchWorkers, Failure> {
     let (Some(server), Some(_)) = (&args.distributed, &args.engine) else { return Ok(SearchWorkers::default()) };
     if matches!(server, WorkerPlacement::Local(_)) {
-        return Err(Failure::usage("--engine needs --distributed HOST: the address of this machine that workers reach"));
+        return Err(Failure::usage(
+            "--engine needs --distributed HOST: the address of this machine that workers reach",
+        ));
     }
     let engine = EngineArgs { engine: args.engine.clone(), engine_wait: None };
     let count = args.engine_workers.or(NonZeroUsize::new(2)).unwrap_or(NonZeroUsize::MIN);
@@ -293,7 +295,8 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
         }
         Verdict::Inconclusive { timed_out: true, .. } => {
             let longer = limits.check.as_secs().saturating_mul(10);
-            let given = |flag: &str, value: Option<String>| value.map_or_else(String::new, |value| format!(" {flag} {value}"));
+            let given =
+                |flag: &str, value: Option<String>| value.map_or_else(String::new, |value| format!(" {flag} {value}"));
             let distributed = [
                 given("--distributed", args.distributed.as_ref().map(ToString::to_string)),
                 given("--engine", args.engine.clone()),

@@ -20,7 +20,9 @@ use super::run_failure::run_failure;
 use super::run_folder::{findings_of_run, name_of_run, update_visible_files};
 use super::secrets::refuse_secrets;
 use super::terminal::print_result;
-use super::tools::{Tools, create_distributed_retry, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
+use super::tools::{
+    Tools, create_distributed_retry, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits,
+};
 use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Draft, Settings};
 use crate::exit::Exit;

@@ -279,8 +279,10 @@ pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
         ("a library (--library, TLA_PATH)", !library.is_empty()),
     ];
     if distributed.is_some() {
-        return Err(Failure::usage("--distributed cannot be used with --engine: a worker has no address for TLC's workers")
-            .hint("check the finished specification: tlaforge check Spec.tla --distributed HOST --engine URL"));
+        return Err(Failure::usage(
+            "--distributed cannot be used with --engine: a worker has no address for TLC's workers",
+        )
+        .hint("check the finished specification: tlaforge check Spec.tla --distributed HOST --engine URL"));
     }
     match named.into_iter().find(|(_, is_named)| *is_named) {
         Some((what, _)) => {

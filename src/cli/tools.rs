@@ -19,7 +19,8 @@ use crate::nodes::MutantSampling;
 use crate::tla::Cfg;
 use crate::toolchain::{
     BothToolchains, DistributedToolchain, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Libraries,
-    LibraryToolchain, Limits, LoggedToolchain, RemoteWorkers, Reporter, ToolError, ToolPaths, Toolchain, WorkerPlacement,
+    LibraryToolchain, Limits, LoggedToolchain, RemoteWorkers, Reporter, ToolError, ToolPaths, Toolchain,
+    WorkerPlacement,
 };
 
 pub(super) struct Tools {
@@ -98,7 +99,8 @@ pub(super) fn create_distributed_retry(
     choice: CheckerChoice,
 ) -> Result<Option<Box<dyn Toolchain>>, Failure> {
     let Some(workers) = &settings.given.distributed else { return Ok(None) };
-    let workers: WorkerPlacement = workers.parse().map_err(|e| Failure::usage(format!("--distributed {workers}: {e}")))?;
+    let workers: WorkerPlacement =
+        workers.parse().map_err(|e| Failure::usage(format!("--distributed {workers}: {e}")))?;
     if choice != CheckerChoice::Tlc {
         let message = "--distributed is a mode of TLC, and another checker is in use";
         return Err(Failure::usage(message).hint("use --checker tlc; tlaforge doctor shows what it needs"));

@@ -34,7 +34,8 @@ pub(super) fn refuse_untrusted_file(name: &str, file: &Layer, flags: &Layer, pro
         return refused(format!("modules that can reach outside: {}", file.allow_modules.join(", ")), hint);
     }
     if let (Some(workers), None) = (&file.distributed, &flags.distributed) {
-        let hint = "only the command line may let TLC accept workers: --distributed N|HOST; remove the line from the file";
+        let hint =
+            "only the command line may let TLC accept workers: --distributed N|HOST; remove the line from the file";
         return refused(format!("workers of TLC: {workers}"), hint);
     }
     // TLC runs the Java code of a jar. A path that does not exist is an error when libraries are opened.

@@ -84,7 +84,8 @@ async fn check_again(
                     (CheckReport { output, ..first }, warning)
                 }
                 _ => {
-                    let warning = format!("TLC alone reached its time limit of {limit} s; its distributed mode decided this");
+                    let warning =
+                        format!("TLC alone reached its time limit of {limit} s; its distributed mode decided this");
                     (CheckReport { output, ..second }, warning)
                 }
             }

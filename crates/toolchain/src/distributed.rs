@@ -134,12 +134,15 @@ impl DistributedToolchain {
     async fn search(&self, session: &mut Session<'_>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let Session { request, cx, .. } = *session;
         let plan = RunPlan { label: "distributed search".to_owned(), ..plan::safety(&request.cfg) };
-        let done = match distributed_run::run(&self.tools, &self.workers, self.remote.as_deref(), &request.spec, &plan, cx).await? {
-            SearchEnd::Server(done) => done,
-            SearchEnd::WorkersLost(how) => {
-                return Ok(undecided(format!("every worker ended before the search did: {how}")));
-            }
-        };
+        let done =
+            match distributed_run::run(&self.tools, &self.workers, self.remote.as_deref(), &request.spec, &plan, cx)
+                .await?
+            {
+                SearchEnd::Server(done) => done,
+                SearchEnd::WorkersLost(how) => {
+                    return Ok(undecided(format!("every worker ended before the search did: {how}")));
+                }
+            };
         let stdout = done.stdout();
         let heading = format!("==== {}: {}\n", plan.label, done.command_line);
         session.output.extend([heading.as_str(), &stdout, &done.stderr()]);

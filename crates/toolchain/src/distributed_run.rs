@@ -183,7 +183,7 @@ pub(super) async fn run(
                 None => std::future::pending().await,
             };
         };
-        let threads = cx.limits.workers.unwrap_or(plan::processors() / count).max(1);
+        let threads = cx.limits.workers.unwrap_or(plan::processors() / *count).max(1);
         // They end with the server.
         let job = worker_job(threads, &host, &common, Duration::MAX);
         try_join_all((0..count.get()).map(|_| run_worker(tools, &job, cx))).await
