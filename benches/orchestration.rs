@@ -164,7 +164,6 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
                 Arc::new(NoTime),
             ),
             toolchain: Box::new(Remembered::of(learned)),
-            distributed: None,
             mutant_toolchain: None,
             mutant_sample: None,
             bounds_budget: std::time::Duration::ZERO,

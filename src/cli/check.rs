@@ -76,7 +76,7 @@ pub(super) struct CheckArgs {
     /// address of its admin API, such as `http://127.0.0.1:9070` [default: you start the workers].
     #[arg(long, value_name = "URL", requires = "distributed")]
     pub engine: Option<String>,
-    /// How many of them [default: 2].
+    /// Number of workers of the engine that take part [default: 2].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>, requires = "engine")]
     pub engine_workers: Option<NonZeroUsize>,
     #[command(flatten)]

@@ -69,7 +69,7 @@ pub(super) struct SearchWorkers {
 }
 
 impl SearchWorkers {
-    /// This many for the server at this place.
+    /// `count` workers for this server.
     pub(super) fn new(
         args: &EngineArgs,
         count: NonZeroUsize,
@@ -77,11 +77,12 @@ impl SearchWorkers {
         settings: &Settings,
         limits: &Limits,
     ) -> Result<Self, Failure> {
-        let (remote, connection) = connect_search(args, count, server, settings, limits)?.unzip();
+        let connected = connect_search(args, count, server, settings, limits)?;
+        let (remote, connection) = connected.map(|search| (search.remote, search.connection)).unzip();
         Ok(Self { remote, connection })
     }
 
-    /// Ends those that are not told to end, because the server is gone.
+    /// Cancels jobs that still wait for a server that has ended.
     pub(super) async fn cancel_submitted(&self) {
         if let Some(connection) = &self.connection {
             connection.cancel_submitted().await;
@@ -112,14 +113,18 @@ mod connect {
         check(args).map(|()| None)
     }
 
-    #[expect(clippy::type_complexity, reason = "as in a build with the feature")]
+    pub(super) struct SearchConnection {
+        pub remote: Box<dyn RemoteWorkers>,
+        pub connection: Arc<Connection>,
+    }
+
     pub(super) fn connect_search(
         args: &EngineArgs,
         _: NonZeroUsize,
         _: &WorkerPlacement,
         _: &Settings,
         _: &Limits,
-    ) -> Result<Option<(Box<dyn RemoteWorkers>, Arc<Connection>)>, Failure> {
+    ) -> Result<Option<SearchConnection>, Failure> {
         check(args).map(|()| None)
     }
 

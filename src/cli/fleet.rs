@@ -72,22 +72,24 @@ pub(super) fn connect(
     connect_for(args, checker, limits, MAX_CHECK)
 }
 
-/// As [`connect`], for jobs that may have time limits up to `most`.
+/// Like [`connect`], for jobs with time limits of at most `longest`.
 pub(super) fn connect_for(
     args: &EngineArgs,
     checker: CheckerChoice,
     limits: &Limits,
-    most: Duration,
+    longest: Duration,
 ) -> Result<Option<Connection>, Failure> {
     let Some(address) = args.engine.as_deref().map(parse_address).transpose()? else { return Ok(None) };
     if let Some(jar) = limits.libraries.jars().next() {
         return Err(Failure::usage(format!("the library {} cannot be used with --engine", jar.display()))
             .hint("TLC may use Java code of a jar, which workers do not have; unpack its modules into a folder"));
     }
-    if limits.check > most {
-        let (given, most) = (limits.check.as_secs(), most.as_secs());
-        return Err(Failure::usage(format!("the time limit of {given} s is too long for --engine: at most {most} s"))
-            .hint("set a shorter one with --timeout or --tlc-timeout"));
+    if limits.check > longest {
+        let (given, longest) = (limits.check.as_secs(), longest.as_secs());
+        return Err(Failure::usage(format!(
+            "the time limit of {given} s is too long for --engine: at most {longest} s"
+        ))
+        .hint("set a shorter one with --timeout or --tlc-timeout"));
     }
     let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
     let client = Client::new(address, PROGRAM, VERSION, JOB, patience, print_message).fails(Exit::Tool)?;
@@ -178,16 +180,16 @@ pub(super) struct JobRunner {
     settings: Settings,
     /// Memory for each job in MiB: together, they get the memory of one check.
     heap_mib: u64,
-    /// How it takes part in searches of TLC's distributed mode, if it does.
-    search: Option<SearchPlace>,
+    /// `None` if it takes no part in TLC's distributed mode.
+    tlc: Option<TlcWorkerSettings>,
     prepared: Mutex<Vec<(CheckerChoice, Arc<PreparedTools>)>>,
 }
 
-/// Where workers of TLC's distributed mode run.
-pub(super) struct SearchPlace {
+/// How a worker takes part in TLC's distributed mode.
+pub(super) struct TlcWorkerSettings {
     /// The address of this machine to which servers connect.
     pub host: String,
-    /// Threads of each.
+    /// Threads of each TLC worker.
     pub threads: NonZeroUsize,
 }
 
@@ -198,9 +200,9 @@ struct PreparedTools {
 
 impl JobRunner {
     /// For this number of jobs at a time.
-    pub(super) fn new(settings: Settings, capacity: usize, search: Option<SearchPlace>) -> Result<Self, Failure> {
+    pub(super) fn new(settings: Settings, capacity: usize, tlc: Option<TlcWorkerSettings>) -> Result<Self, Failure> {
         let heap_mib = memory_per_run_mib(&tool_limits(&settings)?, capacity);
-        Ok(Self { settings, heap_mib, search, prepared: Mutex::default() })
+        Ok(Self { settings, heap_mib, tlc, prepared: Mutex::default() })
     }
 
     /// The answer as JSON, or why this machine cannot do it: that says nothing about the specification.
@@ -217,13 +219,13 @@ impl JobRunner {
         }
         let Request { checker, tools, mut work, .. } =
             serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))?;
-        let (limit, most, modules, heap_mib) = match &mut work {
+        let (limit, longest, modules, heap_mib) = match &mut work {
             Work::Mutant(job) => (job.check, MAX_CHECK, &job.allowed_modules[..], &mut job.heap_mib),
             Work::Check(job) => (job.check, MAX_CHECK, &job.allowed_modules[..], &mut job.heap_mib),
             Work::Search(job) => (job.check, MAX_SEARCH, &[][..], &mut job.heap_mib),
         };
         *heap_mib = Some(heap_mib.unwrap_or(self.heap_mib).min(self.heap_mib));
-        if limit > most {
+        if limit > longest {
             return Err(format!("a time limit of {} s is too long", limit.as_secs()));
         }
         let allowed = &self.settings.given.allow_modules;
@@ -242,7 +244,7 @@ impl JobRunner {
             Work::Mutant(job) => serde_json::to_string(&job.judge(tools, &cancel).await?),
             Work::Check(job) => serde_json::to_string(&job.run(tools, &cancel).await?),
             Work::Search(job) => {
-                let SearchPlace { host, threads } = self.search.as_ref().ok_or(NO_SEARCH)?;
+                let TlcWorkerSettings { host, threads } = self.tlc.as_ref().ok_or(NO_SEARCH)?;
                 let java = discover_java_tools(&self.settings).map_err(|e| e.to_string())?;
                 serde_json::to_string(&job.run(&java, host, *threads, &cancel).await?)
             }

@@ -16,6 +16,7 @@ use crate::config::{CheckerChoice, Settings};
 use crate::process::Cancel;
 use crate::toolchain::{
     BoxFuture, JavaToolchain, Limits, RemoteWorker, RemoteWorkers, ToolContext, ToolError, WorkerEnd, WorkerPlacement,
+    first_error_if_none_ended,
 };
 
 /// Shorter than the time after which the engine begins a job again.
@@ -45,31 +46,38 @@ impl SearchJob {
         let worker = RemoteWorker { server: self.server, host: host.to_owned(), threads, limit: self.check };
         let limits = Limits { heap_mib: self.heap_mib, ..Limits::default() };
         let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
-        tools.work_for(&worker, &cx).await.map_err(|e| e.to_string())
+        tools.run_remote_worker(&worker, &cx).await.map_err(|e| e.to_string())
     }
 }
 
 /// Submits a job for each worker of a search.
 struct EngineWorkers {
     connection: Arc<Connection>,
-    /// Those of the workers have to be of the same version.
+    /// Workers must have the same version of these tools.
     tools: JavaToolchain,
     server: String,
     count: NonZeroUsize,
 }
 
-/// This many workers of the engine for the server at this place. The connection is for ending their jobs.
+/// Workers of the engine for this server of TLC.
+pub(super) struct SearchConnection {
+    pub remote: Box<dyn RemoteWorkers>,
+    /// Cancels their jobs.
+    pub connection: Arc<Connection>,
+}
+
+/// `count` workers of the engine, if one is named.
 pub(super) fn connect_search(
     args: &EngineArgs,
     count: NonZeroUsize,
     server: &WorkerPlacement,
     settings: &Settings,
     limits: &Limits,
-) -> Result<Option<(Box<dyn RemoteWorkers>, Arc<Connection>)>, Failure> {
+) -> Result<Option<SearchConnection>, Failure> {
     let Some(connection) = connect_for(args, CheckerChoice::Tlc, limits, MAX_SEARCH)? else { return Ok(None) };
     let (connection, tools) = (Arc::new(connection), discover_java_tools(settings).map_err(|e| tool_failure(&e))?);
     let workers = EngineWorkers { connection: connection.clone(), tools, server: server.to_string(), count };
-    Ok(Some((Box::new(workers), connection)))
+    Ok(Some(SearchConnection { remote: Box::new(workers), connection }))
 }
 
 impl RemoteWorkers for EngineWorkers {
@@ -87,13 +95,6 @@ impl RemoteWorkers for EngineWorkers {
             }
             ended
         };
-        Box::pin(async move {
-            let ended: Vec<Result<WorkerEnd, ToolError>> = join_all((1..=self.count.get()).map(work)).await;
-            let (ended, failed): (Vec<_>, Vec<_>) = ended.into_iter().partition(Result::is_ok);
-            match failed.into_iter().next() {
-                Some(error) if ended.is_empty() => error.map(|end| vec![end]),
-                _ => ended.into_iter().collect(),
-            }
-        })
+        Box::pin(async move { first_error_if_none_ended(join_all((1..=self.count.get()).map(work)).await) })
     }
 }

@@ -20,9 +20,7 @@ use super::run_failure::run_failure;
 use super::run_folder::{findings_of_run, name_of_run, update_visible_files};
 use super::secrets::refuse_secrets;
 use super::terminal::print_result;
-use super::tools::{
-    Tools, create_distributed_retry, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits,
-};
+use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
 use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Draft, Settings};
 use crate::exit::Exit;
@@ -79,12 +77,10 @@ pub(super) async fn prepare(
     // Mutants need many short checks, and starting a JVM takes longer than most of them.
     let quick = if settings.strengthen > 0 { create_mutant_toolchain(settings, choice)? } else { None };
     let mutant_sample = create_mutant_sampling(settings)?;
-    let distributed = create_distributed_retry(settings, choice)?;
     let (watcher, folder) = (display.clone(), out.to_owned());
     let context = NodeContext {
         caller,
         toolchain,
-        distributed,
         mutant_toolchain: quick,
         mutant_sample,
         bounds_budget: Duration::from_secs(settings.bounds_budget),

@@ -10,7 +10,6 @@ use super::format::{FindingsFiles, FindingsFormat};
 use super::tool_args::ToolArgs;
 use super::value_parsers::{parse_candidates, parse_mutants, parse_positive, parse_rounds};
 use crate::config::{Draft, Layer, seconds, seconds_or_off};
-use crate::toolchain::WorkerPlacement;
 
 /// The heading of flags that select a model and limit its use.
 const MODELS: &str = "Models";
@@ -119,11 +118,6 @@ pub(super) struct ForgeArgs {
     /// The format is in docs/src/policies.md [default: none].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// If the check of a specification without temporal properties reaches its time limit (`--tlc-timeout`), check it again
-    /// with TLC's distributed mode, with the same limit: with N worker processes here, or with workers on other machines, which
-    /// connect to HOST, an address of this machine. Read docs/src/distributed-tlc.md first [default: off].
-    #[arg(long, value_name = "N|HOST")]
-    pub distributed: Option<WorkerPlacement>,
     #[command(flatten)]
     pub tools: ToolArgs,
 }
@@ -187,7 +181,6 @@ impl ForgeArgs {
             mutants,
             blind_reading,
             bounds_budget,
-            distributed,
             tools,
             // These are no settings: they cannot be set in a file.
             objective: _,
@@ -222,7 +215,6 @@ impl ForgeArgs {
             mutants,
             blind_reading,
             bounds_budget,
-            distributed: distributed.map(|workers| workers.to_string()),
             ..tools.layer()
         }
     }

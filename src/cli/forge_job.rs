@@ -262,7 +262,7 @@ pub(super) fn of_this_machine(settings: Layer) -> Layer {
 
 /// Refuses settings of a run that workers cannot have: files of another machine, and a person who answers.
 pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
-    let Layer { provider, checker, recording, record, prompts, exemplars, prices, library, distributed, .. } = settings;
+    let Layer { provider, checker, recording, record, prompts, exemplars, prices, library, .. } = settings;
     refuse_both(*checker)?;
     if provider.as_deref() == Some("handoff") {
         return Err(Failure::usage(
@@ -278,12 +278,6 @@ pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
         ("prices (--prices)", prices.is_some()),
         ("a library (--library, TLA_PATH)", !library.is_empty()),
     ];
-    if distributed.is_some() {
-        return Err(Failure::usage(
-            "--distributed cannot be used with --engine: a worker has no address for TLC's workers",
-        )
-        .hint("check the finished specification: tlaforge check Spec.tla --distributed HOST --engine URL"));
-    }
     match named.into_iter().find(|(_, is_named)| *is_named) {
         Some((what, _)) => {
             Err(Failure::usage(format!("the settings name {what}: files of this machine, which workers do not have"))

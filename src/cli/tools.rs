@@ -12,7 +12,6 @@ use super::checking::LoadedSpec;
 use super::contradictions::{CONTRADICTIONS_DIR, ContradictionReports};
 use super::environment::libraries_of_environment;
 use super::failure::Failure;
-use super::terminal::print_message;
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::nodes::MutantSampling;
@@ -81,42 +80,15 @@ pub(super) fn create_distributed_toolchain(
         let message = format!("{} cannot be checked with --distributed: {}", loaded.path.display(), refusal.why);
         return Err(Failure::usage(message).hint(refusal.advice));
     }
-    refuse_bad_address(workers)?;
+    workers.try_to_listen().map_err(|e| {
+        Failure::usage(format!("cannot listen on {workers} for workers: {e}"))
+            .hint("HOST is an address of this machine, and its port has to be free")
+    })?;
     info!(?workers, "tools chosen: TLC in distributed mode");
     Ok(Tools {
         toolchain: logged(toolchain),
         choice: CheckerChoice::Tlc,
         contradictions: Arc::new(ContradictionReports::new(Path::new(CONTRADICTIONS_DIR))),
-    })
-}
-
-/// Creates the tools that check again, in TLC's distributed mode, what reached its time limit in a run.
-///
-/// # Errors
-/// Status 2 if the run does not check with TLC, or if the server cannot listen.
-pub(super) fn create_distributed_retry(
-    settings: &Settings,
-    choice: CheckerChoice,
-) -> Result<Option<Box<dyn Toolchain>>, Failure> {
-    let Some(workers) = &settings.given.distributed else { return Ok(None) };
-    let workers: WorkerPlacement =
-        workers.parse().map_err(|e| Failure::usage(format!("--distributed {workers}: {e}")))?;
-    if choice != CheckerChoice::Tlc {
-        let message = "--distributed is a mode of TLC, and another checker is in use";
-        return Err(Failure::usage(message).hint("use --checker tlc; tlaforge doctor shows what it needs"));
-    }
-    refuse_bad_address(&workers)?;
-    if let Some(command) = workers.remote_command() {
-        print_message(&format!("if a check takes too long, start a worker on each other machine: {command}"));
-    }
-    let java = discover_java_tools(settings).map_err(|e| tool_failure(&e))?;
-    Ok(Some(logged(DistributedToolchain::new(java, workers).map_err(|e| tool_failure(&e))?)))
-}
-
-fn refuse_bad_address(workers: &WorkerPlacement) -> Result<(), Failure> {
-    workers.try_to_listen().map_err(|e| {
-        Failure::usage(format!("cannot listen on {workers} for workers: {e}"))
-            .hint("HOST is an address of this machine, and its port has to be free")
     })
 }
 

@@ -11,10 +11,9 @@ use crate::exit::Exit;
 use crate::files;
 use crate::llm::{Recording, remote_host};
 use crate::shell::shell_word;
-use crate::toolchain::WorkerPlacement;
 
 /// Settings that [`refuse_untrusted_file`] never accepts.
-pub(super) const REFUSED_IN_FILE: [&str; 5] = ["claude_path", "tla_tools", "allow_modules", "record", "distributed"];
+pub(super) const REFUSED_IN_FILE: [&str; 4] = ["claude_path", "tla_tools", "allow_modules", "record"];
 
 /// Refuses a settings file, whose name is for the message, if it sets what only the command line may set.
 pub(super) fn refuse_untrusted_file(name: &str, file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
@@ -32,11 +31,6 @@ pub(super) fn refuse_untrusted_file(name: &str, file: &Layer, flags: &Layer, pro
     if let (false, true) = (file.allow_modules.is_empty(), flags.allow_modules.is_empty()) {
         let hint = "only the command line may allow a module: --allow-module NAME; remove the line from the file";
         return refused(format!("modules that can reach outside: {}", file.allow_modules.join(", ")), hint);
-    }
-    if let (Some(workers), None) = (&file.distributed, &flags.distributed) {
-        let hint =
-            "only the command line may let TLC accept workers: --distributed N|HOST; remove the line from the file";
-        return refused(format!("workers of TLC: {workers}"), hint);
     }
     // TLC runs the Java code of a jar. A path that does not exist is an error when libraries are opened.
     let is_foreign = |path: &&PathBuf| (path.exists() && !path.is_dir()) || !files::is_within(Path::new("."), path);
@@ -129,12 +123,6 @@ pub(super) fn refuse_untrusted_journal(recorded: &Layer, flags: &Layer, settings
         for module in &recorded.allow_modules {
             refuse(format!("a module that can reach outside ({module})"), "--allow-module", module);
         }
-    }
-    // It opens ports that everyone can use who reaches that address.
-    if let (Some(host), None) = (&recorded.distributed, &flags.distributed)
-        && !matches!(host.parse(), Ok(WorkerPlacement::Local(_)))
-    {
-        refuse(format!("an address where TLC accepts workers ({host})"), "--distributed", host);
     }
     // An existing recording may be continued.
     if let (Some(path), None) = (&recorded.record, &flags.record)

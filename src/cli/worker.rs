@@ -36,8 +36,8 @@ pub(super) struct WorkerArgs {
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub capacity: Option<NonZeroUsize>,
     /// Also take part in TLC's distributed mode (`check --distributed HOST --engine URL`): the address of this machine that the
-    /// servers of TLC reach. Everyone who reaches it can connect: read docs/src/distributed-tlc.md first.
-    #[arg(long, value_name = "HOST", value_parser = parse_host)]
+    /// servers of TLC reach. Everyone who can submit jobs can then run code here: read docs/src/distributed-tlc.md first.
+    #[arg(long, value_name = "HOST", value_parser = parse_host, conflicts_with = "runs")]
     pub tlc_host: Option<String>,
     /// Only accept jobs that are signed by the server with this public identity key (`publickeyv1_…`); can be repeated.
     #[arg(long, value_name = "KEY")]
@@ -49,12 +49,17 @@ pub(super) struct WorkerArgs {
 /// An address of this machine.
 fn parse_host(text: &str) -> Result<String, String> {
     match text.parse()? {
-        WorkerPlacement::Remote { host, .. } if host == text => {
+        // RMI announces the address: others cannot connect to an unspecified one.
+        WorkerPlacement::Remote { host, .. } if host == text && !is_unspecified(text) => {
             let listener = std::net::TcpListener::bind((text, 0));
             listener.map(|_| host).map_err(|e| format!("cannot listen there: {e}; HOST is an address of this machine"))
         }
         _ => Err("HOST is an address of this machine, without a port".to_owned()),
     }
+}
+
+fn is_unspecified(host: &str) -> bool {
+    host.parse().is_ok_and(|address: std::net::IpAddr| address.is_unspecified())
 }
 
 #[cfg(not(feature = "restate"))]
@@ -69,7 +74,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
 
-    use super::fleet::{JOB, JobRunner, PROGRAM, SearchPlace, VERSION, parse_address};
+    use super::fleet::{JOB, JobRunner, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
     use super::forge_job::{FORGE, ForgeWorker};
     use super::settings::load_settings;
     use super::signals::cancel_on_signals;
@@ -97,8 +102,13 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     let settings = load_settings(args.tools.layer())?;
     let threads = NonZeroUsize::new(super::mutate::processors() / capacity).unwrap_or(NonZeroUsize::MIN);
     let threads = settings.given.workers.unwrap_or(threads);
-    let search = args.tlc_host.map(|host| SearchPlace { host, threads });
-    let runner = Arc::new(JobRunner::new(settings, capacity, search)?);
+    if args.tlc_host.is_some() {
+        print_message(
+            "warning: with --tlc-host, everyone who can submit jobs can run code here; see the page on TLC on several machines in the book",
+        );
+    }
+    let tlc = args.tlc_host.map(|host| TlcWorkerSettings { host, threads });
+    let runner = Arc::new(JobRunner::new(settings, capacity, tlc)?);
     let cancel = cancel_on_signals();
     let mut jobs = vec![Job {
         name: JOB,

@@ -154,10 +154,6 @@ pub struct Layer {
     /// Memory limit of the checker in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heap_mib: Option<NonZeroU64>,
-    /// How a run checks again in TLC's distributed mode what reached its time limit: the number of workers here, or an
-    /// address of this machine; refused in a settings file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distributed: Option<String>,
     /// Address of the `openai` or `anthropic` server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
@@ -349,7 +345,6 @@ impl Layer {
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
             workers: self.workers.or(below.workers),
             heap_mib: self.heap_mib.or(below.heap_mib),
-            distributed: self.distributed.or(below.distributed),
             base_url: self.base_url.or(below.base_url),
             claude_path: self.claude_path.or(below.claude_path),
             claude_api_key: self.claude_api_key.or(below.claude_api_key),

@@ -26,8 +26,6 @@ pub struct MutantSampling {
 pub struct NodeContext {
     pub caller: Caller,
     pub toolchain: Box<dyn Toolchain>,
-    /// Checks again what reached its time limit.
-    pub distributed: Option<Box<dyn Toolchain>>,
     /// Judges mutants, if a faster checker than `toolchain` is available.
     pub mutant_toolchain: Option<Box<dyn Toolchain>>,
     /// `None` if no mutants are to be sampled.

@@ -11,8 +11,8 @@ use crate::journal::{Kind, Sha};
 use crate::pipeline::{
     Attempt, CheckRecord, Event, Facts, Halt, NodeError, NodeName, Product, RunEvent, RunView, StopReason, file,
 };
-use crate::tla::{Cfg, FurtherVerdict, Reached, Verdict, WitnessOutcome, asserting_definitions, checked_texts};
-use crate::toolchain::{CheckReport, CheckRequest, Limits, SpecText, ToolContext, ToolError, Toolchain};
+use crate::tla::{Cfg, FurtherVerdict, Reached, WitnessOutcome, asserting_definitions, checked_texts};
+use crate::toolchain::{CheckReport, CheckRequest, Limits, SpecText, ToolContext};
 
 /// The time for further runs on each violation but the first, for all of them together.
 const MAX_PROBE_TIME: Duration = Duration::from_secs(120);
@@ -64,38 +64,6 @@ pub(super) async fn perform(
     })
 }
 
-/// The check in TLC's distributed mode, after one on this machine reached its time limit. The result of the first one is kept if
-/// the second does not decide.
-async fn check_again(
-    distributed: &dyn Toolchain,
-    request: &CheckRequest,
-    first: CheckReport,
-    cx: &ToolContext<'_>,
-) -> Result<CheckReport, ToolError> {
-    let limit = cx.limits.check.as_secs();
-    let (report, warning) = match distributed.check(request, cx).await {
-        Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
-        Err(error) => (first, format!("TLC's distributed mode failed: {error}")),
-        Ok(second) => {
-            let output = first.output + &second.output;
-            match second.outcome.verdict {
-                Verdict::Inconclusive { reason, .. } => {
-                    let warning = format!("TLC's distributed mode did not decide it either: {reason}");
-                    (CheckReport { output, ..first }, warning)
-                }
-                _ => {
-                    let warning =
-                        format!("TLC alone reached its time limit of {limit} s; its distributed mode decided this");
-                    (CheckReport { output, ..second }, warning)
-                }
-            }
-        }
-    };
-    let mut report = report;
-    report.outcome.warnings.push(warning);
-    Ok(report)
-}
-
 async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha, NodeError> {
     let (Some(module_sha), Some(cfg_sha)) = (view.artifact(file::MODULE), view.artifact(file::CFG)) else {
         return Err(Halt {
@@ -127,13 +95,6 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
     let cx = ToolContext { limits: &limits, ..context.tool_context() };
     let began = Instant::now();
     let mut checked = context.toolchain.check(&request, &cx).await.map_err(|e| halt_for_tool(&e))?;
-    if checked.outcome.verdict.is_timed_out()
-        && let Some(distributed) = &context.distributed
-        // A replay does not decide what its recording did not.
-        && !timing.is_some_and(|timing| timing.check_timed_out)
-    {
-        checked = check_again(&**distributed, &request, checked, &cx).await.map_err(|e| halt_for_tool(&e))?;
-    }
     let outcome = &mut checked.outcome;
     // Properties that timed out in the recording stay undecided. None of the further runs ends a replay: they have little
     // time, and the verdict does not depend on them.

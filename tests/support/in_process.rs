@@ -73,8 +73,6 @@ pub(crate) struct InProcess {
     pub(crate) provider: Box<dyn Provider>,
     pub(crate) timer: Arc<dyn CallTimer>,
     pub(crate) toolchain: Box<dyn Toolchain>,
-    /// Checks again what reached its time limit.
-    pub(crate) distributed: Option<Box<dyn Toolchain>>,
     pub(crate) candidates: u32,
     pub(crate) concurrent_calls: usize,
     /// File in the bench that the answers are recorded in.
@@ -88,17 +86,7 @@ impl InProcess {
     pub(crate) fn new(provider: Box<dyn Provider>, timer: Arc<dyn CallTimer>, candidates: u32) -> Self {
         let (toolchain, limits) = (Box::new(embedded()), Limits::default());
         let bounds_budget = Duration::ZERO;
-        Self {
-            provider,
-            timer,
-            toolchain,
-            distributed: None,
-            candidates,
-            concurrent_calls: 8,
-            record: None,
-            limits,
-            bounds_budget,
-        }
+        Self { provider, timer, toolchain, candidates, concurrent_calls: 8, record: None, limits, bounds_budget }
     }
 
     /// Runs `docs/` into `specs/`.
@@ -116,7 +104,6 @@ impl InProcess {
         let context = NodeContext {
             caller,
             toolchain: self.toolchain,
-            distributed: self.distributed,
             mutant_toolchain: None,
             mutant_sample: None,
             bounds_budget: self.bounds_budget,

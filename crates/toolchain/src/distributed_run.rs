@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use tlaforge_process::Status;
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::discover::Tools;
@@ -26,6 +27,9 @@ const DEFAULT_PORT: u16 = 10_997;
 const READY: &str = "@!@!@STARTMSG 7000:0 @!@!@";
 /// Otherwise it reports progress once a minute.
 const REPORT_MILLISECONDS: u64 = 10_000;
+
+/// Time for a worker on another machine to connect to the server, which is there already.
+const SERVER_WAIT: Duration = Duration::from_secs(30);
 
 /// Where the workers are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +81,10 @@ impl WorkerPlacement {
     pub fn try_to_listen(&self) -> io::Result<()> {
         match self {
             Self::Local(_) => Ok(()),
+            // Workers connect to it.
+            Self::Remote { host, .. } if host.parse().is_ok_and(|address: IpAddr| address.is_unspecified()) => {
+                Err(io::Error::new(io::ErrorKind::AddrNotAvailable, "workers cannot connect to it"))
+            }
             Self::Remote { host, port } => TcpListener::bind((host.as_str(), *port)).map(|_| ()),
         }
     }
@@ -100,10 +108,9 @@ pub trait RemoteWorkers: Send + Sync {
 /// How a worker of a search ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerEnd {
-    /// Whether the server told it to, because the search is over.
-    was_told_to: bool,
-    /// In words.
-    how: String,
+    /// Whether the server ended it, because the search is over.
+    ended_by_server: bool,
+    description: String,
 }
 
 /// A worker of a search whose server is on another machine.
@@ -114,7 +121,7 @@ pub struct RemoteWorker {
     /// The address of this machine to which the worker's sockets are bound. The server connects to it.
     pub host: String,
     pub threads: NonZeroUsize,
-    /// After this time it ends in any case: it would wait for ever for a server that is gone.
+    /// After this time it ends in any case.
     pub limit: Duration,
 }
 
@@ -123,15 +130,41 @@ impl JavaToolchain {
     ///
     /// # Errors
     /// This machine has no jar, or could not start it.
-    pub async fn work_for(&self, worker: &RemoteWorker, cx: &ToolContext<'_>) -> Result<WorkerEnd, ToolError> {
+    pub async fn run_remote_worker(&self, worker: &RemoteWorker, cx: &ToolContext<'_>) -> Result<WorkerEnd, ToolError> {
         require_jar(self)?;
         let Ok(WorkerPlacement::Remote { host: server, port }) = worker.server.parse() else {
             let what = format!("{:?} is not the address of a server of TLC", worker.server);
             return Err(ToolError::Environment { tool: Tool::Tlc.name().to_owned(), what });
         };
+        // TLC's worker would wait for ever for a server that is gone, and then join the next one there.
+        if let Err(description) = find_server(&server, port, cx).await? {
+            return Ok(WorkerEnd { ended_by_server: false, description });
+        }
         let common = [format!("-Djava.rmi.server.hostname={}", worker.host), format!("-D{SERVER}.port={port}")];
         run_worker(self, &worker_job(worker.threads.get(), &server, &common, worker.limit), cx).await
     }
+}
+
+/// Whether something listens there, or why not.
+async fn find_server(server: &str, port: u16, cx: &ToolContext<'_>) -> Result<Result<(), String>, ToolError> {
+    let connect = tokio::time::timeout(SERVER_WAIT, TcpStream::connect((server, port)));
+    let connected = tokio::select! {
+        () = cx.cancel.cancelled() => return Err(ToolError::Cancelled),
+        connected = connect => connected,
+    };
+    let why = match connected {
+        Ok(Ok(_)) => return Ok(Ok(())),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("no answer within {} s", SERVER_WAIT.as_secs()),
+    };
+    Ok(Err(format!("it does not reach the server of TLC at {server}:{port}: {why}")))
+}
+
+/// How the workers of a search ended, or the first error if none of them could work: the search goes on while one works.
+pub fn first_error_if_none_ended(results: Vec<Result<WorkerEnd, ToolError>>) -> Result<Vec<WorkerEnd>, ToolError> {
+    let (ended, failed): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    let used = if ended.is_empty() { failed } else { ended };
+    used.into_iter().collect()
 }
 
 /// TLC's distributed mode cannot be started by a wrapper program.
@@ -186,15 +219,15 @@ pub(super) async fn run(
         let threads = cx.limits.workers.unwrap_or(plan::processors() / *count).max(1);
         // They end with the server.
         let job = worker_job(threads, &host, &common, Duration::MAX);
-        try_join_all((0..count.get()).map(|_| run_worker(tools, &job, cx))).await
+        first_error_if_none_ended(join_all((0..count.get()).map(|_| run_worker(tools, &job, cx))).await)
     };
     tokio::pin!(server);
     tokio::select! {
         done = &mut server => return done.map(SearchEnd::Server),
         ended = workers => {
             let ended = ended?;
-            if !ended.iter().any(|end| end.was_told_to) {
-                let how = ended.into_iter().next_back().map(|end| end.how);
+            if !ended.iter().any(|end| end.ended_by_server) {
+                let how = ended.into_iter().next_back().map(|end| end.description);
                 return Ok(SearchEnd::WorkersLost(how.unwrap_or_default()));
             }
         }
@@ -246,7 +279,7 @@ async fn run_worker(tools: &JavaToolchain, job: &ToolJob<'_>, cx: &ToolContext<'
     let done = run::run(&tools.tools, &tools.scratch, job, cx, &mut |_| {}).await?;
     let end = worker_end(&done);
     match done.environment_error(Tool::Tlc) {
-        Some(error @ ToolError::Environment { .. }) if !end.was_told_to => Err(error),
+        Some(error @ ToolError::Environment { .. }) if !end.ended_by_server => Err(error),
         _ => Ok(end),
     }
 }
@@ -259,12 +292,12 @@ fn worker_end(worker: &ToolRun) -> WorkerEnd {
         Status::DeadlineExceeded => "its time was over".to_owned(),
         Status::Cancelled => "it was cancelled".to_owned(),
     };
-    let how = match worker.tail() {
+    let description = match worker.tail() {
         tail if tail.is_empty() => how,
         tail => format!("{how}: {tail}"),
     };
-    let was_told_to = worker.ended.status == Status::Exited(0) && worker.stdout().contains(", work completed at: ");
-    WorkerEnd { was_told_to, how }
+    let ended_by_server = worker.ended.status == Status::Exited(0) && worker.stdout().contains(", work completed at: ");
+    WorkerEnd { ended_by_server, description }
 }
 
 /// A port that is free now. TLC cannot choose one itself, because workers have to know it.

@@ -64,7 +64,7 @@ pub use contract::{
 };
 pub use discover::ToolPaths;
 pub use distributed::{DistributedRefusal, DistributedToolchain};
-pub use distributed_run::{RemoteWorker, RemoteWorkers, WorkerEnd, WorkerPlacement};
+pub use distributed_run::{RemoteWorker, RemoteWorkers, WorkerEnd, WorkerPlacement, first_error_if_none_ended};
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::become_checker;
 pub use embedded_process::{CHECKER_MARKER, memory_per_run_mib};

@@ -1,10 +1,15 @@
 //! `check --distributed HOST --engine`: TLC's distributed mode with the workers of an engine.
 
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::Fleet;
 use crate::support::Bench;
 use crate::support::checking::put;
+use crate::support::waiting::wait_until;
 
 const MODULE: &str = "---- MODULE M ----
 EXTENDS Naturals
@@ -19,9 +24,22 @@ TypeOK == a < N /\\ b < N /\\ c < N
 ====
 ";
 
-/// A port of this machine that nothing listens on.
+/// A port of this machine that nothing listens on, and that no connection of another test gets.
 fn free_address() -> String {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+    let mut ports = (0..).map(|_| format!("127.0.0.1:{}", fastrand::u16(20_000..30_000)));
+    ports.find(|address| TcpListener::bind(address).is_ok()).unwrap()
+}
+
+/// The processes of TLC's workers that this process has started.
+fn tlc_workers(parent: &Child) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let parent = format!("PPid:\t{}\n", parent.id());
+    let is_worker = |pid: &String| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        line.contains("tlc2.tool.distributed.TLCWorker\0") && status.contains(&parent)
+    };
+    processes.filter(is_worker).count()
 }
 
 #[test]
@@ -34,19 +52,36 @@ fn workers_of_the_engine_take_part_in_a_search() {
     fleet.bench.run(&check).expect(4).says(&["takes no part in TLC's distributed mode; start it with --tlc-host HOST"]);
     drop(without_host);
 
-    let _workers = [2, 3].map(|number| fleet.worker_with(number, &["--tlc-host", "127.0.0.1"]));
+    let workers = [2, 3].map(|number| fleet.worker_with(number, &["--tlc-host", "127.0.0.1"]));
     let done = fleet.bench.run(&[&check[..], &["--format", "json"]].concat()).expect(0);
     let outcome: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((&outcome["verdict"], &outcome["statistics"]["distinct"]), (&json!("holds"), &json!(1000)));
 
-    // What does not work is refused at once.
-    let refused = |args: &[&str], words: &[&str]| {
-        fleet.bench.run(&[&["check", "M.tla"], args].concat()).expect(2).says(words);
+    // Nothing is left of a search that is interrupted.
+    fleet.bench.write("M.cfg", "SPECIFICATION Spec\nCONSTANT N = 100000\nINVARIANT TypeOK\n");
+    let mut check = fleet.bench.command(&check).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("both workers search", || workers.iter().all(|worker| tlc_workers(&worker.child) == 1));
+    kill_process(Pid::from_child(&check), Signal::INT).unwrap();
+    assert_eq!(check.wait().unwrap().code(), Some(130));
+    wait_until("no worker searches", || workers.iter().all(|worker| tlc_workers(&worker.child) == 0));
+}
+
+#[test]
+fn what_cannot_work_is_refused_at_once() {
+    let bench = Bench::real();
+    put(&bench, MODULE, "SPECIFICATION Spec\nCONSTANT N = 10\nINVARIANT TypeOK\n");
+    let engine = ["--engine", "http://127.0.0.1:9070"];
+    let refused = |command: &str, args: &[&str], words: &[&str]| {
+        bench.run(&[&[command], &engine[..], args].concat()).expect(2).says(words);
     };
-    refused(&["--engine", &engine], &["--distributed"]);
-    refused(&["--distributed", "2", "--engine", &engine], &["--engine needs --distributed HOST"]);
-    let worker = ["worker", "--engine", &engine, "--tlc-host"];
-    for (host, words) in [("203.0.113.5", "an address of this machine"), ("127.0.0.1:80", "without a port")] {
-        fleet.bench.run(&[&worker[..], &[host]].concat()).expect(2).says(&[words]);
-    }
+    refused("check", &["M.tla"], &["--distributed"]);
+    refused("check", &["M.tla", "--distributed", "2"], &["--engine needs --distributed HOST"]);
+    refused("check", &["M.tla", "--distributed", "0.0.0.0"], &["workers cannot connect to it"]);
+    let long = ["M.tla", "--distributed", "127.0.0.1", "--tlc-timeout", "72001"];
+    refused("check", &long, &["too long for --engine: at most 72000 s"]);
+    refused("worker", &["--tlc-host", "203.0.113.5"], &["an address of this machine"]);
+    refused("worker", &["--tlc-host", "0.0.0.0"], &["an address of this machine"]);
+    refused("worker", &["--tlc-host", "127.0.0.1:80"], &["without a port"]);
+    // Its jobs can run code, and workers that forge have model keys.
+    refused("worker", &["--tlc-host", "127.0.0.1", "--runs", "file:///runs"], &["--runs"]);
 }

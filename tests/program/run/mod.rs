@@ -7,7 +7,6 @@ mod bad_input;
 mod blind_reading;
 mod branch;
 mod coverage;
-mod distributed_retry;
 mod edits;
 mod evaluation_errors;
 mod exemplars;
