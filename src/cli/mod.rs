@@ -46,6 +46,8 @@ mod fleet_limits;
 #[cfg(feature = "restate")]
 mod fleet_runs;
 #[cfg(feature = "restate")]
+mod fleet_status;
+#[cfg(feature = "restate")]
 mod fleet_tools;
 mod forge;
 mod forge_again;
