@@ -1,6 +1,7 @@
 //! `--engine` and `tlaforge worker`, with a real Restate server: two workers behind one address.
 
 mod runs;
+mod status;
 
 use std::fs::File;
 use std::net::SocketAddr;
