@@ -15,7 +15,7 @@ use tlaforge_restate::{
 
 use super::failure::{Fails, Failure};
 use super::fleet::{PROGRAM, parse_address};
-use super::fleet_args::{FleetEngine, FleetLimitsArgs, LimitValue};
+use super::fleet_args::{FleetLimitsArgs, LimitValue};
 use super::format::Format;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;

@@ -174,7 +174,7 @@ impl FleetRun {
         let (state, why) = match job.state {
             JobState::Retrying => (FleetRunState::Stuck, job.failure.clone().unwrap_or_default()),
             JobState::Waiting => (FleetRunState::Waiting, String::new()),
-            JobState::Running => requests_of(&job.object, keys),
+            JobState::Running => requests_of(&job, keys),
             JobState::Failed => (FleetRunState::Stopped, job.failure.clone().unwrap_or_default()),
             JobState::Ended => match end {
                 Some(Ok(end)) => state_of_end(end),
@@ -206,8 +206,8 @@ impl FleetRun {
 }
 
 /// What a run at a worker waits for, by its requests to models.
-fn requests_of(run: &str, keys: &[LimitsStatus]) -> (FleetRunState, String) {
-    let of_key = |key: &'_ LimitsStatus| key.requests.get(run).copied();
+fn requests_of(job: &ObjectJob, keys: &[LimitsStatus]) -> (FleetRunState, String) {
+    let of_key = |key: &LimitsStatus| key.requests.get(&job.object).copied();
     let mut all = keys.iter().filter_map(|key| Some((key, of_key(key)?)));
     match all.next() {
         Some((LimitsStatus { key, stopped: Some(why), .. }, RunRequests { under_way: 0, .. })) => {
@@ -219,7 +219,13 @@ fn requests_of(run: &str, keys: &[LimitsStatus]) -> (FleetRunState, String) {
         Some((_, RunRequests { under_way, .. })) => {
             (FleetRunState::Working, format!("{} to a model under way", counted(under_way, "request")))
         }
-        None => (FleetRunState::Working, String::new()),
+        None => {
+            let why = job
+                .failure
+                .as_ref()
+                .map(|why| format!("after attempt {} failed: {why}", job.attempts.saturating_sub(1)));
+            (FleetRunState::Working, why.unwrap_or_default())
+        }
     }
 }
 
@@ -260,7 +266,10 @@ pub(super) async fn show_status(args: &FleetStatusArgs) -> Result<Exit, Failure>
 
 fn status_text(status: &FleetStatus, listed: usize, engine: &EngineAddress) -> String {
     let FleetStatus { runs, jobs, keys, workers, now_ms, .. } = status;
-    runs_text(runs, listed, *now_ms) + &jobs_text(jobs) + &keys_text(keys, engine) + &workers_text(workers, *now_ms, engine)
+    runs_text(runs, listed, *now_ms)
+        + &jobs_text(jobs)
+        + &keys_text(keys, engine)
+        + &workers_text(workers, *now_ms, engine)
 }
 
 /// `2 stuck, 180 waiting`; empty without runs.

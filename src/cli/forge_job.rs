@@ -204,7 +204,8 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
 /// One line for the answer of the job.
 fn print_outcome(view: &RunView) {
     let stopped = view.finished.as_ref().filter(|finished| finished.outcome == Outcome::Stopped);
-    let why = stopped.and_then(|finished| finished.why.lines().next()).map_or_else(String::new, |why| format!(": {why}"));
+    let why =
+        stopped.and_then(|finished| finished.why.lines().next()).map_or_else(String::new, |why| format!(": {why}"));
     print_result(&format!("{}{why}\n", heading(view)));
 }
 

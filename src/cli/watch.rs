@@ -52,8 +52,9 @@ async fn watch_fleet(engine: &str, port: u16) -> Result<Exit, Failure> {
     let reader = FleetReader::new(engine)?;
     let server = LiveServer::serve(Box::new(fleet.clone()), port)?;
     print_result(&format!("{}\n", server.address()));
+    let cancel = cancel_on_signals();
     tokio::select! {
-        () = cancel_on_signals().cancelled() => {}
+        () = cancel.cancelled() => {}
         () = fleet.follow(reader) => {}
     }
     Ok(Exit::Ok)

@@ -216,7 +216,11 @@ impl Client {
     ) -> Result<String, Attempt> {
         let service = service_name(self.program, &self.version, Some(self.job));
         let segments = [Some(service.as_str()), object, Some(self.job), Some("send")];
-        let request = self.http.post(ingress.join_segments(segments.into_iter().flatten())).header("idempotency-key", key).body(request.to_vec());
+        let request = self
+            .http
+            .post(ingress.join_segments(segments.into_iter().flatten()))
+            .header("idempotency-key", key)
+            .body(request.to_vec());
         let request = request.header("content-type", "application/octet-stream");
         let (submitted, submitting) = (self.submitted.clone(), self.submitting.clone());
         // A task, so that it also ends if this call is dropped: otherwise the engine may have a job that is not known here, and

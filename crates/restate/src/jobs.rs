@@ -1,6 +1,7 @@
 //! The jobs and the workers that an engine knows, read from its tables. No worker is needed for this.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -12,6 +13,8 @@ use crate::job::{Answer, BUSY, ENDING, OBJECT_TURN};
 
 /// Jobs of objects that are read at most: those that have not ended first, then the newest.
 const MAX_JOBS: usize = 5000;
+/// An attempt that follows a failed one and lives longer has reached a worker.
+const FIRST_MOMENT: Duration = Duration::from_secs(1);
 /// Length of a reason in characters.
 const MAX_REASON: usize = 200;
 
@@ -104,15 +107,17 @@ struct JobRow {
 impl JobRow {
     fn state(&self) -> JobState {
         let waits_for_turn = self.last_failure.as_ref().is_some_and(|why| why.contains(BUSY) || why.contains(ENDING));
+        // The engine does not say whether an attempt has reached a worker, or a free place there.
+        let is_decided = match &self.last_failure {
+            None => true,
+            Some(_) if waits_for_turn => self.running_ms() > 2 * OBJECT_TURN.as_millis(),
+            Some(_) => self.running_ms() > FIRST_MOMENT.as_millis(),
+        };
         match self.status.as_str() {
             "completed" if self.completion_result.as_deref() == Some("success") => JobState::Ended,
             "completed" => JobState::Failed,
-            "backing-off" | "paused" if !waits_for_turn => JobState::Retrying,
-            // For so long, it may still wait for a free place at the worker.
-            "running" | "suspended" if waits_for_turn && self.running_ms() <= 2 * OBJECT_TURN.as_millis() => {
-                JobState::Waiting
-            }
-            "running" | "suspended" => JobState::Running,
+            "running" | "suspended" if is_decided => JobState::Running,
+            "running" | "suspended" | "backing-off" | "paused" if !waits_for_turn => JobState::Retrying,
             _ => JobState::Waiting,
         }
     }

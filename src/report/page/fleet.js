@@ -52,18 +52,19 @@
   };
 
   const showTimes = () => {
-    const now = (lost ?? Date.now()) + ahead;
+    const error = seen?.error;
+    // What is not known to go on does not age.
+    const now = (lost ?? (error ? Date.parse(error.since) : Date.now())) + ahead;
     for (const place of document.querySelectorAll("[data-since]")) {
       const since = Date.parse(/** @type {HTMLElement} */ (place).dataset["since"] ?? "");
       const text = duration((now - since) / 1000);
       if (place.textContent !== text) place.textContent = text;
     }
-    const error = seen?.error;
     if (lost) setText("message", "The connection is lost: tlaforge watch has ended. Trying again …");
     else if (error) {
       const for_ = duration((Date.now() - Date.parse(error.since)) / 1000);
       const then = seen?.fleet ? " What follows is as it was then." : "";
-      setText("message", `No answer since ${new Date(error.since).toLocaleTimeString()}, for ${for_}: ${error.why}.${then}`);
+      setText("message", `No usable answer since ${new Date(error.since).toLocaleTimeString()}, for ${for_}: ${error.why}.${then}`);
     } else setText("message", "");
   };
 
@@ -75,8 +76,8 @@
   /** @param {Key} key @returns {Cell} */
   const breaker = ({ stopped, stopped_seconds: seconds }) => {
     if (stopped === null) return { text: "closed", tone: "good" };
-    const until = seconds === null ? "until tlaforge fleet limits --resume" : `for ${duration(seconds)} more`;
-    return { text: `open ${until}: ${stopped}`, tone: "bad" };
+    const closes = seconds === null ? "by tlaforge fleet limits --resume" : `in ${duration(seconds)}`;
+    return { text: `open: ${stopped} (closes ${closes})`, tone: "bad" };
   };
 
   /** @param {Fleet} fleet @param {number} more */

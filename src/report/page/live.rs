@@ -41,10 +41,7 @@ fn page(template: &str, subject: &str, script: &str) -> LivePage {
         hash_source(&style),
         hash_source(script)
     );
-    let shell = Shell {
-        subject,
-        style: Value::from_safe_string(style),
-        script: Value::from_safe_string(script.to_owned()),
-    };
+    let shell =
+        Shell { subject, style: Value::from_safe_string(style), script: Value::from_safe_string(script.to_owned()) };
     LivePage { text: render(template, shell).0, policy }
 }

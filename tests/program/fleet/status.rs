@@ -86,7 +86,7 @@ fn the_runs_of_a_fleet_are_shown_with_what_holds_them_up() {
 
     // Without the server, the page says since when, and shows what it knew.
     forges.fleet.server.kill();
-    page_shows(&watch, &["No answer since", "Runs: 4 stuck"]);
+    page_shows(&watch, &["No usable answer since", "Runs: 4 stuck"]);
     let failed = forges.fleet.status(&[]).expect(4);
     failed.says(&["cannot read the state of the engine", "the engine does not answer"]);
     forges.fleet.server.start_again();

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tlaforge_restate::{
-    Admission, CallError, Change, EngineAddress, Job, JobFuture, JobReader, Limits, LimitsChange, LimitsClient, LimitsStatus,
-    NoAnswer, QuotaError, RequestUse,
+    Admission, CallError, Change, EngineAddress, Job, JobFuture, JobReader, Limits, LimitsChange, LimitsClient,
+    LimitsStatus, NoAnswer, QuotaError, RequestUse,
 };
 
 use super::restate::RestateServer;
