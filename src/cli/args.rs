@@ -85,11 +85,12 @@ pub(super) enum Command {
     Drift(DriftArgs),
     /// Print the report of a run.
     Report(ReportArgs),
-    /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far.
+    /// Show a run in a browser while it goes on: the node at work, the cost, and the report of the revisions so far. Or the runs,
+    /// keys and workers of a fleet.
     Watch(WatchArgs),
     /// Work on the checks and runs that other machines submit (`--engine`), until SIGTERM. Needs a build with the feature `restate`.
     Worker(WorkerArgs),
-    /// Show the jobs and the shared limits of a Restate server, or change the limits. Needs a build with the feature
+    /// Show the runs, the workers and the shared limits of a Restate server, or change the limits. Needs a build with the feature
     /// `restate`.
     Fleet(FleetArgs),
     /// Serve these commands to an agent over the Model Context Protocol, on standard input and output.

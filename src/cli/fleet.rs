@@ -93,8 +93,26 @@ pub(super) fn connect_for(
     }
     let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
     let client = Client::new(address, PROGRAM, VERSION, JOB, patience, print_message).fails(Exit::Tool)?;
-    let key = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-    Ok(Some(Connection { client, checker, tools: OnceCell::new(), key }))
+    Ok(Some(Connection { client, checker, tools: OnceCell::new(), key: random_key() }))
+}
+
+/// A random number, so that other processes cannot guess and occupy the key of a job, and so that a stored answer of an earlier
+/// process, such as a timeout, is not used.
+pub(super) fn random_key() -> String {
+    format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..))
+}
+
+/// Reads a job of this version. The version is read first: another one may have other fields.
+pub(super) fn read_job<T: DeserializeOwned>(request: &[u8]) -> Result<T, String> {
+    #[derive(Deserialize)]
+    struct Version {
+        tlaforge: String,
+    }
+    let Version { tlaforge } = serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge: {e}"))?;
+    if tlaforge != VERSION {
+        return Err(format!("this worker has tlaforge {VERSION}, and the job is of {tlaforge}"));
+    }
+    serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))
 }
 
 /// Sends jobs to an engine.
@@ -103,8 +121,7 @@ pub(super) struct Connection {
     checker: CheckerChoice,
     /// The versions of the tools, once they are known.
     tools: OnceCell<String>,
-    /// A random number, so that other processes cannot guess and occupy the keys of this one, and so that a stored answer
-    /// of an earlier process, such as a timeout, is not used.
+    /// Distinguishes the jobs of this process from those of all others.
     key: String,
 }
 
@@ -207,18 +224,7 @@ impl JobRunner {
 
     /// The answer as JSON, or why this machine cannot do it: that says nothing about the specification.
     pub(super) async fn run(&self, request: &[u8]) -> Result<String, String> {
-        // First the version alone: another one may have other fields.
-        #[derive(Deserialize)]
-        struct Version {
-            tlaforge: String,
-        }
-        let Version { tlaforge } =
-            serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge: {e}"))?;
-        if tlaforge != VERSION {
-            return Err(format!("this worker has tlaforge {VERSION}, and the job is of {tlaforge}"));
-        }
-        let Request { checker, tools, mut work, .. } =
-            serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))?;
+        let Request { checker, tools, mut work, .. } = read_job(request)?;
         let (limit, longest, modules, heap_mib) = match &mut work {
             Work::Mutant(job) => (job.check, MAX_CHECK, &job.allowed_modules[..], &mut job.heap_mib),
             Work::Check(job) => (job.check, MAX_CHECK, &job.allowed_modules[..], &mut job.heap_mib),

@@ -14,14 +14,21 @@ pub(super) struct FleetArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum FleetCommand {
-    /// Show the jobs that wait and run, by service, and for each key of a provider its limits and what was used of them.
-    Status {
-        #[command(flatten)]
-        engine: FleetEngine,
-    },
+    /// Show the runs that wait, work or ended within the last day, those in trouble first; the jobs by service; for each key of a
+    /// provider its limits and what was used of them; and the workers by version.
+    Status(FleetStatusArgs),
     /// Show or change the limits that all runs with one key of a provider share. A change takes effect at once, also for runs
     /// under way. It also ends a wait for the quota of the provider.
     Limits(FleetLimitsArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct FleetStatusArgs {
+    #[command(flatten)]
+    pub engine: FleetEngine,
+    /// List all runs [default: the first 20].
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -15,7 +15,7 @@ pub(super) async fn fleet(_: FleetArgs) -> Result<Exit, Failure> {
 #[cfg(feature = "restate")]
 pub(super) async fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     match args.command {
-        FleetCommand::Status { engine } => super::fleet_limits::show_status(&engine).await,
+        FleetCommand::Status(args) => super::fleet_status::show_status(&args).await,
         FleetCommand::Limits(args) => super::fleet_limits::limits(args).await,
     }
 }

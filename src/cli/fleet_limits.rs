@@ -8,15 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
 use tlaforge_restate::{
-    Admission as Answer, Change, EngineAddress, JobCount, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus,
-    QuotaError as EngineQuotaError, RequestUse as EngineUse, count_jobs,
+    Admission as Answer, Change, EngineAddress, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus,
+    QuotaError as EngineQuotaError, RequestUse as EngineUse,
 };
 
 use super::failure::{Fails, Failure};
 use super::fleet::{PROGRAM, parse_address};
-use super::fleet_args::{FleetEngine, FleetLimitsArgs, LimitValue};
+use super::fleet_args::{FleetLimitsArgs, LimitValue};
 use super::format::Format;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
@@ -105,17 +104,6 @@ fn to_engine(RequestUse { cost_usd, tokens }: RequestUse) -> EngineUse {
     EngineUse { cost_usd, tokens }
 }
 
-pub(super) async fn show_status(args: &FleetEngine) -> Result<Exit, Failure> {
-    let engine = parse_address(&args.engine)?;
-    let jobs = count_jobs(PROGRAM, &engine).await.map_err(|what| unreadable(&engine, &what))?;
-    let keys = read_keys(&engine).await?;
-    match args.format {
-        Format::Json => print_json_line(&json!({"jobs": jobs, "keys": keys})),
-        Format::Text => print_result(&format!("{}{}", jobs_text(&jobs), keys_text(&keys, &engine))),
-    }
-    Ok(Exit::Ok)
-}
-
 pub(super) async fn limits(args: FleetLimitsArgs) -> Result<Exit, Failure> {
     let engine = parse_address(&args.engine.engine)?;
     let change = LimitsChange {
@@ -158,22 +146,11 @@ async fn read_keys(engine: &EngineAddress) -> Result<Vec<LimitsStatus>, Failure>
     LimitsStatus::read_all(PROGRAM, engine).await.map_err(|what| unreadable(engine, &what))
 }
 
-fn unreadable(engine: &EngineAddress, what: &str) -> Failure {
+pub(super) fn unreadable(engine: &EngineAddress, what: &str) -> Failure {
     Failure::new(Exit::Tool, format!("cannot read the state of the engine {engine}: {what}"))
 }
 
-fn jobs_text(jobs: &[JobCount]) -> String {
-    let mut text = String::from("Jobs\n");
-    if jobs.is_empty() {
-        text.push_str("  none\n");
-    }
-    for JobCount { service, status, jobs } in jobs {
-        let _ = writeln!(text, "  {service}: {jobs} {status}");
-    }
-    text
-}
-
-fn keys_text(keys: &[LimitsStatus], engine: &EngineAddress) -> String {
+pub(super) fn keys_text(keys: &[LimitsStatus], engine: &EngineAddress) -> String {
     let mut text = String::from("Keys\n");
     if keys.is_empty() {
         text.push_str("  none\n");
@@ -228,6 +205,8 @@ fn key_text(status: &LimitsStatus, engine: &EngineAddress) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -248,6 +227,7 @@ mod tests {
             tokens_last_minute: 34_000,
             stopped: Some("no credit".to_owned()),
             stopped_seconds: None,
+            requests: BTreeMap::new(),
         };
         let text = "anthropic-0123456789ab\n  cost: $1.2500 of $50, 90000 tokens\n  \
                     last minute: 12 requests of 40, 34000 tokens (no limit)\n  \
@@ -259,7 +239,5 @@ mod tests {
         status.stopped_seconds = Some(60);
         assert!(key_text(&status, &engine).contains("  stopped for 60 s more: no credit\n"));
         assert_eq!(keys_text(&[], &engine), "Keys\n  none\n");
-        let job = JobCount { service: "tlaforge-0.2.0".to_owned(), status: "running".to_owned(), jobs: 4 };
-        assert_eq!(jobs_text(&[job]), "Jobs\n  tlaforge-0.2.0: 4 running\n");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
-use super::fleet::{PATIENCE, PROGRAM, VERSION, parse_address};
+use super::fleet::{PATIENCE, PROGRAM, VERSION, parse_address, random_key};
 use super::forge_fleet::{JobEnd, NewWork};
 use super::forge_job::{FORGE, ForgeJob, of_this_machine, refuse_for_workers};
 use super::run_place::RunPlace;
@@ -13,7 +13,6 @@ use super::secrets::refuse_secrets;
 use super::terminal::print_message;
 use super::trust::default_folder;
 use crate::exit::Exit;
-use crate::files::Sha;
 use crate::pipeline::StoredFile;
 use crate::process::Cancel;
 use crate::prompt::{Document, Documents};
@@ -77,9 +76,8 @@ impl Fleet {
         refuse_secrets("the job", &String::from_utf8_lossy(&request))?;
         // A new key for each call, so that a stored answer, such as "no API key", is not returned again. The object runs two jobs
         // of one run one after the other, and the journal prevents that the second repeats work.
-        let key = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        let object = Sha::digest(&job.address);
-        let call = self.client.call(Some(object.as_str()), &key, &request);
+        let key = random_key();
+        let call = self.client.call(Some(&job.address), &key, &request);
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(interrupted()),

@@ -25,6 +25,9 @@ pub(super) struct NewWork {
 pub(super) struct JobEnd {
     /// The exit status of the run.
     pub status: u8,
+    /// The outcome of the run, or how far it is, in one line; empty if it could not begin.
+    #[serde(default)]
+    pub outcome: String,
     /// What it printed on standard error.
     pub errors: String,
 }

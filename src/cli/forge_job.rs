@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine_args::refuse_both;
 use super::failure::{Fails, Failure};
-use super::fleet::{PATIENCE, VERSION, parse_address};
+use super::fleet::{PATIENCE, parse_address, read_job};
 use super::fleet_limits::share_limits;
 use super::forge_fleet::JobEnd;
 use super::new_run::{DocumentSource, NewRun, create_run};
@@ -28,6 +28,7 @@ use super::sets::find_other_setting;
 use super::settings::load_settings;
 use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
+use super::terminal::print_result;
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
 use crate::config::Layer;
@@ -36,9 +37,10 @@ use crate::files;
 use crate::journal::{RunLock, Sha};
 use crate::monitor::RunObjective;
 use crate::nodes::NodeDispatcher;
-use crate::pipeline::{self, Interface, Run, RunView, StoredFile, drive};
+use crate::pipeline::{self, Interface, Outcome, Run, RunView, StoredFile, drive};
 use crate::process::{Cancel, Command, Scratch, Status};
 use crate::prompt::{Document, Documents, Skipped};
+use crate::report::heading;
 use tlaforge_restate::{EngineAddress, Limits, NoAnswer};
 use tlaforge_store::Address;
 
@@ -85,7 +87,7 @@ impl ForgeWorker {
     /// Works on the run until it ends or stops. The answer says nothing of the run itself: that is in its journal.
     pub(super) async fn forge(&self, request: Vec<u8>) -> Result<String, NoAnswer> {
         let failed = |failure: Failure| NoAnswer::Failed(failure.one_line());
-        let job = read_job(&request).map_err(NoAnswer::Failed)?;
+        let job: ForgeJob = read_job(&request).map_err(NoAnswer::Failed)?;
         if !self.allows(&job.address) {
             return Err(NoAnswer::Failed(format!(
                 "this worker does not work on {}; start it with --runs and an address above it",
@@ -133,23 +135,14 @@ impl ForgeWorker {
         let ended = command.run(&self.cancel, &mut |_| {}).await.map_err(|e| e.to_string())?;
         let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
         match ended.status {
-            Status::Exited(status) => Ok(JobEnd { status: u8::try_from(status).unwrap_or(u8::MAX), errors }),
+            Status::Exited(status) => Ok(JobEnd {
+                status: u8::try_from(status).unwrap_or(u8::MAX),
+                outcome: String::from_utf8_lossy(&ended.stdout).trim().to_owned(),
+                errors,
+            }),
             other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
         }
     }
-}
-
-/// The version is read first: another one may have other fields.
-fn read_job(request: &[u8]) -> Result<ForgeJob, String> {
-    #[derive(Deserialize)]
-    struct Version {
-        tlaforge: String,
-    }
-    let Version { tlaforge } = serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge: {e}"))?;
-    if tlaforge != VERSION {
-        return Err(format!("this worker has tlaforge {VERSION}, and the job is of {tlaforge}"));
-    }
-    serde_json::from_slice(request).map_err(|e| format!("not a job of tlaforge {VERSION}: {e}"))
 }
 
 /// The process of one run, which only a worker starts.
@@ -167,7 +160,7 @@ pub(super) struct ForgeJobArgs {
 pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     let mut request = Vec::new();
     std::io::stdin().lock().read_to_end(&mut request).fails(Exit::Usage)?;
-    let job = read_job(&request).map_err(Failure::usage)?;
+    let job: ForgeJob = read_job(&request).map_err(Failure::usage)?;
     let address = job.address.clone();
     let place = RunPlace::at(&address, args.cache.as_deref())?;
     place.update()?;
@@ -186,6 +179,7 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
             let view = run.view();
             refuse_other_job(&job, &view)?;
             if has_ended(&view) {
+                print_outcome(&view);
                 return Ok(exit_of(&view, place.folder()));
             }
             // The libraries of the worker that began it are in the journal; this one has its own.
@@ -203,7 +197,16 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     nodes.context.caller.flush_limits().await;
     finished?;
     pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+    print_outcome(&run.view());
     Ok(if prepared.contradictions.has_any() { Exit::Defect } else { exit_of(&run.view(), place.folder()) })
+}
+
+/// One line for the answer of the job.
+fn print_outcome(view: &RunView) {
+    let stopped = view.finished.as_ref().filter(|finished| finished.outcome == Outcome::Stopped);
+    let why =
+        stopped.and_then(|finished| finished.why.lines().next()).map_or_else(String::new, |why| format!(": {why}"));
+    print_result(&format!("{}{why}\n", heading(view)));
 }
 
 async fn begin(

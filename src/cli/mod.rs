@@ -48,6 +48,8 @@ mod fleet_runs;
 #[cfg(feature = "restate")]
 mod fleet_search;
 #[cfg(feature = "restate")]
+mod fleet_status;
+#[cfg(feature = "restate")]
 mod fleet_tools;
 mod forge;
 mod forge_again;

@@ -1,4 +1,4 @@
-//! `tlaforge watch`: a page on loopback that shows a run while it goes on. Writes nothing to the run folder.
+//! `tlaforge watch`: a page on loopback that shows a run while it goes on, or a fleet. Writes nothing to the run folder.
 
 use std::path::PathBuf;
 
@@ -18,12 +18,19 @@ pub(super) struct WatchArgs {
     /// Run to show: its folder, or its address in a shared store.
     #[arg(default_value = "specs", add = run_folders())]
     pub folder: PathBuf,
+    /// Show the fleet of this Restate server instead of a run: its runs, keys and workers. The address of its admin API, such as
+    /// `http://127.0.0.1:9070`.
+    #[arg(long, value_name = "URL", conflicts_with = "folder")]
+    pub engine: Option<String>,
     /// Port on this machine, or 0 for any free one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
 }
 
 pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
+    if let Some(engine) = &args.engine {
+        return watch_fleet(engine, args.port).await;
+    }
     let place = RunPlace::find_existing(&args.folder)?;
     let folder = place.folder().to_owned();
     let _following = place.follow();
@@ -32,4 +39,29 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
     print_result(&format!("{}\n", server.address()));
     cancel_on_signals().cancelled().await;
     Ok(Exit::Ok)
+}
+
+#[cfg(feature = "restate")]
+async fn watch_fleet(engine: &str, port: u16) -> Result<Exit, Failure> {
+    use super::fleet::parse_address;
+    use super::fleet_status::FleetReader;
+    use super::live::WatchedFleet;
+
+    let engine = parse_address(engine)?;
+    let fleet = WatchedFleet::new(engine.to_string());
+    let reader = FleetReader::new(engine)?;
+    let server = LiveServer::serve(Box::new(fleet.clone()), port)?;
+    print_result(&format!("{}\n", server.address()));
+    let cancel = cancel_on_signals();
+    tokio::select! {
+        () = cancel.cancelled() => {}
+        () = fleet.follow(reader) => {}
+    }
+    Ok(Exit::Ok)
+}
+
+#[cfg(not(feature = "restate"))]
+#[expect(clippy::unused_async, reason = "as in a build with the feature")]
+async fn watch_fleet(_: &str, _: u16) -> Result<Exit, Failure> {
+    Err(super::engine::missing_feature("--engine"))
 }

@@ -61,7 +61,7 @@ pub use next_step::answer_commands;
 pub use objective::{objective_json, step_words};
 pub use page::{
     AuditSource, CheckSource, Html, LivePage, PAGE_MARK, Page, RunSource, Section, Tone, audit_page, check_page,
-    cited_states, eval_page, live_page, mutation_page, render, run_page, witness_request,
+    cited_states, eval_page, fleet_page, live_page, mutation_page, render, run_page, witness_request,
 };
 pub use progress::progress_line;
 pub use reason::plain_reason;

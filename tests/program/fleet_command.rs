@@ -37,6 +37,25 @@ fn no_engine_is_an_error_that_says_where_it_was_looked_for() {
     done.expect(2).says(&["\"a/b\" is not the name of a key"]);
 }
 
+#[cfg(feature = "restate")]
+#[test]
+fn an_engine_that_answers_no_or_nonsense_is_an_error_that_repeats_its_answer() {
+    use crate::support::model_server::{ModelServer, Reply};
+
+    let no_time = r#"{"rows": []}"#;
+    for (code, body, why) in [
+        (200, "<html>welcome</html>", "status 200: <html>welcome</html>"),
+        (403, "not for you", "status 403: not for you"),
+        (500, r#"{"message": "out of memory"}"#, "status 500: out of memory"),
+        (200, r#"{"rows": [{"now": "today"}]}"#, "this is not the admin address of a Restate server"),
+        (200, no_time, "the engine does not say what time it is"),
+    ] {
+        let engine = ModelServer::start(move |_| Reply::status(code, body));
+        let done = fleet(&["status", "--engine", &engine.url()]);
+        done.expect(4).says(&["cannot read the state of the engine", why]);
+    }
+}
+
 #[cfg(not(feature = "restate"))]
 #[test]
 fn a_build_without_the_feature_says_how_to_get_it() {

@@ -9,20 +9,35 @@ use crate::support::handoff::Waiting;
 use crate::support::{Bench, Done};
 use serde_json::Value;
 
-/// `tlaforge watch` of the run in `specs`.
-struct Watch {
+/// `tlaforge watch`.
+pub(crate) struct Watch {
     child: Child,
     host: String,
     token: String,
 }
 
 impl Watch {
+    /// Of the run in `specs`.
     fn start(bench: &Bench) -> Self {
-        let mut child = bench.command(&["watch", "specs"]).stdout(Stdio::piped()).spawn().unwrap();
+        Self::start_with(bench, &["watch", "specs"])
+    }
+
+    pub(crate) fn start_with(bench: &Bench, args: &[&str]) -> Self {
+        let mut child = bench.command(args).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let (host, token) = parts(&line);
         Self { child, host, token }
+    }
+
+    #[cfg(feature = "restate")]
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}/{}/", self.host, self.token)
+    }
+
+    #[cfg(feature = "restate")]
+    pub(crate) fn events(&self) -> BufReader<TcpStream> {
+        self.connect("GET", &format!("/{}/events", self.token), &[("Host", &self.host)])
     }
 
     fn connect(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
@@ -30,7 +45,7 @@ impl Watch {
     }
 
     /// Status and body of the answer to a request below the token.
-    fn ask(&self, method: &str, page: &str, headers: &[(&str, &str)]) -> (u16, String) {
+    pub(crate) fn ask(&self, method: &str, page: &str, headers: &[(&str, &str)]) -> (u16, String) {
         let own = [("Host", self.host.as_str())];
         let headers =
             if headers.iter().any(|(name, _)| *name == "Host") { headers.to_vec() } else { [&own, headers].concat() };
@@ -71,7 +86,7 @@ fn answer(mut stream: BufReader<TcpStream>) -> (u16, String) {
 }
 
 /// The next status of a stream of events.
-fn status(events: &mut impl std::io::BufRead) -> Value {
+pub(crate) fn status(events: &mut impl std::io::BufRead) -> Value {
     loop {
         let mut line = String::new();
         assert!(events.read_line(&mut line).unwrap() > 0, "the stream has ended");
@@ -275,4 +290,9 @@ fn what_cannot_be_watched_is_said() {
     let _run = Waiting::start(&bench, &RUN);
     bench.run(&["watch", "specs", "--port", &port]).expect(4).says(&["cannot serve the live page", &port, "--port"]);
     bench.run(&["watch", "specs", "--port", "65536"]).expect(2).says(&["--port"]);
+    bench.run(&["watch", "specs", "--engine", "http://127.0.0.1:9"]).expect(2).says(&["--engine"]);
+    #[cfg(feature = "restate")]
+    bench.run(&["watch", "--engine", "nowhere"]).expect(2).says(&["\"nowhere\" is not an address of an engine"]);
+    #[cfg(not(feature = "restate"))]
+    bench.run(&["watch", "--engine", "http://127.0.0.1:9"]).expect(2).says(&["--features restate"]);
 }

@@ -68,6 +68,11 @@ impl RestateServer {
     /// Kills it, and starts it on the same folder.
     pub fn restart(&mut self) {
         self.kill();
+        self.start_again();
+    }
+
+    /// Starts it on the same folder after it was killed.
+    pub fn start_again(&mut self) {
         self.child = Self::spawn(&self.folder);
     }
 

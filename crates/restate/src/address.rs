@@ -53,6 +53,13 @@ impl EngineAddress {
         format!("{self}{path}")
     }
 
+    /// The address with these segments of a path, in which any character is allowed.
+    pub(crate) fn join_segments<'a>(&self, segments: impl Iterator<Item = &'a str>) -> Url {
+        let mut url = self.0.clone();
+        url.path_segments_mut().expect("it has a host").pop_if_empty().extend(segments);
+        url
+    }
+
     /// A client of HTTP for requests to this address.
     pub(crate) fn http_client(&self) -> Result<Client, reqwest::Error> {
         // reqwest takes the TLS provider of the process; a second call has no effect.

@@ -109,7 +109,7 @@ impl Client {
     }
 
     /// The JSON that a worker answers to this request. Nobody else may know `key`: requests with the same key get the same answer
-    /// for a day. `object` is the key of a virtual object, a part of a URL; at most one of its jobs runs at a time.
+    /// for a day. `object` is the key of a virtual object; at most one of its jobs runs at a time.
     pub async fn call(&self, object: Option<&str>, key: &str, request: &[u8]) -> Result<Box<RawValue>, CallError> {
         if request.len() > MAX_MESSAGE_BYTES {
             return Err(CallError::TooLarge { bytes: request.len() });
@@ -117,7 +117,7 @@ impl Client {
         let mut failures = 0;
         let mut pause = PAUSES[0];
         loop {
-            match self.attempt(object, key, request).await? {
+            match self.attempt(object, key, request, failures + 1 == ATTEMPTS).await? {
                 Attempt::Done(answer) => {
                     self.patience.end_trouble();
                     return Ok(answer);
@@ -158,7 +158,14 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, object: Option<&str>, key: &str, request: &[u8]) -> Result<Attempt, CallError> {
+    /// `is_last`: after a failure, the job is not submitted again.
+    async fn attempt(
+        &self,
+        object: Option<&str>,
+        key: &str,
+        request: &[u8],
+        is_last: bool,
+    ) -> Result<Attempt, CallError> {
         let ingress = match self.ingress.get_or_try_init(|| self.find_ingress()).await {
             Ok(ingress) => ingress,
             Err(attempt) => return Ok(attempt),
@@ -188,8 +195,8 @@ impl Client {
                         return Ok(attempt);
                     }
                     self.forget(&id);
-                    if matches!(attempt, Attempt::Failed(_)) {
-                        // Otherwise the same key gets the same failure for a day.
+                    if matches!(attempt, Attempt::Failed(_)) && !is_last {
+                        // Otherwise the same key gets the same failure for a day. The last one stays, for a person to see.
                         let purge = self.http.patch(self.engine.join(&format!("/invocations/{id}/purge")));
                         let _ = send(purge, QUICK).await;
                     }
@@ -207,10 +214,13 @@ impl Client {
         key: &str,
         request: &[u8],
     ) -> Result<String, Attempt> {
-        let object = object.map_or_else(String::new, |object| format!("/{object}"));
         let service = service_name(self.program, &self.version, Some(self.job));
-        let path = format!("/{service}{object}/{}/send", self.job);
-        let request = self.http.post(ingress.join(&path)).header("idempotency-key", key).body(request.to_vec());
+        let segments = [Some(service.as_str()), object, Some(self.job), Some("send")];
+        let request = self
+            .http
+            .post(ingress.join_segments(segments.into_iter().flatten()))
+            .header("idempotency-key", key)
+            .body(request.to_vec());
         let request = request.header("content-type", "application/octet-stream");
         let (submitted, submitting) = (self.submitted.clone(), self.submitting.clone());
         // A task, so that it also ends if this call is dropped: otherwise the engine may have a job that is not known here, and

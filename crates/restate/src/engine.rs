@@ -1,6 +1,8 @@
 //! What an engine says about itself on its admin API.
 
 use reqwest::Client;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::address::{AddressError, EngineAddress, QUICK, Reply, SendError, send};
@@ -42,4 +44,22 @@ pub(crate) async fn query_tables(http: &Client, admin: &EngineAddress, sql: &str
 pub(crate) fn not_restate(reply: &Reply) -> NoIngress {
     let what = format!("this is not the admin address of a Restate server: {}", reply.message());
     if reply.status >= 500 { NoIngress::NotNow(what) } else { NoIngress::Never(what) }
+}
+
+/// The rows of the answer to a query. An error says what is wrong with the engine.
+pub(crate) async fn read_rows<T: DeserializeOwned>(
+    http: &Client,
+    admin: &EngineAddress,
+    sql: &str,
+) -> Result<Vec<T>, String> {
+    #[derive(Deserialize)]
+    struct Rows<T> {
+        rows: Vec<T>,
+    }
+    let reply = query_tables(http, admin, sql).await.map_err(|error| error.unreachable())?;
+    if !reply.is_success() {
+        return Err(not_restate(&reply).into_words());
+    }
+    let Rows { rows } = serde_json::from_slice(&reply.body).map_err(|_| not_restate(&reply).into_words())?;
+    Ok(rows)
 }

@@ -5,6 +5,7 @@ mod address;
 mod client;
 mod engine;
 mod job;
+mod jobs;
 mod limits;
 mod patience;
 mod worker;
@@ -12,9 +13,10 @@ mod worker;
 pub use address::{AddressError, EngineAddress};
 pub use client::Client;
 pub use job::MAX_MESSAGE_BYTES;
+pub use jobs::{Deployment, JobCount, JobReader, JobState, ObjectJob};
 pub use limits::{
-    Admission, Change, JobCount, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse,
-    TICK, count_jobs,
+    Admission, Change, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse,
+    RunRequests, TICK,
 };
 pub use patience::CallError;
 pub use worker::{Job, JobFuture, NoAnswer, Worker, WorkerError};

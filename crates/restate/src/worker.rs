@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::address::{EngineAddress, QUICK, Reply, send};
-use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
+use crate::job::{Answer, BUSY, ENDING, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
 use crate::limits::limits_service;
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
@@ -30,8 +30,6 @@ const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// The engine would pause a job after 70 attempts; a client that still waits for it ends it instead.
 const RETRY_ATTEMPTS: u64 = 1_000_000;
-/// Time that a job of an object waits for its turn; then the engine sends it again, perhaps to another worker.
-const OBJECT_TURN: Duration = Duration::from_millis(50);
 /// Time for the answers of the last jobs after SIGTERM.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Time between two signs of life on a connection, and time to answer one.
@@ -281,7 +279,7 @@ impl restate_sdk::service::Service for Dispatcher {
 
 /// An error, and not an answer: the engine sends the job to another worker.
 fn given_back() -> HandlerError {
-    HandlerError::from("this worker is ending")
+    HandlerError::from(ENDING)
 }
 
 fn answer(result: Result<String, String>) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Serves the live page on loopback: the page, its events (server-sent), the report, and a button that stops the run.
+//! Serves a live page on loopback: the page, its events (server-sent) and, of a run, the report and a button that stops it.
 //!
 //! The address holds a random token, so that other users and web pages of this machine cannot find it. Requests of other
 //! origins and for other hosts are refused, which prevents DNS rebinding.
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use futures_util::stream;
@@ -22,16 +22,14 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use super::followed_run::FollowedRun;
-use super::status::Status;
+use super::live_run::LiveRun;
+use super::subject::{Subject, Update};
 use super::watched_run::WatchedRun;
 use crate::cli::failure::Failure;
-use crate::cli::page::page_of_run;
 use crate::exit::Exit;
 use crate::process::Cancel;
-use crate::report::live_page;
 
-/// How often the journal is looked at.
+/// How often a stream looks for something new.
 const INTERVAL: Duration = Duration::from_millis(500);
 /// Connections at once. A page needs three.
 const MAX_CONNECTIONS: usize = 32;
@@ -48,10 +46,7 @@ pub(in crate::cli) struct LiveServer {
 }
 
 struct Service {
-    run: WatchedRun,
-    followed: Mutex<FollowedRun>,
-    /// The last report, with the version of the run that it shows. Locked while a report is made: one at a time.
-    report: Mutex<Option<(u64, Bytes)>>,
+    subject: Box<dyn Subject>,
     /// `127.0.0.1:PORT` and `localhost:PORT`.
     hosts: [String; 2],
     token: String,
@@ -63,8 +58,12 @@ struct Service {
 }
 
 impl LiveServer {
-    /// Starts to serve `run`; port 0 is any free one.
+    /// Starts to serve the page of a run; port 0 is any free one.
     pub(in crate::cli) fn start(run: WatchedRun, port: u16) -> Result<Self, Failure> {
+        Self::serve(Box::new(LiveRun::new(run)), port)
+    }
+
+    pub(in crate::cli) fn serve(subject: Box<dyn Subject>, port: u16) -> Result<Self, Failure> {
         let failed = |what: &str, error: &std::io::Error| {
             Failure::new(
                 Exit::Tool,
@@ -87,9 +86,7 @@ impl LiveServer {
                 };
                 let port = listener.local_addr().map_or(port, |address| address.port());
                 let service = Arc::new(Service {
-                    followed: Mutex::new(FollowedRun::new(&run)),
-                    report: Mutex::new(None),
-                    run,
+                    subject,
                     hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
                     token,
                     connections: AtomicUsize::new(0),
@@ -178,26 +175,28 @@ impl Service {
         };
         match (request.method(), page) {
             (&Method::GET, "/") => {
-                let page = live_page(&self.run.folder().display().to_string());
+                let page = self.subject.page();
                 html(page.text, &page.policy)
             }
             (&Method::GET, "/report") => {
                 let service = self.clone();
                 // In another thread, because a report can take seconds.
-                match tokio::task::spawn_blocking(move || service.report()).await {
+                match tokio::task::spawn_blocking(move || service.subject.report()).await {
+                    Ok(None) => no_page(),
                     // Its own policy is part of the page.
-                    Ok(Ok(text)) => html(text, "frame-ancestors 'self'"),
-                    Ok(Err(why)) => plain(StatusCode::INTERNAL_SERVER_ERROR, &why),
+                    Ok(Some(Ok(text))) => html(text, "frame-ancestors 'self'"),
+                    Ok(Some(Err(why))) => plain(StatusCode::INTERNAL_SERVER_ERROR, &why),
                     Err(why) => plain(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string()),
                 }
             }
             (&Method::GET, "/events") => self.events(),
-            (&Method::POST, "/stop") => match (self.run.stop)() {
-                Ok(()) => plain(StatusCode::OK, "The run is stopping."),
-                Err(why) => plain(StatusCode::CONFLICT, &why),
+            (&Method::POST, "/stop") => match self.subject.stop() {
+                None => no_page(),
+                Some(Ok(())) => plain(StatusCode::OK, "The run is stopping."),
+                Some(Err(why)) => plain(StatusCode::CONFLICT, &why),
             },
             (_, "/" | "/report" | "/events" | "/stop") => plain(StatusCode::METHOD_NOT_ALLOWED, "no such request"),
-            _ => plain(StatusCode::NOT_FOUND, "no such page"),
+            _ => no_page(),
         }
     }
 
@@ -217,26 +216,7 @@ impl Service {
         }
     }
 
-    fn followed(&self) -> MutexGuard<'_, FollowedRun> {
-        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn report(&self) -> Result<Bytes, String> {
-        let mut last = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = self.followed().snapshot(&self.run)?;
-        if let Some((version, text)) = last.as_ref()
-            && *version == snapshot.version
-        {
-            return Ok(text.clone());
-        }
-        let page =
-            page_of_run(self.run.folder(), &snapshot.view, &snapshot.entries).map_err(|failure| failure.message)?;
-        let text = Bytes::from(page.html());
-        *last = Some((snapshot.version, text.clone()));
-        Ok(text)
-    }
-
-    /// The status, and again whenever it has changed. The stream ends with the run.
+    /// What the page shows, and again whenever it has changed. The stream ends with the last change.
     fn events(self: &Arc<Self>) -> Response<Body> {
         let events = EventStream { service: self.clone(), sent: None };
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -252,21 +232,21 @@ impl Service {
 /// One open stream of events.
 struct EventStream {
     service: Arc<Service>,
-    sent: Option<Status>,
+    sent: Option<Update>,
 }
 
 impl EventStream {
     /// The next event to send; `None` after the outcome was sent.
     async fn next(&mut self) -> Option<String> {
-        if self.sent.as_ref().is_some_and(Status::is_finished) {
+        if self.sent.as_ref().is_some_and(|sent| sent.is_last) {
             return None;
         }
         loop {
-            let status = self.service.followed().status(&self.service.run);
-            if self.sent.as_ref() != Some(&status) {
-                let data = serde_json::to_string(&status).unwrap_or_default();
-                self.sent = Some(status);
-                return Some(format!("data: {data}\n\n"));
+            let update = self.service.subject.update();
+            if self.sent.as_ref() != Some(&update) {
+                let event = format!("data: {}\n\n", update.json);
+                self.sent = Some(update);
+                return Some(event);
             }
             tokio::time::sleep(INTERVAL).await;
         }
@@ -285,6 +265,10 @@ fn html(text: impl Into<Bytes>, policy: &str) -> Response<Body> {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
+}
+
+fn no_page() -> Response<Body> {
+    plain(StatusCode::NOT_FOUND, "no such page")
 }
 
 fn plain(status: StatusCode, text: &str) -> Response<Body> {

@@ -28,6 +28,7 @@ templates![
     "course",
     "facts",
     "findings",
+    "fleet",
     "frame",
     "grounds",
     "killers",

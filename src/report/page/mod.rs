@@ -34,7 +34,7 @@ pub use audit_source::{AuditSource, cited_states};
 pub use check_page::{CheckSource, check_page};
 pub use eval_page::eval_page;
 pub use frame::{Html, PAGE_MARK, Page, Section, Tone, render};
-pub use live::{LivePage, live_page};
+pub use live::{LivePage, fleet_page, live_page};
 pub use mutation_page::mutation_page;
 pub use run_context::RunSource;
 pub use run_page::run_page;

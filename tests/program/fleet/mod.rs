@@ -2,6 +2,7 @@
 
 mod runs;
 mod search;
+mod status;
 
 use std::fs::File;
 use std::net::SocketAddr;

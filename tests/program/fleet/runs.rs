@@ -12,10 +12,10 @@ use crate::support::counter::{DOC, answers};
 use crate::support::model_server::{ModelServer, Reply, Seen};
 use crate::support::waiting::wait_until;
 
-const SETS: [&str; 4] = ["a", "b", "c", "d"];
+pub(super) const SETS: [&str; 4] = ["a", "b", "c", "d"];
 
 /// A `forge-all`, killed when it is dropped.
-struct Client(Child);
+pub(super) struct Client(pub(super) Child);
 
 impl Drop for Client {
     fn drop(&mut self) {
@@ -25,14 +25,14 @@ impl Drop for Client {
 }
 
 /// Workers that forge, and the model that they ask.
-struct Forges {
-    fleet: Fleet,
+pub(super) struct Forges {
+    pub(super) fleet: Fleet,
     model: ModelServer,
     sets: Vec<String>,
 }
 
 impl Forges {
-    fn start(script: impl FnMut(&Seen) -> Reply + Send + 'static) -> Self {
+    pub(super) fn start(script: impl FnMut(&Seen) -> Reply + Send + 'static) -> Self {
         Self::start_with(script, SETS.map(str::to_owned).to_vec())
     }
 
@@ -47,16 +47,16 @@ impl Forges {
         Self { fleet, model, sets }
     }
 
-    fn runs(&self) -> String {
+    pub(super) fn runs(&self) -> String {
         format!("file://{}", self.fleet.bench.path("store/runs").display())
     }
 
-    fn worker(&self, number: u32) -> WorkerProcess {
+    pub(super) fn worker(&self, number: u32) -> WorkerProcess {
         let cache = self.fleet.bench.path(&format!("cache-{number}"));
         self.fleet.worker_with(number, &["--runs", &self.runs(), "--cache", cache.to_str().unwrap()])
     }
 
-    fn command(&self, out: &str, more: &[&str]) -> Command {
+    pub(super) fn command(&self, out: &str, more: &[&str]) -> Command {
         let args = ["forge-all", "sets", "--provider", "anthropic", "--model", "claude-sonnet-4-5", "--mutants", "off"];
         let more = &[more, &["--blind-reading", "off"][..]].concat();
         self.fleet.bench.command(&[&args, &["--out", out][..], more].concat())
@@ -70,7 +70,7 @@ impl Forges {
         command
     }
 
-    fn begin_remote(&self) -> Client {
+    pub(super) fn begin_remote(&self) -> Client {
         Client(self.remote(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
@@ -97,7 +97,7 @@ impl Forges {
 }
 
 /// The model answers at once, but its answer to the request with this number waits for a file.
-fn answer_waits(number: usize, go: PathBuf) -> impl FnMut(&Seen) -> Reply + Send + 'static {
+pub(super) fn answer_waits(number: usize, go: PathBuf) -> impl FnMut(&Seen) -> Reply + Send + 'static {
     let mut seen_before = 0;
     move |seen| {
         seen_before += 1;

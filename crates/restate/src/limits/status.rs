@@ -1,6 +1,6 @@
 //! The limits and the use of each key, read from the tables of the engine. No worker is needed for this.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::decision::State;
 use super::messages::{Limits, RequestUse};
 use super::names::limits_service_name;
 use crate::address::EngineAddress;
-use crate::engine::{not_restate, query_tables};
+use crate::engine::read_rows;
 
 /// The name under which an object keeps its state.
 pub(super) const STATE: &str = "state";
@@ -39,6 +39,16 @@ pub struct LimitsStatus {
     pub stopped: Option<String>,
     /// Seconds until it closes; `None` if only a person can close it.
     pub stopped_seconds: Option<u64>,
+    /// Requests of each run.
+    #[serde(skip)]
+    pub requests: BTreeMap<String, RunRequests>,
+}
+
+/// Requests of one run with one key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct RunRequests {
+    pub under_way: u64,
+    pub waiting: u64,
 }
 
 impl LimitsStatus {
@@ -50,6 +60,13 @@ impl LimitsStatus {
             })
         };
         let breaker = state.breaker.as_ref();
+        let mut requests: BTreeMap<String, RunRequests> = BTreeMap::new();
+        for running in state.running.values() {
+            requests.entry(running.run.clone()).or_default().under_way += 1;
+        }
+        for waiting in state.waiting.values() {
+            requests.entry(waiting.run.clone()).or_default().waiting += 1;
+        }
         Self {
             key,
             limits: state.limits.unwrap_or_default(),
@@ -64,6 +81,7 @@ impl LimitsStatus {
             tokens_last_minute: state.minute.iter().map(|slot| slot.tokens).sum(),
             stopped: breaker.map(|breaker| breaker.why.clone()),
             stopped_seconds: breaker.and_then(|breaker| Some(breaker.until?.saturating_sub(state.now))),
+            requests,
         }
     }
 
@@ -78,7 +96,8 @@ impl LimitsStatus {
         let sql =
             format!("SELECT service_key, value_utf8 FROM state WHERE service_name = '{service}' AND key = '{STATE}'");
         let mut all = Vec::new();
-        for Row { service_key, value_utf8 } in read_rows(engine, &sql).await? {
+        let http = engine.http_client().map_err(|e| format!("cannot start a client of HTTP: {e}"))?;
+        for Row { service_key, value_utf8 } in read_rows(&http, engine, &sql).await? {
             let state = serde_json::from_str(&value_utf8)
                 .map_err(|e| format!("the state of {service_key} is not one of this version: {e}"))?;
             all.push(Self::of(service_key, &state));
@@ -86,36 +105,4 @@ impl LimitsStatus {
         all.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(all)
     }
-}
-
-/// How many jobs of a service are in a state such as `running`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JobCount {
-    pub service: String,
-    pub status: String,
-    pub jobs: u64,
-}
-
-/// The jobs of a program that have not ended, by service and status; without the messages of limits.
-pub async fn count_jobs(program: &str, engine: &EngineAddress) -> Result<Vec<JobCount>, String> {
-    let sql = format!(
-        "SELECT target_service_name AS service, status, COUNT(*) AS jobs FROM sys_invocation \
-         WHERE target_service_name LIKE '{program}-%' AND status <> 'completed' \
-         GROUP BY target_service_name, status ORDER BY target_service_name, status"
-    );
-    read_rows(engine, &sql).await
-}
-
-async fn read_rows<T: serde::de::DeserializeOwned>(engine: &EngineAddress, sql: &str) -> Result<Vec<T>, String> {
-    #[derive(Deserialize)]
-    struct Rows<T> {
-        rows: Vec<T>,
-    }
-    let http = engine.http_client().map_err(|e| format!("cannot start a client of HTTP: {e}"))?;
-    let reply = query_tables(&http, engine, sql).await.map_err(|error| error.unreachable())?;
-    if !reply.is_success() {
-        return Err(not_restate(&reply).into_words());
-    }
-    let Rows { rows } = serde_json::from_slice(&reply.body).map_err(|_| not_restate(&reply).into_words())?;
-    Ok(rows)
 }

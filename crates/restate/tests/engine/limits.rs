@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tlaforge_restate::{
-    Admission, CallError, Change, EngineAddress, Job, JobFuture, Limits, LimitsChange, LimitsClient, LimitsStatus,
-    NoAnswer, QuotaError, RequestUse, count_jobs,
+    Admission, CallError, Change, EngineAddress, Job, JobFuture, JobReader, Limits, LimitsChange, LimitsClient,
+    LimitsStatus, NoAnswer, QuotaError, RequestUse,
 };
 
 use super::restate::RestateServer;
@@ -135,7 +135,7 @@ fn a_hundred_callers_keep_to_a_rate_while_a_worker_and_the_server_are_killed() {
         let end = status(&server).await.unwrap();
         assert_eq!((end.spent.cost_usd, end.spent.tokens), (12.5, 10_000));
         assert_eq!((end.under_way, end.waiting, end.unreported), (0, 0, 0));
-        assert_eq!(count_jobs("test", &engine).await.unwrap(), []);
+        assert_eq!(JobReader::new("test", engine.clone()).unwrap().count().await.unwrap(), []);
     });
 }
 
