@@ -12,10 +12,10 @@ use crate::support::counter::{DOC, answers};
 use crate::support::model_server::{ModelServer, Reply, Seen};
 use crate::support::waiting::wait_until;
 
-const SETS: [&str; 4] = ["a", "b", "c", "d"];
+pub(super) const SETS: [&str; 4] = ["a", "b", "c", "d"];
 
 /// A `forge-all`, killed when it is dropped.
-struct Client(Child);
+pub(super) struct Client(pub(super) Child);
 
 impl Drop for Client {
     fn drop(&mut self) {
@@ -25,9 +25,9 @@ impl Drop for Client {
 }
 
 /// Workers that forge, and the model that they ask.
-struct Forges {
-    fleet: Fleet,
-    model: ModelServer,
+pub(super) struct Forges {
+    pub(super) fleet: Fleet,
+    pub(super) model: ModelServer,
     sets: Vec<String>,
 }
 
@@ -37,7 +37,14 @@ impl Forges {
     }
 
     fn start_with(script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
-        let mut fleet = Fleet::start();
+        Self::on(Fleet::start(), script, sets)
+    }
+
+    pub(super) fn on(
+        mut fleet: Fleet,
+        script: impl FnMut(&Seen) -> Reply + Send + 'static,
+        sets: Vec<String>,
+    ) -> Self {
         let model = ModelServer::start(script);
         for set in &sets {
             fleet.bench.write(&format!("sets/{set}/counter.md"), DOC);
@@ -47,35 +54,41 @@ impl Forges {
         Self { fleet, model, sets }
     }
 
-    fn runs(&self) -> String {
+    pub(super) fn runs(&self) -> String {
         format!("file://{}", self.fleet.bench.path("store/runs").display())
     }
 
-    fn worker(&self, number: u32) -> WorkerProcess {
-        let cache = self.fleet.bench.path(&format!("cache-{number}"));
-        self.fleet.worker_with(number, &["--runs", &self.runs(), "--cache", cache.to_str().unwrap()])
+    pub(super) fn worker(&self, number: u32) -> WorkerProcess {
+        self.worker_in(number, &[], &[])
     }
 
-    fn command(&self, out: &str, more: &[&str]) -> Command {
+    pub(super) fn worker_in(&self, number: u32, more: &[&str], variables: &[(&str, &str)]) -> WorkerProcess {
+        let cache = self.fleet.bench.path(&format!("cache-{number}"));
+        let (runs, cache) = (self.runs(), cache.to_str().unwrap());
+        let args = [&["--runs", &runs, "--cache", cache][..], more].concat();
+        self.fleet.worker_in(number, &args, variables)
+    }
+
+    pub(super) fn command(&self, out: &str, more: &[&str]) -> Command {
         let args = ["forge-all", "sets", "--provider", "anthropic", "--model", "claude-sonnet-4-5", "--mutants", "off"];
         let more = &[more, &["--blind-reading", "off"][..]].concat();
         self.fleet.bench.command(&[&args, &["--out", out][..], more].concat())
     }
 
     /// On the fleet. The key is only in the environment of the workers.
-    fn remote(&self, more: &[&str]) -> Command {
+    pub(super) fn remote(&self, more: &[&str]) -> Command {
         let (engine, runs) = (self.fleet.server.url(), self.runs());
         let mut command = self.command("remote", &[&["--engine", &engine, "--runs", &runs], more].concat());
         command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
         command
     }
 
-    fn begin_remote(&self) -> Client {
+    pub(super) fn begin_remote(&self) -> Client {
         Client(self.remote(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
     /// The results without what depends on the place and the time.
-    fn results(&self, out: &str) -> BTreeMap<String, Value> {
+    pub(super) fn results(&self, out: &str) -> BTreeMap<String, Value> {
         let read = |line: &str| {
             let mut run: Value = serde_json::from_str(line).unwrap();
             run.as_object_mut().unwrap().remove("folder");
@@ -84,7 +97,7 @@ impl Forges {
         self.fleet.bench.read(&format!("{out}/results.jsonl")).lines().map(read).collect()
     }
 
-    fn assert_same_as_local(&self) {
+    pub(super) fn assert_same_as_local(&self) {
         for set in &self.sets {
             let read = |out: &str, file: &str| self.fleet.bench.read(&format!("{out}/{set}/{file}"));
             for file in ["Spec.tla", "Spec.cfg", "informal_spec.md"] {
