@@ -40,11 +40,7 @@ impl Forges {
         Self::on(Fleet::start(), script, sets)
     }
 
-    pub(super) fn on(
-        mut fleet: Fleet,
-        script: impl FnMut(&Seen) -> Reply + Send + 'static,
-        sets: Vec<String>,
-    ) -> Self {
+    pub(super) fn on(mut fleet: Fleet, script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
         let model = ModelServer::start(script);
         for set in &sets {
             fleet.bench.write(&format!("sets/{set}/counter.md"), DOC);
