@@ -294,22 +294,24 @@ fn a_worker_with_other_tools_does_not_continue_a_run() {
     let case = Case::on(Fleet::start(), &["a"], move |_, seen, reply| {
         if seen.system().contains("You review") { reply.once(may_answer.clone()) } else { reply }
     });
-    let first = case.forges.worker(1);
+    let java = [("JAVA_HOME", java_home().to_str().unwrap())];
+    let with_tlc =
+        |number| case.forges.worker_in(number, &["--checker", "tlc", "--tla-tools", jar().to_str().unwrap()], &java);
+    let first = with_tlc(1);
     let mut client = case.begin();
     let asks_for_review = || case.forges.model.posts().last().is_some_and(|seen| seen.system().contains("You review"));
     wait_until("the worker asks for the review", || case.sent() > 0 && asks_for_review());
     let sent = case.sent();
     first.kill();
     go.store(true, Ordering::SeqCst);
-    let java = [("JAVA_HOME", java_home().to_str().unwrap())];
-    let second = case.forges.worker_in(2, &["--checker", "tlc", "--tla-tools", jar().to_str().unwrap()], &java);
+    let embedded = case.forges.worker_in(2, &["--checker", "embedded"], &[]);
     assert_eq!(client.0.wait().unwrap().code(), Some(4));
     let log = case.forges.fleet.bench.read("client.log");
-    assert!(log.contains("1 stopped") && log.contains("its last check was made by") && log.contains("TLC2"), "{log}");
+    assert!(log.contains("1 stopped") && log.contains("its last check was made by TLC2"), "{log}");
     assert_eq!(case.sent(), sent);
-    second.kill();
+    embedded.kill();
 
-    let _third = case.forges.worker(3);
+    let _third = with_tlc(3);
     done(case.forges.remote(&[])).expect(0).prints(&["1 approved"]);
     assert_eq!(case.sent(), case.requests + 1);
     case.forges.fleet.bench.run(&["audit", "remote/a", "--policy", "default"]).expect(0);
