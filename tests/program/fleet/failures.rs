@@ -151,7 +151,7 @@ fn a_limit_of_money_stops_the_runs_and_no_answer_is_paid_twice() {
     case.limits(&["--max-cost", "1.5"]);
     let stopped = done(case.forges.remote(&[])).expect(3);
     stopped.prints(&["their limit is $1.5", "`tlaforge fleet limits --max-cost`", "stopped"]);
-    let spent = |answers: usize| format!("{:.2}", 0.18 * answers as f64);
+    let spent = |answers: usize| format!("{}.{:02}", 18 * answers / 100, 18 * answers % 100);
     let paid = case.sent();
     assert!(paid > 0 && paid < case.requests, "{paid}");
     let status = case.status();
@@ -239,7 +239,9 @@ fn wrong_clocks_of_workers_change_nothing() {
     assert_eq!(case.sent(), case.requests);
     let status = case.status();
     assert_eq!((&status["under_way"], &status["unreported"]), (&0.into(), &0.into()));
-    assert!((status["spent"]["cost_usd"].as_f64().unwrap() - 0.00045 * case.requests as f64).abs() < 1e-9, "{status}");
+    // $0.00045 for each answer.
+    let spent = format!("{:.5}", status["spent"]["cost_usd"].as_f64().unwrap());
+    assert_eq!(spent, format!("0.{:05}", 45 * case.requests), "{status}");
     let bench = &case.forges.fleet.bench;
     for set in SETS {
         bench.run(&["report", &format!("remote/{set}")]).expect(0);
