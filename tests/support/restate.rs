@@ -125,10 +125,13 @@ impl Route {
     }
 }
 
+/// The workers that are known so far.
+type Routes = Arc<Mutex<Vec<Arc<Route>>>>;
+
 /// Gives each connection to the next worker that accepts it.
 pub struct LoadBalancer {
     address: SocketAddr,
-    workers: Arc<Mutex<Vec<Arc<Route>>>>,
+    workers: Routes,
     ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -137,7 +140,7 @@ impl LoadBalancer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (workers, ending): (Arc<Mutex<Vec<Arc<Route>>>>, Arc<AtomicBool>) = (Arc::default(), Arc::default());
+        let (workers, ending): (Routes, Arc<AtomicBool>) = (Arc::default(), Arc::default());
         let (own_workers, own_ending) = (workers.clone(), ending.clone());
         let thread = std::thread::spawn(move || {
             for (turn, client) in listener.incoming().enumerate() {

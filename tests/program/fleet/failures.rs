@@ -254,8 +254,8 @@ fn wrong_clocks_of_workers_change_nothing() {
 #[test]
 fn the_late_results_of_a_partitioned_worker_change_nothing() {
     let (go, may_answer) = switch();
-    // A connection without an answer ends after two seconds.
-    let fleet = Fleet::start_with("http2-keep-alive-interval = '1s'\nhttp2-keep-alive-timeout = '1s'");
+    // A connection without an answer ends after six seconds.
+    let fleet = Fleet::start_with("http2-keep-alive-interval = '1s'\nhttp2-keep-alive-timeout = '5s'");
     let case = Case::on(fleet, &["a"], move |number, _, reply| match number {
         1 => reply.once(may_answer.clone()),
         _ => reply,
