@@ -28,7 +28,7 @@ use super::sets::find_other_setting;
 use super::settings::load_settings;
 use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
-use super::terminal::print_result;
+use super::terminal::{print_message, print_result};
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
 use crate::config::Layer;
@@ -36,11 +36,14 @@ use crate::exit::Exit;
 use crate::files;
 use crate::journal::{RunLock, Sha};
 use crate::monitor::RunObjective;
-use crate::nodes::NodeDispatcher;
-use crate::pipeline::{self, Interface, Outcome, Run, RunView, StoredFile, drive};
+use crate::nodes::{NodeContext, NodeDispatcher};
+use crate::pipeline::{
+    self, Entry, Halt, Interface, Outcome, Run, RunEvent, RunView, StopReason, StoredFile, drive,
+};
 use crate::process::{Cancel, Command, Scratch, Status};
 use crate::prompt::{Document, Documents, Skipped};
 use crate::report::heading;
+use crate::toolchain::ToolContext;
 use tlaforge_restate::{EngineAddress, Limits, NoAnswer};
 use tlaforge_store::Address;
 
@@ -49,6 +52,10 @@ pub(super) const FORGE: &str = "forge_run";
 
 /// Time for a run to stop after SIGTERM: it stops between two steps, and a call of a model under way is lost.
 const GRACE: Duration = Duration::from_secs(60);
+
+/// How often in a row a run is continued without a new event. Even a fleet that loses a worker every minute does not lose the
+/// workers of one run so often within one step.
+const MAX_RESUMED: usize = 5;
 
 /// Bytes that the process of a run may print.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -98,7 +105,7 @@ impl ForgeWorker {
         // Someone may have read or resumed the run here, and edited its files.
         let was_there = copy.folder().exists();
         copy.forget_takeover();
-        let ended = self.run_process(&request).await;
+        let ended = self.run_process(&job.address, &request).await;
         // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
         // other process has it.
         if self.cancel.is_cancelled() || copy.was_taken_over() || RunLock::is_held(copy.folder()) {
@@ -118,7 +125,7 @@ impl ForgeWorker {
             .is_ok_and(|run| run.text() == address && self.runs.iter().any(|allowed| run.is_below(allowed)))
     }
 
-    async fn run_process(&self, request: &[u8]) -> Result<JobEnd, String> {
+    async fn run_process(&self, run: &str, request: &[u8]) -> Result<JobEnd, String> {
         let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
         // The files of the folder where the worker was started, such as a settings file, are not for the runs of others.
         let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-run-").map_err(|e| e.to_string())?;
@@ -131,18 +138,26 @@ impl ForgeWorker {
         // Includes the model keys, because the process calls models. The model itself is part of the job.
         let environment = std::env::vars_os().filter(|(name, _)| name != "CLAUDE_MODEL");
         let command = environment.fold(command, |command, (name, value)| command.env(name, value));
-        let command = command.stdin(request).grace(GRACE).output_cap(MAX_OUTPUT);
-        let ended = command.run(&self.cancel, &mut |_| {}).await.map_err(|e| e.to_string())?;
+        let command = command.stdin(request).grace(GRACE).output_cap(MAX_OUTPUT).reports_error_lines();
+        // Such as that the run waits for the store: only the log of the worker shows it meanwhile.
+        let mut print = |line: &str| print_message(&format!("{run}: {line}"));
+        let ended = command.run(&self.cancel, &mut print).await.map_err(|e| e.to_string())?;
         let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
         match ended.status {
             Status::Exited(status) => Ok(JobEnd {
                 status: u8::try_from(status).unwrap_or(u8::MAX),
                 outcome: String::from_utf8_lossy(&ended.stdout).trim().to_owned(),
-                errors,
+                errors: last_error(&errors).to_owned(),
             }),
             other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
         }
     }
+}
+
+/// The error that ended a process, without what it printed before.
+fn last_error(printed: &str) -> &str {
+    let begins = |(at, _): &(usize, &str)| *at == 0 || printed.as_bytes()[at - 1] == b'\n';
+    printed.rmatch_indices("error: ").find(begins).map_or(printed, |(at, _)| &printed[at..])
 }
 
 /// The process of one run, which only a worker starts.
@@ -185,7 +200,13 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
             // The libraries of the worker that began it are in the journal; this one has its own.
             let recorded = parse_recorded_settings(&view.settings.command_line)?;
             refuse_for_workers(&Layer { library: Vec::new(), ..recorded })?;
+            if let Some(why) = why_hopeless(&run.entries()) {
+                return stop_run(&run, &place, why);
+            }
             let prepared = continue_run(&run, &table, &display, cancel).await?;
+            if let Some(why) = other_tools(&run.entries(), &prepared.context).await? {
+                return stop_run(&run, &place, why);
+            }
             (run, prepared)
         }
         None => begin(job, &place, table, &display, cancel).await?,
@@ -234,6 +255,43 @@ async fn begin(
         earlier: None,
     };
     create_run(new, &settings, display, cancel).await
+}
+
+/// Journals that the run stops before it goes on. The same command continues it.
+fn stop_run(run: &Run, place: &RunPlace, message: String) -> Result<Exit, Failure> {
+    pipeline::stop(run, &Halt { reason: StopReason::Tool, message }).map_err(|e| run_failure(&e))?;
+    Ok(exit_of(&run.view(), place.folder()))
+}
+
+/// Why another process would probably not get further: the engine sends a job again that has killed its worker, without end.
+fn why_hopeless(events: &[Entry]) -> Option<String> {
+    // A process that is told to end journals that.
+    let is_new = |event: &RunEvent| {
+        !matches!(event, RunEvent::RunResumed(_) | RunEvent::AttemptStarted(_) | RunEvent::RequestSent(_))
+    };
+    let last = events.iter().rev().take_while(|entry| !is_new(&entry.event));
+    let resumed = last.filter(|entry| entry.event.is_run_resumed()).count();
+    (resumed >= MAX_RESUMED).then(|| {
+        format!(
+            "{resumed} times in a row, a process that continued this run was killed before it journaled anything new: look for \
+             the reason in the logs of the workers, such as too little memory (--heap-mib); the same command tries again"
+        )
+    })
+}
+
+/// The difference, if the last check of the run was made by other tools than this worker has: they may judge differently.
+async fn other_tools(events: &[Entry], context: &NodeContext) -> Result<Option<String>, Failure> {
+    let checks = events.iter().rev().find_map(|entry| entry.event.try_as_check_finished_ref());
+    let Some(then) = checks.map(|check| &check.outcome.version) else { return Ok(None) };
+    let NodeContext { toolchain, limits, cancel, .. } = context;
+    let cx = ToolContext { limits, cancel, progress: &|_| {} };
+    let now = toolchain.versions(&cx).await.fails(Exit::Tool)?;
+    Ok((*then != now).then(|| {
+        format!(
+            "its last check was made by {then}, and this worker has {now}: give all workers the same tools, then the same command \
+             continues it; `tlaforge resume` with its address continues it with the tools of its machine"
+        )
+    }))
 }
 
 /// Refuses to go on with a run that another job has begun at the address.
@@ -293,6 +351,14 @@ pub(super) fn refuse_for_workers(settings: &Layer) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_error_that_ended_a_process_is_reported() {
+        for printed in ["error: no key\n  help: set it\n", "note: an error: lost\nerror: no key\n  help: set it\n"] {
+            assert_eq!(last_error(printed), "error: no key\n  help: set it\n");
+        }
+        assert_eq!(last_error("killed"), "killed");
+    }
 
     #[test]
     fn a_worker_works_only_on_runs_below_its_addresses() {

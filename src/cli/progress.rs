@@ -53,6 +53,12 @@ impl Display {
         Self { format: Format::Text, is_silent: true, bar: None, last, width, check: CheckProgress::default() }
     }
 
+    /// Whether it shows nothing.
+    #[cfg(feature = "shared-store")]
+    pub(super) fn is_silent(&self) -> bool {
+        self.is_silent
+    }
+
     /// Number of columns for traces and charts.
     pub(super) fn width(&self) -> usize {
         self.width

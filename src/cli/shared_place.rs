@@ -94,7 +94,10 @@ impl SharedPlace {
 
     pub(super) fn prepare_to_write(&self, display: &Arc<Display>) -> Result<Writing, Failure> {
         let shown = display.clone();
-        let notify: Notify = Arc::new(move |text: &str| shown.note(text));
+        let notify: Notify = Arc::new(move |text: &str| {
+            // A run inside a larger command waits for the store like any other.
+            if shown.is_silent() { print_message(&format!("note: {text}")) } else { shown.note(text) }
+        });
         let run = self.connect(notify.clone())?;
         let failed = |error: SharedStoreError| store_failure(&error);
         let lock = run.lock_working_copy().map_err(failed)?;

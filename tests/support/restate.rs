@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 /// The server; it is killed when it is dropped, and also when this process dies, because the input of its shell ends then.
@@ -95,13 +95,48 @@ impl Drop for RestateServer {
     }
 }
 
-/// Workers, each with the number of bytes that were sent to it.
-type Workers = Vec<(SocketAddr, Arc<AtomicUsize>)>;
+/// A worker behind the load balancer.
+pub struct Route {
+    address: SocketAddr,
+    /// Number of bytes that were sent to it.
+    sent: AtomicUsize,
+    held: Mutex<bool>,
+    released: Condvar,
+}
+
+impl Route {
+    pub fn sent(&self) -> usize {
+        self.sent.load(Ordering::SeqCst)
+    }
+
+    /// Keeps back everything on the connections of this worker, in both directions, also their end. New connections go to other
+    /// workers.
+    pub fn hold(&self) {
+        *self.held.lock().unwrap() = true;
+    }
+
+    /// Delivers what was kept back.
+    pub fn release(&self) {
+        *self.held.lock().unwrap() = false;
+        self.released.notify_all();
+    }
+
+    fn is_held(&self) -> bool {
+        *self.held.lock().unwrap()
+    }
+
+    fn wait_for_release(&self) {
+        let _held = self.released.wait_while(self.held.lock().unwrap(), |held| *held).unwrap();
+    }
+}
+
+/// The workers that are known so far.
+type Routes = Arc<Mutex<Vec<Arc<Route>>>>;
 
 /// Gives each connection to the next worker that accepts it.
 pub struct LoadBalancer {
     address: SocketAddr,
-    workers: Arc<Mutex<Workers>>,
+    workers: Routes,
     ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -110,22 +145,24 @@ impl LoadBalancer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (workers, ending): (Arc<Mutex<Workers>>, Arc<AtomicBool>) = (Arc::default(), Arc::default());
+        let (workers, ending): (Routes, Arc<AtomicBool>) = (Arc::default(), Arc::default());
         let (own_workers, own_ending) = (workers.clone(), ending.clone());
         let thread = std::thread::spawn(move || {
             for (turn, client) in listener.incoming().enumerate() {
                 if own_ending.load(Ordering::SeqCst) {
                     return;
                 }
-                let mut workers: Workers = own_workers.lock().unwrap().clone();
+                let mut workers = own_workers.lock().unwrap().clone();
                 if !workers.is_empty() {
                     let first = turn % workers.len();
                     workers.rotate_left(first);
                 }
-                let connected = workers.into_iter().find_map(|(to, sent)| Some((TcpStream::connect(to).ok()?, sent)));
-                if let (Ok(client), Some((worker, sent))) = (client, connected) {
-                    copy(client.try_clone().unwrap(), worker.try_clone().unwrap(), sent);
-                    copy(worker, client, Arc::default());
+                let reachable = workers.into_iter().filter(|route| !route.is_held());
+                let connected =
+                    reachable.map(|route| (TcpStream::connect(route.address), route)).find(|(to, _)| to.is_ok());
+                if let (Ok(client), Some((Ok(worker), route))) = (client, connected) {
+                    copy(client.try_clone().unwrap(), worker.try_clone().unwrap(), route.clone(), true);
+                    copy(worker, client, route, false);
                 }
             }
         });
@@ -136,11 +173,11 @@ impl LoadBalancer {
         format!("http://{}", self.address)
     }
 
-    /// The counter has the bytes that were sent to this worker.
-    pub fn add(&self, worker: SocketAddr) -> Arc<AtomicUsize> {
-        let sent = Arc::new(AtomicUsize::new(0));
-        self.workers.lock().unwrap().push((worker, sent.clone()));
-        sent
+    pub fn add(&self, worker: SocketAddr) -> Arc<Route> {
+        let (sent, held, released) = (AtomicUsize::new(0), Mutex::new(false), Condvar::new());
+        let route = Arc::new(Route { address: worker, sent, held, released });
+        self.workers.lock().unwrap().push(route.clone());
+        route
     }
 }
 
@@ -152,15 +189,19 @@ impl Drop for LoadBalancer {
     }
 }
 
-fn copy(mut from: TcpStream, mut to: TcpStream, count: Arc<AtomicUsize>) {
+fn copy(mut from: TcpStream, mut to: TcpStream, route: Arc<Route>, to_worker: bool) {
     std::thread::spawn(move || {
         let mut buffer = vec![0; 1 << 16];
         while let Ok(size @ 1..) = from.read(&mut buffer) {
-            count.fetch_add(size, Ordering::SeqCst);
+            route.wait_for_release();
+            if to_worker {
+                route.sent.fetch_add(size, Ordering::SeqCst);
+            }
             if to.write_all(&buffer[..size]).is_err() {
                 break;
             }
         }
+        route.wait_for_release();
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     });
 }

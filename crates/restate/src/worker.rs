@@ -37,6 +37,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// How long answers can be asked for again.
 const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Why a worker, this one or another one at the same address, answers the engine with an error of its identity key.
+const UNSIGNED: &str = "the worker that the engine reached does not accept its signature: it has another identity key, or \
+                        the clocks of the two differ by more than a minute";
+
 /// Why a job has no answer here.
 #[derive(Debug)]
 pub enum NoAnswer {
@@ -189,7 +193,10 @@ impl Worker {
                     Some(service) => format!("the engine did not find {service} at {deployment}"),
                 },
                 // The engine cannot reach the advertised address, perhaps not yet, or starts.
-                Ok(reply) if reply.status >= 500 => reply.message(),
+                Ok(reply) if reply.status >= 500 => match reply.message() {
+                    what if what.contains("verifying identity") => UNSIGNED.to_owned(),
+                    what => what,
+                },
                 Ok(reply) => {
                     return Err(WorkerError::Refused { engine: self.engine.clone(), what: reply.message() });
                 }

@@ -76,7 +76,8 @@ async fn settle(run: &Run, running: &mut RunningTasks<'_>) -> Result<(), RunErro
     Ok(())
 }
 
-fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
+/// Journals that a run stops, and why. It can be resumed.
+pub fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
     let (outcome, reason, why) = (Outcome::Stopped, Some(halt.reason), halt.message.clone());
     let finished = Finished { outcome, reason, why, best: None, rules: Vec::new() };
     let rev = run.view().rev;

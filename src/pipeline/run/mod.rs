@@ -18,7 +18,7 @@ pub use accepted_drift::{
 pub use attempt::Attempt;
 pub use background::{BackgroundTask, BackgroundTasks};
 pub use candidate_selection::{MAX_LEADERS, select_best, select_leaders};
-pub use driver::{drive, resume};
+pub use driver::{drive, resume, stop};
 pub(super) use finishing::Finishing;
 pub use nodes::{Halt, NodeError, NodeFuture, Nodes};
 pub use open_run::{Run, RunEnvironment, RunError, begin_branch};

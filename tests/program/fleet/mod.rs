@@ -1,5 +1,6 @@
 //! `--engine` and `tlaforge worker`, with a real Restate server: two workers behind one address.
 
+mod failures;
 mod runs;
 mod search;
 mod status;
@@ -9,13 +10,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::case::{CFG, CounterCase, PROPERTIES, STEP, counter, specs};
-use crate::support::restate::{LoadBalancer, RestateServer};
+use crate::support::restate::{LoadBalancer, RestateServer, Route};
 use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, project};
 
@@ -36,8 +36,7 @@ struct Fleet {
 /// A worker process, killed when it is dropped.
 struct WorkerProcess {
     child: Child,
-    /// Number of bytes that the server sent to it.
-    received: Arc<AtomicUsize>,
+    route: Arc<Route>,
 }
 
 impl Fleet {
@@ -64,16 +63,21 @@ impl Fleet {
         self.worker_with(number, &[])
     }
 
-    fn spawn_worker(&self, number: u32, more: &[&str]) -> Child {
+    fn spawn_worker(&self, number: u32, more: &[&str], variables: &[(&str, &str)]) -> Child {
         let log = File::create(self.bench.path(&format!("worker-{number}.log"))).unwrap();
         let (engine, advertise) = (self.server.url(), self.balancer.url());
         let args = ["worker", "--engine", &engine, "--listen", "127.0.0.1:0", "--advertise", &advertise];
-        self.bench.command(&[&args[..], &["--capacity", "1"], more].concat()).stderr(log).spawn().unwrap()
+        let mut command = self.bench.command(&[&args[..], &["--capacity", "1"], more].concat());
+        command.envs(variables.iter().copied()).stderr(log).spawn().unwrap()
     }
 
-    /// Returns when the worker is registered.
     fn worker_with(&self, number: u32, more: &[&str]) -> WorkerProcess {
-        let child = self.spawn_worker(number, more);
+        self.worker_in(number, more, &[])
+    }
+
+    /// A worker with more variables in its environment. Returns when it is registered.
+    fn worker_in(&self, number: u32, more: &[&str], variables: &[(&str, &str)]) -> WorkerProcess {
+        let child = self.spawn_worker(number, more, variables);
         let log = format!("worker-{number}.log");
         let mut address: Option<SocketAddr> = None;
         wait_until("the worker listens", || {
@@ -82,9 +86,9 @@ impl Fleet {
             address = words.map(|(address, _)| address.parse().unwrap());
             address.is_some()
         });
-        let received = self.balancer.add(address.unwrap());
+        let route = self.balancer.add(address.unwrap());
         wait_until("the worker is registered", || self.bench.read(&log).contains("registered at"));
-        WorkerProcess { child, received }
+        WorkerProcess { child, route }
     }
 
     fn mutate(&self, out: &str, more: &[&str]) -> Command {
@@ -133,7 +137,7 @@ impl Fleet {
 
 impl WorkerProcess {
     fn received(&self) -> usize {
-        self.received.load(Ordering::SeqCst)
+        self.route.sent()
     }
 
     fn terminate(mut self) -> Option<i32> {
@@ -306,7 +310,7 @@ fn a_worker_with_an_identity_key_accepts_only_jobs_of_its_server() {
     done(signing.mutate("out", &sample)).expect(0);
 
     let other = Fleet::start();
-    let mut worker = other.spawn_worker(1, &["--identity-key", PUBLIC_KEY]);
+    let mut worker = other.spawn_worker(1, &["--identity-key", PUBLIC_KEY], &[]);
     wait_until("it is refused", || other.bench.read("worker-1.log").contains("cannot register"));
     worker.kill().unwrap();
     worker.wait().unwrap();

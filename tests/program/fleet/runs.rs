@@ -27,7 +27,7 @@ impl Drop for Client {
 /// Workers that forge, and the model that they ask.
 pub(super) struct Forges {
     pub(super) fleet: Fleet,
-    model: ModelServer,
+    pub(super) model: ModelServer,
     sets: Vec<String>,
 }
 
@@ -37,7 +37,10 @@ impl Forges {
     }
 
     fn start_with(script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
-        let mut fleet = Fleet::start();
+        Self::on(Fleet::start(), script, sets)
+    }
+
+    pub(super) fn on(mut fleet: Fleet, script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
         let model = ModelServer::start(script);
         for set in &sets {
             fleet.bench.write(&format!("sets/{set}/counter.md"), DOC);
@@ -52,8 +55,14 @@ impl Forges {
     }
 
     pub(super) fn worker(&self, number: u32) -> WorkerProcess {
+        self.worker_in(number, &[], &[])
+    }
+
+    pub(super) fn worker_in(&self, number: u32, more: &[&str], variables: &[(&str, &str)]) -> WorkerProcess {
         let cache = self.fleet.bench.path(&format!("cache-{number}"));
-        self.fleet.worker_with(number, &["--runs", &self.runs(), "--cache", cache.to_str().unwrap()])
+        let (runs, cache) = (self.runs(), cache.to_str().unwrap());
+        let args = [&["--runs", &runs, "--cache", cache][..], more].concat();
+        self.fleet.worker_in(number, &args, variables)
     }
 
     pub(super) fn command(&self, out: &str, more: &[&str]) -> Command {
@@ -63,7 +72,7 @@ impl Forges {
     }
 
     /// On the fleet. The key is only in the environment of the workers.
-    fn remote(&self, more: &[&str]) -> Command {
+    pub(super) fn remote(&self, more: &[&str]) -> Command {
         let (engine, runs) = (self.fleet.server.url(), self.runs());
         let mut command = self.command("remote", &[&["--engine", &engine, "--runs", &runs], more].concat());
         command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
@@ -75,7 +84,7 @@ impl Forges {
     }
 
     /// The results without what depends on the place and the time.
-    fn results(&self, out: &str) -> BTreeMap<String, Value> {
+    pub(super) fn results(&self, out: &str) -> BTreeMap<String, Value> {
         let read = |line: &str| {
             let mut run: Value = serde_json::from_str(line).unwrap();
             run.as_object_mut().unwrap().remove("folder");
@@ -84,7 +93,7 @@ impl Forges {
         self.fleet.bench.read(&format!("{out}/results.jsonl")).lines().map(read).collect()
     }
 
-    fn assert_same_as_local(&self) {
+    pub(super) fn assert_same_as_local(&self) {
         for set in &self.sets {
             let read = |out: &str, file: &str| self.fleet.bench.read(&format!("{out}/{set}/{file}"));
             for file in ["Spec.tla", "Spec.cfg", "informal_spec.md"] {
