@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use serde::{Deserialize, Serialize};
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info_span};
 
 use super::engine_args::refuse_both;
 use super::failure::{Fails, Failure};
@@ -28,6 +30,7 @@ use super::sets::find_other_setting;
 use super::settings::load_settings;
 use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
+use super::telemetry::{name_run, traceparent};
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
 use crate::config::Layer;
@@ -47,6 +50,9 @@ pub(super) const FORGE: &str = "forge_run";
 
 /// Time for a run to stop after SIGTERM: it stops between two steps, and a call of a model under way is lost.
 const GRACE: Duration = Duration::from_secs(60);
+
+/// The variable with the trace that a process is a part of.
+const TRACEPARENT: &str = "TRACEPARENT";
 
 /// Bytes that the process of a run may print.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -84,8 +90,13 @@ pub(super) struct ForgeWorker {
 impl ForgeWorker {
     /// Works on the run until it ends or stops. The answer says nothing of the run itself: that is in its journal.
     pub(super) async fn forge(&self, request: Vec<u8>) -> Result<String, NoAnswer> {
-        let failed = |failure: Failure| NoAnswer::Failed(failure.one_line());
         let job = read_job(&request).map_err(NoAnswer::Failed)?;
+        let span = job_span(FORGE, Some(&job.address));
+        follow_job(span, self.forge_run(&job, request)).await
+    }
+
+    async fn forge_run(&self, job: &ForgeJob, request: Vec<u8>) -> Result<String, NoAnswer> {
+        let failed = |failure: Failure| NoAnswer::Failed(failure.one_line());
         if !self.allows(&job.address) {
             return Err(NoAnswer::Failed(format!(
                 "this worker does not work on {}; start it with --runs and an address above it",
@@ -128,7 +139,9 @@ impl ForgeWorker {
         }
         // Includes the model keys, because the process calls models. The model itself is part of the job.
         let environment = std::env::vars_os().filter(|(name, _)| name != "CLAUDE_MODEL");
-        let command = environment.fold(command, |command, (name, value)| command.env(name, value));
+        let environment = environment.filter(|(name, _)| name != TRACEPARENT);
+        let trace = traceparent().map(|traceparent| (TRACEPARENT.into(), traceparent.into()));
+        let command = environment.chain(trace).fold(command, |command, (name, value)| command.env(name, value));
         let command = command.stdin(request).grace(GRACE).output_cap(MAX_OUTPUT);
         let ended = command.run(&self.cancel, &mut |_| {}).await.map_err(|e| e.to_string())?;
         let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
@@ -137,6 +150,25 @@ impl ForgeWorker {
             other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
         }
     }
+}
+
+/// The span of a job, for telemetry.
+pub(super) fn job_span(kind: &'static str, run_id: Option<&str>) -> Span {
+    info_span!(target: "telemetry", "job", kind, run_id, result = Empty)
+}
+
+/// Does a job in its span.
+pub(super) async fn follow_job(
+    span: Span,
+    job: impl Future<Output = Result<String, NoAnswer>>,
+) -> Result<String, NoAnswer> {
+    let ended = job.instrument(span.clone()).await;
+    span.record("result", match &ended {
+        Ok(_) => "done",
+        Err(NoAnswer::Failed(_)) => "failed",
+        Err(NoAnswer::GivenBack) => "given_back",
+    });
+    ended
 }
 
 /// The version is read first: another one may have other fields.
@@ -169,6 +201,7 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     std::io::stdin().lock().read_to_end(&mut request).fails(Exit::Usage)?;
     let job = read_job(&request).map_err(Failure::usage)?;
     let address = job.address.clone();
+    name_run(&address);
     let place = RunPlace::at(&address, args.cache.as_deref())?;
     place.update()?;
     let flags = args.tools.layer();

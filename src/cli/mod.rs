@@ -99,6 +99,7 @@ mod snippet;
 mod snippet_text;
 mod spec_files;
 mod swap_example;
+mod telemetry;
 mod terminal;
 mod test;
 mod tool_args;

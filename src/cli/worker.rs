@@ -54,7 +54,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
 
     use super::fleet::{JOB, JobRunner, PROGRAM, VERSION, parse_address};
-    use super::forge_job::{FORGE, ForgeWorker};
+    use super::forge_job::{FORGE, ForgeWorker, follow_job, job_span};
     use super::settings::load_settings;
     use super::signals::cancel_on_signals;
     use super::terminal::print_message;
@@ -85,7 +85,8 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         has_object: false,
         work: Arc::new(move |request| {
             let runner = runner.clone();
-            Box::pin(async move { runner.run(&request).await.map_err(NoAnswer::Failed) })
+            let work = async move { runner.run(&request).await.map_err(NoAnswer::Failed) };
+            Box::pin(follow_job(job_span(JOB, None), work))
         }),
     }];
     if !runs.is_empty() {
