@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use serde::{Deserialize, Serialize};
-use tracing::field::Empty;
-use tracing::{Instrument as _, Span, info_span};
 
 use super::engine_args::refuse_both;
 use super::failure::{Fails, Failure};
@@ -30,7 +28,7 @@ use super::sets::find_other_setting;
 use super::settings::load_settings;
 use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
-use super::telemetry::{name_run, traceparent};
+use super::telemetry::{TRACEPARENT, name_run, traceparent};
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
 use crate::config::Layer;
@@ -51,9 +49,6 @@ pub(super) const FORGE: &str = "forge_run";
 /// Time for a run to stop after SIGTERM: it stops between two steps, and a call of a model under way is lost.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// The variable with the trace that a process is a part of.
-const TRACEPARENT: &str = "TRACEPARENT";
-
 /// Bytes that the process of a run may print.
 const MAX_OUTPUT: u64 = 1 << 20;
 
@@ -72,6 +67,9 @@ pub(super) struct ForgeJob {
     pub objective: Option<RunObjective>,
     /// The name and the text of the policy file.
     pub policy: Option<(String, String)>,
+    /// The span of the submitter, if it sends telemetry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// What a worker needs to forge.
@@ -89,25 +87,21 @@ pub(super) struct ForgeWorker {
 
 impl ForgeWorker {
     /// Works on the run until it ends or stops. The answer says nothing of the run itself: that is in its journal.
-    pub(super) async fn forge(&self, request: Vec<u8>) -> Result<String, NoAnswer> {
-        let job = read_job(&request).map_err(NoAnswer::Failed)?;
-        let span = job_span(FORGE, Some(&job.address));
-        follow_job(span, self.forge_run(&job, request)).await
-    }
-
-    async fn forge_run(&self, job: &ForgeJob, request: Vec<u8>) -> Result<String, NoAnswer> {
+    pub(super) async fn forge(&self, request: &[u8]) -> Result<String, NoAnswer> {
         let failed = |failure: Failure| NoAnswer::Failed(failure.one_line());
+        let job = read_job(request).map_err(NoAnswer::Failed)?;
         if !self.allows(&job.address) {
             return Err(NoAnswer::Failed(format!(
                 "this worker does not work on {}; start it with --runs and an address above it",
                 job.address
             )));
         }
+        name_run(&job.address);
         let copy = SharedPlace::new(&job.address, self.cache.as_deref()).map_err(failed)?;
         // Someone may have read or resumed the run here, and edited its files.
         let was_there = copy.folder().exists();
         copy.forget_takeover();
-        let ended = self.run_process(&request).await;
+        let ended = self.run_process(request).await;
         // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
         // other process has it.
         if self.cancel.is_cancelled() || copy.was_taken_over() || RunLock::is_held(copy.folder()) {
@@ -150,25 +144,6 @@ impl ForgeWorker {
             other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
         }
     }
-}
-
-/// The span of a job, for telemetry.
-pub(super) fn job_span(kind: &'static str, run_id: Option<&str>) -> Span {
-    info_span!(target: "telemetry", "job", kind, run_id, result = Empty)
-}
-
-/// Does a job in its span.
-pub(super) async fn follow_job(
-    span: Span,
-    job: impl Future<Output = Result<String, NoAnswer>>,
-) -> Result<String, NoAnswer> {
-    let ended = job.instrument(span.clone()).await;
-    span.record("result", match &ended {
-        Ok(_) => "done",
-        Err(NoAnswer::Failed(_)) => "failed",
-        Err(NoAnswer::GivenBack) => "given_back",
-    });
-    ended
 }
 
 /// The version is read first: another one may have other fields.

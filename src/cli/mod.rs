@@ -62,6 +62,8 @@ mod formulate;
 mod growing_log;
 mod init;
 mod inspect_log;
+#[cfg(feature = "restate")]
+mod job_span;
 mod live;
 mod man;
 mod mcp;

@@ -31,13 +31,16 @@ pub fn main() -> ExitCode {
     if let Some(exit) = completions::answer_completion_request(Args::command) {
         return ExitCode::from(exit.code());
     }
-    run_program(|args: &Args| args.diagnostics, async |args: Args| {
-        let span = telemetry::command_span((&args.command).into());
-        // Boxed, because the future is as large as the largest of all commands.
-        let ended = Box::pin(dispatch(args.command)).instrument(span.clone()).await;
-        telemetry::record_end(&span, &ended);
-        ended
-    })
+    run_program(
+        |args: &Args| args.diagnostics,
+        async |args: Args| {
+            let span = telemetry::command_span((&args.command).into());
+            // Boxed, because the future is as large as the largest of all commands.
+            let ended = Box::pin(dispatch(args.command)).instrument(span.clone()).await;
+            telemetry::record_end(&span, &ended);
+            ended
+        },
+    )
 }
 
 /// Runs a command from the arguments to the exit status: parses the arguments, refuses a key among them, starts the

@@ -35,9 +35,8 @@ fn secrets_by_variable() -> Vec<(String, Secret)> {
 
 /// The environment of this process for a child that needs no model, no shared store and no collector.
 pub(super) fn environment_without_keys() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| {
-        !KEY_VARIABLES.iter().any(|key| name == key) && !name.to_str().is_some_and(is_credential)
-    })
+    std::env::vars_os()
+        .filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key) && !name.to_str().is_some_and(is_credential))
 }
 
 /// The keys for collectors of telemetry, for a child that is this program.

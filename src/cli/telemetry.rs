@@ -8,6 +8,7 @@ use tracing::{Span, info_span};
 use tracing_subscriber::layer::Layer;
 use tracing_subscriber::registry::Registry;
 
+use super::environment::nonempty_variable;
 use super::failure::Failure;
 use crate::exit::Exit;
 
@@ -18,10 +19,15 @@ pub(super) const LAST_BATCH: Duration = Duration::from_secs(2);
 /// The same if the process ends by a second signal.
 pub(super) const LAST_BATCH_AT_SIGNAL: Duration = Duration::from_millis(500);
 
+/// The variable with the span that a process is a part of.
+pub(super) const TRACEPARENT: &str = "TRACEPARENT";
+
 /// The span of a command: the outermost one of this process.
 pub(super) fn command_span(command: &'static str) -> Span {
     let span = info_span!(target: "telemetry", "command", command, run_id = Empty, status = Empty, error = Empty);
-    adopt_parent(&span);
+    if let Some(traceparent) = nonempty_variable(TRACEPARENT) {
+        set_parent(&span, &traceparent);
+    }
     span
 }
 
@@ -38,12 +44,10 @@ pub(super) fn record_end(span: &Span, ended: &Result<Exit, Failure>) {
     }
 }
 
-#[cfg(feature = "otel")]
-use with_otel::adopt_parent;
 #[cfg(all(feature = "otel", feature = "restate"))]
 pub(super) use with_otel::traceparent;
 #[cfg(feature = "otel")]
-pub(super) use with_otel::{end, start};
+pub(super) use with_otel::{end, set_parent, start};
 
 #[cfg(feature = "otel")]
 mod with_otel {
@@ -127,10 +131,10 @@ mod with_otel {
         TELEMETRY.get().and_then(|_| tlaforge_telemetry::traceparent())
     }
 
-    /// The parent in another process, which the environment names.
-    pub(super) fn adopt_parent(span: &Span) {
-        if let (Some(_), Some(traceparent)) = (TELEMETRY.get(), nonempty_variable("TRACEPARENT")) {
-            tlaforge_telemetry::set_parent(span, &traceparent);
+    /// Makes a new span a child of one in another process.
+    pub(in crate::cli) fn set_parent(span: &Span, traceparent: &str) {
+        if TELEMETRY.get().is_some() {
+            tlaforge_telemetry::set_parent(span, traceparent);
         }
     }
 }
@@ -154,11 +158,9 @@ mod without_otel {
         None
     }
 
-    pub(super) fn adopt_parent(_: &Span) {}
+    pub(in crate::cli) fn set_parent(_: &Span, _: &str) {}
 }
-#[cfg(not(feature = "otel"))]
-use without_otel::adopt_parent;
-#[cfg(not(feature = "otel"))]
-pub(super) use without_otel::{end, start};
 #[cfg(all(not(feature = "otel"), feature = "restate"))]
 pub(super) use without_otel::traceparent;
+#[cfg(not(feature = "otel"))]
+pub(super) use without_otel::{end, set_parent, start};

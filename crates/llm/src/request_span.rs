@@ -47,12 +47,15 @@ impl RequestSpan {
 
     /// It ended without an answer and without a failure of the server.
     pub(super) fn ended(self, error: &LlmError) {
-        self.0.record("error", match error {
-            LlmError::Cancelled => "cancelled",
-            LlmError::Deadline => "deadline",
-            LlmError::ReplayMiss { .. } | LlmError::ReplayStale { .. } => "not_recorded",
-            _ => "_OTHER",
-        });
+        self.0.record(
+            "error",
+            match error {
+                LlmError::Cancelled => "cancelled",
+                LlmError::Deadline => "deadline",
+                LlmError::ReplayMiss { .. } | LlmError::ReplayStale { .. } => "not_recorded",
+                _ => "_OTHER",
+            },
+        );
     }
 
     fn record_use(&self, usage: Option<Usage>, cost_usd: Option<f64>) {

@@ -203,8 +203,7 @@ impl Command {
     pub async fn run(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
         let executable = self.program.file_name().unwrap_or_default().to_string_lossy();
         let executable: &str = &executable;
-        let span =
-            info_span!(target: "telemetry", "process", executable, pid = Empty, status = Empty, error = Empty);
+        let span = info_span!(target: "telemetry", "process", executable, pid = Empty, status = Empty, error = Empty);
         let ended = self.run_to_end(cancel, on_line, &span).instrument(span.clone()).await;
         match &ended {
             Ok(Ended { status: Status::Exited(status), .. }) => span.record("status", status),

@@ -149,8 +149,10 @@ pub(crate) fn translate(span: SpanData, run: Option<Value>) -> SpanData {
             Some(KeyValue::new(Key::from_static_str(key), convert(find(&span.attributes, field)?, *of_type)?))
         }));
         let subject = definition.subject.and_then(|subject| find(&span.attributes, subject));
-        name = subject
-            .map_or_else(|| definition.word.into(), |subject| format!("{} {}", definition.word, subject.as_str()).into());
+        name = subject.map_or_else(
+            || definition.word.into(),
+            |subject| format!("{} {}", definition.word, subject.as_str()).into(),
+        );
         kind = definition.kind.clone();
     }
     attributes.extend(run.map(|run| KeyValue::new(RUN_ID, run)));

@@ -147,7 +147,9 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        self.log_call("decide", &request.spec.name, self.inner.decide(request, cx), |checked| LoggedResult::from(checked))
+        self.log_call("decide", &request.spec.name, self.inner.decide(request, cx), |checked| {
+            LoggedResult::from(checked)
+        })
     }
 
     fn decide_each<'a>(

@@ -75,8 +75,11 @@ impl OwnCommand {
     pub(super) fn start(&self, messages: std::fs::File) -> Result<std::process::Child, Failure> {
         // The agent or a recording answers: no model needs a key.
         let needs_no_key = self.args.iter().any(|arg| arg == "--provider=handoff" || arg == "--provider=replay");
-        let environment: Vec<_> =
-            if needs_no_key { environment_without_keys().chain(collector_keys()).collect() } else { std::env::vars_os().collect() };
+        let environment: Vec<_> = if needs_no_key {
+            environment_without_keys().chain(collector_keys()).collect()
+        } else {
+            std::env::vars_os().collect()
+        };
         start_detached(&own_path()?, &self.args, environment, &self.folder, messages)
             .map_err(|e| Failure::new(Exit::Tool, format!("cannot start a run: {e}")))
     }

@@ -25,8 +25,8 @@ impl Drop for Client {
 }
 
 /// Workers that forge, and the model that they ask.
-struct Forges {
-    fleet: Fleet,
+pub(super) struct Forges {
+    pub(super) fleet: Fleet,
     model: ModelServer,
     sets: Vec<String>,
 }
@@ -36,7 +36,7 @@ impl Forges {
         Self::start_with(script, SETS.map(str::to_owned).to_vec())
     }
 
-    fn start_with(script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
+    pub(super) fn start_with(script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
         let mut fleet = Fleet::start();
         let model = ModelServer::start(script);
         for set in &sets {
@@ -47,11 +47,11 @@ impl Forges {
         Self { fleet, model, sets }
     }
 
-    fn runs(&self) -> String {
+    pub(super) fn runs(&self) -> String {
         format!("file://{}", self.fleet.bench.path("store/runs").display())
     }
 
-    fn worker(&self, number: u32) -> WorkerProcess {
+    pub(super) fn worker(&self, number: u32) -> WorkerProcess {
         let cache = self.fleet.bench.path(&format!("cache-{number}"));
         self.fleet.worker_with(number, &["--runs", &self.runs(), "--cache", cache.to_str().unwrap()])
     }
@@ -63,7 +63,7 @@ impl Forges {
     }
 
     /// On the fleet. The key is only in the environment of the workers.
-    fn remote(&self, more: &[&str]) -> Command {
+    pub(super) fn remote(&self, more: &[&str]) -> Command {
         let (engine, runs) = (self.fleet.server.url(), self.runs());
         let mut command = self.command("remote", &[&["--engine", &engine, "--runs", &runs], more].concat());
         command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
