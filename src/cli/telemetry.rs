@@ -24,6 +24,11 @@ pub(super) const TRACEPARENT: &str = "TRACEPARENT";
 
 /// The span of a command: the outermost one of this process.
 pub(super) fn command_span(command: &'static str) -> Span {
+    // Only with `-v`: the variable may be for other programs.
+    #[cfg(not(feature = "otel"))]
+    if nonempty_variable("OTEL_EXPORTER_OTLP_ENDPOINT").is_some() {
+        tracing::info!("no telemetry is sent: build tlaforge with the feature `otel`");
+    }
     let span = info_span!(target: "telemetry", "command", command, run_id = Empty, status = Empty, error = Empty);
     if let Some(traceparent) = nonempty_variable(TRACEPARENT) {
         set_parent(&span, &traceparent);

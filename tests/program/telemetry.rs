@@ -6,7 +6,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::checking::{COUNTER, put};
-use crate::support::collector::{Collector, Sent};
+use crate::support::collector::{Collector, Sent, ancestors};
 use crate::support::counter::{DOC, answers};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::waiting::wait_until;
@@ -38,19 +38,11 @@ fn forging() -> Bench {
     bench
 }
 
+/// The id of the run, and the spans below that of the run.
 fn of_run(spans: &[Sent]) -> (String, Vec<&Sent>) {
     let run = spans.iter().find(|span| span.name == "run").expect("the span of the run");
-    let id = run.attributes["tlaforge.run.id"].clone();
-    let is_below = |mut span: &Sent| {
-        while span.id != run.id {
-            match spans.iter().find(|other| other.id == span.parent) {
-                Some(parent) => span = parent,
-                None => return false,
-            }
-        }
-        true
-    };
-    (id, spans.iter().filter(|span| is_below(span)).collect())
+    let is_below = |span: &&Sent| ancestors(spans, span).iter().any(|above| above.id == run.id);
+    (run.attributes["tlaforge.run.id"].clone(), spans.iter().filter(is_below).collect())
 }
 
 #[test]

@@ -35,6 +35,11 @@ pub struct Point {
     pub count: u64,
 }
 
+/// From a span to its root.
+pub fn ancestors<'a>(spans: &'a [Sent], span: &'a Sent) -> Vec<&'a Sent> {
+    std::iter::successors(Some(span), |span| spans.iter().find(|other| other.id == span.parent)).collect()
+}
+
 pub struct Collector(ModelServer);
 
 impl Collector {

@@ -201,9 +201,14 @@ impl Command {
     ///
     /// Dropping the future kills the whole group.
     pub async fn run(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
-        let executable = self.program.file_name().unwrap_or_default().to_string_lossy();
-        let executable: &str = &executable;
-        let span = info_span!(target: "telemetry", "process", executable, pid = Empty, status = Empty, error = Empty);
+        let span = info_span!(
+            target: "telemetry",
+            "process",
+            executable = %self.executable_name(),
+            pid = Empty,
+            status = Empty,
+            error = Empty
+        );
         let ended = self.run_to_end(cancel, on_line, &span).instrument(span.clone()).await;
         match &ended {
             Ok(Ended { status: Status::Exited(status), .. }) => span.record("status", status),
@@ -214,6 +219,14 @@ impl Command {
             Err(_) => span.record("error", "_OTHER"),
         };
         ended
+    }
+
+    /// The name of the program without its folder.
+    fn executable_name(&self) -> String {
+        // `/proc/self/exe` is a link to this program.
+        let resolved = self.program.starts_with("/proc").then(|| self.program.read_link().ok()).flatten();
+        let program = resolved.as_ref().unwrap_or(&self.program);
+        program.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     async fn run_to_end(

@@ -2,14 +2,8 @@
 
 use super::runs::Forges;
 use super::{KEY, done};
-use crate::support::collector::{Collector, Sent};
+use crate::support::collector::{Collector, Sent, ancestors};
 use crate::support::counter::answers;
-
-/// From a span to its root.
-fn ancestors<'a>(spans: &'a [Sent], span: &'a Sent) -> Vec<&'a Sent> {
-    let parent = |span: &&'a Sent| spans.iter().find(|other| other.id == span.parent);
-    std::iter::successors(Some(span), parent).collect()
-}
 
 #[test]
 fn a_fleet_sends_a_trace_from_the_client_to_the_tools_of_each_run() {
