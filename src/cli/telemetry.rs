@@ -82,9 +82,16 @@ mod with_otel {
         if is_disabled {
             return None;
         }
+        let (traces, metrics) = match (find_address("TRACES"), find_address("METRICS")) {
+            (Ok(traces), Ok(metrics)) => (traces, metrics),
+            (Err(what), _) | (_, Err(what)) => {
+                warn(&format!("no telemetry is sent: {what}"));
+                return None;
+            }
+        };
         let destination = Destination {
-            traces: find_address("TRACES"),
-            metrics: find_address("METRICS"),
+            traces,
+            metrics,
             timeout: nonempty_variable("OTEL_EXPORTER_OTLP_TIMEOUT")
                 .and_then(|text| text.parse().ok().map(Duration::from_millis))
                 .unwrap_or(TIMEOUT),
@@ -102,24 +109,18 @@ mod with_otel {
     }
 
     /// The collector for a signal, if there is one for it.
-    fn find_address(signal: &str) -> Option<String> {
+    fn find_address(signal: &str) -> Result<Option<String>, String> {
         let of_signal = |what: &str| {
             nonempty_variable(&format!("OTEL_EXPORTER_OTLP_{signal}_{what}"))
                 .or_else(|| nonempty_variable(&format!("OTEL_EXPORTER_OTLP_{what}")))
         };
-        let address = of_signal("ENDPOINT")?;
-        if nonempty_variable(&format!("OTEL_{signal}_EXPORTER")).is_some_and(|exporter| exporter != "otlp") {
-            return None;
-        }
+        let is_off = nonempty_variable(&format!("OTEL_{signal}_EXPORTER")).is_some_and(|exporter| exporter != "otlp");
+        let Some(address) = of_signal("ENDPOINT").filter(|_| !is_off) else { return Ok(None) };
         match of_signal("PROTOCOL") {
-            Some(protocol) if protocol != "http/protobuf" => {
-                warn(&format!(
-                    "OTEL_EXPORTER_OTLP_PROTOCOL is {protocol:?}, and tlaforge sends only http/protobuf: no {} are sent",
-                    signal.to_lowercase()
-                ));
-                None
-            }
-            _ => Some(address),
+            Some(protocol) if protocol != "http/protobuf" => Err(format!(
+                "OTEL_EXPORTER_OTLP_PROTOCOL is {protocol:?}, and tlaforge has only http/protobuf (usually on port 4318)"
+            )),
+            _ => Ok(Some(address)),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use opentelemetry_otlp::{MetricExporter, SpanExporter};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::Temporality;
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
@@ -32,7 +32,10 @@ impl LossNote {
 
     fn check(&self, result: OTelSdkResult) -> OTelSdkResult {
         // The text has a status or a reason, and neither the address nor what the server answered.
-        result.inspect_err(|error| self.write(&error.to_string()))
+        result.inspect_err(|error| match error {
+            OTelSdkError::InternalFailure(what) => self.write(what),
+            other => self.write(&other.to_string()),
+        })
     }
 }
 
