@@ -66,7 +66,7 @@ fn a_run_sends_its_calls_and_tools_with_its_id_and_no_text() {
     let env = env.each_ref().map(|(name, value)| (*name, value.as_str()));
     let url = model.url();
     let concern = "the greatest concern: that it overflows";
-    let done = bench.run_with(&[&RUN[..], &[&url, "--concern", concern]].concat(), &env).expect(0);
+    let done = bench.run_with(&[&RUN[..], &[url.as_str(), "--concern", concern]].concat(), &env).expect(0);
     done.says(&["model_call{", "model answered", concern]);
 
     for seen in collector.requests() {
@@ -85,7 +85,8 @@ fn a_run_sends_its_calls_and_tools_with_its_id_and_no_text() {
     }
     let traces: BTreeSet<_> = spans.iter().map(|span| &span.trace).collect();
     assert_eq!(traces.len(), 1);
-    let [command] = &collector.named("tlaforge")[..] else { panic!("one span of the command") };
+    let commands = collector.named("tlaforge");
+    let [command] = &commands[..] else { panic!("one span of the command") };
     assert_eq!((command.name.as_str(), command.parent.len()), ("tlaforge run", 0));
     assert_eq!(command.attributes["process.exit.code"], "0");
     assert_eq!(command.attributes["tlaforge.run.id"], id);
@@ -178,7 +179,8 @@ fn a_span_of_another_process_is_the_parent_of_the_command() {
     let collector = Collector::start();
     let (trace, parent) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
     let url = collector.url();
-    for traceparent in [&format!("00-{trace}-{parent}-01"), "00-nonsense"] {
+    let traceparent = format!("00-{trace}-{parent}-01");
+    for traceparent in [traceparent.as_str(), "00-nonsense"] {
         checked(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url), ("TRACEPARENT", traceparent)]).expect(0);
     }
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -232,7 +234,8 @@ fn an_error_and_a_signal_also_send_what_is_there() {
     let mut bench = forging();
     bench.set("OTEL_EXPORTER_OTLP_ENDPOINT", &url);
     bench.run(&["check", "Missing.tla"]).expect(2);
-    let [command] = &collector.named("tlaforge")[..] else { panic!("one span") };
+    let commands = collector.named("tlaforge");
+    let [command] = &commands[..] else { panic!("one span") };
     assert_eq!(
         (command.attributes["process.exit.code"].as_str(), command.attributes["error.type"].as_str()),
         ("2", "usage")
@@ -241,7 +244,7 @@ fn an_error_and_a_signal_also_send_what_is_there() {
     for (number, signal) in [Signal::INT, Signal::TERM].into_iter().enumerate() {
         let model = ModelServer::start(|_| Reply::nothing());
         let (model_url, out) = (model.url(), format!("out-{number}"));
-        let mut command = bench.command(&[&RUN[..], &[&model_url, "--out", &out]].concat());
+        let mut command = bench.command(&[&RUN[..], &[model_url.as_str(), "--out", out.as_str()]].concat());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         wait_until("the model is asked", || !model.posts().is_empty());
         kill_process(Pid::from_child(&child), signal).unwrap();
