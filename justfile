@@ -13,8 +13,8 @@ campaign:
 # Quick feedback while writing.
 check:
     cargo fmt --check
-    cargo clippy --workspace --all-targets --features restate
-    cargo test --workspace --lib --features restate
+    cargo clippy --workspace --all-targets --features restate,otel
+    cargo test --workspace --lib --features restate,otel
 
 # The swap example from its recording.
 demo:

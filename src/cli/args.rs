@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Parser, Subcommand};
+use strum::IntoStaticStr;
 
 use super::audit_args::AuditArgs;
 use super::check::CheckArgs;
@@ -51,7 +52,8 @@ pub(super) struct Args {
     pub command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Subcommand, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Command {
     /// Draft and check a specification from a document or a folder of documents.
     Run(RunArgs),

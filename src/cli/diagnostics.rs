@@ -4,17 +4,19 @@
 //! every line.
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use clap::{ArgAction, Args as ClapArgs};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt;
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::environment::nonempty_variable;
 use super::failure::Failure;
 use super::secrets::scrub_secrets;
+use super::telemetry;
 use super::terminal::{Color, print_message};
 use crate::exit::Exit;
 
@@ -49,24 +51,35 @@ const DEFAULT_TARGET: &str = "tlaforge";
 const EXAMPLE: &str = "write off, error, warn, info, debug or trace, or a level for a part of the program, like \
                        info,tlaforge_llm=trace; unset it for no diagnostics";
 
+/// The most detailed level that is shown.
+static LEVEL: OnceLock<LevelFilter> = OnceLock::new();
+
 /// Whether diagnostics are shown; they would break up a spinner.
 pub(super) fn are_on() -> bool {
-    LevelFilter::current() != LevelFilter::OFF
+    LEVEL.get().is_some_and(|level| *level != LevelFilter::OFF)
 }
 
-/// Enables diagnostics according to the flag and the environment. Called once, before any command.
+/// Enables diagnostics according to the flag and the environment, and telemetry. Called once, before any command.
 pub(super) fn start(args: DiagnosticsArgs) -> Result<(), Failure> {
     args.color.apply();
     let targets = match (args.verbose, nonempty_variable(LOG_VARIABLE)) {
-        (0, None) => return Ok(()),
-        (0, Some(filter)) => parse_targets(&filter)?,
-        (1, _) => Targets::new().with_target(DEFAULT_TARGET, LevelFilter::INFO),
+        (0, None) => None,
+        (0, Some(filter)) => Some(parse_targets(&filter)?),
+        (1, _) => Some(Targets::new().with_target(DEFAULT_TARGET, LevelFilter::INFO)),
         // No flag enables `trace`, because it shows prompts and answers.
-        (_, _) => Targets::new().with_target(DEFAULT_TARGET, LevelFilter::DEBUG),
+        (_, _) => Some(Targets::new().with_target(DEFAULT_TARGET, LevelFilter::DEBUG)),
     };
+    let shown = targets.map(|targets| {
+        let most = targets.iter().map(|(_, level)| level).max();
+        let _ = LEVEL.set(most.unwrap_or(LevelFilter::OFF));
+        fmt::layer().with_writer(|| Scrubbing).with_filter(targets).boxed()
+    });
+    let layers: Vec<telemetry::BoxedLayer> = shown.into_iter().chain(telemetry::start()).collect();
+    if layers.is_empty() {
+        return Ok(());
+    }
     tracing_subscriber::registry()
-        .with(targets)
-        .with(fmt::layer().with_writer(|| Scrubbing))
+        .with(layers)
         .try_init()
         .map_err(|e| Failure::new(Exit::Defect, format!("cannot start the diagnostics: {e}")))
 }

@@ -14,6 +14,7 @@ use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::fleet_checks::CheckJob;
 use super::fleet_search::{MAX_SEARCH, SearchJob};
+use super::telemetry::traceparent;
 use super::terminal::print_message;
 use super::tools::{create_quick_toolchain, discover_java_tools, tool_limits};
 use crate::config::{CheckerChoice, Settings};
@@ -44,6 +45,9 @@ struct Request {
     /// The versions of the tools: others may judge differently.
     tools: String,
     work: Work,
+    /// The span of the client, if it sends telemetry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traceparent: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -146,10 +150,13 @@ impl Connection {
             let failed = |what: String| ToolError::WorkerFailed(format!("{name}: {what}"));
             let tools = self.tools.get_or_try_init(|| local.versions(cx));
             let tools = tools.await?.clone();
-            let request = Request { tlaforge: VERSION.to_owned(), checker: self.checker, tools, work };
-            let request = serde_json::to_vec(&request).expect("a request is plain data");
-            // The same job is done once, however often it is submitted.
-            let key = Sha::digest([self.key.as_bytes(), &request].concat());
+            let tlaforge = VERSION.to_owned();
+            let mut request = Request { tlaforge, checker: self.checker, tools, work, traceparent: None };
+            let to_bytes = |request: &Request| serde_json::to_vec(request).expect("a request is plain data");
+            // The same job is done once, however often and in whichever span it is submitted.
+            let key = Sha::digest([self.key.as_bytes(), &to_bytes(&request)].concat());
+            request.traceparent = traceparent();
+            let request = to_bytes(&request);
             let answer = self.client.call(None, key.as_str(), &request).await.map_err(|error| match error {
                 CallError::Unavailable { .. } => ToolError::Unavailable(error.to_string()),
                 CallError::TooLarge { .. } => failed(format!("{error}; check this specification without --engine")),

@@ -10,6 +10,7 @@ use super::forge_fleet::{JobEnd, NewWork};
 use super::forge_job::{FORGE, ForgeJob, of_this_machine, refuse_for_workers};
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
+use super::telemetry::traceparent;
 use super::terminal::print_message;
 use super::trust::default_folder;
 use crate::exit::Exit;
@@ -71,7 +72,9 @@ impl Fleet {
             stored = stored => stored.fails(Exit::Defect)??,
         };
         let tlaforge = VERSION.to_owned();
-        let job = ForgeJob { tlaforge, address, documents, skipped, interface, settings, objective, policy };
+        let traceparent = traceparent();
+        let job =
+            ForgeJob { tlaforge, address, documents, skipped, interface, settings, objective, policy, traceparent };
         let request = serde_json::to_vec(&job).expect("a job is plain data");
         refuse_secrets("the job", &String::from_utf8_lossy(&request))?;
         // A new key for each call, so that a stored answer, such as "no API key", is not returned again. The object runs two jobs

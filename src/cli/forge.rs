@@ -19,6 +19,7 @@ use super::provider::{AnswerSource, create_caller};
 use super::run_failure::run_failure;
 use super::run_folder::{findings_of_run, name_of_run, update_visible_files};
 use super::secrets::refuse_secrets;
+use super::telemetry::name_run;
 use super::terminal::print_result;
 use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
 use super::trust::{check_recording_target, default_folder};
@@ -133,6 +134,7 @@ pub(super) async fn drive_and_report(
     (format, files): (FindingsFormat, &FindingsFiles),
     pages: &RunPageArgs,
 ) -> Result<Exit, Failure> {
+    name_run(&run.id());
     let server = pages.watch.then(|| serve(run, &prepared, display)).transpose()?;
     let cancel = prepared.context.cancel.clone();
     let nodes = NodeDispatcher { context: prepared.context };

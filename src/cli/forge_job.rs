@@ -28,6 +28,7 @@ use super::sets::find_other_setting;
 use super::settings::load_settings;
 use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
+use super::telemetry::{TRACEPARENT, name_run, traceparent};
 use super::terminal::{print_message, print_result};
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
@@ -75,6 +76,9 @@ pub(super) struct ForgeJob {
     pub objective: Option<RunObjective>,
     /// The name and the text of the policy file.
     pub policy: Option<(String, String)>,
+    /// The span of the submitter, if it sends telemetry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// What a worker needs to forge.
@@ -92,20 +96,21 @@ pub(super) struct ForgeWorker {
 
 impl ForgeWorker {
     /// Works on the run until it ends or stops. The answer says nothing of the run itself: that is in its journal.
-    pub(super) async fn forge(&self, request: Vec<u8>) -> Result<String, NoAnswer> {
+    pub(super) async fn forge(&self, request: &[u8]) -> Result<String, NoAnswer> {
         let failed = |failure: Failure| NoAnswer::Failed(failure.one_line());
-        let job: ForgeJob = read_job(&request).map_err(NoAnswer::Failed)?;
+        let job: ForgeJob = read_job(request).map_err(NoAnswer::Failed)?;
         if !self.allows(&job.address) {
             return Err(NoAnswer::Failed(format!(
                 "this worker does not work on {}; start it with --runs and an address above it",
                 job.address
             )));
         }
+        name_run(&job.address);
         let copy = SharedPlace::new(&job.address, self.cache.as_deref()).map_err(failed)?;
         // Someone may have read or resumed the run here, and edited its files.
         let was_there = copy.folder().exists();
         copy.forget_takeover();
-        let ended = self.run_process(&job.address, &request).await;
+        let ended = self.run_process(&job.address, request).await;
         // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
         // other process has it.
         if self.cancel.is_cancelled() || copy.was_taken_over() || RunLock::is_held(copy.folder()) {
@@ -137,7 +142,9 @@ impl ForgeWorker {
         }
         // Includes the model keys, because the process calls models. The model itself is part of the job.
         let environment = std::env::vars_os().filter(|(name, _)| name != "CLAUDE_MODEL");
-        let command = environment.fold(command, |command, (name, value)| command.env(name, value));
+        let environment = environment.filter(|(name, _)| name != TRACEPARENT);
+        let trace = traceparent().map(|traceparent| (TRACEPARENT.into(), traceparent.into()));
+        let command = environment.chain(trace).fold(command, |command, (name, value)| command.env(name, value));
         let command = command.stdin(request).grace(GRACE).output_cap(MAX_OUTPUT).reports_error_lines();
         // Such as that the run waits for the store: only the log of the worker shows it meanwhile.
         let mut print = |line: &str| print_message(&format!("{run}: {line}"));
@@ -177,6 +184,7 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     std::io::stdin().lock().read_to_end(&mut request).fails(Exit::Usage)?;
     let job: ForgeJob = read_job(&request).map_err(Failure::usage)?;
     let address = job.address.clone();
+    name_run(&address);
     let place = RunPlace::at(&address, args.cache.as_deref())?;
     place.update()?;
     let flags = args.tools.layer();

@@ -66,6 +66,8 @@ mod formulate;
 mod growing_log;
 mod init;
 mod inspect_log;
+#[cfg(feature = "restate")]
+mod job_span;
 mod live;
 mod man;
 mod mcp;
@@ -103,6 +105,7 @@ mod snippet;
 mod snippet_text;
 mod spec_files;
 mod swap_example;
+mod telemetry;
 mod terminal;
 mod test;
 mod tool_args;

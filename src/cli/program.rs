@@ -11,13 +11,14 @@ use super::diagnostics::{DiagnosticsArgs, start};
 use super::failure::Failure;
 use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
+use super::telemetry::{self, LAST_BATCH};
 use super::terminal::stdout_error;
 use super::{
     audit, check, completions, demo, doctor, drift, eval, fleet_command, forge_again, forge_all, formula, init, man,
     mcp, merge, mutate, policy, report, resume, run, schema, test, translate, watch, worker,
 };
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::info;
+use tracing::{Instrument as _, info};
 
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
@@ -30,8 +31,16 @@ pub fn main() -> ExitCode {
     if let Some(exit) = completions::answer_completion_request(Args::command) {
         return ExitCode::from(exit.code());
     }
-    // Boxed, because the future is as large as the largest of all commands.
-    run_program(|args: &Args| args.diagnostics, async |args: Args| Box::pin(dispatch(args.command)).await)
+    run_program(
+        |args: &Args| args.diagnostics,
+        async |args: Args| {
+            let span = telemetry::command_span((&args.command).into());
+            // Boxed, because the future is as large as the largest of all commands.
+            let ended = Box::pin(dispatch(args.command)).instrument(span.clone()).await;
+            telemetry::record_end(&span, &ended);
+            ended
+        },
+    )
 }
 
 /// Runs a command from the arguments to the exit status: parses the arguments, refuses a key among them, starts the
@@ -65,6 +74,7 @@ pub fn run_program<A: Parser>(
         }
     };
     info!(status = exit.code(), took = ?began.elapsed(), "tlaforge ended");
+    telemetry::end(LAST_BATCH);
     // A status of success must not hide that a part of the result was not written.
     if let Some(why) = stdout_error() {
         print_failure(&Failure::new(Exit::Tool, format!("cannot write the result to stdout: {why}")));

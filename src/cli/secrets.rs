@@ -19,20 +19,46 @@ fn secrets_by_variable() -> Vec<(String, Secret)> {
     let keys = KEY_VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), nonempty_variable(name)?)));
     let texts =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let credentials = texts.filter(|(name, _)| is_store_credential(name));
+    let (collectors, stores): (Vec<_>, Vec<_>) =
+        texts.filter(|(name, _)| is_credential(name)).partition(|(name, _)| is_collector_credential(name));
     let keys = keys.filter_map(|(name, value)| Some((Secret::new(&name, value.trim()).ok()?, name)));
-    let credentials = credentials.flat_map(|(name, value)| {
-        let parts: Vec<Secret> = parts_of_credential(&value).filter_map(|part| Secret::new(&name, part).ok()).collect();
-        parts.into_iter().map(move |secret| (secret, name.clone()))
-    });
-    keys.chain(credentials).map(|(secret, name)| (name, secret)).collect()
+    let parts = |credentials: Vec<(String, String)>, split: fn(&str) -> Vec<&str>| {
+        credentials.into_iter().flat_map(move |(name, value)| {
+            let parts = split(&value).into_iter().filter_map(|part| Secret::new(&name, part).ok());
+            parts.map(|secret| (secret, name.clone())).collect::<Vec<_>>()
+        })
+    };
+    let stores = parts(stores, |value| parts_of_credential(value).collect());
+    let collectors = parts(collectors, |value| values_of_headers(value).collect());
+    keys.chain(stores).chain(collectors).map(|(secret, name)| (name, secret)).collect()
 }
 
-/// The environment of this process for a child that needs no model and no shared store.
+/// The environment of this process for a child that needs no model, no shared store and no collector.
 pub(super) fn environment_without_keys() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| {
-        !KEY_VARIABLES.iter().any(|key| name == key) && !name.to_str().is_some_and(is_store_credential)
-    })
+    std::env::vars_os()
+        .filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key) && !name.to_str().is_some_and(is_credential))
+}
+
+/// The keys for collectors of telemetry, for a child that is this program.
+pub(super) fn collector_keys() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_collector_credential))
+}
+
+fn is_credential(name: &str) -> bool {
+    is_store_credential(name) || is_collector_credential(name)
+}
+
+/// Whether a variable holds headers for a collector of telemetry.
+fn is_collector_credential(name: &str) -> bool {
+    name.starts_with("OTEL_EXPORTER_OTLP_") && name.ends_with("HEADERS")
+}
+
+/// The long values of headers (`name=value,name=value`), without a scheme such as `Bearer%20`: a short one may be a name, which
+/// documents may contain.
+fn values_of_headers(headers: &str) -> impl Iterator<Item = &str> {
+    const LONG: usize = 20;
+    let values = headers.split(',').filter_map(|header| Some(header.split_once('=')?.1.trim()));
+    values.filter_map(|value| value.rsplit("%20").next()?.rsplit(' ').next()).filter(|value| value.len() >= LONG)
 }
 
 /// Whether a variable holds a credential of a shared store, under any of the names that its client reads.
@@ -109,6 +135,11 @@ mod tests {
         {
             assert!(!is_store_credential(name), "{name}");
         }
+        let headers = "authorization=Bearer%20abcdefghijklmnopqrst==, x-scope-orgid=team,x-key=0123456789abcdefghijk";
+        let values: Vec<&str> = values_of_headers(headers).collect();
+        assert_eq!(values, ["abcdefghijklmnopqrst==", "0123456789abcdefghijk"]);
+        assert!(is_credential("OTEL_EXPORTER_OTLP_HEADERS") && is_credential("OTEL_EXPORTER_OTLP_TRACES_HEADERS"));
+        assert!(!is_credential("OTEL_EXPORTER_OTLP_ENDPOINT"));
         let parts = |value: &'static str| parts_of_credential(value).collect::<Vec<_>>();
         assert_eq!(parts(" abcdefgh\n"), ["abcdefgh"]);
         let account = r#"{"type": "service_account",

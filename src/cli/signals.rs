@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::telemetry::{self, LAST_BATCH_AT_SIGNAL};
 use crate::exit::Exit;
 use crate::process::Cancel;
 
@@ -43,6 +44,7 @@ pub(super) fn cancel_on_signals() -> Cancel {
                     signalled().await;
                 }
             }
+            telemetry::end(LAST_BATCH_AT_SIGNAL);
             #[expect(clippy::exit, reason = "a second Ctrl-C means now; the journal is durable at every instant")]
             std::process::exit(i32::from(Exit::Interrupted.code()));
         });

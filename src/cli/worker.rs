@@ -76,6 +76,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     use super::fleet::{JOB, JobRunner, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
     use super::forge_job::{FORGE, ForgeWorker};
+    use super::job_span::in_span;
     use super::settings::load_settings;
     use super::signals::cancel_on_signals;
     use super::terminal::print_message;
@@ -115,7 +116,10 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         has_object: false,
         work: Arc::new(move |request| {
             let runner = runner.clone();
-            Box::pin(async move { runner.run(&request).await.map_err(NoAnswer::Failed) })
+            Box::pin(async move {
+                let work = async { runner.run(&request).await.map_err(NoAnswer::Failed) };
+                in_span(JOB, &request, work).await
+            })
         }),
     }];
     if !runs.is_empty() {
@@ -130,9 +134,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             tools: tools.to_flags(),
             cancel: cancel.clone(),
         });
-        let work = move |request| -> tlaforge_restate::JobFuture {
+        let work = move |request: Vec<u8>| -> tlaforge_restate::JobFuture {
             let forge = forge.clone();
-            Box::pin(async move { forge.forge(request).await })
+            Box::pin(async move { in_span(FORGE, &request, forge.forge(&request)).await })
         };
         jobs.push(Job { name: FORGE, has_object: true, work: Arc::new(work) });
     }

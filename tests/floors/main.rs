@@ -10,7 +10,7 @@ use std::path::Path;
 use rust_source::{before_tests, blanked, code, module_of, paths, sources, tokens, without_comments};
 
 /// Each module's floor, as in `docs/src/architecture.md`.
-const FLOORS: [(&str, u8); 24] = [
+const FLOORS: [(&str, u8); 25] = [
     ("temporal", 0),
     ("tla", 0),
     ("exit", 0),
@@ -23,6 +23,7 @@ const FLOORS: [(&str, u8); 24] = [
     ("prompt", 1),
     ("toolchain", 2),
     ("store", 2),
+    ("telemetry", 2),
     ("llm", 2),
     ("restate", 2),
     ("monitor", 3),

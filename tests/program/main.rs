@@ -45,6 +45,8 @@ mod snippets;
 mod strengthen;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod timing;
 mod toolchain_java;
 mod watch;

@@ -17,6 +17,7 @@ pub mod bench;
 pub mod case;
 pub mod checking;
 pub mod claude_code;
+pub mod collector;
 pub mod counter;
 pub mod documented_flags;
 pub mod finished;

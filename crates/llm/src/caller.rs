@@ -17,6 +17,7 @@ use super::call_state::{CallState, LeftOut};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
 use super::provider::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing};
+use super::request_span::RequestSpan;
 use super::shared_limits::{Admission, RequestUse, SharedCall, SharedLimits};
 use super::usage::Usage;
 use tlaforge_process::Cancel;
@@ -366,11 +367,13 @@ impl Caller {
             let began = Instant::now();
             info!(attempt, model = asked, "model call started");
             trace!(role = request.role, prompt = request.prompt, "request");
-            let answered = self.within_time_left(self.provider.ask_with(&request, &state, cancel)).await;
+            let span = RequestSpan::start(self.name(), asked.as_deref(), attempt);
+            let asking = self.within_time_left(self.provider.ask_with(&request, &state, cancel));
+            let answered = span.follow(asking).await;
             let took = began.elapsed();
             // Before the result, so that the journal says first without which parts the request was answered.
             state.take_left_out().into_iter().for_each(|part| note(CallEvent::LeftOut(part)));
-            let mut failure = match answered.ok_or(LlmError::Deadline)? {
+            let mut failure = match answered.unwrap_or(Err(LlmError::Deadline)) {
                 Ok(mut answer) => {
                     // A server may name a dated version of the model that was asked for. Either name can have a price.
                     let names = [answer.model.as_deref(), request.choice.model.as_deref()];
@@ -384,6 +387,7 @@ impl Caller {
                     let (input, output) =
                         answer.usage.map(|usage| (usage.total() - usage.output, usage.output)).unzip();
                     info!(attempt, model = asked, input, output, cost_usd = answer.cost_usd, ?took, "model answered");
+                    span.answered(&answer);
                     trace!(text = answer.text, "answer");
                     return Ok(answer);
                 }
@@ -391,6 +395,7 @@ impl Caller {
                 // Cancelled, out of time, or a file could not be read: another try would end in the same way.
                 Err(other) => {
                     info!(attempt, model = asked, ?took, "model call ended without an answer");
+                    span.ended(&other);
                     return Err(other);
                 }
             };
@@ -410,6 +415,8 @@ impl Caller {
             };
             let model = request.choice.model.as_deref();
             let cost_usd = self.cost(model, failure.usage.as_ref());
+            // Here, because the wait before the next try is no part of the request.
+            span.failed(&failure, cost_usd);
             let estimated = self.estimate_failed(&request, &failure);
             let used_by_try = RequestUse::of_try(failure.usage, cost_usd, estimated);
             let is_parked = permit

@@ -28,6 +28,7 @@ mod recording;
 mod redacting;
 mod rename_watch;
 mod replay;
+mod request_span;
 mod secret;
 mod shared_budget;
 mod shared_limits;

@@ -15,7 +15,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
-use tracing::{debug, info};
+use tracing::field::Empty;
+use tracing::{Instrument as _, debug, info, info_span};
 
 use super::Cancel;
 use super::watch::{Group, SHELL};
@@ -200,6 +201,40 @@ impl Command {
     ///
     /// Dropping the future kills the whole group.
     pub async fn run(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
+        let span = info_span!(
+            target: "telemetry",
+            "process",
+            executable = %self.executable_name(),
+            pid = Empty,
+            status = Empty,
+            error = Empty
+        );
+        let ended = self.run_to_end(cancel, on_line, &span).instrument(span.clone()).await;
+        match &ended {
+            Ok(Ended { status: Status::Exited(status), .. }) => span.record("status", status),
+            Ok(Ended { status: Status::Signalled(_), .. }) => span.record("error", "signal"),
+            Ok(Ended { status: Status::DeadlineExceeded, .. }) => span.record("error", "deadline"),
+            Ok(Ended { status: Status::OutputFlood, .. }) => span.record("error", "output"),
+            Ok(Ended { status: Status::Cancelled, .. }) => span.record("error", "cancelled"),
+            Err(_) => span.record("error", "_OTHER"),
+        };
+        ended
+    }
+
+    /// The name of the program without its folder.
+    fn executable_name(&self) -> String {
+        // `/proc/self/exe` is a link to this program.
+        let resolved = self.program.starts_with("/proc").then(|| self.program.read_link().ok()).flatten();
+        let program = resolved.as_ref().unwrap_or(&self.program);
+        program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    async fn run_to_end(
+        &self,
+        cancel: &Cancel,
+        on_line: &mut (dyn FnMut(&str) + Send),
+        span: &tracing::Span,
+    ) -> Result<Ended, ProcessError> {
         let started = Instant::now();
         let mut log = match &self.log {
             Some(path) => Some((path, File::create(path).map_err(|source| log_error(path, source))?)),
@@ -214,6 +249,7 @@ impl Command {
             info!(program = %self.program.display(), error = ?error, "process not started");
         })?;
         let pid = child.id();
+        span.record("pid", pid);
         info!(program = %self.program.display(), pid, arguments = self.args.len(), "process started");
         debug!(pid, arguments = ?self.loggable_args(), folder = ?self.cwd, deadline = ?self.deadline, "process");
         let mut group = watched.or_else(|| Group::led_by(pid));

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use tracing::field::Empty;
 use tracing::{Instrument as _, info, info_span, trace};
 
 use tlaforge_tla::{CheckOutcome, Checker, Verdict};
@@ -20,24 +21,41 @@ impl<T: Toolchain> LoggedToolchain<T> {
         Self { inner }
     }
 
-    fn log_call<'a, R: Send + 'a>(
+    fn log_call<'a, R: Send + 'a, L: Into<LoggedResult>>(
         &'a self,
         call: &'static str,
         module: &'a str,
         work: BoxFuture<'a, Result<R, ToolError>>,
-        result: impl Fn(&R) -> &'static str + Send + 'a,
+        result: impl Fn(&R) -> L + Send + 'a,
     ) -> BoxFuture<'a, Result<R, ToolError>> {
-        let span = info_span!("tool", checker = ?self.inner.checker(), call, module);
+        let checker = self.inner.checker();
+        // The fields without a value here are for telemetry, which gets no events.
+        let span = info_span!(
+            "tool",
+            ?checker,
+            call,
+            module,
+            result = Empty,
+            generated = Empty,
+            distinct = Empty,
+            error = Empty
+        );
+        let own = span.clone();
         let logged = async move {
             let began = Instant::now();
             info!("tool call started");
             let done = work.await;
             let took = began.elapsed();
             match &done {
-                Ok(done) => info!(result = result(done), ?took, "tool call ended"),
+                Ok(done) => {
+                    let LoggedResult { result, generated, distinct } = result(done).into();
+                    info!(result, ?took, "tool call ended");
+                    own.record("result", result).record("generated", generated).record("distinct", distinct);
+                }
                 Err(error) => {
                     let kind: &'static str = error.into();
                     info!(error = kind, ?took, "tool call failed");
+                    own.record("error", kind);
                     // The message can quote the module, which a model wrote.
                     trace!(error = ?error.to_string(), "tool call failed");
                 }
@@ -48,12 +66,29 @@ impl<T: Toolchain> LoggedToolchain<T> {
     }
 }
 
-fn verdict_name(checked: &CheckReport) -> &'static str {
-    match checked.outcome.verdict {
-        Verdict::Holds => "holds",
-        Verdict::Violated { .. } => "violated",
-        Verdict::Invalid { .. } => "invalid",
-        Verdict::Inconclusive { .. } => "inconclusive",
+/// What a call came to, with the numbers of states of a check.
+struct LoggedResult {
+    result: &'static str,
+    generated: Option<u64>,
+    distinct: Option<u64>,
+}
+
+impl From<&'static str> for LoggedResult {
+    fn from(result: &'static str) -> Self {
+        Self { result, generated: None, distinct: None }
+    }
+}
+
+impl From<&CheckReport> for LoggedResult {
+    fn from(checked: &CheckReport) -> Self {
+        let statistics = &checked.outcome.statistics;
+        let result = match checked.outcome.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Violated { .. } => "violated",
+            Verdict::Invalid { .. } => "invalid",
+            Verdict::Inconclusive { .. } => "inconclusive",
+        };
+        Self { result, generated: statistics.generated, distinct: statistics.distinct }
     }
 }
 
@@ -104,7 +139,7 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        self.log_call("check", &request.spec.name, self.inner.check(request, cx), verdict_name)
+        self.log_call("check", &request.spec.name, self.inner.check(request, cx), |checked| LoggedResult::from(checked))
     }
 
     fn decide<'a>(
@@ -112,7 +147,9 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        self.log_call("decide", &request.spec.name, self.inner.decide(request, cx), verdict_name)
+        self.log_call("decide", &request.spec.name, self.inner.decide(request, cx), |checked| {
+            LoggedResult::from(checked)
+        })
     }
 
     fn decide_each<'a>(
@@ -120,11 +157,11 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
-        let name = |decided: &SeparateVerdicts| match decided.violated.as_slice() {
-            [] => verdict_name(&decided.rest),
-            _ => "violated",
+        let result = |decided: &SeparateVerdicts| match decided.violated.as_slice() {
+            [] => LoggedResult::from(&decided.rest),
+            _ => LoggedResult { result: "violated", ..LoggedResult::from(&decided.rest) },
         };
-        self.log_call("decide each", &request.spec.name, self.inner.decide_each(request, cx), name)
+        self.log_call("decide each", &request.spec.name, self.inner.decide_each(request, cx), result)
     }
 
     fn check_without_details<'a>(
@@ -133,7 +170,7 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         let work = self.inner.check_without_details(request, cx);
-        self.log_call("check without details", &request.spec.name, work, verdict_name)
+        self.log_call("check without details", &request.spec.name, work, |checked| LoggedResult::from(checked))
     }
 
     fn probe<'a>(

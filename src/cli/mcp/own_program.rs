@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::failure::{Fails, Failure};
-use crate::cli::secrets::environment_without_keys;
+use crate::cli::secrets::{collector_keys, environment_without_keys};
 use crate::exit::Exit;
 use crate::process::{Cancel, Command, Ended, start_detached};
 
@@ -65,7 +65,7 @@ impl OwnCommand {
     pub(super) async fn run(&self, limit: Duration, cancel: &Cancel) -> Result<Ended, Failure> {
         let mut command =
             Command::new(own_path()?).args(&self.args).cwd(&self.folder).deadline(limit).output_cap(MAX_OUTPUT);
-        for (name, value) in environment_without_keys() {
+        for (name, value) in environment_without_keys().chain(collector_keys()) {
             command = command.env(name, value);
         }
         command.run(cancel, &mut |_| {}).await.fails(Exit::Tool)
@@ -75,8 +75,11 @@ impl OwnCommand {
     pub(super) fn start(&self, messages: std::fs::File) -> Result<std::process::Child, Failure> {
         // The agent or a recording answers: no model needs a key.
         let needs_no_key = self.args.iter().any(|arg| arg == "--provider=handoff" || arg == "--provider=replay");
-        let environment: Vec<_> =
-            if needs_no_key { environment_without_keys().collect() } else { std::env::vars_os().collect() };
+        let environment: Vec<_> = if needs_no_key {
+            environment_without_keys().chain(collector_keys()).collect()
+        } else {
+            std::env::vars_os().collect()
+        };
         start_detached(&own_path()?, &self.args, environment, &self.folder, messages)
             .map_err(|e| Failure::new(Exit::Tool, format!("cannot start a run: {e}")))
     }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use tracing::field::Empty;
 use tracing::{Instrument as _, info, info_span, trace};
 
 use super::attempt::Attempt;
@@ -22,6 +23,16 @@ const LAST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Drives a run to its end, or until it stops.
 pub async fn drive(run: &Run, nodes: &dyn Nodes) -> Result<Finished, RunError> {
+    let span = info_span!(target: "telemetry", "run", run_id = run.id(), outcome = Empty, error = Empty);
+    let ended = drive_to_end(run, nodes).instrument(span.clone()).await;
+    match &ended {
+        Ok(finished) => span.record("outcome", finished.outcome.name()),
+        Err(_) => span.record("error", "_OTHER"),
+    };
+    ended
+}
+
+async fn drive_to_end(run: &Run, nodes: &dyn Nodes) -> Result<Finished, RunError> {
     visible_files::reconcile(run)?;
     let (tasks, mut running) = background_tasks();
     loop {

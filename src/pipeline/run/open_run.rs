@@ -164,6 +164,11 @@ impl Run {
         &self.root
     }
 
+    /// The name of the run in telemetry: its address in a shared store, which is the same on all machines, or its folder.
+    pub fn id(&self) -> String {
+        address_of_working_copy(&self.root).unwrap_or_else(|| self.root.display().to_string())
+    }
+
     /// The only folder that a model may read.
     pub fn workspace(&self) -> PathBuf {
         self.root.join("workspace")

@@ -4,6 +4,8 @@ mod failures;
 mod runs;
 mod search;
 mod status;
+#[cfg(feature = "otel")]
+mod telemetry;
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -328,7 +330,9 @@ fn a_build_without_features_has_no_crate_of_the_engine() {
         .unwrap();
     let tree = Done::of(&tree).expect(0).stdout;
     assert!(tree.contains("reqwest v"), "{tree}");
-    for name in ["restate-sdk", "tlaforge-restate", "object_store", "tlaforge-store"] {
+    for name in
+        ["restate-sdk", "tlaforge-restate", "object_store", "tlaforge-store", "opentelemetry", "tlaforge-telemetry"]
+    {
         assert!(!tree.contains(&format!("{name} v")), "{name}");
     }
 }

@@ -36,7 +36,7 @@ impl Forges {
         Self::start_with(script, SETS.map(str::to_owned).to_vec())
     }
 
-    fn start_with(script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
+    pub(super) fn start_with(script: impl FnMut(&Seen) -> Reply + Send + 'static, sets: Vec<String>) -> Self {
         Self::on(Fleet::start(), script, sets)
     }
 
