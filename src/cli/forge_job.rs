@@ -38,9 +38,7 @@ use crate::files;
 use crate::journal::{RunLock, Sha};
 use crate::monitor::RunObjective;
 use crate::nodes::{NodeContext, NodeDispatcher};
-use crate::pipeline::{
-    self, Entry, Halt, Interface, Outcome, Run, RunEvent, RunView, StopReason, StoredFile, drive,
-};
+use crate::pipeline::{self, Entry, Halt, Interface, Outcome, Run, RunEvent, RunView, StopReason, StoredFile, drive};
 use crate::process::{Cancel, Command, Scratch, Status};
 use crate::prompt::{Document, Documents, Skipped};
 use crate::report::heading;
