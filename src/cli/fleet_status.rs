@@ -72,8 +72,8 @@ pub(super) struct FleetRun {
     /// Since when: its end; if a worker has it, the beginning of the attempt; else when it was submitted. RFC 3339.
     since: String,
     submitted: String,
-    /// How often it was sent to a worker, also to one without a free place.
-    attempts: u64,
+    /// How often it was sent to a worker, also to one without a free place, if it has not ended.
+    attempts: Option<u64>,
     /// The exit status of its process, if that has ended.
     status: Option<u8>,
     /// The version of tlaforge that works on it.
@@ -175,7 +175,8 @@ impl FleetRun {
             JobState::Retrying => (FleetRunState::Stuck, job.failure.clone().unwrap_or_default()),
             JobState::Waiting => (FleetRunState::Waiting, String::new()),
             JobState::Running => requests_of(&job, keys),
-            JobState::Failed => (FleetRunState::Stopped, job.failure.clone().unwrap_or_default()),
+            JobState::Cancelled => (FleetRunState::Stopped, "the command that submitted it was interrupted".to_owned()),
+            JobState::Failed => (FleetRunState::Failed, job.failure.clone().unwrap_or_default()),
             JobState::Ended => match end {
                 Some(Ok(end)) => state_of_end(end),
                 Some(Err(why)) => (FleetRunState::Failed, why.clone()),
@@ -183,7 +184,7 @@ impl FleetRun {
             },
         };
         let since_ms = match job.state {
-            JobState::Ended | JobState::Failed => job.ended,
+            JobState::Ended | JobState::Cancelled | JobState::Failed => job.ended,
             JobState::Running => job.started,
             JobState::Retrying | JobState::Waiting => None,
         }
@@ -292,7 +293,7 @@ fn runs_text(runs: &[FleetRun], listed: usize, now: u64) -> String {
     for run in shown {
         let age = age(now.saturating_sub(run.since_ms));
         let attempt = match run.state {
-            FleetRunState::Stuck => format!("attempt {}: ", run.attempts),
+            FleetRunState::Stuck => run.attempts.map_or_else(String::new, |attempts| format!("attempt {attempts}: ")),
             _ => String::new(),
         };
         let line = format!("  {:<8}{age:>10}  {:<width$}  {attempt}{}", run.state.word(), run.run, run.why);
@@ -355,7 +356,7 @@ mod tests {
             submitted: NOW - seconds * 1000,
             started: None,
             ended: None,
-            attempts: 12,
+            attempts: Some(12),
             deployment: Some("dp_1".to_owned()),
             failure: (state == JobState::Retrying).then(|| "connection refused".to_owned()),
         }
