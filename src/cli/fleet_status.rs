@@ -1,6 +1,6 @@
 //! What a fleet does: its runs, other jobs, the keys of its providers and its workers, as the engine knows them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use futures_util::{StreamExt as _, stream};
@@ -152,7 +152,8 @@ impl FleetReader {
         let reader = &self.jobs;
         let requests = stream::iter(unknown.map(|job| async move { (job.id.clone(), reader.answer(&job.id).await) }));
         let answers: Vec<_> = requests.buffer_unordered(PARALLEL_ANSWERS).collect().await;
-        self.answers.retain(|id, _| ended.iter().any(|job| job.id == *id));
+        let ids: BTreeSet<&str> = ended.iter().map(|job| job.id.as_str()).collect();
+        self.answers.retain(|id, _| ids.contains(id.as_str()));
         // One that cannot be read now is asked for again.
         for (id, answer) in answers {
             if let Ok(answer) = answer {
