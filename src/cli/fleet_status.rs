@@ -222,10 +222,7 @@ fn requests_of(job: &ObjectJob, keys: &[LimitsStatus]) -> (FleetRunState, String
             (FleetRunState::Working, format!("{} to a model under way", counted(under_way, "request")))
         }
         None => {
-            let why = job
-                .failure
-                .as_ref()
-                .map(|why| format!("after attempt {} failed: {why}", job.attempts.saturating_sub(1)));
+            let why = job.failure.as_ref().map(|why| format!("an attempt before this one failed: {why}"));
             (FleetRunState::Working, why.unwrap_or_default())
         }
     }
