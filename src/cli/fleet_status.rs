@@ -1,6 +1,6 @@
 //! What a fleet does: its runs, other jobs, the keys of its providers and its workers, as the engine knows them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use futures_util::{StreamExt as _, stream};
@@ -72,8 +72,8 @@ pub(super) struct FleetRun {
     /// Since when: its end; if a worker has it, the beginning of the attempt; else when it was submitted. RFC 3339.
     since: String,
     submitted: String,
-    /// How often it was sent to a worker, also to one without a free place.
-    attempts: u64,
+    /// How often it was sent to a worker, also to one without a free place, if it has not ended.
+    attempts: Option<u64>,
     /// The exit status of its process, if that has ended.
     status: Option<u8>,
     /// The version of tlaforge that works on it.
@@ -152,7 +152,8 @@ impl FleetReader {
         let reader = &self.jobs;
         let requests = stream::iter(unknown.map(|job| async move { (job.id.clone(), reader.answer(&job.id).await) }));
         let answers: Vec<_> = requests.buffer_unordered(PARALLEL_ANSWERS).collect().await;
-        self.answers.retain(|id, _| ended.iter().any(|job| job.id == *id));
+        let ids: BTreeSet<&str> = ended.iter().map(|job| job.id.as_str()).collect();
+        self.answers.retain(|id, _| ids.contains(id.as_str()));
         // One that cannot be read now is asked for again.
         for (id, answer) in answers {
             if let Ok(answer) = answer {
@@ -175,7 +176,8 @@ impl FleetRun {
             JobState::Retrying => (FleetRunState::Stuck, job.failure.clone().unwrap_or_default()),
             JobState::Waiting => (FleetRunState::Waiting, String::new()),
             JobState::Running => requests_of(&job, keys),
-            JobState::Failed => (FleetRunState::Stopped, job.failure.clone().unwrap_or_default()),
+            JobState::Cancelled => (FleetRunState::Stopped, "the command that submitted it was interrupted".to_owned()),
+            JobState::Failed => (FleetRunState::Failed, job.failure.clone().unwrap_or_default()),
             JobState::Ended => match end {
                 Some(Ok(end)) => state_of_end(end),
                 Some(Err(why)) => (FleetRunState::Failed, why.clone()),
@@ -183,7 +185,7 @@ impl FleetRun {
             },
         };
         let since_ms = match job.state {
-            JobState::Ended | JobState::Failed => job.ended,
+            JobState::Ended | JobState::Cancelled | JobState::Failed => job.ended,
             JobState::Running => job.started,
             JobState::Retrying | JobState::Waiting => None,
         }
@@ -220,10 +222,7 @@ fn requests_of(job: &ObjectJob, keys: &[LimitsStatus]) -> (FleetRunState, String
             (FleetRunState::Working, format!("{} to a model under way", counted(under_way, "request")))
         }
         None => {
-            let why = job
-                .failure
-                .as_ref()
-                .map(|why| format!("after attempt {} failed: {why}", job.attempts.saturating_sub(1)));
+            let why = job.failure.as_ref().map(|why| format!("an attempt before this one failed: {why}"));
             (FleetRunState::Working, why.unwrap_or_default())
         }
     }
@@ -292,7 +291,7 @@ fn runs_text(runs: &[FleetRun], listed: usize, now: u64) -> String {
     for run in shown {
         let age = age(now.saturating_sub(run.since_ms));
         let attempt = match run.state {
-            FleetRunState::Stuck => format!("attempt {}: ", run.attempts),
+            FleetRunState::Stuck => run.attempts.map_or_else(String::new, |attempts| format!("attempt {attempts}: ")),
             _ => String::new(),
         };
         let line = format!("  {:<8}{age:>10}  {:<width$}  {attempt}{}", run.state.word(), run.run, run.why);
@@ -355,7 +354,7 @@ mod tests {
             submitted: NOW - seconds * 1000,
             started: None,
             ended: None,
-            attempts: 12,
+            attempts: Some(12),
             deployment: Some("dp_1".to_owned()),
             failure: (state == JobState::Retrying).then(|| "connection refused".to_owned()),
         }

@@ -35,7 +35,9 @@ pub enum JobState {
     Retrying,
     /// It waits for a worker with a free place, or for another job of its object.
     Waiting,
-    /// It has no answer and never gets one: it was cancelled.
+    /// It was cancelled.
+    Cancelled,
+    /// It has no answer and never gets one.
     Failed,
     /// It has an answer.
     Ended,
@@ -53,8 +55,9 @@ pub struct ObjectJob {
     /// When the present attempt began, if one has.
     pub started: Option<u64>,
     pub ended: Option<u64>,
-    /// How often it was sent to a worker. Attempts that found no free place count, too.
-    pub attempts: u64,
+    /// How often it was sent to a worker since the engine started. Attempts that found no free place count, too. `None` if it
+    /// has ended or waits for another job of its object.
+    pub attempts: Option<u64>,
     /// The deployment that it was sent to last.
     pub deployment: Option<String>,
     /// Why its last attempt failed, or why it has no answer.
@@ -115,6 +118,9 @@ impl JobRow {
         };
         match self.status.as_str() {
             "completed" if self.completion_result.as_deref() == Some("success") => JobState::Ended,
+            "completed" if self.completion_failure.as_ref().is_some_and(|why| why.contains("killed")) => {
+                JobState::Cancelled
+            }
             "completed" => JobState::Failed,
             "running" | "suspended" if is_decided => JobState::Running,
             "running" | "suspended" | "backing-off" | "paused" if !waits_for_turn => JobState::Retrying,
@@ -131,7 +137,7 @@ impl JobRow {
         let failure = match state {
             JobState::Failed => self.completion_failure,
             JobState::Retrying | JobState::Running => self.last_failure.filter(|why| !why.contains(BUSY)),
-            JobState::Waiting | JobState::Ended => None,
+            JobState::Waiting | JobState::Cancelled | JobState::Ended => None,
         };
         ObjectJob {
             id: self.id,
@@ -141,7 +147,7 @@ impl JobRow {
             submitted: self.submitted,
             started: self.started,
             ended: self.ended,
-            attempts: self.retry_count.unwrap_or(0),
+            attempts: self.retry_count,
             deployment: self.deployment,
             failure: failure.map(|why| first_line(&why)),
         }
@@ -189,7 +195,8 @@ impl JobReader {
         let sql = format!(
             "SELECT id, target_service_name AS service, target_service_key AS object, status, \
              CAST(created_at AS BIGINT) AS submitted, CAST(last_start_at AS BIGINT) AS started, \
-             CAST(completed_at AS BIGINT) AS ended, retry_count, last_attempt_deployment_id AS deployment, last_failure, \
+             CAST(completed_at AS BIGINT) AS ended, retry_count, \
+             COALESCE(last_attempt_deployment_id, pinned_deployment_id) AS deployment, last_failure, \
              completion_result, completion_failure, CAST(now() AS BIGINT) / 1000000 AS now \
              FROM sys_invocation WHERE starts_with(target_service_name, '{prefix}') \
              ORDER BY CASE WHEN status = 'completed' THEN 1 ELSE 0 END, created_at DESC LIMIT {MAX_JOBS}"
@@ -201,7 +208,7 @@ impl JobReader {
             let job = row.into_job(object.clone(), version);
             // What a worker has, else what may still get one, else the newest.
             let is_before = |one: &ObjectJob, other: &ObjectJob| {
-                let rank = |job: &ObjectJob| job.state.min(JobState::Failed);
+                let rank = |job: &ObjectJob| job.state.min(JobState::Cancelled);
                 rank(one).cmp(&rank(other)).then(other.submitted.cmp(&one.submitted)).is_lt()
             };
             if last.get(&object).is_none_or(|known| is_before(&job, known)) {
@@ -280,6 +287,55 @@ impl JobReader {
             Ok(Answer::Done(answer)) => Ok(Ok(answer)),
             Ok(Answer::Failed(why)) => Ok(Err(why)),
             Err(_) => Err("the answer is not that of a worker".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_job_is_that_of_its_last_attempt() {
+        let state = |status: &str, failure: Option<&str>, running_ms: u64, result: Option<&str>| {
+            let text = |text: &str| text.to_owned();
+            let (now, started) = (100_000, Some(100_000 - running_ms));
+            let (last_failure, completion_failure) = (failure.map(text), failure.map(text));
+            let (id, service, object) = (text("inv_1"), text("p-job-1"), Some(text("o")));
+            let row = JobRow {
+                id,
+                service,
+                object,
+                status: text(status),
+                submitted: 0,
+                started,
+                ended: None,
+                retry_count: None,
+                deployment: None,
+                last_failure,
+                completion_result: result.map(text),
+                completion_failure,
+                now,
+            };
+            row.state()
+        };
+        let refused = Some("connection refused");
+        for (status, failure, running_ms, result, expected) in [
+            ("pending", None, 0, None, JobState::Waiting),
+            ("running", None, 0, None, JobState::Running),
+            ("running", Some(BUSY), 20, None, JobState::Waiting),
+            ("running", Some(BUSY), 500, None, JobState::Running),
+            ("running", refused, 500, None, JobState::Retrying),
+            ("running", refused, 5000, None, JobState::Running),
+            ("backing-off", Some(BUSY), 0, None, JobState::Waiting),
+            ("backing-off", Some(ENDING), 0, None, JobState::Waiting),
+            ("backing-off", refused, 0, None, JobState::Retrying),
+            ("paused", refused, 0, None, JobState::Retrying),
+            ("completed", None, 0, Some("success"), JobState::Ended),
+            ("completed", Some("[409] killed"), 0, Some("failure"), JobState::Cancelled),
+            ("completed", Some("[500] out of memory"), 0, Some("failure"), JobState::Failed),
+        ] {
+            assert_eq!(state(status, failure, running_ms, result), expected, "{status} {failure:?} {running_ms}");
         }
     }
 }

@@ -3,7 +3,7 @@
 // Shows each state of the fleet that the server sends. Rows are kept, so that a selection or the place in the page survives.
 (() => {
   /**
-   * @typedef {{run: string, state: string, why: string, since: string, attempts: number, worker: string | null}} Run
+   * @typedef {{run: string, state: string, why: string, since: string, attempts: number | null, worker: string | null}} Run
    * @typedef {{cost_usd: number, tokens: number}} Use
    * @typedef {{key: string, limits: {max_cost_usd: number | null, requests_per_minute: number | null, tokens_per_minute: number | null},
    *   spent: Use, under_way: number, runs: number, expected: Use, waiting: number, unreported: number,
@@ -86,7 +86,7 @@
       { text: run.state, tone: TONES[run.state] ?? "" },
       { text: "", time: run.since },
       { text: run.run },
-      { text: run.state === "stuck" ? `attempt ${run.attempts}: ${run.why}` : run.why },
+      { text: run.state === "stuck" && run.attempts ? `attempt ${run.attempts}: ${run.why}` : run.why },
     ]));
     setText("more", more ? `and ${number(more)} more: tlaforge fleet status --all lists them` : "");
     fill("keys", fleet.keys.map((key) => [
