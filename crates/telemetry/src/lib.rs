@@ -7,4 +7,4 @@ mod processor;
 mod spans;
 mod telemetry;
 
-pub use telemetry::{Destination, TARGET, Telemetry, TelemetryError, set_parent, traceparent};
+pub use telemetry::{Destination, Telemetry, TelemetryError, set_parent, traceparent};

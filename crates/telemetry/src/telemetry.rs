@@ -30,7 +30,7 @@ use crate::metrics::Metrics;
 use crate::processor::Processor;
 
 /// The target of spans that are only for collectors, and not shown by diagnostics.
-pub const TARGET: &str = "telemetry";
+const TARGET: &str = "telemetry";
 /// The first part of the targets of the program's own spans.
 const PROGRAM: &str = "tlaforge";
 
