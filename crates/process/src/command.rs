@@ -16,7 +16,7 @@ use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 use tracing::field::Empty;
-use tracing::{Instrument as _, debug, info, info_span};
+use tracing::{Instrument as _, Span, debug, info, info_span};
 
 use super::Cancel;
 use super::watch::{Group, SHELL};
@@ -209,7 +209,7 @@ impl Command {
             status = Empty,
             error = Empty
         );
-        let ended = self.run_to_end(cancel, on_line, &span).instrument(span.clone()).await;
+        let ended = self.run_to_end(cancel, on_line).instrument(span.clone()).await;
         match &ended {
             Ok(Ended { status: Status::Exited(status), .. }) => span.record("status", status),
             Ok(Ended { status: Status::Signalled(_), .. }) => span.record("error", "signal"),
@@ -229,17 +229,11 @@ impl Command {
         program.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    async fn run_to_end(
-        &self,
-        cancel: &Cancel,
-        on_line: &mut (dyn FnMut(&str) + Send),
-        span: &tracing::Span,
-    ) -> Result<Ended, ProcessError> {
+    async fn run_to_end(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
         let started = Instant::now();
-        let mut log = match &self.log {
-            Some(path) => Some((path, File::create(path).map_err(|source| log_error(path, source))?)),
-            None => None,
-        };
+        let create = |path: &PathBuf| File::create(path).map_err(|source| log_error(path, source));
+        let log_file = self.log.as_ref().map(create).transpose()?;
+        let mut log = self.log.as_ref().zip(log_file);
         let watched = if self.ends_with_parent {
             None
         } else {
@@ -249,7 +243,7 @@ impl Command {
             info!(program = %self.program.display(), error = ?error, "process not started");
         })?;
         let pid = child.id();
-        span.record("pid", pid);
+        Span::current().record("pid", pid);
         info!(program = %self.program.display(), pid, arguments = self.args.len(), "process started");
         debug!(pid, arguments = ?self.loggable_args(), folder = ?self.cwd, deadline = ?self.deadline, "process");
         let mut group = watched.or_else(|| Group::led_by(pid));

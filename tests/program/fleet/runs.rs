@@ -209,7 +209,7 @@ fn a_worker_that_ends_hands_its_run_over() {
         let journal = forges.fleet.bench.read(&format!("remote/{set}/journal.jsonl"));
         assert_eq!(
             journal.matches("\"run_finished\"").count(),
-            1 + journal.matches("\"interrupted\"").count(),
+            1 + journal.matches("\"reason\":\"interrupted\"").count(),
             "{set}"
         );
     }
