@@ -73,11 +73,12 @@ pub(super) fn connect(
     checker: CheckerChoice,
     limits: &Limits,
 ) -> Result<Option<Connection>, Failure> {
-    connect_for(args, checker, limits, MAX_CHECK)
+    connect_for(JOB, args, checker, limits, MAX_CHECK)
 }
 
-/// Like [`connect`], for jobs with time limits of at most `longest`.
+/// Like [`connect`], for jobs of this name with time limits of at most `longest`.
 pub(super) fn connect_for(
+    job: &'static str,
     args: &EngineArgs,
     checker: CheckerChoice,
     limits: &Limits,
@@ -96,7 +97,7 @@ pub(super) fn connect_for(
         .hint("set a shorter one with --timeout or --tlc-timeout"));
     }
     let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
-    let client = Client::new(address, PROGRAM, VERSION, JOB, patience, print_message).fails(Exit::Tool)?;
+    let client = Client::new(address, PROGRAM, VERSION, job, patience, print_message).fails(Exit::Tool)?;
     Ok(Some(Connection { client, checker, tools: OnceCell::new(), key: random_key() }))
 }
 
@@ -150,6 +151,7 @@ impl Connection {
             let failed = |what: String| ToolError::WorkerFailed(format!("{name}: {what}"));
             let tools = self.tools.get_or_try_init(|| local.versions(cx));
             let tools = tools.await?.clone();
+            let is_search = matches!(work, Work::Search(_));
             let tlaforge = VERSION.to_owned();
             let mut request = Request { tlaforge, checker: self.checker, tools, work, traceparent: None };
             let to_bytes = |request: &Request| serde_json::to_vec(request).expect("a request is plain data");
@@ -157,7 +159,9 @@ impl Connection {
             let key = Sha::digest([self.key.as_bytes(), &to_bytes(&request)].concat());
             request.traceparent = traceparent();
             let request = to_bytes(&request);
-            let answer = self.client.call(None, key.as_str(), &request).await.map_err(|error| match error {
+            // An object of its own, so that it does not wait on a busy worker while another one is free.
+            let object = is_search.then(|| key.as_str());
+            let answer = self.client.call(object, key.as_str(), &request).await.map_err(|error| match error {
                 CallError::Unavailable { .. } => ToolError::Unavailable(error.to_string()),
                 CallError::TooLarge { .. } => failed(format!("{error}; check this specification without --engine")),
                 CallError::Failed(what) => failed(what),

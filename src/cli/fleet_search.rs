@@ -19,6 +19,9 @@ use crate::toolchain::{
     first_error_if_none_ended,
 };
 
+/// The name of the job.
+pub(super) const TLC_WORKER: &str = "tlc_worker";
+
 /// Shorter than the time after which the engine begins a job again.
 pub(super) const MAX_SEARCH: Duration = Duration::from_secs(20 * 60 * 60);
 
@@ -74,7 +77,9 @@ pub(super) fn connect_search(
     settings: &Settings,
     limits: &Limits,
 ) -> Result<Option<SearchConnection>, Failure> {
-    let Some(connection) = connect_for(args, CheckerChoice::Tlc, limits, MAX_SEARCH)? else { return Ok(None) };
+    let Some(connection) = connect_for(TLC_WORKER, args, CheckerChoice::Tlc, limits, MAX_SEARCH)? else {
+        return Ok(None);
+    };
     let (connection, tools) = (Arc::new(connection), discover_java_tools(settings).map_err(|e| tool_failure(&e))?);
     let workers = EngineWorkers { connection: connection.clone(), tools, server: server.to_string(), count };
     Ok(Some(SearchConnection { remote: Box::new(workers), connection }))

@@ -75,6 +75,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
 
     use super::fleet::{JOB, JobRunner, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
+    use super::fleet_search::TLC_WORKER;
     use super::forge_job::{FORGE, ForgeWorker};
     use super::job_span::in_span;
     use super::settings::load_settings;
@@ -111,17 +112,18 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     let tlc = args.tlc_host.map(|host| TlcWorkerSettings { host, threads });
     let runner = Arc::new(JobRunner::new(settings, capacity, tlc)?);
     let cancel = cancel_on_signals();
-    let mut jobs = vec![Job {
-        name: JOB,
-        has_object: false,
-        work: Arc::new(move |request| {
+    let check = |name, has_object| {
+        let runner = runner.clone();
+        let work = move |request: Vec<u8>| -> tlaforge_restate::JobFuture {
             let runner = runner.clone();
             Box::pin(async move {
                 let work = async { runner.run(&request).await.map_err(NoAnswer::Failed) };
-                in_span(JOB, &request, work).await
+                in_span(name, &request, work).await
             })
-        }),
-    }];
+        };
+        Job { name, has_object, work: Arc::new(work) }
+    };
+    let mut jobs = vec![check(JOB, false), check(TLC_WORKER, true)];
     if !runs.is_empty() {
         // Together, the checkers of all runs get the memory of one.
         let limits = tool_limits(&load_settings(args.tools.layer())?)?;
