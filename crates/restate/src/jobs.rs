@@ -72,7 +72,7 @@ pub struct Deployment {
     pub version: String,
     /// The jobs that they do.
     pub jobs: Vec<String>,
-    /// When they were registered first, in milliseconds since 1970.
+    /// When one was registered last, in milliseconds since 1970.
     #[serde(skip)]
     pub registered: u64,
     /// Whether new jobs go there. If workers of one version advertise different addresses, only the last one gets them.
