@@ -413,8 +413,7 @@ impl Caller {
                 Some(_) => Some(Duration::ZERO),
                 None => self.retry.wait(&failure, attempt, self.timer.jitter()),
             };
-            let model = request.choice.model.as_deref();
-            let cost_usd = self.cost(model, failure.usage.as_ref());
+            let cost_usd = self.cost(request.choice.model.as_deref(), failure.usage.as_ref());
             // Here, because the wait before the next try is no part of the request.
             span.failed(&failure, cost_usd);
             let estimated = self.estimate_failed(&request, &failure);
@@ -430,8 +429,7 @@ impl Caller {
             let (kind, status) = (failure.kind, failure.status);
             info!(attempt, model = asked, ?kind, status, ?took, retry_after = ?wait, "model call failed");
             trace!(message = failure.message, "failure");
-            let model = request.choice.model.clone();
-            note(CallEvent::Failed(FailedCall::new(&failure, model, attempt, wait, (cost_usd, estimated))));
+            note(CallEvent::Failed(FailedCall::new(&failure, asked, attempt, wait, (cost_usd, estimated))));
             used.add(failure.usage, cost_usd);
             used.add(estimated.map(|estimated| estimated.usage), estimated.and_then(|estimated| estimated.cost_usd));
             // After the event, so that the journal has the usage of the call; a resume starts from it.
