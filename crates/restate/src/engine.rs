@@ -42,8 +42,10 @@ pub(crate) async fn query_tables(http: &Client, admin: &EngineAddress, sql: &str
 
 /// Something else answers at this address, or only a proxy while the engine starts.
 pub(crate) fn not_restate(reply: &Reply) -> NoIngress {
-    let what = format!("this is not the admin address of a Restate server: {}", reply.message());
-    if reply.status >= 500 { NoIngress::NotNow(what) } else { NoIngress::Never(what) }
+    match reply.message() {
+        why if reply.status >= 500 => NoIngress::NotNow(format!("the engine cannot answer now: {why}")),
+        why => NoIngress::Never(format!("this is not the admin address of a Restate server: {why}")),
+    }
 }
 
 /// The rows of the answer to a query. An error says what is wrong with the engine.

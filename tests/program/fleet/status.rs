@@ -16,8 +16,15 @@ impl Fleet {
         done(self.bench.command(&[&["fleet", "status", "--engine", &self.server.url()], more].concat()))
     }
 
+    /// When the server has started.
     fn status_json(&self) -> Value {
-        serde_json::from_str(&self.status(&["--format", "json"]).expect(0).stdout).unwrap()
+        let mut printed = String::new();
+        wait_until("the server answers", || {
+            let Done { status, stdout, .. } = self.status(&["--format", "json"]);
+            printed = stdout;
+            status == Some(0)
+        });
+        serde_json::from_str(&printed).unwrap()
     }
 
     fn watch(&self) -> Watch {
@@ -46,7 +53,10 @@ fn a_fleet_without_runs_and_workers_says_so() {
     page_shows(&fleet.watch(), &["No runs in the last day", "None is registered"]);
     let _worker = fleet.worker(1);
     let version = env!("CARGO_PKG_VERSION");
-    fleet.status(&[]).expect(0).prints(&[&format!("  {version} at {}: check; 0 jobs", fleet.balancer.url())]);
+    fleet
+        .status(&[])
+        .expect(0)
+        .prints(&[&format!("  {version} at {}: check, tlc_worker; 0 jobs", fleet.balancer.url())]);
 }
 
 #[test]
