@@ -365,8 +365,8 @@ mod tests {
         FleetRun::new(job, &answers, &[], &[])
     }
 
-    fn end(status: u8, outcome: &str, errors: &str) -> Option<Result<JobEnd, String>> {
-        Some(Ok(JobEnd { status, outcome: outcome.to_owned(), errors: errors.to_owned() }))
+    fn end(status: u8, outcome: &str, errors: &str) -> JobEnd {
+        JobEnd { status, outcome: outcome.to_owned(), errors: errors.to_owned() }
     }
 
     #[test]
@@ -376,13 +376,13 @@ mod tests {
             (run.state, run.why, run.status)
         };
         let text = |text: &str| text.to_owned();
-        assert_eq!(ended(end(0, "approved", "")), (FleetRunState::Ended, text("approved"), Some(0)));
-        assert_eq!(ended(end(1, "not approved", "")), (FleetRunState::Ended, text("not approved"), Some(1)));
-        assert_eq!(ended(end(3, "stopped", "")), (FleetRunState::Stopped, text("stopped"), Some(3)));
+        assert_eq!(ended(Some(Ok(end(0, "approved", "")))), (FleetRunState::Ended, text("approved"), Some(0)));
+        assert_eq!(ended(Some(Ok(end(1, "not approved", "")))), (FleetRunState::Ended, text("not approved"), Some(1)));
+        assert_eq!(ended(Some(Ok(end(3, "stopped", "")))), (FleetRunState::Stopped, text("stopped"), Some(3)));
         let errors = "note: x\nerror: no API key\nhint: set one\n";
-        assert_eq!(ended(end(2, "", errors)), (FleetRunState::Failed, text("no API key"), Some(2)));
+        assert_eq!(ended(Some(Ok(end(2, "", errors)))), (FleetRunState::Failed, text("no API key"), Some(2)));
         let no_words = (FleetRunState::Failed, text("its process ended with status 9"), Some(9));
-        assert_eq!(ended(end(9, "", "")), no_words);
+        assert_eq!(ended(Some(Ok(end(9, "", "")))), no_words);
         assert_eq!(ended(Some(Err(text("no disk\nmore")))), (FleetRunState::Failed, text("no disk"), None));
         assert_eq!(ended(None), (FleetRunState::Ended, text("its result was not read"), None));
     }

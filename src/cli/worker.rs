@@ -117,7 +117,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         let work = move |request: Vec<u8>| -> tlaforge_restate::JobFuture {
             let runner = runner.clone();
             Box::pin(async move {
-                let work = async { runner.run(&request).await.map_err(NoAnswer::Failed) };
+                let work = Box::pin(async { runner.run(&request).await.map_err(NoAnswer::Failed) });
                 in_span(name, &request, work).await
             })
         };

@@ -183,7 +183,7 @@ fn a_span_of_another_process_is_the_parent_of_the_command() {
     for traceparent in [traceparent.as_str(), "00-nonsense"] {
         checked(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url), ("TRACEPARENT", traceparent)]).expect(0);
     }
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
     let commands = collector.named("tlaforge");
     assert_eq!((hex(&commands[0].trace).as_str(), hex(&commands[0].parent).as_str()), (trace, parent));
     assert!(commands[1].parent.is_empty());
