@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::{NonZeroU16, NonZeroUsize};
+use std::num::{NonZeroU16, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use super::checking::{LoadedSpec, config_path, exit_status, specification_arguments};
@@ -79,6 +79,9 @@ pub(super) struct CheckArgs {
     /// Number of workers of the engine that take part [default: 2].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>, requires = "engine")]
     pub engine_workers: Option<NonZeroUsize>,
+    /// Maximum time in seconds without progress while no engine or no worker answers [default: 600].
+    #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>, requires = "engine")]
+    pub engine_wait: Option<NonZeroU64>,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
@@ -205,7 +208,7 @@ fn search_workers(args: &CheckArgs, settings: &Settings, limits: &Limits) -> Res
             "--engine needs --distributed HOST: the address of this machine that workers reach",
         ));
     }
-    let engine = EngineArgs { engine: args.engine.clone(), engine_wait: None };
+    let engine = EngineArgs { engine: args.engine.clone(), engine_wait: args.engine_wait };
     let count = args.engine_workers.or(NonZeroUsize::new(2)).unwrap_or(NonZeroUsize::MIN);
     SearchWorkers::new(&engine, count, server, settings, limits)
 }

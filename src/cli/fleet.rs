@@ -13,7 +13,7 @@ use super::contradictions::CONTRADICTIONS_DIR;
 use super::engine_args::EngineArgs;
 use super::failure::{Fails, Failure};
 use super::fleet_checks::CheckJob;
-use super::fleet_search::{MAX_SEARCH, SearchJob};
+use super::fleet_tlc_worker::{MAX_SEARCH, SearchJob};
 use super::telemetry::traceparent;
 use super::terminal::print_message;
 use super::tools::{create_quick_toolchain, discover_java_tools, tool_limits};

@@ -2,56 +2,20 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::join_all;
-use serde::{Deserialize, Serialize};
 
 use super::engine_args::EngineArgs;
 use super::failure::Failure;
 use super::fleet::{Connection, Work, connect_for};
+use super::fleet_tlc_worker::{MAX_SEARCH, SearchJob, TLC_WORKER};
 use super::terminal::print_message;
 use super::tools::{discover_java_tools, tool_failure};
 use crate::config::{CheckerChoice, Settings};
-use crate::process::Cancel;
 use crate::toolchain::{
-    BoxFuture, JavaToolchain, Limits, RemoteWorker, RemoteWorkers, ToolContext, ToolError, WorkerEnd, WorkerPlacement,
+    BoxFuture, JavaToolchain, Limits, RemoteWorkers, ToolContext, ToolError, WorkerEnd, WorkerPlacement,
     first_error_if_none_ended,
 };
-
-/// The name of the job.
-pub(super) const TLC_WORKER: &str = "tlc_worker";
-
-/// Shorter than the time after which the engine begins a job again.
-pub(super) const MAX_SEARCH: Duration = Duration::from_secs(20 * 60 * 60);
-
-/// One worker of TLC in a search.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct SearchJob {
-    /// Where TLC's server listens.
-    server: String,
-    /// Which of the jobs of the search this is.
-    number: usize,
-    /// Time limit of the search.
-    pub check: Duration,
-    pub heap_mib: Option<u64>,
-}
-
-impl SearchJob {
-    /// `host` is the address of this machine to which the server connects.
-    pub(super) async fn run(
-        self,
-        tools: &JavaToolchain,
-        host: &str,
-        threads: NonZeroUsize,
-        cancel: &Cancel,
-    ) -> Result<WorkerEnd, String> {
-        let worker = RemoteWorker { server: self.server, host: host.to_owned(), threads, limit: self.check };
-        let limits = Limits { heap_mib: self.heap_mib, ..Limits::default() };
-        let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
-        tools.run_remote_worker(&worker, &cx).await.map_err(|e| e.to_string())
-    }
-}
 
 /// Submits a job for each worker of a search.
 struct EngineWorkers {

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tlaforge_restate::{
     Deployment, EngineAddress, JobCount, JobReader, JobState, LimitsStatus, ObjectJob, RunRequests,
 };
+use tokio::time::{Instant, timeout_at};
 
 use super::failure::{Fails, Failure};
 use super::fleet::{PROGRAM, parse_address};
@@ -25,8 +28,12 @@ const MAX_LISTED: usize = 20;
 /// Answers of ended jobs that are read at a time: each is a request.
 const MAX_ANSWERS: usize = 1000;
 const PARALLEL_ANSWERS: usize = 16;
+/// Time for answers in one look at the fleet.
+const MAX_LOOK: Duration = Duration::from_secs(10);
 /// Length of a reason in characters.
 const MAX_WHY: usize = 200;
+/// Length of the address of a run in characters.
+const MAX_NAME: usize = 300;
 
 /// How a run is. Those that need a person are first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -148,20 +155,33 @@ impl FleetReader {
     async fn read_answers(&mut self, jobs: &[ObjectJob]) {
         let mut ended: Vec<&ObjectJob> = jobs.iter().filter(|job| job.state == JobState::Ended).collect();
         ended.sort_by_key(|job| std::cmp::Reverse(job.ended));
-        let unknown = ended.iter().filter(|job| !self.answers.contains_key(&job.id)).take(MAX_ANSWERS);
-        let reader = &self.jobs;
-        let requests = stream::iter(unknown.map(|job| async move { (job.id.clone(), reader.answer(&job.id).await) }));
-        let answers: Vec<_> = requests.buffer_unordered(PARALLEL_ANSWERS).collect().await;
+        let is_unknown = |job: &&&ObjectJob| !self.answers.contains_key(&job.id);
+        let unknown: Vec<&ObjectJob> = ended.iter().filter(is_unknown).take(MAX_ANSWERS).copied().collect();
+        let answers = read_within(&self.jobs, &unknown, MAX_LOOK).await;
         let ids: BTreeSet<&str> = ended.iter().map(|job| job.id.as_str()).collect();
         self.answers.retain(|id, _| ids.contains(id.as_str()));
-        // One that cannot be read now is asked for again.
         for (id, answer) in answers {
-            if let Ok(answer) = answer {
-                let end = answer.and_then(|json| serde_json::from_str(json.get()).map_err(|e| e.to_string()));
-                self.answers.insert(id, end);
-            }
+            let end = answer.and_then(|json| serde_json::from_str(json.get()).map_err(|e| e.to_string()));
+            self.answers.insert(id, end);
         }
     }
+}
+
+/// Those that were read in this time. An engine that does not answer must not keep the rest from being shown.
+async fn read_within(
+    reader: &JobReader,
+    jobs: &[&ObjectJob],
+    time: Duration,
+) -> Vec<(String, Result<Box<RawValue>, String>)> {
+    let requests = stream::iter(jobs.iter().map(|job| async { (job.id.clone(), reader.answer(&job.id).await) }));
+    let mut requests = std::pin::pin!(requests.buffer_unordered(PARALLEL_ANSWERS));
+    let until = Instant::now() + time;
+    let mut answers = Vec::new();
+    while let Ok(Some((id, answer))) = timeout_at(until, requests.next()).await {
+        // One that cannot be read now is asked for again.
+        answers.extend(answer.ok().map(|answer| (id, answer)));
+    }
+    answers
 }
 
 impl FleetRun {
@@ -192,9 +212,10 @@ impl FleetRun {
         .unwrap_or(job.submitted);
         let worker = deployments.iter().find(|deployment| Some(&deployment.id) == job.deployment.as_ref());
         Self {
-            run: job.object,
+            // Everyone who can submit jobs chooses both.
+            run: one_line(&job.object, MAX_NAME),
             state,
-            why: why.trim().lines().next().unwrap_or_default().chars().take(MAX_WHY).collect(),
+            why: one_line(why.trim().lines().next().unwrap_or_default(), MAX_WHY),
             since: time(since_ms),
             submitted: time(job.submitted),
             attempts: job.attempts,
@@ -205,6 +226,12 @@ impl FleetRun {
             since_ms,
         }
     }
+}
+
+/// A part of a text that cannot look like another line or like other words.
+fn one_line(text: &str, length: usize) -> String {
+    let is_shown = |letter: &char| !letter.is_control() && !('\u{202a}'..='\u{202e}').contains(letter);
+    text.chars().filter(is_shown).filter(|letter| !('\u{2066}'..='\u{2069}').contains(letter)).take(length).collect()
 }
 
 /// What a run at a worker waits for, by its requests to models.
@@ -236,11 +263,12 @@ fn state_of_end(end: &JobEnd) -> (FleetRunState, String) {
         let found = lines().find_map(|line| line.strip_prefix("error: ")).or_else(|| lines().next());
         found.map_or_else(|| format!("its process ended with status {}", end.status), str::to_owned)
     };
-    let outcome = || if end.outcome.is_empty() { error() } else { end.outcome.clone() };
-    match exit {
-        Some(Exit::Ok | Exit::Negative) => (FleetRunState::Ended, outcome()),
-        Some(Exit::Undecided | Exit::Interrupted) => (FleetRunState::Stopped, outcome()),
-        _ => (FleetRunState::Failed, outcome()),
+    // The process prints its outcome only if the run has one; `undecided` and a stop can have the same status.
+    match end.outcome.as_str() {
+        "" if exit == Some(Exit::Interrupted) => (FleetRunState::Stopped, error()),
+        "" => (FleetRunState::Failed, error()),
+        outcome if outcome.starts_with("stopped") => (FleetRunState::Stopped, outcome.to_owned()),
+        outcome => (FleetRunState::Ended, outcome.to_owned()),
     }
 }
 
@@ -379,6 +407,11 @@ mod tests {
         assert_eq!(ended(Some(Ok(end(0, "approved", "")))), (FleetRunState::Ended, text("approved"), Some(0)));
         assert_eq!(ended(Some(Ok(end(1, "not approved", "")))), (FleetRunState::Ended, text("not approved"), Some(1)));
         assert_eq!(ended(Some(Ok(end(3, "stopped", "")))), (FleetRunState::Stopped, text("stopped"), Some(3)));
+        assert_eq!(
+            ended(Some(Ok(end(4, "stopped: why", "")))),
+            (FleetRunState::Stopped, text("stopped: why"), Some(4))
+        );
+        assert_eq!(ended(Some(Ok(end(3, "undecided", "")))), (FleetRunState::Ended, text("undecided"), Some(3)));
         let errors = "note: x\nerror: no API key\nhint: set one\n";
         assert_eq!(ended(Some(Ok(end(2, "", errors)))), (FleetRunState::Failed, text("no API key"), Some(2)));
         let no_words = (FleetRunState::Failed, text("its process ended with status 9"), Some(9));

@@ -267,6 +267,7 @@ async fn begin(
 /// Journals that the run stops before it goes on. The same command continues it.
 fn stop_run(run: &Run, place: &RunPlace, message: String) -> Result<Exit, Failure> {
     pipeline::stop(run, &Halt { reason: StopReason::Tool, message }).map_err(|e| run_failure(&e))?;
+    print_outcome(&run.view());
     Ok(exit_of(&run.view(), place.folder()))
 }
 
@@ -281,7 +282,8 @@ fn why_hopeless(events: &[Entry]) -> Option<String> {
     (resumed >= MAX_RESUMED).then(|| {
         format!(
             "{resumed} times in a row, a process that continued this run was killed before it journaled anything new: look for \
-             the reason in the logs of the workers, such as too little memory (--heap-mib); the same command tries again"
+             the reason in the logs of the workers, such as too little memory (--heap-mib), lost connections or commands that were \
+             interrupted; the same command tries again"
         )
     })
 }

@@ -50,6 +50,8 @@ mod fleet_search;
 #[cfg(feature = "restate")]
 mod fleet_status;
 #[cfg(feature = "restate")]
+mod fleet_tlc_worker;
+#[cfg(feature = "restate")]
 mod fleet_tools;
 mod forge;
 mod forge_again;

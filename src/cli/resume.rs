@@ -30,6 +30,7 @@ use super::run_place::RunPlace;
 use super::settings::environment_layer;
 use super::signals::cancel_on_signals;
 use super::swap_example::example_recording;
+use super::telemetry::name_run;
 use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
@@ -83,6 +84,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let outputs = (args.output.format, &args.output.findings);
     let display = Arc::new(Display::new(args.output.format.plain()));
     let run = open_run(&place, &display)?;
+    name_run(&run.id());
     let view = run.view();
     // The process was killed before `run_started` was complete; a run that started has at least one document.
     if view.events == 0 || view.settings.docs.is_empty() {

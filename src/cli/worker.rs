@@ -75,7 +75,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
 
     use super::fleet::{JOB, JobRunner, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
-    use super::fleet_search::TLC_WORKER;
+    use super::fleet_tlc_worker::TLC_WORKER;
     use super::forge_job::{FORGE, ForgeWorker};
     use super::job_span::in_span;
     use super::settings::load_settings;
@@ -104,7 +104,8 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     let settings = load_settings(args.tools.layer())?;
     let threads = NonZeroUsize::new(super::mutate::processors() / capacity).unwrap_or(NonZeroUsize::MIN);
     let threads = settings.given.workers.unwrap_or(threads);
-    if args.tlc_host.is_some() {
+    let takes_part = args.tlc_host.is_some();
+    if takes_part {
         print_message(
             "warning: with --tlc-host, everyone who can submit jobs can run code here; see the page on TLC on several machines in the book",
         );
@@ -123,7 +124,11 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         };
         Job { name, has_object, work: Arc::new(work) }
     };
-    let mut jobs = vec![check(JOB, false), check(TLC_WORKER, true)];
+    let mut jobs = vec![check(JOB, false)];
+    // Otherwise the engine would also send these jobs here, if this worker has another address than those with a host.
+    if takes_part {
+        jobs.push(check(TLC_WORKER, true));
+    }
     if !runs.is_empty() {
         // Together, the checkers of all runs get the memory of one.
         let limits = tool_limits(&load_settings(args.tools.layer())?)?;

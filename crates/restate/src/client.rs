@@ -270,7 +270,7 @@ impl Client {
             [] => String::new(),
             others => format!("; workers of other versions are: {}", others.join(", ")),
         };
-        format!("no worker of {program} {version} is registered{others}")
+        format!("no worker of {program} {version} is registered for the job `{}`{others}", self.job)
     }
 
     /// Whether no worker has a job of this client's kind.

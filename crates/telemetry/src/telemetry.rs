@@ -10,7 +10,7 @@ use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{
-    ExporterBuildError, MetricExporter, Protocol, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
+    MetricExporter, Protocol, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
 };
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
@@ -52,8 +52,6 @@ pub enum TelemetryError {
     Address,
     #[error("cannot start a client of HTTP: {0}")]
     Client(#[from] reqwest::Error),
-    #[error("{0}")]
-    Exporter(#[from] ExporterBuildError),
 }
 
 /// What sends spans and metrics until the program ends.
@@ -72,14 +70,18 @@ impl Telemetry {
         let batches = destination.traces.as_deref().map(|address| {
             let client = client(address, destination.timeout)?;
             let exporter = SpanExporter::builder().with_http().with_http_client(client);
-            let exporter = exporter.with_protocol(Protocol::HttpBinary).with_retry_policy(retries()).build()?;
+            let exporter = exporter.with_protocol(Protocol::HttpBinary).with_retry_policy(retries()).build();
+            // Its error contains the address.
+            let exporter = exporter.map_err(|_| TelemetryError::Address)?;
             let exporter = exporters::Spans { exporter, loss: loss.clone() };
             Ok::<_, TelemetryError>(BatchSpanProcessor::builder(exporter).build())
         });
         let provider = destination.metrics.as_deref().map(|address| {
             let client = client(address, destination.timeout)?;
             let exporter = MetricExporter::builder().with_http().with_http_client(client);
-            let exporter = exporter.with_protocol(Protocol::HttpBinary).with_retry_policy(retries()).build()?;
+            let exporter = exporter.with_protocol(Protocol::HttpBinary).with_retry_policy(retries()).build();
+            // Its error contains the address.
+            let exporter = exporter.map_err(|_| TelemetryError::Address)?;
             let reader = PeriodicReader::builder(exporters::Metrics { exporter, loss: loss.clone() }).build();
             let provider = SdkMeterProvider::builder().with_resource(resource.clone()).with_reader(reader);
             Ok::<_, TelemetryError>(provider.build())

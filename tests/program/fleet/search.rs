@@ -49,7 +49,8 @@ fn workers_of_the_engine_take_part_in_a_search() {
     let (engine, server) = (fleet.server.url(), free_address());
     let check = ["check", "M.tla", "--distributed", &server, "--engine", &engine];
     let without_host = fleet.worker(1);
-    fleet.bench.run(&check).expect(4).says(&["takes no part in TLC's distributed mode; start it with --tlc-host HOST"]);
+    let without = fleet.bench.run(&[&check[..], &["--engine-wait", "1"]].concat());
+    without.expect(3).says(&["is registered for the job `tlc_worker`"]);
     drop(without_host);
 
     let workers = [2, 3].map(|number| fleet.worker_with(number, &["--tlc-host", "127.0.0.1"]));

@@ -53,10 +53,7 @@ fn a_fleet_without_runs_and_workers_says_so() {
     page_shows(&fleet.watch(), &["No runs in the last day", "None is registered"]);
     let _worker = fleet.worker(1);
     let version = env!("CARGO_PKG_VERSION");
-    fleet
-        .status(&[])
-        .expect(0)
-        .prints(&[&format!("  {version} at {}: check, tlc_worker; 0 jobs", fleet.balancer.url())]);
+    fleet.status(&[]).expect(0).prints(&[&format!("  {version} at {}: check; 0 jobs", fleet.balancer.url())]);
 }
 
 #[test]
