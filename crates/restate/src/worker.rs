@@ -17,9 +17,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tlaforge_process::Cancel;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::sync::Semaphore;
 
 use crate::address::{EngineAddress, QUICK, Reply, send};
 use crate::job::{Answer, BUSY, ENDING, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
@@ -32,8 +30,6 @@ const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// The engine would pause a job after 70 attempts; a client that still waits for it ends it instead.
 const RETRY_ATTEMPTS: u64 = 1_000_000;
-/// Time between two changes of all connections, while jobs find no turn here.
-const NEW_CONNECTIONS: Duration = Duration::from_secs(1);
 /// Time for the answers of the last jobs after SIGTERM.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Time between two signs of life on a connection, and time to answer one.
@@ -102,8 +98,7 @@ impl Worker {
     pub async fn serve(self, cancel: &Cancel, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), WorkerError> {
         let http = self.engine.http_client()?;
         let turns = Arc::new(Semaphore::new(self.capacity));
-        let busy = Arc::new(Notify::new());
-        let endpoint = self.endpoint(&http, &turns, &busy)?;
+        let endpoint = self.endpoint(&http, &turns)?;
         let listen = |source| WorkerError::Listen { address: self.listen, source };
         let listener = TcpListener::bind(self.listen).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
@@ -111,22 +106,12 @@ impl Worker {
         // Each version has an address of its own, so that a new one does not replace a deployment that still runs jobs.
         let advertised = self.advertise.as_ref().map_or_else(|| format!("http://{address}"), ToString::to_string);
         let deployment = format!("{advertised}/{}", service_name(self.program, &self.version, None));
-        let mut graceful = GracefulShutdown::new();
-        // Connections that get no new jobs, and end when theirs have ended.
-        let mut draining = JoinSet::new();
-        let mut renewed = Instant::now();
+        let graceful = GracefulShutdown::new();
         let mut registration = std::pin::pin!(self.register(&http, &deployment, note));
         let mut is_registered = false;
         loop {
             tokio::select! {
                 () = cancel.cancelled() => break,
-                // The engine sends a job again over a connection that it has, which leads here, though another worker may be
-                // free. A new connection may reach that one.
-                () = busy.notified() => if renewed.elapsed() > NEW_CONNECTIONS {
-                    draining.spawn(std::mem::replace(&mut graceful, GracefulShutdown::new()).shutdown());
-                    renewed = Instant::now();
-                },
-                Some(_) = draining.join_next() => {}
                 registered = &mut registration, if !is_registered => {
                     registered?;
                     is_registered = true;
@@ -173,10 +158,7 @@ impl Worker {
             tokio::time::sleep(LAST_ANSWERS).await;
         };
         tokio::select! {
-            () = async {
-                graceful.shutdown().await;
-                while draining.join_next().await.is_some() {}
-            } => {}
+            () = graceful.shutdown() => {}
             () = ended => {}
         }
         Ok(())
@@ -229,12 +211,7 @@ impl Worker {
         }
     }
 
-    fn endpoint(
-        &self,
-        http: &reqwest::Client,
-        turns: &Arc<Semaphore>,
-        busy: &Arc<Notify>,
-    ) -> Result<Endpoint, WorkerError> {
+    fn endpoint(&self, http: &reqwest::Client, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
         let options = ServiceOptions::new()
             .inactivity_timeout(JOB_LIMIT)
             .abort_timeout(JOB_LIMIT)
@@ -249,7 +226,7 @@ impl Worker {
         let mut builder = Endpoint::builder().bind(limits);
         for job in &self.jobs {
             let name = service_name(self.program, &self.version, Some(job.name));
-            let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone(), busy: busy.clone() };
+            let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone() };
             builder =
                 builder.bind(service_definition(dispatcher, discovered_service(&name, job)).options(options.clone()));
         }
@@ -265,15 +242,13 @@ impl Worker {
 struct Dispatcher {
     job: Job,
     turns: Arc<Semaphore>,
-    /// Notified if a job gets no turn.
-    busy: Arc<Notify>,
 }
 
 impl restate_sdk::service::Service for Dispatcher {
     type Future = ServiceBoxFuture;
 
     fn handle(&self, context: ContextInternal) -> Self::Future {
-        let (job, turns, busy) = (self.job.clone(), self.turns.clone(), self.busy.clone());
+        let (job, turns) = (self.job.clone(), self.turns.clone());
         Box::pin(async move {
             if context.handler_name() != job.name {
                 return Err(endpoint::Error::unknown_handler(context.service_name(), context.handler_name()));
@@ -290,7 +265,6 @@ impl restate_sdk::service::Service for Dispatcher {
             let limit = if job.has_object { OBJECT_TURN } else { JOB_LIMIT };
             let turn = tokio::time::timeout(limit, turns.acquire()).await;
             let Ok(turn) = turn else {
-                busy.notify_one();
                 context.handle_handler_result::<Vec<u8>>(Err(HandlerError::from(BUSY)));
                 context.end();
                 return Ok(());

@@ -69,7 +69,8 @@ impl Fleet {
         let log = File::create(self.bench.path(&format!("worker-{number}.log"))).unwrap();
         let (engine, advertise) = (self.server.url(), self.balancer.url());
         let args = ["worker", "--engine", &engine, "--listen", "127.0.0.1:0", "--advertise", &advertise];
-        let mut command = self.bench.command(&[&args[..], &["--capacity", "1"], more].concat());
+        let capacity: &[&str] = if more.contains(&"--capacity") { &[] } else { &["--capacity", "1"] };
+        let mut command = self.bench.command(&[&args[..], capacity, more].concat());
         command.envs(variables.iter().copied()).stderr(log).spawn().unwrap()
     }
 

@@ -53,18 +53,18 @@ fn workers_of_the_engine_take_part_in_a_search() {
     without.expect(3).says(&["is registered for the job `tlc_worker`"]);
     drop(without_host);
 
-    let workers = [2, 3].map(|number| fleet.worker_with(number, &["--tlc-host", "127.0.0.1"]));
+    let worker = fleet.worker_with(2, &["--tlc-host", "127.0.0.1", "--capacity", "2"]);
     let done = fleet.bench.run(&[&check[..], &["--format", "json"]].concat()).expect(0);
     let outcome: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((&outcome["verdict"], &outcome["statistics"]["distinct"]), (&json!("holds"), &json!(1000)));
 
-    // No job waits for a busy worker while another one is free, and nothing is left of a search that is interrupted.
+    // Nothing is left of a search that is interrupted.
     fleet.bench.write("M.cfg", "SPECIFICATION Spec\nCONSTANT N = 100000\nINVARIANT TypeOK\n");
     let mut check = fleet.bench.command(&check).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_until("both workers search", || workers.iter().all(|worker| tlc_workers(&worker.child) == 1));
+    wait_until("both workers of TLC search", || tlc_workers(&worker.child) == 2);
     kill_process(Pid::from_child(&check), Signal::INT).unwrap();
     assert_eq!(check.wait().unwrap().code(), Some(130));
-    wait_until("no worker searches", || workers.iter().all(|worker| tlc_workers(&worker.child) == 0));
+    wait_until("none of them searches", || tlc_workers(&worker.child) == 0);
 }
 
 #[test]
