@@ -170,7 +170,7 @@ fn what_cannot_be_done_is_an_error_and_is_not_remembered() {
 
         let error = connect(&server, "2", 0).call(None, "key", b"").await.unwrap_err();
         assert!(matches!(error, CallError::Unavailable { .. }), "{error}");
-        let words = "no worker of test 2 is registered; workers of other versions are: 1";
+        let words = "no worker of test 2 is registered for the job `job`; workers of other versions are: 1";
         assert!(error.to_string().contains(words), "{error}");
 
         let error = client.call(None, "key", &vec![b' '; 9 << 20]).await.unwrap_err();
