@@ -30,7 +30,7 @@ impl EngineArgs {
     }
 }
 
-/// A contradiction between two checkers is reported on the machine that found it, which nobody may look at.
+/// Refuses two checkers: a contradiction between them would be reported on the machine of a worker, and not here.
 pub(super) fn refuse_both(checker: Option<CheckerChoice>) -> Result<(), Failure> {
     if checker != Some(CheckerChoice::Both) {
         return Ok(());

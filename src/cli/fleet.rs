@@ -159,7 +159,7 @@ impl Connection {
             let key = Sha::digest([self.key.as_bytes(), &to_bytes(&request)].concat());
             request.traceparent = traceparent();
             let request = to_bytes(&request);
-            // An object of its own, so that it does not wait on a busy worker while another one is free.
+            // An object of its own: a busy worker then gives it back at once instead of keeping it in its queue for hours.
             let object = is_search.then(|| key.as_str());
             let answer = self.client.call(object, key.as_str(), &request).await.map_err(|error| match error {
                 CallError::Unavailable { .. } => ToolError::Unavailable(error.to_string()),

@@ -16,7 +16,7 @@ use super::failure::{Fails, Failure};
 use super::fleet::{PROGRAM, parse_address};
 use super::fleet_args::FleetStatusArgs;
 use super::fleet_limits::{keys_text, unreadable};
-use super::forge_fleet::JobEnd;
+use super::forge_fleet::{JobEnd, RunEnd};
 use super::forge_job::FORGE;
 use super::format::Format;
 use super::terminal::{print_json_line, print_result};
@@ -178,7 +178,7 @@ async fn read_within(
     let until = Instant::now() + time;
     let mut answers = Vec::new();
     while let Ok(Some((id, answer))) = timeout_at(until, requests.next()).await {
-        // One that cannot be read now is asked for again.
+        // The next look requests an answer again that could not be read.
         answers.extend(answer.ok().map(|answer| (id, answer)));
     }
     answers
@@ -263,12 +263,11 @@ fn state_of_end(end: &JobEnd) -> (FleetRunState, String) {
         let found = lines().find_map(|line| line.strip_prefix("error: ")).or_else(|| lines().next());
         found.map_or_else(|| format!("its process ended with status {}", end.status), str::to_owned)
     };
-    // The process prints its outcome only if the run has one; `undecided` and a stop can have the same status.
-    match end.outcome.as_str() {
-        "" if exit == Some(Exit::Interrupted) => (FleetRunState::Stopped, error()),
-        "" => (FleetRunState::Failed, error()),
-        outcome if outcome.starts_with("stopped") => (FleetRunState::Stopped, outcome.to_owned()),
-        outcome => (FleetRunState::Ended, outcome.to_owned()),
+    match &end.run {
+        Some(RunEnd { has_ended: true, outcome }) => (FleetRunState::Ended, outcome.clone()),
+        Some(RunEnd { has_ended: false, outcome }) => (FleetRunState::Stopped, outcome.clone()),
+        None if exit == Some(Exit::Interrupted) => (FleetRunState::Stopped, error()),
+        None => (FleetRunState::Failed, error()),
     }
 }
 
@@ -393,8 +392,13 @@ mod tests {
         FleetRun::new(job, &answers, &[], &[])
     }
 
-    fn end(status: u8, outcome: &str, errors: &str) -> JobEnd {
-        JobEnd { status, outcome: outcome.to_owned(), errors: errors.to_owned() }
+    fn end(status: u8, has_ended: bool, outcome: &str) -> JobEnd {
+        let run = Some(RunEnd { has_ended, outcome: outcome.to_owned() });
+        JobEnd { status, run, errors: "note: x\n".to_owned() }
+    }
+
+    fn failed(status: u8, errors: &str) -> JobEnd {
+        JobEnd { status, run: None, errors: errors.to_owned() }
     }
 
     #[test]
@@ -404,18 +408,17 @@ mod tests {
             (run.state, run.why, run.status)
         };
         let text = |text: &str| text.to_owned();
-        assert_eq!(ended(Some(Ok(end(0, "approved", "")))), (FleetRunState::Ended, text("approved"), Some(0)));
-        assert_eq!(ended(Some(Ok(end(1, "not approved", "")))), (FleetRunState::Ended, text("not approved"), Some(1)));
-        assert_eq!(ended(Some(Ok(end(3, "stopped", "")))), (FleetRunState::Stopped, text("stopped"), Some(3)));
-        assert_eq!(
-            ended(Some(Ok(end(4, "stopped: why", "")))),
-            (FleetRunState::Stopped, text("stopped: why"), Some(4))
-        );
-        assert_eq!(ended(Some(Ok(end(3, "undecided", "")))), (FleetRunState::Ended, text("undecided"), Some(3)));
+        let of = |answer: JobEnd| ended(Some(Ok(answer)));
+        assert_eq!(of(end(0, true, "approved")), (FleetRunState::Ended, text("approved"), Some(0)));
+        assert_eq!(of(end(1, true, "not approved")), (FleetRunState::Ended, text("not approved"), Some(1)));
+        // The same status, and the state does not follow from it.
+        assert_eq!(of(end(3, true, "undecided")), (FleetRunState::Ended, text("undecided"), Some(3)));
+        assert_eq!(of(end(3, false, "stopped")), (FleetRunState::Stopped, text("stopped"), Some(3)));
+        assert_eq!(of(end(4, false, "stopped: why")), (FleetRunState::Stopped, text("stopped: why"), Some(4)));
         let errors = "note: x\nerror: no API key\nhint: set one\n";
-        assert_eq!(ended(Some(Ok(end(2, "", errors)))), (FleetRunState::Failed, text("no API key"), Some(2)));
+        assert_eq!(of(failed(2, errors)), (FleetRunState::Failed, text("no API key"), Some(2)));
         let no_words = (FleetRunState::Failed, text("its process ended with status 9"), Some(9));
-        assert_eq!(ended(Some(Ok(end(9, "", "")))), no_words);
+        assert_eq!(of(failed(9, "")), no_words);
         assert_eq!(ended(Some(Err(text("no disk\nmore")))), (FleetRunState::Failed, text("no disk"), None));
         assert_eq!(ended(None), (FleetRunState::Ended, text("its result was not read"), None));
     }

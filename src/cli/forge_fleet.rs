@@ -20,14 +20,23 @@ pub(super) struct NewWork {
     pub policy: Option<(String, String)>,
 }
 
+/// How a run is when its process on a worker ends. The process prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RunEnd {
+    /// Whether nothing is left to do. Otherwise the run has stopped, and can be continued.
+    pub has_ended: bool,
+    /// In one line.
+    pub outcome: String,
+}
+
 /// How the process of a run on a worker ended.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct JobEnd {
     /// The exit status of the run.
     pub status: u8,
-    /// The outcome of the run, or how far it is, in one line; empty if it could not begin.
+    /// How the run is; `None` if it could not begin or continue.
     #[serde(default)]
-    pub outcome: String,
+    pub run: Option<RunEnd>,
     /// What it printed on standard error.
     pub errors: String,
 }

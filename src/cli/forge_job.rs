@@ -14,7 +14,7 @@ use super::engine_args::refuse_both;
 use super::failure::{Fails, Failure};
 use super::fleet::{PATIENCE, parse_address, read_job};
 use super::fleet_limits::share_limits;
-use super::forge_fleet::JobEnd;
+use super::forge_fleet::{JobEnd, RunEnd};
 use super::new_run::{DocumentSource, NewRun, create_run};
 use super::policy_file::PolicyFile;
 use super::progress::Display;
@@ -29,7 +29,7 @@ use super::settings::load_settings;
 use super::shared_place::SharedPlace;
 use super::signals::cancel_on_signals;
 use super::telemetry::{TRACEPARENT, name_run, traceparent};
-use super::terminal::{print_message, print_result};
+use super::terminal::{print_json_line, print_message};
 use super::tool_args::ToolArgs;
 use super::trust::{make_paths_absolute, refuse_untrusted_file};
 use crate::config::Layer;
@@ -152,7 +152,7 @@ impl ForgeWorker {
         match ended.status {
             Status::Exited(status) => Ok(JobEnd {
                 status: u8::try_from(status).unwrap_or(u8::MAX),
-                outcome: String::from_utf8_lossy(&ended.stdout).trim().to_owned(),
+                run: serde_json::from_slice(&ended.stdout).ok(),
                 errors: last_error(&errors).to_owned(),
             }),
             other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
@@ -229,12 +229,12 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     Ok(if prepared.contradictions.has_any() { Exit::Defect } else { exit_of(&run.view(), place.folder()) })
 }
 
-/// One line for the answer of the job.
+/// Prints how the run is, for the answer of the job.
 fn print_outcome(view: &RunView) {
     let stopped = view.finished.as_ref().filter(|finished| finished.outcome == Outcome::Stopped);
     let why =
         stopped.and_then(|finished| finished.why.lines().next()).map_or_else(String::new, |why| format!(": {why}"));
-    print_result(&format!("{}{why}\n", heading(view)));
+    print_json_line(&RunEnd { has_ended: has_ended(view), outcome: format!("{}{why}", heading(view)) });
 }
 
 async fn begin(
@@ -273,7 +273,7 @@ fn stop_run(run: &Run, place: &RunPlace, message: String) -> Result<Exit, Failur
 
 /// Why another process would probably not get further: the engine sends a job again that has killed its worker, without end.
 fn why_hopeless(events: &[Entry]) -> Option<String> {
-    // A process that is told to end journals that.
+    // A process that gets SIGTERM writes an event about it.
     let is_new = |event: &RunEvent| {
         !matches!(event, RunEvent::RunResumed(_) | RunEvent::AttemptStarted(_) | RunEvent::RequestSent(_))
     };

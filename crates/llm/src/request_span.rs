@@ -62,7 +62,10 @@ impl RequestSpan {
         if let Some(usage) = usage {
             self.0.record("input", usage.total() - usage.output);
             self.0.record("output", usage.output);
-            self.0.record("cache_read", usage.cache_read);
+            // 0 is also the count of a server that counts none.
+            if usage.cache_read > 0 {
+                self.0.record("cache_read", usage.cache_read);
+            }
         }
         self.0.record("cost_usd", cost_usd);
     }

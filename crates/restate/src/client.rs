@@ -224,7 +224,7 @@ impl Client {
         let request = request.header("content-type", "application/octet-stream");
         let (submitted, submitting) = (self.submitted.clone(), self.submitting.clone());
         // A task, so that it also ends if this call is dropped: otherwise the engine may have a job that is not known here, and
-        // that nobody cancels.
+        // that is never cancelled.
         let task = tokio::spawn(async move {
             let was_cancelled = submitting.read_owned().await;
             if *was_cancelled {

@@ -64,7 +64,7 @@ pub struct ObjectJob {
     pub failure: Option<String>,
 }
 
-/// Workers of one version behind one address.
+/// The workers of one version that share an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Deployment {
     pub id: String,

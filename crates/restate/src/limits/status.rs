@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decision::State;
 use super::messages::{Limits, RequestUse};
-use super::names::limits_service_name;
+use super::names::{is_key_name, limits_service_name};
 use crate::address::EngineAddress;
 use crate::engine::read_rows;
 
@@ -97,7 +97,9 @@ impl LimitsStatus {
             format!("SELECT service_key, value_utf8 FROM state WHERE service_name = '{service}' AND key = '{STATE}'");
         let mut all = Vec::new();
         let http = engine.http_client().map_err(|e| format!("cannot start a client of HTTP: {e}"))?;
-        for Row { service_key, value_utf8 } in read_rows(&http, engine, &sql).await? {
+        // Everyone who reaches the engine can create other objects; no client uses them.
+        let rows = read_rows(&http, engine, &sql).await?.into_iter().filter(|row: &Row| is_key_name(&row.service_key));
+        for Row { service_key, value_utf8 } in rows {
             let state = serde_json::from_str(&value_utf8)
                 .map_err(|e| format!("the state of {service_key} is not one of this version: {e}"))?;
             all.push(Self::of(service_key, &state));
