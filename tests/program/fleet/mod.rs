@@ -95,8 +95,12 @@ impl Fleet {
     }
 
     fn mutate(&self, out: &str, more: &[&str]) -> Command {
+        self.mutate_module("TicketLock.tla", out, more)
+    }
+
+    fn mutate_module(&self, module: &str, out: &str, more: &[&str]) -> Command {
         // A time limit that no mutant reaches, however busy the machine is.
-        let args = ["mutate", "TicketLock.tla", "--timeout", "100", "--out", out];
+        let args = ["mutate", module, "--timeout", "100", "--out", out];
         self.bench.command(&[&args[..], more].concat())
     }
 
@@ -220,6 +224,38 @@ fn workers_find_what_one_process_finds_and_the_server_never_sees_a_key() {
     // The search finds jobs and their answers.
     assert!(contains(&data, b"MODULE TicketLock") && contains(&data, b"has_all_killers"));
     assert!(!contains(&data, KEY.as_bytes()));
+}
+
+/// A counter with an action for each of its steps, and 8 mutants of each.
+fn steps(count: usize) -> String {
+    let action = |step: usize| format!("Step{step} == x = {step} /\\ x' = {}\n", step + 1);
+    let actions: String = (0..count).map(action).collect();
+    let next: String = (0..count).map(|step| format!(" \\/ Step{step}")).collect();
+    format!(
+        "---- MODULE Steps ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\n{actions}Next ==\n {next}\n\
+         Spec == Init /\\ [][Next]_x\nTypeOK == x \\in 0..{count}\n====\n"
+    )
+}
+
+/// In a campaign, 2,000 mutants or more on four workers.
+#[test]
+fn many_mutants_give_the_same_table() {
+    let (count, workers) = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { (2_000, 4) } else { (40, 2) };
+    let fleet = Fleet::start();
+    fleet.bench.write("Steps.tla", steps(count / 8));
+    fleet.bench.write("Steps.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\nCHECK_DEADLOCK FALSE\n");
+    let timed = |mut command: Command| {
+        let began = std::time::Instant::now();
+        (done(command.stdout(Stdio::piped())).expect(0), began.elapsed())
+    };
+    let (local, alone) = timed(fleet.mutate_module("Steps.tla", "local", &[]));
+    let lines = fleet.bench.read("local/outcomes.jsonl").lines().count();
+    assert!(lines >= count, "{lines} mutants");
+    let _working: Vec<WorkerProcess> = (1..=workers).map(|number| fleet.worker(number)).collect();
+    let (remote, time) = timed(fleet.mutate_module("Steps.tla", "remote", &["--engine", &fleet.server.url()]));
+    println!("{lines} mutants: {alone:?} in one process, {time:?} on {workers} workers");
+    assert_eq!(without_times(&remote.stdout), without_times(&local.stdout));
+    fleet.assert_same_results("local", "remote");
 }
 
 #[test]
