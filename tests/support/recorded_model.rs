@@ -47,40 +47,63 @@ impl RecordedModel {
     pub fn script(self) -> impl FnMut(&Seen) -> Reply + Send + 'static {
         let mut next = 0;
         move |seen| {
-            let results = seen.tool_results();
-            let Some(recorded) = self.answers.get(next) else {
-                return Reply::error(400, "invalid_request_error", "the recording has no more answers");
-            };
-            if results.is_empty() && !seen.tools().is_empty() {
-                let mut blocks: Vec<Block> = self.to_read(recorded, &seen.prompt()).map(|p| read(&p, None)).collect();
-                for block in &mut blocks {
-                    if let (Block::Tool(_, input), Some((path, lines))) = (block, &self.only)
-                        && input["file_path"] == **path
-                    {
-                        input["limit"] = json!(lines);
-                    }
-                }
-                if !blocks.is_empty() {
-                    return Reply::turn(blocks);
-                }
-            }
-            let is_left = |path: &str| self.only.as_ref().is_some_and(|(only, _)| only == path);
-            let open = unread(seen).into_iter().filter(|(path, _)| !is_left(path));
-            let more: Vec<Block> = open.map(|(path, from)| read(&path, Some(from))).collect();
-            if !more.is_empty() {
-                return Reply::turn(more);
+            if let Some(turn) = self.turn(next, seen) {
+                return turn;
             }
             next += 1;
-            let answer = recorded["answer"].as_str().unwrap();
-            // Claude Code enforces a schema with a tool of its own, and asks once more if the model does not call it.
-            if seen.tools().iter().any(|tool| tool == "StructuredOutput")
-                && let (Some(start), Some(end)) = (answer.find('{'), answer.rfind('}'))
-                && let Ok(object) = serde_json::from_str(&answer[start..=end])
-            {
-                return Reply::tool("StructuredOutput", object);
-            }
-            Reply::text(answer)
+            self.answer(next - 1, seen)
         }
+    }
+
+    /// The script for a run whose process may be killed after an answer was sent and before it was journaled: a repeated
+    /// prompt gets the same answer again.
+    pub fn script_by_prompt(self) -> impl FnMut(&Seen) -> Reply + Send + 'static {
+        let mut prompts: Vec<String> = Vec::new();
+        move |seen| {
+            let prompt = seen.system() + &seen.prompt();
+            let at = prompts.iter().position(|known| *known == prompt).unwrap_or_else(|| {
+                prompts.push(prompt);
+                prompts.len() - 1
+            });
+            self.turn(at, seen).unwrap_or_else(|| self.answer(at, seen))
+        }
+    }
+
+    /// What comes before the recorded answer with this index: files to read, or an error if there is no such answer.
+    fn turn(&self, index: usize, seen: &Seen) -> Option<Reply> {
+        let Some(recorded) = self.answers.get(index) else {
+            return Some(Reply::error(400, "invalid_request_error", "the recording has no more answers"));
+        };
+        let results = seen.tool_results();
+        if results.is_empty() && !seen.tools().is_empty() {
+            let mut blocks: Vec<Block> = self.to_read(recorded, &seen.prompt()).map(|p| read(&p, None)).collect();
+            for block in &mut blocks {
+                if let (Block::Tool(_, input), Some((path, lines))) = (block, &self.only)
+                    && input["file_path"] == **path
+                {
+                    input["limit"] = json!(lines);
+                }
+            }
+            if !blocks.is_empty() {
+                return Some(Reply::turn(blocks));
+            }
+        }
+        let is_left = |path: &str| self.only.as_ref().is_some_and(|(only, _)| only == path);
+        let open = unread(seen).into_iter().filter(|(path, _)| !is_left(path));
+        let more: Vec<Block> = open.map(|(path, from)| read(&path, Some(from))).collect();
+        (!more.is_empty()).then(|| Reply::turn(more))
+    }
+
+    fn answer(&self, index: usize, seen: &Seen) -> Reply {
+        let answer = self.answers[index]["answer"].as_str().unwrap();
+        // Claude Code enforces a schema with a tool of its own, and asks once more if the model does not call it.
+        if seen.tools().iter().any(|tool| tool == "StructuredOutput")
+            && let (Some(start), Some(end)) = (answer.find('{'), answer.rfind('}'))
+            && let Ok(object) = serde_json::from_str(&answer[start..=end])
+        {
+            return Reply::tool("StructuredOutput", object);
+        }
+        Reply::text(answer)
     }
 
     fn to_read<'a>(&'a self, recorded: &'a Value, prompt: &str) -> impl Iterator<Item = String> + 'a {

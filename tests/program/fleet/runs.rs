@@ -83,6 +83,33 @@ impl Forges {
         Client(self.remote(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
+    /// Kills workers, and sometimes the server, each time when the model has had this number of requests. Returns how many
+    /// answers can have been lost thereby, which are asked for again.
+    pub(super) fn kill_at_random(
+        &mut self,
+        random: &mut fastrand::Rng,
+        working: &mut Vec<WorkerProcess>,
+        kills: usize,
+        due: impl Fn(usize) -> usize,
+    ) -> usize {
+        let mut started = u32::try_from(working.len()).unwrap();
+        let mut lost = 0;
+        for kill in 1..=kills {
+            wait_until("the runs go on", || self.model.posts().len() >= due(kill));
+            if random.u8(..4) == 0 {
+                // Its workers end what they do for it.
+                self.fleet.server.restart();
+                lost += working.len();
+            } else {
+                working.swap_remove(random.usize(..working.len())).kill();
+                started += 1;
+                working.push(self.worker(started));
+                lost += 1;
+            }
+        }
+        lost
+    }
+
     /// The results without what depends on the place and the time.
     pub(super) fn results(&self, out: &str) -> BTreeMap<String, Value> {
         let read = |line: &str| {
@@ -169,22 +196,7 @@ fn every_run_ends_as_in_one_process_whatever_is_killed_at_random() {
     let mut working: Vec<WorkerProcess> = (1..=workers).map(|number| forges.worker(number)).collect();
     let began = std::time::Instant::now();
     let mut remote = forges.begin_remote();
-    // What is under way at a kill is asked for again.
-    let (mut started, mut lost) = (workers, 0);
-    for kill in 1..=kills {
-        let at = requests + kill * requests / (kills + 1);
-        wait_until("the runs go on", || forges.model.posts().len() >= at);
-        if random.u8(..4) == 0 {
-            // Its workers end what they do for it.
-            forges.fleet.server.restart();
-            lost += workers as usize;
-        } else {
-            working.swap_remove(random.usize(..working.len())).kill();
-            started += 1;
-            working.push(forges.worker(started));
-            lost += 1;
-        }
-    }
+    let lost = forges.kill_at_random(&mut random, &mut working, kills, |kill| requests + kill * requests / (kills + 1));
     assert_eq!(remote.0.wait().unwrap().code(), Some(0), "seed {seed}");
     println!("{runs} runs: {alone:?} in one process, {:?} on {workers} workers with {kills} kills", began.elapsed());
     forges.assert_same_as_local();
