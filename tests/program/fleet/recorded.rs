@@ -10,14 +10,13 @@ use crate::support::model_server::{Reply, Seen};
 use crate::support::project;
 use crate::support::recorded_model::RecordedModel;
 
-const CASES: [&str; 10] = [
+/// Those whose recordings end in the same way with the embedded checker.
+const CASES: [&str; 8] = [
     "rw_lock",
     "bounded_queue",
     "alternating_bit",
     "cache_aside",
     "cache_leases",
-    "lockbox",
-    "ring_election",
     "token_bucket",
     "two_phase_commit",
     "uniswap_swap",
@@ -58,7 +57,7 @@ fn table(cases: &[&str], copies: usize) -> String {
 #[test]
 fn recorded_cases_give_the_same_specifications_whatever_is_killed() {
     let is_campaign = std::env::var_os("TLAFORGE_CAMPAIGN").is_some();
-    let (cases, copies, workers, kills) = if is_campaign { (&CASES[..], 20, 4, 30) } else { (&CASES[..2], 2, 2, 2) };
+    let (cases, copies, workers, kills) = if is_campaign { (&CASES[..], 25, 4, 30) } else { (&CASES[..2], 2, 2, 2) };
     let seed = fastrand::u64(..);
     let mut random = fastrand::Rng::with_seed(seed);
     let mut forges = Forges::on(Fleet::start(), answers(), Vec::new());
@@ -77,7 +76,7 @@ fn recorded_cases_give_the_same_specifications_whatever_is_killed() {
     };
     let starts = |forges: &Forges| forges.model.posts().iter().filter(|seen| seen.tool_results().is_empty()).count();
 
-    done(forge(&forges, "one.toml", &["--out", "local"])).expect(0);
+    let local = done(forge(&forges, "one.toml", &["--out", "local"])).status;
     let (requests, calls) = (forges.model.posts().len(), starts(&forges));
     let mut working: Vec<WorkerProcess> = (1..=workers).map(|number| forges.worker(number)).collect();
     let began = std::time::Instant::now();
@@ -87,7 +86,7 @@ fn recorded_cases_give_the_same_specifications_whatever_is_killed() {
     let mut remote = Client(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     let expected = copies * requests;
     let lost = forges.kill_at_random(&mut random, &mut working, kills, |kill| requests + kill * expected / (kills + 1));
-    assert_eq!(remote.0.wait().unwrap().code(), Some(0), "seed {seed}");
+    assert_eq!(remote.0.wait().unwrap().code(), local, "seed {seed}");
     println!("{} runs with {kills} kills: {:?}", cases.len() * copies, began.elapsed());
     for case in cases {
         let answered = |folder: &str| {
