@@ -75,6 +75,13 @@ impl CallState {
         })
     }
 
+    /// Marks the first request as sent, for a provider that does not report each of its requests.
+    pub(super) fn mark_sent(&self) {
+        if let Some(shared) = &self.shared {
+            shared.mark_sent();
+        }
+    }
+
     /// Whether the budget has any limit.
     pub(super) fn is_limited(&self) -> bool {
         self.budget.limits_usage() || self.shared.is_some()

@@ -252,8 +252,10 @@ pub trait Provider: Send + Sync {
     /// Asks, and waits for the answer. Dropping the future or cancelling through `cancel` ends the call.
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> AnswerFuture<'a>;
 
-    /// Asks with a call state. A provider that sends several requests for one call checks the budget before each of them.
-    fn ask_with<'a>(&'a self, request: &'a Request, _state: &'a CallState, cancel: &'a Cancel) -> AnswerFuture<'a> {
+    /// Asks with a call state. A provider that sends several requests for one call checks the budget before each of them. By
+    /// default, the call counts as one request, which is sent from the beginning: if it is dropped, it may be paid.
+    fn ask_with<'a>(&'a self, request: &'a Request, state: &'a CallState, cancel: &'a Cancel) -> AnswerFuture<'a> {
+        state.mark_sent();
         self.ask(request, cancel)
     }
 }

@@ -170,6 +170,10 @@ impl SharedCall {
         }
     }
 
+    pub(super) fn mark_sent(&self) {
+        self.current().is_sent = true;
+    }
+
     /// Begins one more request of a try that has used `taken` so far. The first one was admitted with the try.
     pub(super) async fn begin_request(&self, taken: RequestUse, next: RequestUse) -> Result<(), NotAdmitted> {
         let is_first = !std::mem::replace(&mut self.current().is_sent, true);

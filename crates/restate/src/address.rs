@@ -92,6 +92,11 @@ impl Reply {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
+
+    /// Whether the same request may be accepted later.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.status >= 500 || matches!(self.status, 408 | 429)
+    }
 }
 
 /// Sends a request and reads the answer up to the limit of a message. The error says what failed, with its causes.

@@ -145,10 +145,14 @@ impl Client {
             let failed = failed.clone();
             let request = self.http.patch(self.engine.join(&format!("/invocations/{id}/kill")));
             requests.spawn(async move {
-                if let Err(error) = send(request, QUICK).await {
-                    failed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    tracing::debug!(%id, what = error.what, "a job could not be cancelled");
-                }
+                let what = match send(request, QUICK).await {
+                    // It has ended, if the engine does not know it or refuses to end it.
+                    Ok(reply) if reply.is_success() || matches!(reply.status, 404 | 409) => return,
+                    Ok(reply) => reply.message(),
+                    Err(error) => error.what,
+                };
+                failed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                tracing::debug!(%id, what, "a job could not be cancelled");
             });
         }
         while requests.join_next().await.is_some() {}
@@ -179,13 +183,13 @@ impl Client {
         loop {
             match send(self.http.get(&attach), limit).await {
                 Err(SendError { timed_out: true, .. }) => match self.find_progress(&id).await {
-                    Progress::Running => self.patience.end_trouble(),
+                    // It waits for other jobs, which end.
+                    Progress::Running | Progress::Waiting => self.patience.end_trouble(),
                     // Its answer takes longer than that.
                     Progress::Ended if limit == POLL => limit = TRANSFER,
                     Progress::Ended => {
                         self.patience.wait_or_give_up("the engine sends no answer in time".to_owned())?;
                     }
-                    Progress::Waiting => {}
                     Progress::Obstacle(what) => self.patience.wait_or_give_up(what)?,
                 },
                 Err(error) => return Ok(Attempt::Unknown(error.unreachable())),
@@ -244,7 +248,7 @@ impl Client {
         }
         if !reply.is_success() {
             let what = format!("the engine does not take the job: {}", reply.message());
-            return Err(if reply.status >= 500 { Attempt::Unknown(what) } else { Attempt::Failed(what) });
+            return Err(if reply.is_temporary() { Attempt::Unknown(what) } else { Attempt::Failed(what) });
         }
         let submitted = serde_json::from_slice(&reply.body).ok().filter(Submitted::is_valid);
         Ok(submitted.ok_or_else(|| Attempt::of(not_restate(&reply)))?.id)

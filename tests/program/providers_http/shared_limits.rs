@@ -1,6 +1,6 @@
 //! Limits that several runs share, as the requests of a call meet them.
 
-use tlaforge::llm::{Admission, AdmissionFuture, FailedCall, RequestUse, Settlement, SharedLimits};
+use tlaforge::llm::{Admission, AdmissionFuture, AnswerFuture, FailedCall, RequestUse, Settlement, SharedLimits};
 
 use super::*;
 
@@ -62,11 +62,23 @@ impl CallTimer for Clock {
     }
 }
 
-fn call(api: Api, replies: Vec<Reply>, gate: &Arc<Gate>) -> (Result<tlaforge::llm::Answer, LlmError>, Vec<CallEvent>) {
-    let server = ModelServer::replies(replies);
-    let dir = tempfile::tempdir().unwrap();
+/// A program that a call starts, and that does not say when it sends a request.
+struct Program;
+
+impl Provider for Program {
+    fn name(&self) -> &'static str {
+        "program"
+    }
+
+    fn ask<'a>(&'a self, _: &'a Request, cancel: &'a Cancel) -> AnswerFuture<'a> {
+        cancel.cancel();
+        Box::pin(async { Err(LlmError::Cancelled) })
+    }
+}
+
+fn caller(provider: Box<dyn Provider>, gate: &Arc<Gate>) -> Caller {
     let mut caller = Caller::new(
-        api.provider(settings(&server.url())),
+        provider,
         Models::default(),
         RetryPolicy::default(),
         Budget::default(),
@@ -74,10 +86,17 @@ fn call(api: Api, replies: Vec<Reply>, gate: &Arc<Gate>) -> (Result<tlaforge::ll
         2,
         Arc::new(Clock),
     );
+    caller.share_limits(gate.clone());
+    caller
+}
+
+fn call(api: Api, replies: Vec<Reply>, gate: &Arc<Gate>) -> (Result<tlaforge::llm::Answer, LlmError>, Vec<CallEvent>) {
+    let server = ModelServer::replies(replies);
+    let dir = tempfile::tempdir().unwrap();
+    let caller = caller(api.provider(settings(&server.url())), gate);
     let key = caller.key_name();
     let digits = key.strip_prefix(&format!("{}-", caller.name())).unwrap();
     assert!(digits.len() == 12 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()), "{key}");
-    caller.share_limits(gate.clone());
     let mut notes = Vec::new();
     let result = runtime().block_on(caller.call(&request(&dir), &Used::default, &Cancel::new(), &mut |note| {
         notes.push(note);
@@ -130,4 +149,19 @@ fn a_refused_call_is_not_sent_and_not_settled() {
     let Err(LlmError::Budget { what, flag }) = result else { panic!("{result:?}") };
     assert_eq!((what.as_str(), flag, notes.len()), ("too much", "--limit", 0));
     assert!(gate.0.lock().unwrap().settled.is_empty());
+}
+
+/// Unlike the HTTP providers, which say when they send a request.
+#[test]
+fn a_cancelled_call_of_a_program_counts_as_spent() {
+    let gate = Arc::new(Gate::default());
+    let dir = tempfile::tempdir().unwrap();
+    let caller = caller(Box::new(Program), &gate);
+    let cancel = Cancel::new();
+    let result = runtime().block_on(caller.call(&request(&dir), &Used::default, &cancel, &mut |_| {}));
+    assert!(matches!(result, Err(LlmError::Cancelled)), "{result:?}");
+    let gated = gate.0.lock().unwrap();
+    let [(1, Settlement { used, quota: None })] = gated.settled.as_slice() else { panic!("{:?}", gated.settled) };
+    assert_eq!(Some(*used), gated.asked.last().map(|(_, expected)| *expected));
+    assert!(used.tokens > 4_000, "{used:?}");
 }

@@ -258,7 +258,7 @@ impl Shared {
         }
         if !reply.is_success() {
             let what = format!("the limits have no answer: {}", reply.message());
-            return Err(if reply.status >= 500 { Failed::Now(what) } else { Failed::Always(what) });
+            return Err(if reply.is_temporary() { Failed::Now(what) } else { Failed::Always(what) });
         }
         serde_json::from_slice(&reply.body).map_err(|e| Failed::Always(format!("not an answer of the limits: {e}")))
     }
