@@ -3,6 +3,7 @@
 mod failures;
 mod recorded;
 mod runs;
+mod s3;
 mod search;
 mod status;
 #[cfg(feature = "otel")]

@@ -29,6 +29,7 @@ pub(super) struct Forges {
     pub(super) fleet: Fleet,
     pub(super) model: ModelServer,
     sets: Vec<String>,
+    pub(super) runs: String,
 }
 
 impl Forges {
@@ -47,11 +48,12 @@ impl Forges {
         }
         fleet.bench.set("ANTHROPIC_BASE_URL", &model.url());
         fleet.bench.set("ANTHROPIC_API_KEY", KEY);
-        Self { fleet, model, sets }
+        let runs = format!("file://{}", fleet.bench.path("store/runs").display());
+        Self { fleet, model, sets, runs }
     }
 
     pub(super) fn runs(&self) -> String {
-        format!("file://{}", self.fleet.bench.path("store/runs").display())
+        self.runs.clone()
     }
 
     pub(super) fn worker(&self, number: u32) -> WorkerProcess {
@@ -60,8 +62,7 @@ impl Forges {
 
     pub(super) fn worker_in(&self, number: u32, more: &[&str], variables: &[(&str, &str)]) -> WorkerProcess {
         let cache = self.fleet.bench.path(&format!("cache-{number}"));
-        let (runs, cache) = (self.runs(), cache.to_str().unwrap());
-        let args = [&["--runs", &runs, "--cache", cache][..], more].concat();
+        let args = [&["--runs", &self.runs, "--cache", cache.to_str().unwrap()][..], more].concat();
         self.fleet.worker_in(number, &args, variables)
     }
 
