@@ -230,11 +230,11 @@ fn workers_find_what_one_process_finds_and_the_server_never_sees_a_key() {
 
 /// A counter with an action for each of its steps, and 8 mutants of each.
 fn steps(count: usize) -> String {
-    let action = |step: usize| format!("Step{step} == x = {step} /\\ x' = {}\n", step + 1);
-    let actions: String = (0..count).map(action).collect();
-    let next: String = (0..count).map(|step| format!(" \\/ Step{step}")).collect();
+    let action = |step: usize| format!("Step{step} == x = {step} /\\ x' = {}", step + 1);
+    let actions = (0..count).map(action).collect::<Vec<_>>().join("\n");
+    let next = (0..count).map(|step| format!("Step{step}")).collect::<Vec<_>>().join(" \\/ ");
     format!(
-        "---- MODULE Steps ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\n{actions}Next ==\n {next}\n\
+        "---- MODULE Steps ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\n{actions}\nNext ==\n  {next}\n\
          Spec == Init /\\ [][Next]_x\nTypeOK == x \\in 0..{count}\n====\n"
     )
 }
