@@ -146,7 +146,7 @@ impl Client {
             let request = self.http.patch(self.engine.join(&format!("/invocations/{id}/kill")));
             requests.spawn(async move {
                 let what = match send(request, QUICK).await {
-                    // It has ended, if the engine does not know it or refuses to end it.
+                    // 404: the engine no longer knows it. 409: it has already ended.
                     Ok(reply) if reply.is_success() || matches!(reply.status, 404 | 409) => return,
                     Ok(reply) => reply.message(),
                     Err(error) => error.what,

@@ -209,7 +209,7 @@ fn runs_wait_for_a_store_that_cannot_be_reached() {
         let log = format!("worker-{number}.log");
         let said = "does not take what the run writes";
         wait_until("the worker says that the run waits", || bench.read(&log).contains(said));
-        assert!(bench.read(&log).contains(&case.forges.runs()), "the log names the run");
+        assert!(bench.read(&log).contains(&case.forges.runs), "the log names the run");
     }
     std::fs::remove_file(&store).unwrap();
     std::fs::rename(&away, &store).unwrap();

@@ -35,7 +35,7 @@ fn answers() -> impl FnMut(&Seen) -> Reply + Send + 'static {
     }
 }
 
-/// A table with so many copies of each case.
+/// A table for `forge-all` with this number of runs of each case.
 fn table(cases: &[&str], copies: usize) -> String {
     let mut table = String::new();
     for case in cases {
@@ -76,17 +76,19 @@ fn recorded_cases_give_the_same_specifications_whatever_is_killed() {
     };
     let starts = |forges: &Forges| forges.model.posts().iter().filter(|seen| seen.tool_results().is_empty()).count();
 
-    let local = done(forge(&forges, "one.toml", &["--out", "local"])).status;
+    let local = done(forge(&forges, "one.toml", &["--out", "local"]));
+    let is_as_recorded = |line: &str| line.starts_with("approved ") || line.starts_with("flaw_found ");
+    assert_eq!(local.stdout.lines().filter(|line| is_as_recorded(line)).count(), cases.len(), "{}", local.stdout);
     let (requests, calls) = (forges.model.posts().len(), starts(&forges));
     let mut working: Vec<WorkerProcess> = (1..=workers).map(|number| forges.worker(number)).collect();
     let began = std::time::Instant::now();
-    let (engine, runs) = (forges.fleet.server.url(), forges.runs());
-    let mut command = forge(&forges, "all.toml", &["--out", "remote", "--engine", &engine, "--runs", &runs]);
+    let engine = forges.fleet.server.url();
+    let mut command = forge(&forges, "all.toml", &["--out", "remote", "--engine", &engine, "--runs", &forges.runs]);
     command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
     let mut remote = Client(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     let expected = copies * requests;
     let lost = forges.kill_at_random(&mut random, &mut working, kills, |kill| requests + kill * expected / (kills + 1));
-    assert_eq!(remote.0.wait().unwrap().code(), local, "seed {seed}");
+    assert_eq!(remote.0.wait().unwrap().code(), local.status, "seed {seed}");
     println!("{} runs with {kills} kills: {:?}", cases.len() * copies, began.elapsed());
     for case in cases {
         let answered = |folder: &str| {

@@ -29,6 +29,7 @@ pub(super) struct Forges {
     pub(super) fleet: Fleet,
     pub(super) model: ModelServer,
     sets: Vec<String>,
+    /// The address of the runs.
     pub(super) runs: String,
 }
 
@@ -52,10 +53,6 @@ impl Forges {
         Self { fleet, model, sets, runs }
     }
 
-    pub(super) fn runs(&self) -> String {
-        self.runs.clone()
-    }
-
     pub(super) fn worker(&self, number: u32) -> WorkerProcess {
         self.worker_in(number, &[], &[])
     }
@@ -74,8 +71,8 @@ impl Forges {
 
     /// On the fleet. The key is only in the environment of the workers.
     pub(super) fn remote(&self, more: &[&str]) -> Command {
-        let (engine, runs) = (self.fleet.server.url(), self.runs());
-        let mut command = self.command("remote", &[&["--engine", &engine, "--runs", &runs], more].concat());
+        let engine = self.fleet.server.url();
+        let mut command = self.command("remote", &[&["--engine", &engine, "--runs", &self.runs], more].concat());
         command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
         command
     }
@@ -84,8 +81,8 @@ impl Forges {
         Client(self.remote(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
-    /// Kills workers, and sometimes the server, each time when the model has had this number of requests. Returns how many
-    /// answers can have been lost thereby, which are asked for again.
+    /// Kills a worker, or sometimes the server, each time the model has received the number of requests that `due` gives for
+    /// the kill. Returns the largest number of answers that the kills can have lost; they are requested again.
     pub(super) fn kill_at_random(
         &mut self,
         random: &mut fastrand::Rng,

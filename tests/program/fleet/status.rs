@@ -79,7 +79,7 @@ fn the_runs_of_a_fleet_are_shown_with_what_holds_them_up() {
     });
     let run = &at_work["runs"][0];
     let address = run["run"].as_str().unwrap();
-    assert!(address.starts_with(&format!("{}/", forges.runs())), "{run}");
+    assert!(address.starts_with(&format!("{}/", forges.runs)), "{run}");
     assert_eq!((&run["worker"], &run["status"]), (&forges.fleet.balancer.url().into(), &Value::Null), "{run}");
     let since = run["since"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     assert!(since >= run["submitted"].as_str().unwrap().parse().unwrap(), "{run}");

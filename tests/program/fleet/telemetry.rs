@@ -20,7 +20,7 @@ fn a_fleet_sends_a_trace_from_the_client_to_the_tools_of_each_run() {
     let jobs = collector.named("job forge_run");
     assert_eq!(jobs.len(), 2);
     for set in ["a", "b"] {
-        let id = format!("{}/{set}", forges.runs());
+        let id = format!("{}/{set}", forges.runs);
         let has_id = |span: &&Sent| span.attributes.get("tlaforge.run.id") == Some(&id);
         let of_run: Vec<&Sent> = spans.iter().filter(has_id).collect();
         for name in
