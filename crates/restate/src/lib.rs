@@ -8,6 +8,7 @@ mod job;
 mod jobs;
 mod limits;
 mod patience;
+mod registration;
 mod worker;
 
 pub use address::{AddressError, EngineAddress};
