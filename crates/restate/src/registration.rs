@@ -188,7 +188,7 @@ impl Registration {
             }
             silent.insert(id.clone());
         }
-        if deployments.iter().any(|other| other.id != own.id && owned.iter().any(|name| other.has(name))) {
+        if !owned.is_empty() {
             self.move_started(&own.id, &owned, note).await?;
         }
         Ok(None)
@@ -207,8 +207,9 @@ impl Registration {
         }
     }
 
-    /// Moves messages to the present workers of their services. A message that has begun stays at its deployment: if its
-    /// workers have ended, it would be tried again there without end, and lock its object.
+    /// Moves messages to this worker that have begun at other deployments and failed there. The engine repeats them there only: if
+    /// no worker is left, or a person has removed the deployment, without end, and their objects are locked. A job has begun in
+    /// this sense with its answer, a message of limits with its first look at the state.
     async fn move_started(
         &self,
         own: &str,

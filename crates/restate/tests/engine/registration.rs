@@ -79,12 +79,24 @@ fn workers_of_an_old_version_keep_limits_after_the_end_of_a_new_one() {
 fn a_worker_registers_again_at_an_engine_with_a_new_disk() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = RestateServer::start(folder.path());
-    let _worker = RunningWorker::start_worker(worker(address(&server), "127.0.0.1:0", "1", vec![job("job", "1")]));
-    server.kill();
-    std::fs::remove_dir_all(server.data()).unwrap();
-    server.start_again();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let counted = begun.clone();
+    let first_never_ends = move |_| -> tlaforge_restate::JobFuture {
+        let number = counted.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move { if number == 0 { std::future::pending().await } else { Ok("1".to_owned()) } })
+    };
+    let job = Job { work: Arc::new(first_never_ends), ..job("job", "") };
+    let _worker = RunningWorker::start_worker(worker(address(&server), "127.0.0.1:0", "1", vec![job]));
+    let client = connect(&server, "1", 100);
     block_on("the job has an answer", async {
-        assert_eq!(connect(&server, "1", 100).call(None, "key", b"").await.unwrap().get(), "1");
+        let replace = async {
+            wait_until_async("the job runs", || begun.load(Ordering::SeqCst) == 1).await;
+            server.kill();
+            std::fs::remove_dir_all(server.data()).unwrap();
+            server.start_again();
+        };
+        let (answer, ()) = tokio::join!(client.call(None, "key", b""), replace);
+        assert_eq!(answer.unwrap().get(), "1");
     });
 }
 
