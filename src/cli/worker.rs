@@ -146,6 +146,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         };
         jobs.push(Job { name: FORGE, has_object: true, work: Arc::new(work) });
     }
+    let admin = engine.to_string();
     let worker = Worker {
         engine,
         listen: args.listen,
@@ -161,9 +162,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {
         WorkerError::Refused { .. } => Failure::new(Exit::Tool, error.to_string())
             .hint("--engine takes the address of the server's admin API, by default port 9070"),
-        WorkerError::OtherServices { ref engine, ref deployment, .. } => Failure::usage(error.to_string()).hint(format!(
+        WorkerError::OtherServices { ref deployment, .. } => Failure::usage(error.to_string()).hint(format!(
             "start it with the same --runs and --tlc-host as those workers, or give it another address with --advertise; if no \
-             worker there is to have them any more: curl -X DELETE '{engine}/deployments/{deployment}?force=true'"
+             worker there is to have them any more: curl -X DELETE '{admin}/deployments/{deployment}?force=true'"
         )),
         WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),
         WorkerError::Listen { .. } | WorkerError::IdentityKey { .. } => Failure::usage(error.to_string()),

@@ -147,8 +147,8 @@ impl Registration {
         if lacking.is_empty() {
             return Ok(());
         }
-        let (engine, address) = (self.engine.clone(), self.address.clone());
-        Err(Obstacle::Always(WorkerError::OtherServices { engine, address, lacking, deployment: own.id }))
+        let address = self.address.clone();
+        Err(Obstacle::Always(WorkerError::OtherServices { address, lacking, deployment: own.id }))
     }
 
     /// Why the worker has to register again, if it has to. Otherwise moves what is left at workers that have ended. `silent` has

@@ -91,7 +91,6 @@ pub enum WorkerError {
     Refused { engine: EngineAddress, what: String },
     #[error("workers at {address} also have {}, which this one does not have and would take from them", .lacking.join(", "))]
     OtherServices {
-        engine: EngineAddress,
         address: String,
         lacking: Vec<String>,
         /// The engine's name of the workers at this address.
