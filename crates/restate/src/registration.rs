@@ -176,8 +176,7 @@ impl Registration {
                 continue;
             }
             let owner = deployments.iter().find(|other| Some(&other.id) == owner);
-            let Some(Deployment { id, uri: Some(address), .. }) = owner.filter(|_| own.has(service))
-            else {
+            let Some(Deployment { id, uri: Some(address), .. }) = owner.filter(|_| own.has(service)) else {
                 return Ok(Some(format!("the engine does not know that this worker has {service}")));
             };
             if self.is_reached(address, service).await? {

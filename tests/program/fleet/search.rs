@@ -62,7 +62,11 @@ fn workers_of_the_engine_take_part_in_a_search() {
     let worker = fleet.worker_with(2, &with_host);
     // It keeps no limits, and takes no other jobs.
     let url = fleet.balancer.url();
-    fleet.bench.run(&["fleet", "status", "--engine", &engine]).expect(0).prints(&[&format!("at {url}: tlc_worker; 0 jobs")]);
+    fleet
+        .bench
+        .run(&["fleet", "status", "--engine", &engine])
+        .expect(0)
+        .prints(&[&format!("at {url}: tlc_worker; 0 jobs")]);
     let done = fleet.bench.run(&[&check[..], &["--format", "json"]].concat()).expect(0);
     let outcome: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((&outcome["verdict"], &outcome["statistics"]["distinct"]), (&json!("holds"), &json!(1000)));
