@@ -73,7 +73,7 @@ pub(super) async fn worker(_: WorkerArgs) -> Result<Exit, Failure> {
 pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
 
-    use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
+    use tlaforge_restate::{Job, NoAnswer, RegistrationError, TICK, Worker, WorkerError};
 
     use super::fleet::{JOB, JobRunner, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
     use super::fleet_tlc_worker::TLC_WORKER;
@@ -160,9 +160,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         tick: TICK,
     };
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {
-        WorkerError::Refused { .. } => Failure::new(Exit::Tool, error.to_string())
+        WorkerError::Registration(RegistrationError::Refused { .. }) => Failure::new(Exit::Tool, error.to_string())
             .hint("--engine takes the address of the server's admin API, by default port 9070"),
-        WorkerError::OtherServices { ref deployment, .. } => Failure::usage(error.to_string()).hint(format!(
+        WorkerError::Registration(RegistrationError::OtherServices { ref deployment, .. }) => Failure::usage(error.to_string()).hint(format!(
             "start it with the same --runs and --tlc-host as those workers, or give it another address with --advertise; if no \
              worker there is to have them any more: curl -X DELETE '{admin}/deployments/{deployment}?force=true'"
         )),

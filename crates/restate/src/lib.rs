@@ -20,4 +20,5 @@ pub use limits::{
     RunRequests, TICK,
 };
 pub use patience::CallError;
+pub use registration::RegistrationError;
 pub use worker::{Job, JobFuture, NoAnswer, Worker, WorkerError};

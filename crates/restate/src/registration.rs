@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::address::{EngineAddress, QUICK, Reply, send};
 use crate::engine::read_rows;
-use crate::worker::WorkerError;
 
 /// Pauses between attempts to register.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
@@ -32,11 +31,25 @@ pub(crate) struct Registration {
     pub interval: Duration,
 }
 
-/// Why a worker is not registered.
+/// Why a worker cannot be registered.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistrationError {
+    #[error("the engine {engine} refuses this worker: {what}")]
+    Refused { engine: EngineAddress, what: String },
+    #[error("workers at {address} also have {}, which this one does not have and would take from them", .lacking.join(", "))]
+    OtherServices {
+        address: String,
+        lacking: Vec<String>,
+        /// The engine's name of the workers at this address.
+        deployment: String,
+    },
+}
+
+/// Why a worker is not registered yet.
 enum Obstacle {
     /// The next attempt may succeed.
     Now(String),
-    Always(WorkerError),
+    Always(RegistrationError),
 }
 
 #[derive(Deserialize)]
@@ -67,7 +80,7 @@ struct Owner {
 
 impl Registration {
     /// Registers the worker, and again whenever that is necessary. Returns only if the first registration is refused.
-    pub(crate) async fn keep(&self, note: &(dyn Fn(&str) + Send + Sync)) -> WorkerError {
+    pub(crate) async fn keep(&self, note: &(dyn Fn(&str) + Send + Sync)) -> RegistrationError {
         if let Err(error) = self.register(note).await {
             return error;
         }
@@ -90,7 +103,7 @@ impl Registration {
     }
 
     /// Waits for an engine that cannot be reached yet.
-    async fn register(&self, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), WorkerError> {
+    async fn register(&self, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), RegistrationError> {
         let mut last = String::new();
         let mut pause = PAUSES[0];
         loop {
@@ -133,7 +146,7 @@ impl Registration {
             // The engine cannot reach the advertised address, perhaps not yet, or starts.
             what if reply.status >= 500 && what.contains("verifying identity") => Obstacle::Now(UNSIGNED.to_owned()),
             what if reply.status >= 500 => Obstacle::Now(what),
-            what => Obstacle::Always(WorkerError::Refused { engine: self.engine.clone(), what }),
+            what => Obstacle::Always(RegistrationError::Refused { engine: self.engine.clone(), what }),
         }
     }
 
@@ -148,7 +161,7 @@ impl Registration {
             return Ok(());
         }
         let address = self.address.clone();
-        Err(Obstacle::Always(WorkerError::OtherServices { address, lacking, deployment: own.id }))
+        Err(Obstacle::Always(RegistrationError::OtherServices { address, lacking, deployment: own.id }))
     }
 
     /// Why the worker has to register again, if it has to. Otherwise moves what is left at workers that have ended. `silent` has

@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use crate::address::EngineAddress;
 use crate::job::{Answer, BUSY, ENDING, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
 use crate::limits::{limits_service, limits_service_name};
-use crate::registration::Registration;
+use crate::registration::{Registration, RegistrationError};
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
 /// so this is the limit of a whole job with the time that it waits for its turn.
@@ -87,15 +87,8 @@ pub enum WorkerError {
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("this is not the public identity key of an engine: {key}: {what}")]
     IdentityKey { key: String, what: String },
-    #[error("the engine {engine} refuses this worker: {what}")]
-    Refused { engine: EngineAddress, what: String },
-    #[error("workers at {address} also have {}, which this one does not have and would take from them", .lacking.join(", "))]
-    OtherServices {
-        address: String,
-        lacking: Vec<String>,
-        /// The engine's name of the workers at this address.
-        deployment: String,
-    },
+    #[error(transparent)]
+    Registration(#[from] RegistrationError),
     #[error("cannot start a client of HTTP: {0}")]
     Client(#[from] reqwest::Error),
 }
@@ -126,7 +119,7 @@ impl Worker {
         loop {
             tokio::select! {
                 () = cancel.cancelled() => break,
-                refused = &mut registration => return Err(refused),
+                refused = &mut registration => return Err(refused.into()),
                 accepted = listener.accept() => {
                     // A connection that ended before it was accepted is not an error of the listener.
                     let Ok((stream, remote)) = accepted else {

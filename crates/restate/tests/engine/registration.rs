@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tlaforge_process::Cancel;
-use tlaforge_restate::{Admission, EngineAddress, Job, LimitsClient, RequestUse, Worker, WorkerError};
+use tlaforge_restate::{
+    Admission, EngineAddress, Job, LimitsClient, RegistrationError, RequestUse, Worker, WorkerError,
+};
 
 use super::restate::{LoadBalancer, RestateServer};
 use super::waiting::wait_until_async;
@@ -164,7 +166,7 @@ fn a_worker_without_a_job_of_its_address_is_refused() {
     let (cancel, note) = (Cancel::new(), |_: &str| {});
     let refused = block_on("it is refused", one.serve(&cancel, &note)).unwrap_err();
     let words = format!("workers at {}/test-1 also have test-other-1, which this one does not have", balancer.url());
-    assert!(matches!(refused, WorkerError::OtherServices { .. }), "{refused}");
+    assert!(matches!(refused, WorkerError::Registration(RegistrationError::OtherServices { .. })), "{refused}");
     assert!(refused.to_string().contains(&words), "{refused}");
 
     // Nobody else has an address that is not shared.
