@@ -284,3 +284,19 @@ impl JobRunner {
         Ok(prepared)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_of_another_version_is_refused_with_both_versions() {
+        let read = |json: &str| read_job::<Request>(json.as_bytes()).unwrap_err();
+        // Its other fields may mean something else.
+        let other = read(r#"{"tlaforge": "0.0.1", "checker": 1}"#);
+        assert_eq!(other, format!("this worker has tlaforge {VERSION}, and the job is of 0.0.1"));
+        let same = read(&format!(r#"{{"tlaforge": "{VERSION}", "checker": 1}}"#));
+        assert!(same.starts_with(&format!("not a job of tlaforge {VERSION}: ")), "{same}");
+        assert!(read("{}").starts_with("not a job of tlaforge: "));
+    }
+}

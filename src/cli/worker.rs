@@ -35,8 +35,9 @@ pub(super) struct WorkerArgs {
     /// Maximum number of jobs at a time [default: one per processor].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub capacity: Option<NonZeroUsize>,
-    /// Also take part in TLC's distributed mode (`check --distributed HOST --engine URL`): the address of this machine that the
-    /// servers of TLC reach. Everyone who can submit jobs can then run code here: read docs/src/distributed-tlc.md first.
+    /// Take part in TLC's distributed mode (`check --distributed HOST --engine URL`), and in nothing else: the address of this
+    /// machine that the servers of TLC reach. Everyone who can submit jobs can then run code here: read
+    /// docs/src/distributed-tlc.md first.
     #[arg(long, value_name = "HOST", value_parser = parse_host, conflicts_with = "runs")]
     pub tlc_host: Option<String>,
     /// Only accept jobs that are signed by the server with this public identity key (`publickeyv1_…`); can be repeated.
@@ -72,7 +73,7 @@ pub(super) async fn worker(_: WorkerArgs) -> Result<Exit, Failure> {
 pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
 
-    use tlaforge_restate::{Job, NoAnswer, TICK, Worker, WorkerError};
+    use tlaforge_restate::{Job, NoAnswer, RegistrationError, TICK, Worker, WorkerError};
 
     use super::fleet::{JOB, JobRunner, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
     use super::fleet_tlc_worker::TLC_WORKER;
@@ -124,11 +125,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         };
         Job { name, has_object, work: Arc::new(work) }
     };
-    let mut jobs = vec![check(JOB, false)];
-    // Otherwise the engine would also send these jobs here, if this worker has another address than those with a host.
-    if takes_part {
-        jobs.push(check(TLC_WORKER, true));
-    }
+    // A worker that takes part has an address of its own, and may be there for one search only: it must not become the one that
+    // gets all checks and keeps all limits.
+    let mut jobs = vec![if takes_part { check(TLC_WORKER, true) } else { check(JOB, false) }];
     if !runs.is_empty() {
         // Together, the checkers of all runs get the memory of one.
         let limits = tool_limits(&load_settings(args.tools.layer())?)?;
@@ -147,6 +146,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         };
         jobs.push(Job { name: FORGE, has_object: true, work: Arc::new(work) });
     }
+    let admin = engine.to_string();
     let worker = Worker {
         engine,
         listen: args.listen,
@@ -156,11 +156,16 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         program: PROGRAM,
         version: VERSION.to_owned(),
         jobs,
+        keeps_limits: !takes_part,
         tick: TICK,
     };
     worker.serve(&cancel, &print_message).await.map_err(|error| match error {
-        WorkerError::Refused { .. } => Failure::new(Exit::Tool, error.to_string())
+        WorkerError::Registration(RegistrationError::Refused { .. }) => Failure::new(Exit::Tool, error.to_string())
             .hint("--engine takes the address of the server's admin API, by default port 9070"),
+        WorkerError::Registration(RegistrationError::OtherServices { ref deployment, .. }) => Failure::usage(error.to_string()).hint(format!(
+            "start it with the same --runs and --tlc-host as those workers, or give it another address with --advertise; if no \
+             worker there is to have them any more: curl -X DELETE '{admin}/deployments/{deployment}?force=true'"
+        )),
         WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),
         WorkerError::Listen { .. } | WorkerError::IdentityKey { .. } => Failure::usage(error.to_string()),
     })?;

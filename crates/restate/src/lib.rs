@@ -8,6 +8,7 @@ mod job;
 mod jobs;
 mod limits;
 mod patience;
+mod registration;
 mod worker;
 
 pub use address::{AddressError, EngineAddress};
@@ -19,4 +20,5 @@ pub use limits::{
     RunRequests, TICK,
 };
 pub use patience::CallError;
+pub use registration::RegistrationError;
 pub use worker::{Job, JobFuture, NoAnswer, Worker, WorkerError};

@@ -13,15 +13,15 @@ use restate_sdk::endpoint::{self, ContextInternal, Endpoint, ServiceOptions};
 use restate_sdk::errors::{HandlerError, HandlerResult};
 use restate_sdk::hyper::HyperEndpoint;
 use restate_sdk::service::macro_support::{ServiceBoxFuture, service_definition};
-use serde_json::json;
 use serde_json::value::RawValue;
 use tlaforge_process::Cancel;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::address::{EngineAddress, QUICK, Reply, send};
+use crate::address::EngineAddress;
 use crate::job::{Answer, BUSY, ENDING, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
-use crate::limits::limits_service;
+use crate::limits::{limits_service, limits_service_name};
+use crate::registration::{Registration, RegistrationError};
 
 /// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
 /// so this is the limit of a whole job with the time that it waits for its turn.
@@ -34,12 +34,10 @@ const RETRY_ATTEMPTS: u64 = 1_000_000;
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Time between two signs of life on a connection, and time to answer one.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// Ticks between two looks at the registration of a worker.
+const TICKS_OF_A_LOOK: u32 = 30;
 /// How long answers can be asked for again.
 const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Why a worker, this one or another one at the same address, answers the engine with an error of its identity key.
-const UNSIGNED: &str = "the worker that the engine reached does not accept its signature: it has another identity key, or \
-                        the clocks of the two differ by more than a minute";
 
 /// Why a job has no answer here.
 #[derive(Debug)]
@@ -76,6 +74,8 @@ pub struct Worker {
     pub program: &'static str,
     pub version: String,
     pub jobs: Vec<Job>,
+    /// Whether it also keeps the limits that callers of all versions share.
+    pub keeps_limits: bool,
     /// The step of the clock of limits, [`TICK`](crate::TICK).
     pub tick: Duration,
 }
@@ -87,8 +87,8 @@ pub enum WorkerError {
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("this is not the public identity key of an engine: {key}: {what}")]
     IdentityKey { key: String, what: String },
-    #[error("the engine {engine} refuses this worker: {what}")]
-    Refused { engine: EngineAddress, what: String },
+    #[error(transparent)]
+    Registration(#[from] RegistrationError),
     #[error("cannot start a client of HTTP: {0}")]
     Client(#[from] reqwest::Error),
 }
@@ -107,16 +107,19 @@ impl Worker {
         let advertised = self.advertise.as_ref().map_or_else(|| format!("http://{address}"), ToString::to_string);
         let deployment = format!("{advertised}/{}", service_name(self.program, &self.version, None));
         let graceful = GracefulShutdown::new();
-        let mut registration = std::pin::pin!(self.register(&http, &deployment, note));
-        let mut is_registered = false;
+        let registration = Registration {
+            http,
+            engine: self.engine.clone(),
+            address: deployment,
+            services: self.services(),
+            is_shared: self.advertise.is_some(),
+            interval: self.tick * TICKS_OF_A_LOOK,
+        };
+        let mut registration = std::pin::pin!(registration.keep(note));
         loop {
             tokio::select! {
                 () = cancel.cancelled() => break,
-                registered = &mut registration, if !is_registered => {
-                    registered?;
-                    is_registered = true;
-                    note(&format!("registered at {} as {deployment}", self.engine));
-                }
+                refused = &mut registration => return Err(refused.into()),
                 accepted = listener.accept() => {
                     // A connection that ended before it was accepted is not an error of the listener.
                     let Ok((stream, remote)) = accepted else {
@@ -164,51 +167,11 @@ impl Worker {
         Ok(())
     }
 
-    /// A service of this worker that the engine has not found at the address, by its answer to a registration.
-    fn find_unregistered(&self, reply: &Reply) -> Option<String> {
-        let object: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
-        let has = |name: &String| {
-            let services = object["services"].as_array().into_iter().flatten();
-            services.filter_map(|service| service["name"].as_str()).any(|found| found == name)
-        };
-        let names = self.jobs.iter().map(|job| service_name(self.program, &self.version, Some(job.name)));
-        names.into_iter().find(|name| !has(name))
-    }
-
-    /// Registers the worker, and waits for an engine that cannot be reached yet.
-    async fn register(
-        &self,
-        http: &reqwest::Client,
-        deployment: &str,
-        note: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<(), WorkerError> {
-        let request = json!({"uri": deployment, "force": true});
-        let mut last = String::new();
-        let mut pause = RETRY_INTERVALS[0];
-        loop {
-            let what = match send(http.post(self.engine.join("/deployments")).json(&request), QUICK).await {
-                Ok(reply) if reply.is_success() => match self.find_unregistered(&reply) {
-                    None => return Ok(()),
-                    // Another version answers at the address that this one advertises.
-                    Some(service) => format!("the engine did not find {service} at {deployment}"),
-                },
-                // The engine cannot reach the advertised address, perhaps not yet, or starts.
-                Ok(reply) if reply.status >= 500 => match reply.message() {
-                    what if what.contains("verifying identity") => UNSIGNED.to_owned(),
-                    what => what,
-                },
-                Ok(reply) => {
-                    return Err(WorkerError::Refused { engine: self.engine.clone(), what: reply.message() });
-                }
-                Err(error) => error.what,
-            };
-            if what != last {
-                note(&format!("cannot register at {} yet: {what}; trying again", self.engine));
-                last = what;
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(RETRY_INTERVALS[1]);
-        }
+    /// The names of the services of this worker.
+    fn services(&self) -> Vec<String> {
+        let limits = self.keeps_limits.then(|| limits_service_name(self.program));
+        let jobs = self.jobs.iter().map(|job| service_name(self.program, &self.version, Some(job.name)));
+        limits.into_iter().chain(jobs).collect()
     }
 
     fn endpoint(&self, http: &reqwest::Client, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
@@ -222,8 +185,11 @@ impl Worker {
             .retry_policy_max_interval(RETRY_INTERVALS[1])
             .retry_policy_max_attempts(RETRY_ATTEMPTS)
             .retry_policy_kill_on_max_attempts();
-        let limits = limits_service(self.program, self.engine.clone(), http.clone(), self.tick, options.clone());
-        let mut builder = Endpoint::builder().bind(limits);
+        let mut builder = Endpoint::builder();
+        if self.keeps_limits {
+            let (engine, http) = (self.engine.clone(), http.clone());
+            builder = builder.bind(limits_service(self.program, engine, http, self.tick, options.clone()));
+        }
         for job in &self.jobs {
             let name = service_name(self.program, &self.version, Some(job.name));
             let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone() };

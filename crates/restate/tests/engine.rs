@@ -3,6 +3,8 @@
 
 #[path = "engine/limits.rs"]
 mod limits;
+#[path = "engine/registration.rs"]
+mod registration;
 #[path = "../../../tests/support/restate.rs"]
 mod restate;
 #[path = "../../../tests/support/waiting.rs"]
@@ -37,6 +39,23 @@ struct RunningWorker {
     thread: Option<JoinHandle<()>>,
     cancel: Cancel,
     ended: Arc<AtomicBool>,
+    notes: Arc<Mutex<String>>,
+}
+
+/// A worker with an address of its own.
+fn worker(engine: EngineAddress, listen: &str, version: &str, jobs: Vec<Job>) -> Worker {
+    Worker {
+        engine,
+        listen: listen.parse().unwrap(),
+        advertise: None,
+        capacity: 2,
+        identity_keys: Vec::new(),
+        program: "test",
+        version: version.to_owned(),
+        jobs,
+        keeps_limits: true,
+        tick: TICK,
+    }
 }
 
 impl RunningWorker {
@@ -50,17 +69,17 @@ impl RunningWorker {
     }
 
     fn start_with(server: &RestateServer, listen: &str, advertise: Option<EngineAddress>, job: Job) -> Self {
-        let worker = Worker {
-            engine: address(server),
-            listen: listen.parse().unwrap(),
-            advertise,
-            capacity: 2,
-            identity_keys: Vec::new(),
-            program: "test",
-            version: "1".to_owned(),
-            jobs: vec![job],
-            tick: TICK,
-        };
+        Self::start_worker(Worker { advertise, ..worker(address(server), listen, "1", vec![job]) })
+    }
+
+    /// Returns when it is registered.
+    fn start_worker(worker: Worker) -> Self {
+        let running = Self::spawn(worker);
+        wait_until("the worker is registered", || running.notes.lock().unwrap().contains("registered at"));
+        running
+    }
+
+    fn spawn(worker: Worker) -> Self {
         let (killed, cancel, ended) = (Cancel::new(), Cancel::new(), Arc::new(AtomicBool::new(false)));
         let notes = Arc::new(Mutex::new(String::new()));
         let (own_killed, own_cancel, own_ended, own_notes) =
@@ -79,8 +98,7 @@ impl RunningWorker {
                 }
             });
         });
-        wait_until("the worker is registered", || notes.lock().unwrap().contains("registered at"));
-        Self { killed, thread: Some(thread), cancel, ended }
+        Self { killed, thread: Some(thread), cancel, ended, notes }
     }
 }
 

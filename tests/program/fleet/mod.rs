@@ -69,11 +69,14 @@ impl Fleet {
 
     fn spawn_worker(&self, number: u32, more: &[&str], variables: &[(&str, &str)]) -> Child {
         let log = File::create(self.bench.path(&format!("worker-{number}.log"))).unwrap();
+        self.worker_command(more).envs(variables.iter().copied()).stderr(log).spawn().unwrap()
+    }
+
+    fn worker_command(&self, more: &[&str]) -> Command {
         let (engine, advertise) = (self.server.url(), self.balancer.url());
         let args = ["worker", "--engine", &engine, "--listen", "127.0.0.1:0", "--advertise", &advertise];
         let capacity: &[&str] = if more.contains(&"--capacity") { &[] } else { &["--capacity", "1"] };
-        let mut command = self.bench.command(&[&args[..], capacity, more].concat());
-        command.envs(variables.iter().copied()).stderr(log).spawn().unwrap()
+        self.bench.command(&[&args[..], capacity, more].concat())
     }
 
     fn worker_with(&self, number: u32, more: &[&str]) -> WorkerProcess {

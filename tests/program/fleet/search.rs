@@ -6,9 +6,10 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::Fleet;
+use super::{Fleet, done};
 use crate::support::Bench;
 use crate::support::checking::put;
+use crate::support::restate::LoadBalancer;
 use crate::support::waiting::wait_until;
 
 const MODULE: &str = "---- MODULE M ----
@@ -44,7 +45,7 @@ fn tlc_workers(parent: &Child) -> usize {
 
 #[test]
 fn workers_of_the_engine_take_part_in_a_search() {
-    let fleet = Fleet::start_in(Bench::real(), "");
+    let mut fleet = Fleet::start_in(Bench::real(), "");
     put(&fleet.bench, MODULE, "SPECIFICATION Spec\nCONSTANT N = 10\nINVARIANT TypeOK\n");
     let (engine, server) = (fleet.server.url(), free_address());
     let check = ["check", "M.tla", "--distributed", &server, "--engine", &engine];
@@ -52,8 +53,25 @@ fn workers_of_the_engine_take_part_in_a_search() {
     let without = fleet.bench.run(&[&check[..], &["--engine-wait", "1"]].concat());
     without.expect(3).says(&["is registered for the job `tlc_worker`"]);
     drop(without_host);
+    // They cannot have the same address.
+    let (with_host, url) = (["--tlc-host", "127.0.0.1", "--capacity", "2"], fleet.balancer.url());
+    let refused = done(fleet.worker_command(&with_host)).expect(2);
+    refused.says(&[
+        &format!("workers at {url}/"),
+        "also have ",
+        "tlaforge.limits-1, ",
+        "another address with --advertise",
+    ]);
 
-    let worker = fleet.worker_with(2, &["--tlc-host", "127.0.0.1", "--capacity", "2"]);
+    fleet.balancer = LoadBalancer::start();
+    let worker = fleet.worker_with(2, &with_host);
+    // It keeps no limits, and takes no other jobs.
+    let url = fleet.balancer.url();
+    fleet
+        .bench
+        .run(&["fleet", "status", "--engine", &engine])
+        .expect(0)
+        .prints(&[&format!("at {url}: tlc_worker; 0 jobs")]);
     let done = fleet.bench.run(&[&check[..], &["--format", "json"]].concat()).expect(0);
     let outcome: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((&outcome["verdict"], &outcome["statistics"]["distinct"]), (&json!("holds"), &json!(1000)));

@@ -2,7 +2,7 @@
 
 /// The service of the objects. All versions of a program share it; the number changes with the messages or the state. With a
 /// dot, because a hyphen follows in the names of services of jobs.
-pub(super) fn limits_service_name(program: &str) -> String {
+pub(crate) fn limits_service_name(program: &str) -> String {
     format!("{program}.limits-1")
 }
 

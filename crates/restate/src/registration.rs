@@ -1,0 +1,289 @@
+//! Keeps a worker registered: also at an engine that has lost its disk, and in the place of other workers that have ended.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::address::{EngineAddress, QUICK, Reply, send};
+use crate::engine::read_rows;
+
+/// Pauses between attempts to register.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+
+/// Why a worker, this one or another one at the same address, answers the engine with an error of its identity key.
+const UNSIGNED: &str = "the worker that the engine reached does not accept its signature: it has another identity key, or \
+                        the clocks of the two differ by more than a minute";
+/// The code of an engine that does not reach a worker at an address.
+const NOT_REACHED: &str = "META0003";
+
+/// What a worker registers.
+pub(crate) struct Registration {
+    pub http: reqwest::Client,
+    pub engine: EngineAddress,
+    /// The address at which the engine looks for the services.
+    pub address: String,
+    pub services: Vec<String>,
+    /// Whether other workers may have the same address.
+    pub is_shared: bool,
+    /// Time between two looks at what the engine knows.
+    pub interval: Duration,
+}
+
+/// Why a worker cannot be registered.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistrationError {
+    #[error("the engine {engine} refuses this worker: {what}")]
+    Refused { engine: EngineAddress, what: String },
+    #[error("workers at {address} also have {}, which this one does not have and would take from them", .lacking.join(", "))]
+    OtherServices {
+        address: String,
+        lacking: Vec<String>,
+        /// The engine's name of the workers at this address.
+        deployment: String,
+    },
+}
+
+/// Why a worker is not registered yet.
+enum Obstacle {
+    /// The next attempt may succeed.
+    Now(String),
+    Always(RegistrationError),
+}
+
+#[derive(Deserialize)]
+struct Deployment {
+    id: String,
+    /// The address; deployments of other kinds have none.
+    uri: Option<String>,
+    services: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+impl Deployment {
+    fn has(&self, service: &str) -> bool {
+        self.services.iter().any(|Named { name }| name == service)
+    }
+}
+
+/// The deployment that gets the new messages to a service.
+#[derive(Deserialize)]
+struct Owner {
+    name: String,
+    deployment: String,
+}
+
+impl Registration {
+    /// Registers the worker, and again whenever that is necessary. Returns only if the first registration is refused.
+    pub(crate) async fn keep(&self, note: &(dyn Fn(&str) + Send + Sync)) -> RegistrationError {
+        if let Err(error) = self.register(note).await {
+            return error;
+        }
+        let mut silent = BTreeSet::new();
+        loop {
+            tokio::time::sleep(self.interval).await;
+            match self.look(&mut silent, note).await {
+                Ok(None) => {}
+                Ok(Some(why)) => {
+                    note(&format!("registering again: {why}"));
+                    if let Err(error) = self.register(note).await {
+                        // No reason to end a worker that may have jobs.
+                        note(&error.to_string());
+                    }
+                }
+                // It may be starting. Clients say that they wait for it.
+                Err(what) => tracing::debug!(what, "the registration of this worker could not be looked at"),
+            }
+        }
+    }
+
+    /// Waits for an engine that cannot be reached yet.
+    async fn register(&self, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), RegistrationError> {
+        let mut last = String::new();
+        let mut pause = PAUSES[0];
+        loop {
+            let what = match self.try_to_register().await {
+                Ok(()) => {
+                    note(&format!("registered at {} as {}", self.engine, self.address));
+                    return Ok(());
+                }
+                Err(Obstacle::Always(error)) => return Err(error),
+                Err(Obstacle::Now(what)) => what,
+            };
+            if what != last {
+                note(&format!("cannot register at {} yet: {what}; trying again", self.engine));
+                last = what;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSES[1]);
+        }
+    }
+
+    async fn try_to_register(&self) -> Result<(), Obstacle> {
+        if self.is_shared {
+            self.refuse_to_take_services().await?;
+        }
+        let request = json!({"uri": self.address, "force": true});
+        let reply = send(self.http.post(self.engine.join("/deployments")).json(&request), QUICK).await;
+        let reply = reply.map_err(|error| Obstacle::Now(error.what))?;
+        if !reply.is_success() {
+            return Err(self.obstacle(&reply));
+        }
+        match self.services.iter().find(|name| !has_service(&reply, name)) {
+            None => Ok(()),
+            // Another version answers at the address that this one advertises.
+            Some(name) => Err(Obstacle::Now(format!("the engine did not find {name} at {}", self.address))),
+        }
+    }
+
+    fn obstacle(&self, reply: &Reply) -> Obstacle {
+        match reply.message() {
+            // The engine cannot reach the advertised address, perhaps not yet, or starts.
+            what if reply.status >= 500 && what.contains("verifying identity") => Obstacle::Now(UNSIGNED.to_owned()),
+            what if reply.status >= 500 => Obstacle::Now(what),
+            what => Obstacle::Always(RegistrationError::Refused { engine: self.engine.clone(), what }),
+        }
+    }
+
+    /// An error if workers at the same address have services that this one lacks. A registration replaces what the engine knows
+    /// of an address by the services of the one worker that the load balancer has chosen.
+    async fn refuse_to_take_services(&self) -> Result<(), Obstacle> {
+        let deployments = self.read_deployments().await?;
+        let Some(own) = deployments.into_iter().find(|other| self.is_own(other)) else { return Ok(()) };
+        let names = own.services.into_iter().map(|Named { name }| name);
+        let lacking: Vec<String> = names.filter(|name| !self.services.contains(name)).collect();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let address = self.address.clone();
+        Err(Obstacle::Always(RegistrationError::OtherServices { address, lacking, deployment: own.id }))
+    }
+
+    /// Why the worker has to register again, if it has to. Otherwise moves what is left at workers that have ended. `silent` has
+    /// the deployments that did not answer at the last look: a restart of other workers is shorter than two looks.
+    async fn look(
+        &self,
+        silent: &mut BTreeSet<String>,
+        note: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Option<String>, String> {
+        let deployments = self.read_deployments().await.map_err(|obstacle| match obstacle {
+            Obstacle::Now(what) => what,
+            Obstacle::Always(error) => error.to_string(),
+        })?;
+        let sql = "SELECT name, deployment_id AS deployment FROM sys_service";
+        let owners: Vec<Owner> = read_rows(&self.http, &self.engine, sql).await?;
+        let Some(own) = deployments.iter().find(|other| self.is_own(other)) else {
+            return Ok(Some("the engine does not know this worker any more".to_owned()));
+        };
+        let mut owned = Vec::new();
+        let before = std::mem::take(silent);
+        for service in &self.services {
+            let owner = owners.iter().find(|owner| owner.name == *service).map(|owner| &owner.deployment);
+            if owner == Some(&own.id) {
+                owned.push(service);
+                continue;
+            }
+            let owner = deployments.iter().find(|other| Some(&other.id) == owner);
+            let Some(Deployment { id, uri: Some(address), .. }) = owner.filter(|_| own.has(service)) else {
+                return Ok(Some(format!("the engine does not know that this worker has {service}")));
+            };
+            if self.is_reached(address, service).await? {
+                continue;
+            }
+            if before.contains(id) {
+                return Ok(Some(format!("the engine sends messages to {service} to {address}, and does not reach it")));
+            }
+            silent.insert(id.clone());
+        }
+        if !owned.is_empty() {
+            self.move_started(&own.id, &owned, note).await?;
+        }
+        Ok(None)
+    }
+
+    /// Whether the engine reaches a worker with this service at an address. A dry run of a registration changes nothing.
+    async fn is_reached(&self, address: &str, service: &str) -> Result<bool, String> {
+        let request = json!({"uri": address, "force": true, "dry_run": true});
+        match send(self.http.post(self.engine.join("/deployments")).json(&request), QUICK).await {
+            Ok(reply) if reply.is_success() => Ok(has_service(&reply, service)),
+            Ok(reply) if read_json(&reply)["restate_code"] == NOT_REACHED => Ok(false),
+            Ok(reply) => Err(reply.message()),
+            // The engine waits for minutes for something that accepts a connection and says nothing.
+            Err(error) if error.timed_out => Ok(false),
+            Err(error) => Err(error.unreachable()),
+        }
+    }
+
+    /// Moves messages to this worker that have begun at other deployments and failed there. The engine repeats them there only: if
+    /// no worker is left, or a person has removed the deployment, without end, and their objects are locked. A job has begun in
+    /// this sense with its answer, a message of limits with its first look at the state.
+    async fn move_started(
+        &self,
+        own: &str,
+        services: &[&String],
+        note: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<(), String> {
+        #[derive(Deserialize)]
+        struct Row {
+            id: String,
+            status: String,
+            pinned: String,
+        }
+        let names: Vec<String> = services.iter().map(|name| format!("'{name}'")).collect();
+        // Paused ones are those that another worker was about to move when it ended.
+        let sql = format!(
+            "SELECT id, status, pinned_deployment_id AS pinned FROM sys_invocation WHERE target_service_name IN ({}) \
+             AND status IN ('backing-off', 'paused') AND pinned_deployment_id IS NOT NULL",
+            names.join(", ")
+        );
+        let rows: Vec<Row> = read_rows(&self.http, &self.engine, &sql).await?;
+        let mut moved = 0;
+        for Row { id, status, .. } in rows.into_iter().filter(|row| row.pinned != own) {
+            let request = |what: &str| self.http.patch(self.engine.join(&format!("/invocations/{id}/{what}")));
+            // The engine changes the deployment of a paused message only. Other workers may do the same at the same time: what
+            // fails now is looked at again.
+            if status != "paused" {
+                send(request("pause"), QUICK).await.map_err(|error| error.unreachable())?;
+            }
+            let resumed = send(request("resume?deployment=latest"), QUICK).await;
+            moved += usize::from(resumed.map_err(|error| error.unreachable())?.is_success());
+        }
+        if moved > 0 {
+            note(&format!("{moved} messages that had begun at workers that have ended come here"));
+        }
+        Ok(())
+    }
+
+    async fn read_deployments(&self) -> Result<Vec<Deployment>, Obstacle> {
+        #[derive(Deserialize)]
+        struct All {
+            deployments: Vec<Deployment>,
+        }
+        let reply = send(self.http.get(self.engine.join("/deployments")), QUICK).await;
+        let reply = reply.map_err(|error| Obstacle::Now(error.what))?;
+        match serde_json::from_slice(&reply.body) {
+            Ok(All { deployments }) if reply.is_success() => Ok(deployments),
+            _ => Err(self.obstacle(&reply)),
+        }
+    }
+
+    fn is_own(&self, deployment: &Deployment) -> bool {
+        deployment.uri.as_ref().is_some_and(|address| address.trim_end_matches('/') == self.address)
+    }
+}
+
+fn read_json(reply: &Reply) -> Value {
+    serde_json::from_slice(&reply.body).unwrap_or_default()
+}
+
+/// Whether the engine has found a service, by its answer to a registration.
+fn has_service(reply: &Reply, name: &str) -> bool {
+    let object = read_json(reply);
+    let mut services = object["services"].as_array().into_iter().flatten();
+    services.any(|service| service["name"] == name)
+}
