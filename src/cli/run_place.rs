@@ -24,11 +24,18 @@ impl From<PathBuf> for RunPlace {
     }
 }
 
+#[cfg(feature = "restate")]
+impl From<SharedPlace> for RunPlace {
+    fn from(shared: SharedPlace) -> Self {
+        Self::shared(shared)
+    }
+}
+
 impl RunPlace {
     /// The run that an argument names. Brings its working copy up to date.
     pub(super) fn find(run: &Path) -> Result<Self, Failure> {
         let place = match run.to_str().filter(|text| is_address(text)) {
-            Some(address) => Self::at(address, None)?,
+            Some(address) => Self::at(address)?,
             None => return Ok(run.to_owned().into()),
         };
         place.update()?;
@@ -45,17 +52,13 @@ impl RunPlace {
         if Run::exists(&self.folder) { Ok(self) } else { Err(run_failure(&RunError::NoRun { folder: run.to_owned() })) }
     }
 
-    /// A run in a shared store. Its working copy is a folder in `cache`, or in the cache folder of the user. Sends no request.
-    pub(super) fn at(address: &str, cache: Option<&Path>) -> Result<Self, Failure> {
-        let shared = SharedPlace::new(address, cache)?;
-        Ok(Self { folder: shared.folder().to_owned(), shared: Some(shared) })
+    /// A run in a shared store. Its working copy is in the cache folder of the user. Sends no request.
+    fn at(address: &str) -> Result<Self, Failure> {
+        Ok(Self::shared(SharedPlace::new(address)?))
     }
 
-    /// A run in a shared store whose working copy is `folder`. Sends no request.
-    #[cfg(feature = "restate")]
-    pub(super) fn working_copy(address: &str, folder: &Path) -> Result<Self, Failure> {
-        let shared = SharedPlace::with_folder(address, folder)?;
-        Ok(Self { folder: folder.to_owned(), shared: Some(shared) })
+    fn shared(shared: SharedPlace) -> Self {
+        Self { folder: shared.folder().to_owned(), shared: Some(shared) }
     }
 
     #[cfg(feature = "restate")]
@@ -120,7 +123,7 @@ enum SharedPlace {}
 
 #[cfg(not(feature = "shared-store"))]
 impl SharedPlace {
-    fn new(address: &str, _: Option<&Path>) -> Result<Self, Failure> {
+    fn new(address: &str) -> Result<Self, Failure> {
         // An address may contain a password.
         let scheme = address.split("://").next().unwrap_or_default();
         Err(Failure::usage(format!("this build of tlaforge cannot use a shared store ({scheme}://…)"))

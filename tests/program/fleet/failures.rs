@@ -207,7 +207,7 @@ fn runs_wait_for_a_store_that_cannot_be_reached() {
     go.store(true, Ordering::SeqCst);
     for number in [1, 2] {
         let log = format!("worker-{number}.log");
-        let said = "does not take what the run writes";
+        let said = "cannot be used now";
         wait_until("the worker says that the run waits", || bench.read(&log).contains(said));
         assert!(bench.read(&log).contains(&case.forges.runs()), "the log names the run");
     }
