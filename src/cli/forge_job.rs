@@ -128,7 +128,7 @@ impl ForgeWorker {
             return Err(NoAnswer::GivenBack);
         }
         drop(copy);
-        if ended.as_ref().is_ok_and(|end| end.run.is_some()) {
+        if ended.as_ref().is_ok_and(JobEnd::has_worked) {
             self.failures.store(0, Ordering::Relaxed);
         } else {
             self.rest().await;

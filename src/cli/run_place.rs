@@ -1,13 +1,18 @@
 //! Where a run is: in a folder, or at an address in a shared store, with a working copy on this machine. Commands read the
 //! folder in both cases; only `open_run` writes to a run, and gives it the store.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::failure::Failure;
+use futures_util::{StreamExt as _, stream};
+
+use super::failure::{Fails as _, Failure};
 use super::progress::Display;
 use super::run_failure::run_failure;
 use super::run_writing::Writing;
+use crate::exit::Exit;
 use crate::pipeline::{Run, RunError};
 
 /// The place of a run.
@@ -90,6 +95,35 @@ impl RunPlace {
         let task = self.shared.clone().map(|shared| tokio::spawn(shared.keep_up_to_date()));
         Following { task }
     }
+}
+
+/// Number of runs that are read from a store at a time.
+const PARALLEL: usize = 16;
+
+/// Brings the working copies of named runs up to date, several at a time, and counts them in `done`. Returns what is wrong with
+/// single runs. That the store cannot be reached is an error, after which no other run is read.
+pub(super) async fn update_all(
+    places: Vec<(String, RunPlace)>,
+    done: &AtomicUsize,
+) -> Result<BTreeMap<String, Failure>, Failure> {
+    let update = async |(name, place): (String, RunPlace)| {
+        let updated = tokio::task::spawn_blocking(move || place.update()).await.fails(Exit::Defect);
+        done.fetch_add(1, Ordering::Relaxed);
+        (name, updated.and_then(|updated| updated))
+    };
+    let mut updates = std::pin::pin!(stream::iter(places).map(update).buffer_unordered(PARALLEL));
+    let mut wrong = BTreeMap::new();
+    while let Some((name, updated)) = updates.next().await {
+        match updated {
+            Ok(()) => {}
+            // The store itself, or this program: it would be the same for each run.
+            Err(failure) if failure.exit != Exit::Usage => return Err(failure),
+            Err(failure) => {
+                wrong.insert(name, failure);
+            }
+        }
+    }
+    Ok(wrong)
 }
 
 /// Updates of a working copy, until it is dropped.
