@@ -85,7 +85,8 @@ impl Fleet {
             ForgeJob { tlaforge, address, documents, skipped, interface, settings, objective, policy, traceparent };
         let request = serde_json::to_vec(&job).expect("a job is plain data");
         refuse_secrets("the job", &String::from_utf8_lossy(&request))?;
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             let end = tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Err(interrupted()),
@@ -96,8 +97,8 @@ impl Fleet {
             }
             let address = &job.address;
             print_message(&format!("note: {address}: {}; trying again", end.into_failure().one_line()));
+            attempt += 1;
         }
-        unreachable!("the last attempt returns")
     }
 
     async fn submit(&self, run: &str, request: &[u8]) -> Result<JobEnd, Failure> {

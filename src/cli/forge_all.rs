@@ -124,9 +124,8 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         cancel: Cancel::new(),
         fleet: connect_fleet(&args.engine, args.runs.as_deref())?,
     };
-    let display = Display::new(args.format);
     if args.list {
-        let mut wrong = all.update_copies(planned.iter(), &display).await?;
+        let mut wrong = all.update_copies(planned.iter(), args.format).await?;
         for run in &planned {
             let known = all.inspect(run, wrong.remove(&run.id));
             print_run(&known.result.unwrap_or_else(|| all.list_open(run)), args.format, None);
@@ -138,7 +137,7 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     })?;
     // Before the journals are read: another call may be working on the same runs.
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
-    let mut wrong = all.update_copies(planned.iter(), &display).await?;
+    let mut wrong = all.update_copies(planned.iter(), args.format).await?;
     let known: Vec<KnownRun> = planned.iter().map(|run| all.inspect(run, wrong.remove(&run.id))).collect();
     if let Some(limit) = limit_usd {
         let mut spent = 0.0;
@@ -154,6 +153,7 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     let jobs = args.jobs.map_or_else(usual, usize::from);
     all.parallel_runs = jobs.min(open.len()).max(1);
     all.cancel = cancel_on_signals();
+    let display = Display::new(args.format);
     let mut results: Vec<ForgedRun> = known.into_iter().filter_map(|known| known.result).collect();
     let mut file = ResultsFile::begin(&args.out, &results)?;
     let ended = results.len();
@@ -173,12 +173,12 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         display.show_status(&format_progress(done, open.len(), "runs ended", began));
     };
     results.extend(with_status(work, display.status_interval(), status).await);
+    display.finish();
     if let Some(fleet) = &all.fleet {
         // What has no answer: after Ctrl-C, or if no worker was found in time.
         fleet.cancel_submitted().await;
-        all.update_stopped(&planned, &mut results, &display).await;
+        all.update_stopped(&planned, &mut results, args.format).await;
     }
-    display.finish();
     // In the order of the table, whichever ended first.
     let place = |run: &ForgedRun| planned.iter().position(|planned| planned.id == run.run);
     results.sort_by_key(place);
@@ -262,15 +262,22 @@ impl AllRuns<'_> {
     async fn update_copies<'r>(
         &self,
         runs: impl Iterator<Item = &'r PlannedRun>,
-        display: &Display,
+        format: Format,
     ) -> Result<BTreeMap<String, Failure>, Failure> {
-        if self.fleet.is_none() {
-            return Ok(BTreeMap::new());
+        let (mut places, mut wrong) = (Vec::new(), BTreeMap::new());
+        for run in runs.filter(|_| self.fleet.is_some()) {
+            match self.place(run) {
+                Ok(place) => places.push((run.id.clone(), place)),
+                Err(failure) => _ = wrong.insert(run.id.clone(), failure),
+            }
         }
-        let places = runs.map(|run| Ok((run.id.clone(), self.place(run)?))).collect::<Result<Vec<_>, Failure>>()?;
-        let (began, all, read) = (Instant::now(), places.len(), AtomicUsize::new(0));
-        let status = || display.show_status(&format_progress(read.load(Relaxed), all, "runs read from the store", began));
-        with_status(update_all(places, &read), display.status_interval(), status).await
+        let (display, began, all, read) = (Display::new(format), Instant::now(), places.len(), AtomicUsize::new(0));
+        let status =
+            || display.show_status(&format_progress(read.load(Relaxed), all, "runs read from the store", began));
+        let updated = with_status(update_all(places, &read), display.status_interval(), status).await;
+        display.finish();
+        wrong.extend(updated?);
+        Ok(wrong)
     }
 
     /// What the journal of a run says, without starting anything. `wrong` is what is wrong with it in the store.
@@ -293,12 +300,12 @@ impl AllRuns<'_> {
     }
 
     /// Brings the results of runs up to date that have no answer of a worker: they may have begun, and cost something.
-    async fn update_stopped(&self, planned: &[PlannedRun], results: &mut [ForgedRun], display: &Display) {
+    async fn update_stopped(&self, planned: &[PlannedRun], results: &mut [ForgedRun], format: Format) {
         let find = |result: &ForgedRun| planned.iter().find(|run| run.id == result.run);
         let stopped = results.iter().filter(|run| run.is_not_started()).filter_map(find);
         let limit = if self.cancel.is_cancelled() { LAST_LOOK } else { Duration::MAX };
         // If the store cannot be reached, the next call says what the runs have cost.
-        let _ = timeout(limit, self.update_copies(stopped, display)).await;
+        let _ = timeout(limit, self.update_copies(stopped, format)).await;
         for result in results.iter_mut().filter(|run| run.is_not_started()) {
             if let Some(run) = find(result) {
                 *result = self.not_reached(run, result.why(), result.exit);

@@ -166,7 +166,8 @@ impl Objects {
         waiting: impl Fn(&Error),
     ) -> Result<Vec<Bytes>, (Path, Error)> {
         let waiting = &waiting;
-        let read = |path: Path| async move { self.read(|| self.get(&path), waiting).await.map_err(|error| (path, error)) };
+        let read =
+            |path: Path| async move { self.read(|| self.get(&path), waiting).await.map_err(|error| (path, error)) };
         futures_util::stream::iter(paths).map(read).buffered(PARALLEL).try_collect().await
     }
 

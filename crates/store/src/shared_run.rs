@@ -42,10 +42,7 @@ pub struct StoreClient {
 
 impl StoreClient {
     /// The client of the store of this address, without a request. `variables` is the environment.
-    pub fn new(
-        address: &Address,
-        variables: impl Iterator<Item = (String, String)>,
-    ) -> Result<Self, SharedStoreError> {
+    pub fn new(address: &Address, variables: impl Iterator<Item = (String, String)>) -> Result<Self, SharedStoreError> {
         let store = address.store(variables)?;
         Self::of(Objects { store, patience: Patience::default(), waits_to_read: false }, address)
     }
@@ -120,7 +117,7 @@ impl SharedRun {
     /// Checks that the store creates an object only if it is absent: that alone keeps a second writer out.
     pub fn check_conditional_writes(&self) -> Result<(), SharedStoreError> {
         let (path, waiting) = (self.path(&["conditional-writes"]), self.waiting());
-        let checked = self.run(async move |objects| {
+        let checked = self.run(move |objects| async move {
             let body = Bytes::from_static(b"tlaforge\n");
             // Created now, or by an earlier writer. An answer that was lost is no answer to this question.
             for _ in 0..2 {
@@ -158,7 +155,9 @@ impl SharedRun {
         move |error| {
             let minutes = patience.total.as_secs() / 60;
             once.call_once(|| {
-                notify(&format!("{address} cannot be used now ({error}); the run waits for it for up to {minutes} minutes"));
+                notify(&format!(
+                    "{address} cannot be used now ({error}); the run waits for it for up to {minutes} minutes"
+                ));
             });
         }
     }
@@ -172,13 +171,14 @@ impl Replica for SharedRun {
     fn put_artifact(&self, sha: &Sha, bytes: &[u8]) -> Result<(), ReplicaError> {
         let (path, waiting) = (self.path(&["artifacts", sha.as_str()]), self.waiting());
         let body = Bytes::copy_from_slice(bytes);
-        self.run(async move |objects| objects.store(&path, body, waiting).await).map_err(|error| self.failed(&error))
+        self.run(move |objects| async move { objects.store(&path, body, waiting).await })
+            .map_err(|error| self.failed(&error))
     }
 
     fn put_group(&self, first: u64, lines: &[u8]) -> Result<(), ReplicaError> {
         let (path, waiting) = (self.group_path(first), self.waiting());
         let body = Bytes::from([&self.header, lines].concat());
-        match self.run(async move |objects| objects.create(&path, body, waiting).await) {
+        match self.run(move |objects| async move { objects.create(&path, body, waiting).await }) {
             Ok(()) => Ok(()),
             Err(PutError::Failed(error)) => Err(self.failed(&error)),
             Err(PutError::Occupied(stored)) => {

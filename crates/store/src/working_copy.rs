@@ -94,10 +94,7 @@ pub(crate) fn try_lock_working_copy(folder: &FilePath) -> Result<Option<File>, S
     })
 }
 
-fn open_lock(
-    folder: &FilePath,
-    lock: impl Fn(&File) -> io::Result<bool>,
-) -> Result<Option<File>, SharedStoreError> {
+fn open_lock(folder: &FilePath, lock: impl Fn(&File) -> io::Result<bool>) -> Result<Option<File>, SharedStoreError> {
     let path = beside(folder, LOCK);
     let locked = || {
         folder.parent().map_or(Ok(()), std::fs::create_dir_all)?;
@@ -236,13 +233,13 @@ impl SharedRun {
 
     fn list(&self, folder: &str) -> Result<Vec<Path>, SharedStoreError> {
         let (folder, waiting) = (self.path(&[folder]), self.waiting());
-        let listed = self.run(async move |objects| objects.list(&folder, waiting).await);
+        let listed = self.run(move |objects| async move { objects.list(&folder, waiting).await });
         listed.map_err(|error| self.unavailable("read", &error))
     }
 
     fn get_all(&self, paths: Vec<Path>) -> Result<Vec<Bytes>, (Path, Error)> {
         let waiting = self.waiting();
-        self.run(async move |objects| objects.get_all(paths, waiting).await)
+        self.run(move |objects| async move { objects.get_all(paths, waiting).await })
     }
 
     /// Fetches the artifacts that the working copy lacks, or whose content was changed there.

@@ -219,9 +219,13 @@ fn runs_wait_for_a_store_that_cannot_be_reached() {
 #[test]
 fn a_worker_takes_a_run_over_while_the_store_cannot_be_reached() {
     let (go, may_answer) = switch();
-    let case = Case::on(Fleet::start(), &["a"], move |number, _, reply| {
-        if number >= 1 { reply.once(may_answer.clone()) } else { reply }
-    });
+    let case = Case::on(
+        Fleet::start(),
+        &["a"],
+        move |number, _, reply| {
+            if number >= 1 { reply.once(may_answer.clone()) } else { reply }
+        },
+    );
     let first = case.forges.worker(1);
     let client = case.begin();
     wait_until("the worker asks", || case.sent() == 2);
