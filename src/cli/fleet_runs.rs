@@ -10,6 +10,7 @@ use super::forge_fleet::{JobEnd, NewWork};
 use super::forge_job::{FORGE, ForgeJob, of_this_machine, refuse_for_workers};
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
+use super::shared_place::{SharedPlace, connect_store, parse_address as parse_run_address};
 use super::telemetry::traceparent;
 use super::terminal::print_message;
 use super::trust::default_folder;
@@ -18,11 +19,17 @@ use crate::pipeline::StoredFile;
 use crate::process::Cancel;
 use crate::prompt::{Document, Documents};
 use tlaforge_restate::{CallError, Client};
+use tlaforge_store::StoreClient;
+
+/// How often a run is submitted that a worker could not begin or continue: another worker may be able to.
+const ATTEMPTS: u32 = 3;
 
 /// An engine whose workers forge, and the address above their runs.
 pub(super) struct Fleet {
     client: Client,
     runs: String,
+    /// Of all runs.
+    store: StoreClient,
 }
 
 impl Fleet {
@@ -30,12 +37,13 @@ impl Fleet {
         let address = parse_address(args.engine.as_deref().unwrap_or_default())?;
         let patience = args.engine_wait.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
         let client = Client::new(address, PROGRAM, VERSION, FORGE, patience, print_message).fails(Exit::Tool)?;
-        Ok(Self { client, runs: runs.trim_end_matches('/').to_owned() })
+        let store = connect_store(&parse_run_address(runs)?)?;
+        Ok(Self { client, runs: runs.trim_end_matches('/').to_owned(), store })
     }
 
     /// The place of a run, whose working copy here is `folder`.
     pub(super) fn place(&self, run: &str, folder: &Path) -> Result<RunPlace, Failure> {
-        RunPlace::working_copy(&format!("{}/{run}", self.runs), folder)
+        Ok(SharedPlace::with_folder(&format!("{}/{run}", self.runs), folder, self.store.clone())?.into())
     }
 
     /// Lets a worker begin or continue a run, and waits until it ends or stops.
@@ -77,16 +85,26 @@ impl Fleet {
             ForgeJob { tlaforge, address, documents, skipped, interface, settings, objective, policy, traceparent };
         let request = serde_json::to_vec(&job).expect("a job is plain data");
         refuse_secrets("the job", &String::from_utf8_lossy(&request))?;
+        let mut attempt = 1;
+        loop {
+            let end = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(interrupted()),
+                end = self.submit(&job.address, &request) => end?,
+            };
+            if end.has_worked() || attempt == ATTEMPTS {
+                return Ok(end);
+            }
+            let address = &job.address;
+            print_message(&format!("note: {address}: {}; trying again", end.into_failure().one_line()));
+            attempt += 1;
+        }
+    }
+
+    async fn submit(&self, run: &str, request: &[u8]) -> Result<JobEnd, Failure> {
         // A new key for each call, so that a stored answer, such as "no API key", is not returned again. The object runs two jobs
         // of one run one after the other, and the journal prevents that the second repeats work.
-        let key = random_key();
-        let call = self.client.call(Some(&job.address), &key, &request);
-        let answer = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(interrupted()),
-            answer = call => answer,
-        };
-        let answer = answer.map_err(|error| match error {
+        let answer = self.client.call(Some(run), &random_key(), request).await.map_err(|error| match error {
             CallError::Unavailable { .. } => Failure::new(Exit::Undecided, error.to_string()),
             CallError::TooLarge { .. } | CallError::Failed(_) => Failure::new(Exit::Tool, error.to_string()),
         })?;

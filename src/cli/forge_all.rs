@@ -1,12 +1,16 @@
 //! `tlaforge forge-all`: many runs in one command, several at a time. The journals of the runs decide what has ended and what
 //! was spent; this file plans, starts and continues runs, and keeps their results in one list.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
+use tokio::time::timeout;
 
 use super::engine_args::EngineArgs;
 use super::environment::clock;
@@ -27,7 +31,7 @@ use super::run::read_case;
 use super::run_end::{exit_of, has_ended, read_view};
 use super::run_failure::run_failure;
 use super::run_folder::open_run;
-use super::run_place::RunPlace;
+use super::run_place::{RunPlace, update_all};
 use super::sets::{PlannedRun, RunSource, find_other_setting, plan_runs};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
@@ -45,6 +49,9 @@ use crate::process::Cancel;
 use crate::prompt::read_documents;
 use crate::report::counted;
 use crate::toolchain::memory_per_run_mib;
+
+/// Time for a last look at the runs after Ctrl-C.
+const LAST_LOOK: Duration = Duration::from_secs(3);
 
 #[derive(Debug, ClapArgs)]
 // Not the cost of a single run, as in `run`.
@@ -118,8 +125,10 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         fleet: connect_fleet(&args.engine, args.runs.as_deref())?,
     };
     if args.list {
+        let mut wrong = all.update_copies(planned.iter(), args.format).await?;
         for run in &planned {
-            print_run(&all.inspect(run).result.unwrap_or_else(|| all.list_open(run)), args.format, None);
+            let known = all.inspect(run, wrong.remove(&run.id));
+            print_run(&known.result.unwrap_or_else(|| all.list_open(run)), args.format, None);
         }
         return Ok(Exit::Ok);
     }
@@ -128,7 +137,8 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     })?;
     // Before the journals are read: another call may be working on the same runs.
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
-    let known: Vec<KnownRun> = planned.iter().map(|run| all.inspect(run)).collect();
+    let mut wrong = all.update_copies(planned.iter(), args.format).await?;
+    let known: Vec<KnownRun> = planned.iter().map(|run| all.inspect(run, wrong.remove(&run.id))).collect();
     if let Some(limit) = limit_usd {
         let mut spent = 0.0;
         for (run, known) in planned.iter().zip(&known) {
@@ -151,15 +161,15 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         print_run(run, args.format, Some(&display));
     }
     display.announce(&format!("{} of {}, {jobs} at a time", counted(open.len(), "run"), planned.len()));
-    let (began, finished, mut write_error) = (Instant::now(), std::sync::atomic::AtomicUsize::new(0), None);
+    let (began, finished, mut write_error) = (Instant::now(), AtomicUsize::new(0), None);
     let note_end = |run: &ForgedRun, count: usize| {
-        finished.store(count, std::sync::atomic::Ordering::Relaxed);
+        finished.store(count, Relaxed);
         write_error = write_error.take().or(file.append(run).err());
         print_run(run, args.format, Some(&display));
     };
     let work = do_in_parallel(open.iter().map(|run| all.forge(run)), jobs, note_end);
     let status = || {
-        let done = finished.load(std::sync::atomic::Ordering::Relaxed);
+        let done = finished.load(Relaxed);
         display.show_status(&format_progress(done, open.len(), "runs ended", began));
     };
     results.extend(with_status(work, display.status_interval(), status).await);
@@ -167,7 +177,7 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     if let Some(fleet) = &all.fleet {
         // What has no answer: after Ctrl-C, or if no worker was found in time.
         fleet.cancel_submitted().await;
-        all.update_stopped(&planned, &mut results);
+        all.update_stopped(&planned, &mut results, args.format).await;
     }
     // In the order of the table, whichever ended first.
     let place = |run: &ForgedRun| planned.iter().position(|planned| planned.id == run.run);
@@ -248,10 +258,32 @@ impl AllRuns<'_> {
         }
     }
 
-    /// What the journal of a run says, without starting anything.
-    fn inspect(&self, planned: &PlannedRun) -> KnownRun {
+    /// Brings the copies of these runs up to date, if they are in a shared store. The result says what is wrong with single runs.
+    async fn update_copies<'r>(
+        &self,
+        runs: impl Iterator<Item = &'r PlannedRun>,
+        format: Format,
+    ) -> Result<BTreeMap<String, Failure>, Failure> {
+        let (mut places, mut wrong) = (Vec::new(), BTreeMap::new());
+        for run in runs.filter(|_| self.fleet.is_some()) {
+            match self.place(run) {
+                Ok(place) => places.push((run.id.clone(), place)),
+                Err(failure) => _ = wrong.insert(run.id.clone(), failure),
+            }
+        }
+        let (display, began, all, read) = (Display::new(format), Instant::now(), places.len(), AtomicUsize::new(0));
+        let status =
+            || display.show_status(&format_progress(read.load(Relaxed), all, "runs read from the store", began));
+        let updated = with_status(update_all(places, &read), display.status_interval(), status).await;
+        display.finish();
+        wrong.extend(updated?);
+        Ok(wrong)
+    }
+
+    /// What the journal of a run says, without starting anything. `wrong` is what is wrong with it in the store.
+    fn inspect(&self, planned: &PlannedRun, wrong: Option<Failure>) -> KnownRun {
         let folder = self.folder(planned);
-        let view = match self.place(planned).and_then(|place| place.update()).and_then(|()| read_view(&folder)) {
+        let view = match wrong.map_or_else(|| read_view(&folder), Err) {
             Ok(Some(view)) => view,
             Ok(None) => return KnownRun { result: None, cost_usd: Some(0.0) },
             Err(failure) => {
@@ -268,11 +300,14 @@ impl AllRuns<'_> {
     }
 
     /// Brings the results of runs up to date that have no answer of a worker: they may have begun, and cost something.
-    fn update_stopped(&self, planned: &[PlannedRun], results: &mut [ForgedRun]) {
+    async fn update_stopped(&self, planned: &[PlannedRun], results: &mut [ForgedRun], format: Format) {
+        let find = |result: &ForgedRun| planned.iter().find(|run| run.id == result.run);
+        let stopped = results.iter().filter(|run| run.is_not_started()).filter_map(find);
+        let limit = if self.cancel.is_cancelled() { LAST_LOOK } else { Duration::MAX };
+        // If the store cannot be reached, the next call says what the runs have cost.
+        let _ = timeout(limit, self.update_copies(stopped, format)).await;
         for result in results.iter_mut().filter(|run| run.is_not_started()) {
-            let Some(run) = planned.iter().find(|run| run.id == result.run) else { continue };
-            // If the store cannot be reached, the next call says what the run has cost.
-            if self.place(run).and_then(|place| place.update()).is_ok() {
+            if let Some(run) = find(result) {
                 *result = self.not_reached(run, result.why(), result.exit);
             }
         }
@@ -422,18 +457,32 @@ impl AllRuns<'_> {
         };
         let end = fleet.forge(&place, work, &self.cancel).await?;
         let updated = place.clone();
-        tokio::task::spawn_blocking(move || updated.update()).await.fails(Exit::Defect)??;
+        self.in_thread(move || updated.update()).await?;
         let Some(view) = read_view(&folder)? else { return Err(end.into_failure()) };
         // Another client may have begun a run at this address.
         self.refuse_other_run(&start, &view, &folder)?;
-        let run = open_run(&place, display)?;
-        pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
-        drop(run);
-        let exit = exit_of(&view, &folder);
-        if exit.code() == end.status {
+        let display = display.clone();
+        self.in_thread(move || {
+            let run = open_run(&place, &display)?;
+            pipeline::reconcile(&run).map(drop).map_err(|e| run_failure(&e))
+        })
+        .await?;
+        // The journal decides: another process may have continued the run since the job ended, or before it began.
+        if end.has_worked() || has_ended(&view) {
+            // The report of a contradiction of checkers is on the worker.
+            let exit = if end.status == Exit::Defect.code() { Exit::Defect } else { exit_of(&view, &folder) };
             return Ok(ForgedRun::of_view(planned, &folder, &view, exit));
         }
         Ok(ForgedRun::failed(planned, &folder, Some(&view), end.into_failure()))
+    }
+
+    /// Does work that waits for the store.
+    async fn in_thread(&self, work: impl FnOnce() -> Result<(), Failure> + Send + 'static) -> Result<(), Failure> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Failure::new(Exit::Interrupted, "interrupted")),
+            done = tokio::task::spawn_blocking(work) => done.fails(Exit::Defect)?,
+        }
     }
 
     /// Refuses a run of other documents or settings: its result would be reported under the name of another one.

@@ -42,6 +42,11 @@ pub(super) struct JobEnd {
 }
 
 impl JobEnd {
+    /// Whether a worker has begun or continued the run. Otherwise its journal says nothing of this job.
+    pub(super) fn has_worked(&self) -> bool {
+        self.run.is_some()
+    }
+
     /// The failure of a run that could not begin or continue.
     pub(super) fn into_failure(self) -> Failure {
         let exit = Exit::ALL.into_iter().map(|(exit, _)| exit).find(|exit| exit.code() == self.status);

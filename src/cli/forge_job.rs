@@ -5,6 +5,7 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
@@ -52,6 +53,9 @@ pub(super) const FORGE: &str = "forge_run";
 /// Time for a run to stop after SIGTERM: it stops between two steps, and a call of a model under way is lost.
 const GRACE: Duration = Duration::from_secs(60);
 
+/// The first and the longest rest after a run that could not begin or continue.
+const RESTS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
+
 /// How often in a row a run is continued without a new event. The engine cannot count this: it also counts attempts that found no
 /// worker, or none with a free turn. With this limit, all of 200 runs ended whose workers and server were killed 30 times at
 /// random.
@@ -85,12 +89,14 @@ pub(super) struct ForgeJob {
 pub(super) struct ForgeWorker {
     /// Addresses below which runs may be.
     pub runs: Vec<Address>,
-    /// Where the working copies are.
-    pub cache: Option<PathBuf>,
+    /// Where the working copies are, as an absolute path.
+    pub cache: PathBuf,
     pub engine: EngineAddress,
     /// The flags of the worker for its tools.
     pub tools: Vec<std::ffi::OsString>,
     pub cancel: Cancel,
+    /// How many runs in a row could not begin or continue here.
+    pub failures: AtomicU32,
 }
 
 impl ForgeWorker {
@@ -105,21 +111,40 @@ impl ForgeWorker {
             )));
         }
         name_run(&job.address);
-        let copy = SharedPlace::new(&job.address, self.cache.as_deref()).map_err(failed)?;
-        // Someone may have read or resumed the run here, and edited its files.
-        let was_there = copy.folder().exists();
-        copy.forget_takeover();
+        let place = SharedPlace::on_worker(&job.address, &self.cache).map_err(failed)?;
+        let copy = match place.take_for_job() {
+            Ok(Some(copy)) => copy,
+            Ok(None) => return Err(NoAnswer::GivenBack),
+            Err(failure) => {
+                self.rest().await;
+                return Err(failed(failure));
+            }
+        };
+        place.forget_takeover();
         let ended = self.run_process(&job.address, request).await;
         // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
         // other process has it.
-        if self.cancel.is_cancelled() || copy.was_taken_over() || RunLock::is_held(copy.folder()) {
+        if self.cancel.is_cancelled() || place.was_taken_over() || RunLock::is_held(place.folder()) {
             return Err(NoAnswer::GivenBack);
         }
-        // Everything is in the store. It may fail: the copy is brought up to date before it is used again.
-        if !was_there {
-            let _ = std::fs::remove_dir_all(copy.folder());
+        drop(copy);
+        if ended.as_ref().is_ok_and(JobEnd::has_worked) {
+            self.failures.store(0, Ordering::Relaxed);
+        } else {
+            self.rest().await;
         }
         serde_json::to_string(&ended.map_err(NoAnswer::Failed)?).map_err(|e| NoAnswer::Failed(e.to_string()))
+    }
+
+    /// Keeps the place of a run that could not begin or continue, longer after each in a row. Without this, a worker that lacks
+    /// something would be free again at once, and would take most runs of a list from the workers that can do them.
+    async fn rest(&self) {
+        let failures = self.failures.fetch_add(1, Ordering::Relaxed);
+        let pause = RESTS[0].saturating_mul(2_u32.saturating_pow(failures)).min(RESTS[1]);
+        tokio::select! {
+            () = self.cancel.cancelled() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
     }
 
     /// Whether an address is below one of those of the worker. Only the usual form of an address is accepted, because the text
@@ -134,11 +159,7 @@ impl ForgeWorker {
         // The files of the folder where the worker was started, such as a settings file, are not for the runs of others.
         let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-run-").map_err(|e| e.to_string())?;
         let mut command = Command::new(program).arg("forge-job").arg("--engine").arg(self.engine.to_string());
-        command = command.args(&self.tools).cwd(scratch.path());
-        if let Some(cache) = &self.cache {
-            let cache = std::path::absolute(cache).map_err(|e| e.to_string())?;
-            command = command.arg("--cache").arg(cache);
-        }
+        command = command.arg("--cache").arg(&self.cache).args(&self.tools).cwd(scratch.path());
         // Includes the model keys, because the process calls models. The model itself is part of the job.
         let environment = std::env::vars_os().filter(|(name, _)| name != "CLAUDE_MODEL");
         let environment = environment.filter(|(name, _)| name != TRACEPARENT);
@@ -146,7 +167,10 @@ impl ForgeWorker {
         let command = environment.chain(trace).fold(command, |command, (name, value)| command.env(name, value));
         let command = command.stdin(request).grace(GRACE).output_cap(MAX_OUTPUT).reports_error_lines();
         // Such as that the run waits for the store: only the log of the worker shows it meanwhile.
-        let mut print = |line: &str| print_message(&format!("{run}: {line}"));
+        let mut print = |line: &str| match serde_json::from_str::<RunEnd>(line) {
+            Ok(end) => print_message(&format!("{run}: {}", end.outcome)),
+            Err(_) => print_message(&format!("{run}: {line}")),
+        };
         let ended = command.run(&self.cancel, &mut print).await.map_err(|e| e.to_string())?;
         let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
         match ended.status {
@@ -173,7 +197,7 @@ pub(super) struct ForgeJobArgs {
     #[arg(long)]
     pub engine: String,
     #[arg(long)]
-    pub cache: Option<PathBuf>,
+    pub cache: PathBuf,
     #[command(flatten)]
     pub tools: ToolArgs,
 }
@@ -184,7 +208,7 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     let job: ForgeJob = read_job(&request).map_err(Failure::usage)?;
     let address = job.address.clone();
     name_run(&address);
-    let place = RunPlace::at(&address, args.cache.as_deref())?;
+    let place = RunPlace::from(SharedPlace::on_worker(&address, &args.cache)?);
     place.update()?;
     let flags = args.tools.layer();
     refuse_for_workers(&job.settings)?;
@@ -373,10 +397,11 @@ mod tests {
     fn a_worker_works_only_on_runs_below_its_addresses() {
         let worker = ForgeWorker {
             runs: vec![Address::parse("file:///runs").unwrap(), Address::parse("s3://bucket/team").unwrap()],
-            cache: None,
+            cache: PathBuf::from("/cache"),
             engine: "http://127.0.0.1:9070".parse().unwrap(),
             tools: Vec::new(),
             cancel: Cancel::new(),
+            failures: AtomicU32::new(0),
         };
         for address in ["file:///runs/a", "file:///runs/model/a", "s3://bucket/team/a"] {
             assert!(worker.allows(address), "{address}");

@@ -2,7 +2,7 @@
 //! except a second signal.
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{CommandFactory as _, Parser};
 
@@ -22,6 +22,9 @@ use tracing::{Instrument as _, info};
 
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
+
+/// Time for threads that a command has left to end.
+const LAST_THREADS: Duration = Duration::from_secs(1);
 
 pub fn main() -> ExitCode {
     // This process is a checker that another tlaforge process started.
@@ -88,11 +91,14 @@ fn block_on(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit
         .enable_all()
         .build()
         .map_err(|e| Failure::new(Exit::Defect, format!("cannot start: {e}")))?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         // SIGXFSZ kills a process that writes beyond `ulimit -f`; with a handler, the write returns an error instead.
         let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
         command.await
-    })
+    });
+    // After Ctrl-C, a thread may still wait for a store that cannot be reached. Nobody waits for its result.
+    runtime.shutdown_timeout(LAST_THREADS);
+    ended
 }
 
 async fn dispatch(command: Command) -> Result<Exit, Failure> {

@@ -1,13 +1,18 @@
 //! Where a run is: in a folder, or at an address in a shared store, with a working copy on this machine. Commands read the
 //! folder in both cases; only `open_run` writes to a run, and gives it the store.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::failure::Failure;
+use futures_util::{StreamExt as _, stream};
+
+use super::failure::{Fails as _, Failure};
 use super::progress::Display;
 use super::run_failure::run_failure;
 use super::run_writing::Writing;
+use crate::exit::Exit;
 use crate::pipeline::{Run, RunError};
 
 /// The place of a run.
@@ -24,11 +29,18 @@ impl From<PathBuf> for RunPlace {
     }
 }
 
+#[cfg(feature = "restate")]
+impl From<SharedPlace> for RunPlace {
+    fn from(shared: SharedPlace) -> Self {
+        Self::shared(shared)
+    }
+}
+
 impl RunPlace {
     /// The run that an argument names. Brings its working copy up to date.
     pub(super) fn find(run: &Path) -> Result<Self, Failure> {
         let place = match run.to_str().filter(|text| is_address(text)) {
-            Some(address) => Self::at(address, None)?,
+            Some(address) => Self::at(address)?,
             None => return Ok(run.to_owned().into()),
         };
         place.update()?;
@@ -45,17 +57,13 @@ impl RunPlace {
         if Run::exists(&self.folder) { Ok(self) } else { Err(run_failure(&RunError::NoRun { folder: run.to_owned() })) }
     }
 
-    /// A run in a shared store. Its working copy is a folder in `cache`, or in the cache folder of the user. Sends no request.
-    pub(super) fn at(address: &str, cache: Option<&Path>) -> Result<Self, Failure> {
-        let shared = SharedPlace::new(address, cache)?;
-        Ok(Self { folder: shared.folder().to_owned(), shared: Some(shared) })
+    /// A run in a shared store. Its working copy is in the cache folder of the user. Sends no request.
+    fn at(address: &str) -> Result<Self, Failure> {
+        Ok(Self::shared(SharedPlace::new(address)?))
     }
 
-    /// A run in a shared store whose working copy is `folder`. Sends no request.
-    #[cfg(feature = "restate")]
-    pub(super) fn working_copy(address: &str, folder: &Path) -> Result<Self, Failure> {
-        let shared = SharedPlace::with_folder(address, folder)?;
-        Ok(Self { folder: folder.to_owned(), shared: Some(shared) })
+    fn shared(shared: SharedPlace) -> Self {
+        Self { folder: shared.folder().to_owned(), shared: Some(shared) }
     }
 
     #[cfg(feature = "restate")]
@@ -89,6 +97,35 @@ impl RunPlace {
     }
 }
 
+/// Number of runs that are read from a store at a time.
+const PARALLEL: usize = 16;
+
+/// Brings the working copies of named runs up to date, several at a time, and counts them in `done`. Returns what is wrong with
+/// single runs. That the store cannot be reached is an error, after which no other run is read.
+pub(super) async fn update_all(
+    places: Vec<(String, RunPlace)>,
+    done: &AtomicUsize,
+) -> Result<BTreeMap<String, Failure>, Failure> {
+    let update = async |(name, place): (String, RunPlace)| {
+        let updated = tokio::task::spawn_blocking(move || place.update()).await.fails(Exit::Defect);
+        done.fetch_add(1, Ordering::Relaxed);
+        (name, updated.and_then(|updated| updated))
+    };
+    let mut updates = std::pin::pin!(stream::iter(places).map(update).buffer_unordered(PARALLEL));
+    let mut wrong = BTreeMap::new();
+    while let Some((name, updated)) = updates.next().await {
+        match updated {
+            Ok(()) => {}
+            // The store itself, or this program: it would be the same for each run.
+            Err(failure) if failure.exit != Exit::Usage => return Err(failure),
+            Err(failure) => {
+                wrong.insert(name, failure);
+            }
+        }
+    }
+    Ok(wrong)
+}
+
 /// Updates of a working copy, until it is dropped.
 pub(super) struct Following {
     task: Option<tokio::task::JoinHandle<()>>,
@@ -120,7 +157,7 @@ enum SharedPlace {}
 
 #[cfg(not(feature = "shared-store"))]
 impl SharedPlace {
-    fn new(address: &str, _: Option<&Path>) -> Result<Self, Failure> {
+    fn new(address: &str) -> Result<Self, Failure> {
         // An address may contain a password.
         let scheme = address.split("://").next().unwrap_or_default();
         Err(Failure::usage(format!("this build of tlaforge cannot use a shared store ({scheme}://…)"))

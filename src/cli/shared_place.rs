@@ -1,10 +1,14 @@
 //! The place of a run in a shared store: where its working copy is, and what can be wrong with the store.
 
+#[cfg(feature = "restate")]
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::environment::nonempty_variable;
+#[cfg(feature = "restate")]
+use super::failure::Fails as _;
 use super::failure::Failure;
 use super::progress::Display;
 use super::run_failure::run_failure;
@@ -17,7 +21,9 @@ use crate::journal::{RunLock, this_host};
 use crate::pipeline::RunError;
 #[cfg(feature = "restate")]
 use tlaforge_store::TAKEN_OVER;
-use tlaforge_store::{Address, Notify, SharedRun, SharedStoreError, Update};
+use tlaforge_store::{Address, Notify, SharedRun, SharedStoreError, StoreClient, Update};
+#[cfg(feature = "restate")]
+use tlaforge_store::{WorkerCopy, remove_worker_copies};
 
 /// Time between two looks for what other machines have written.
 const LOOK: Duration = Duration::from_secs(5);
@@ -26,23 +32,32 @@ const LOOK: Duration = Duration::from_secs(5);
 pub(super) struct SharedPlace {
     address: Address,
     folder: PathBuf,
+    /// Shared by the runs of one command; `None` to create one when it is needed.
+    client: Option<StoreClient>,
+    /// Whether a worker works on the run, and not a command of a person.
+    is_on_worker: bool,
 }
 
 impl SharedPlace {
-    pub(super) fn new(address: &str, cache: Option<&Path>) -> Result<Self, Failure> {
-        let address = Address::parse(address).map_err(|error| store_failure(&error))?;
-        let cache = match cache {
-            Some(cache) => cache.to_owned(),
-            None => cache_folder()?,
-        };
+    /// With a working copy in the cache folder of the user.
+    pub(super) fn new(address: &str) -> Result<Self, Failure> {
+        let address = parse_address(address)?;
+        let folder = cache_folder()?.join(address.key());
+        Ok(Self { address, folder, client: None, is_on_worker: false })
+    }
+
+    /// For a worker, with a working copy in `cache`.
+    #[cfg(feature = "restate")]
+    pub(super) fn on_worker(address: &str, cache: &Path) -> Result<Self, Failure> {
+        let address = parse_address(address)?;
         let folder = cache.join(address.key());
-        Ok(Self { address, folder })
+        Ok(Self { address, folder, client: None, is_on_worker: true })
     }
 
     #[cfg(feature = "restate")]
-    pub(super) fn with_folder(address: &str, folder: &Path) -> Result<Self, Failure> {
-        let address = Address::parse(address).map_err(|error| store_failure(&error))?;
-        Ok(Self { address, folder: folder.to_owned() })
+    pub(super) fn with_folder(address: &str, folder: &Path, client: StoreClient) -> Result<Self, Failure> {
+        let address = parse_address(address)?;
+        Ok(Self { address, folder: folder.to_owned(), client: Some(client), is_on_worker: false })
     }
 
     #[cfg(feature = "restate")]
@@ -129,11 +144,50 @@ impl SharedPlace {
 
     fn connect(&self, notify: Notify) -> Result<SharedRun, Failure> {
         let writer = format!("process {} on {}", std::process::id(), this_host());
-        let variables =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        SharedRun::connect(self.address.clone(), self.folder.clone(), &writer, variables, notify)
-            .map_err(|error| store_failure(&error))
+        let client = self.client.clone().map_or_else(|| connect_store(&self.address), Ok)?;
+        let run = SharedRun::new(self.address.clone(), self.folder.clone(), &writer, client, notify);
+        Ok(if self.is_on_worker { run.on_worker() } else { run })
     }
+
+    /// Takes the working copy for one job of a worker. `None` if another process uses it.
+    #[cfg(feature = "restate")]
+    pub(super) fn take_for_job(&self) -> Result<Option<WorkerCopy>, Failure> {
+        WorkerCopy::take(&self.folder).map_err(|error| store_failure(&error))
+    }
+}
+
+pub(super) fn parse_address(address: &str) -> Result<Address, Failure> {
+    Address::parse(address).map_err(|error| store_failure(&error))
+}
+
+/// A client of the store of this address, with the credentials of the environment. Sends no request.
+pub(super) fn connect_store(address: &Address) -> Result<StoreClient, Failure> {
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    StoreClient::new(address, variables).map_err(|error| store_failure(&error))
+}
+
+/// Checks that a worker can keep working copies and that its stores take objects, so that it does not take runs which it cannot
+/// begin. Returns the folder of the copies, after it has removed those that a killed worker left there.
+#[cfg(feature = "restate")]
+pub(super) fn prepare_worker(cache: Option<&Path>, runs: &[Address]) -> Result<PathBuf, Failure> {
+    let cache = match cache {
+        Some(cache) => std::path::absolute(cache).fails(Exit::Usage)?,
+        None => cache_folder()?,
+    };
+    let usable = std::fs::create_dir_all(&cache)
+        .and_then(|()| remove_worker_copies(&cache))
+        .and_then(|()| tempfile::tempfile_in(&cache)?.write_all(b"tlaforge"));
+    usable.map_err(|error| {
+        Failure::usage(format!("cannot keep working copies of runs in {}: {error}", cache.display()))
+            .hint("name a writable folder on a disk that is not full: --cache DIR")
+    })?;
+    for address in runs {
+        let place = SharedPlace::with_folder(address.text(), &cache, connect_store(address)?)?;
+        let checked = place.connect(Arc::new(|_| {}))?.check_conditional_writes();
+        checked.map_err(|error| store_failure(&error))?;
+    }
+    Ok(cache)
 }
 
 fn note_set_aside(update: &Update, notify: &Notify) {

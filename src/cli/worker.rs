@@ -72,6 +72,7 @@ pub(super) async fn worker(_: WorkerArgs) -> Result<Exit, Failure> {
 #[cfg(feature = "restate")]
 pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
+    use std::sync::atomic::AtomicU32;
 
     use tlaforge_restate::{Job, NoAnswer, RegistrationError, TICK, Worker, WorkerError};
 
@@ -80,11 +81,12 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use super::forge_job::{FORGE, ForgeWorker};
     use super::job_span::in_span;
     use super::settings::load_settings;
+    use super::shared_place::prepare_worker;
     use super::signals::cancel_on_signals;
     use super::terminal::print_message;
     use super::tools::tool_limits;
     use crate::toolchain::memory_per_run_mib;
-    use tlaforge_store::Address;
+    use tlaforge_store::{Address, remove_worker_copies};
 
     use super::failure::Fails as _;
 
@@ -128,17 +130,21 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     // A worker that takes part has an address of its own, and may be there for one search only: it must not become the one that
     // gets all checks and keeps all limits.
     let mut jobs = vec![if takes_part { check(TLC_WORKER, true) } else { check(JOB, false) }];
+    let mut copies = None;
     if !runs.is_empty() {
         // Together, the checkers of all runs get the memory of one.
         let limits = tool_limits(&load_settings(args.tools.layer())?)?;
         let heap_mib = NonZeroU64::new(memory_per_run_mib(&limits, capacity));
         let tools = ToolArgs { heap_mib: heap_mib.or(args.tools.heap_mib), ..args.tools };
+        let cache = prepare_worker(args.cache.as_deref(), &runs)?;
+        copies = Some(cache.clone());
         let forge = Arc::new(ForgeWorker {
             runs,
-            cache: args.cache,
+            cache,
             engine: engine.clone(),
             tools: tools.to_flags(),
             cancel: cancel.clone(),
+            failures: AtomicU32::new(0),
         });
         let work = move |request: Vec<u8>| -> tlaforge_restate::JobFuture {
             let forge = forge.clone();
@@ -159,7 +165,11 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         keeps_limits: !takes_part,
         tick: TICK,
     };
-    worker.serve(&cancel, &print_message).await.map_err(|error| match error {
+    let served = worker.serve(&cancel, &print_message).await;
+    if let Some(Err(error)) = copies.as_deref().map(remove_worker_copies) {
+        print_message(&format!("warning: a working copy of a run could not be removed: {error}"));
+    }
+    served.map_err(|error| match error {
         WorkerError::Registration(RegistrationError::Refused { .. }) => Failure::new(Exit::Tool, error.to_string())
             .hint("--engine takes the address of the server's admin API, by default port 9070"),
         WorkerError::Registration(RegistrationError::OtherServices { ref deployment, .. }) => Failure::usage(error.to_string()).hint(format!(

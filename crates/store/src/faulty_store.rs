@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
@@ -37,11 +38,18 @@ pub(crate) struct FaultyStore {
     pub(crate) faults: Mutex<VecDeque<Fault>>,
     /// The fault of every further one.
     pub(crate) always: Mutex<Option<Fault>>,
+    /// Number of the next requests that read and never reach the store.
+    pub(crate) lost_reads: AtomicUsize,
 }
 
 impl FaultyStore {
     pub(crate) fn fail(&self, faults: &[Fault]) {
         self.faults.lock().unwrap().extend(faults);
+    }
+
+    fn read(&self) -> Result<()> {
+        let lost_reads = self.lost_reads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if lost_reads.is_ok() { Err(lost()) } else { Ok(()) }
     }
 
     pub(crate) fn fail_always(&self, fault: Option<Fault>) {
@@ -90,6 +98,7 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        self.read()?;
         self.objects.get_opts(path, options).await
     }
 
@@ -102,6 +111,7 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.read()?;
         self.objects.list_with_delimiter(prefix).await
     }
 

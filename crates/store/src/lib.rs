@@ -12,9 +12,11 @@ mod objects;
 mod shared_run;
 #[cfg(test)]
 mod tests;
+mod worker_copy;
 mod working_copy;
 
 pub use address::Address;
 pub use error::SharedStoreError;
-pub use shared_run::{Notify, SharedRun, TAKEN_OVER};
+pub use shared_run::{Notify, SharedRun, StoreClient, TAKEN_OVER};
+pub use worker_copy::{WorkerCopy, remove_worker_copies};
 pub use working_copy::Update;

@@ -63,6 +63,8 @@ const PARALLEL: usize = 16;
 pub(crate) struct Objects {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) patience: Patience,
+    /// Whether requests that read wait for the store, too.
+    pub(crate) waits_to_read: bool,
 }
 
 impl Objects {
@@ -88,14 +90,36 @@ impl Objects {
 
     /// Stores an object whose name follows from its content. Calls `waiting` before the first pause.
     pub(crate) async fn store(&self, path: &Path, body: Bytes, waiting: impl Fn(&Error)) -> Result<(), Error> {
+        self.try_again(|| self.put(path, &body, PutMode::Overwrite), is_permanent, &waiting).await
+    }
+
+    /// Tries a request until it ends, or the patience.
+    async fn try_again<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        request: impl Fn() -> F,
+        is_final: impl Fn(&Error) -> bool,
+        waiting: &impl Fn(&Error),
+    ) -> Result<T, Error> {
         let mut pauses = self.patience.pauses().enumerate();
         loop {
-            match self.put(path, &body, PutMode::Overwrite).await {
-                Ok(()) => return Ok(()),
-                Err(error) if is_permanent(&error) => return Err(error),
-                Err(error) => self.pause(pauses.next(), error, &waiting).await?,
+            match request().await {
+                Err(error) if !is_final(&error) => self.pause(pauses.next(), error, waiting).await?,
+                ended => return ended,
             }
         }
+    }
+
+    /// Sends a request that changes nothing if it is sent again.
+    async fn read<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        request: impl Fn() -> F,
+        waiting: &impl Fn(&Error),
+    ) -> Result<T, Error> {
+        let is_answer = |error: &Error| {
+            matches!(error, Error::NotFound { .. } | Error::AlreadyExists { .. } | Error::Precondition { .. })
+        };
+        let is_final = |error: &Error| !self.waits_to_read || is_answer(error) || is_permanent(error);
+        self.try_again(request, is_final, waiting).await
     }
 
     async fn pause(
@@ -105,7 +129,7 @@ impl Objects {
         waiting: &impl Fn(&Error),
     ) -> Result<(), Error> {
         let Some((number, pause)) = pause else { return Err(error) };
-        debug!(%error, number, "the store did not take an object; trying again");
+        debug!(%error, number, "a request to the store failed; trying again");
         if number == 0 {
             waiting(&error);
         }
@@ -117,9 +141,9 @@ impl Objects {
         self.limited(self.store.put_opts(path, body.clone().into(), mode.into())).await.map(|_| ())
     }
 
-    /// One try, without reading back.
-    pub(crate) async fn put_once(&self, path: &Path, body: &Bytes) -> Result<(), Error> {
-        self.put(path, body, PutMode::Create).await
+    /// Creates an object, without reading it back after an answer that was lost.
+    pub(crate) async fn put_once(&self, path: &Path, body: &Bytes, waiting: &impl Fn(&Error)) -> Result<(), Error> {
+        self.read(|| self.put(path, body, PutMode::Create), waiting).await
     }
 
     pub(crate) async fn get(&self, path: &Path) -> Result<Bytes, Error> {
@@ -136,14 +160,21 @@ impl Objects {
     }
 
     /// Reads many objects, in this order.
-    pub(crate) async fn get_all(&self, paths: Vec<Path>) -> Result<Vec<Bytes>, (Path, Error)> {
-        let read = |path: Path| async move { self.get(&path).await.map_err(|error| (path, error)) };
+    pub(crate) async fn get_all(
+        &self,
+        paths: Vec<Path>,
+        waiting: impl Fn(&Error),
+    ) -> Result<Vec<Bytes>, (Path, Error)> {
+        let waiting = &waiting;
+        let read =
+            |path: Path| async move { self.read(|| self.get(&path), waiting).await.map_err(|error| (path, error)) };
         futures_util::stream::iter(paths).map(read).buffered(PARALLEL).try_collect().await
     }
 
     /// The names of the objects in a folder, without those in folders inside of it.
-    pub(crate) async fn list(&self, folder: &Path) -> Result<Vec<Path>, Error> {
-        let listed = self.limited(self.store.list_with_delimiter(Some(folder))).await?;
+    pub(crate) async fn list(&self, folder: &Path, waiting: impl Fn(&Error)) -> Result<Vec<Path>, Error> {
+        let request = || self.limited(self.store.list_with_delimiter(Some(folder)));
+        let listed = self.read(request, &waiting).await?;
         Ok(listed.objects.into_iter().map(|meta| meta.location).collect())
     }
 

@@ -33,13 +33,38 @@ pub(crate) struct Header {
     id: String,
 }
 
+/// A client of a store, for any number of its runs. Clones share its connections.
+#[derive(Debug, Clone)]
+pub struct StoreClient {
+    pub(crate) objects: Objects,
+    pub(crate) executor: Arc<Executor>,
+}
+
+impl StoreClient {
+    /// The client of the store of this address, without a request. `variables` is the environment.
+    pub fn new(address: &Address, variables: impl Iterator<Item = (String, String)>) -> Result<Self, SharedStoreError> {
+        let store = address.store(variables)?;
+        Self::of(Objects { store, patience: Patience::default(), waits_to_read: false }, address)
+    }
+
+    pub(crate) fn of(objects: Objects, address: &Address) -> Result<Self, SharedStoreError> {
+        let executor = Executor::start().map_err(|error| SharedStoreError::Unavailable {
+            what: "use",
+            address: address.text().to_owned(),
+            why: error.to_string(),
+        })?;
+        Ok(Self { objects, executor: Arc::new(executor) })
+    }
+}
+
 /// A run in a shared store, with its working copy.
 pub struct SharedRun {
     pub(crate) address: Address,
     /// The folder of the working copy.
     pub(crate) folder: PathBuf,
-    pub(crate) objects: Objects,
-    pub(crate) executor: Executor,
+    client: StoreClient,
+    /// Whether this is the process of a worker, and not of a person.
+    pub(crate) is_on_worker: bool,
     /// The first line of the objects of this process, with its line end.
     header: Vec<u8>,
     pub(crate) notify: Notify,
@@ -55,35 +80,29 @@ impl Debug for SharedRun {
 }
 
 impl SharedRun {
-    /// Connects to the store of a run, without a request. `writer` names this process in the messages of others, and
-    /// `variables` is the environment.
-    pub fn connect(
-        address: Address,
-        folder: PathBuf,
-        writer: &str,
-        variables: impl Iterator<Item = (String, String)>,
-        notify: Notify,
-    ) -> Result<Self, SharedStoreError> {
-        let objects = Objects { store: address.store(variables)?, patience: Patience::default() };
-        Self::new(address, folder, writer, objects, notify)
-    }
-
-    pub(crate) fn new(
-        address: Address,
-        folder: PathBuf,
-        writer: &str,
-        objects: Objects,
-        notify: Notify,
-    ) -> Result<Self, SharedStoreError> {
-        let executor = Executor::start().map_err(|error| SharedStoreError::Unavailable {
-            what: "use",
-            address: address.text().to_owned(),
-            why: error.to_string(),
-        })?;
+    /// A run in the store of this client. `writer` names this process in the messages of others. Sends no request.
+    pub fn new(address: Address, folder: PathBuf, writer: &str, client: StoreClient, notify: Notify) -> Self {
         let header = Header { writer: writer.to_owned(), id: format!("{:016x}", fastrand::u64(..)) };
         let mut header = serde_json::to_vec(&header).expect("plain strings");
         header.push(b'\n');
-        Ok(Self { address, folder, objects, executor, header, notify })
+        Self { address, folder, client, is_on_worker: false, header, notify }
+    }
+
+    /// For the process of a worker: it waits for a store that cannot be reached also before it reads the run, and the working
+    /// copy does not stay because of it.
+    #[must_use]
+    pub fn on_worker(mut self) -> Self {
+        self.is_on_worker = true;
+        self.client.objects.waits_to_read = true;
+        self
+    }
+
+    /// Sends requests, and waits for their result.
+    pub(crate) fn run<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+        &self,
+        requests: impl FnOnce(Objects) -> F,
+    ) -> T {
+        self.client.executor.run(requests(self.client.objects.clone()))
     }
 
     pub fn address(&self) -> &str {
@@ -97,12 +116,12 @@ impl SharedRun {
 
     /// Checks that the store creates an object only if it is absent: that alone keeps a second writer out.
     pub fn check_conditional_writes(&self) -> Result<(), SharedStoreError> {
-        let (objects, path) = (self.objects.clone(), self.path(&["conditional-writes"]));
-        let checked = self.executor.run(async move {
+        let (path, waiting) = (self.path(&["conditional-writes"]), self.waiting());
+        let checked = self.run(move |objects| async move {
             let body = Bytes::from_static(b"tlaforge\n");
             // Created now, or by an earlier writer. An answer that was lost is no answer to this question.
             for _ in 0..2 {
-                match objects.put_once(&path, &body).await {
+                match objects.put_once(&path, &body, &waiting).await {
                     Ok(()) => {}
                     Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => return Ok(true),
                     Err(error) => return Err(error),
@@ -129,14 +148,17 @@ impl SharedRun {
         self.path(&["journal", &format!("{first:020}.jsonl")])
     }
 
-    /// What to do before the first pause of a request: tell the user once.
-    fn waiting(&self) -> impl Fn(&Error) + Send + use<> {
-        let (notify, address, patience) = (self.notify.clone(), self.address().to_owned(), self.objects.patience);
+    /// What to do before the first pause of a request: tell the user, once for all that it is called for.
+    pub(crate) fn waiting(&self) -> impl Fn(&Error) + Send + Sync + use<> {
+        let (notify, address) = (self.notify.clone(), self.address().to_owned());
+        let (patience, once) = (self.client.objects.patience, std::sync::Once::new());
         move |error| {
             let minutes = patience.total.as_secs() / 60;
-            notify(&format!(
-                "{address} does not take what the run writes ({error}); the run waits for it for up to {minutes} minutes"
-            ));
+            once.call_once(|| {
+                notify(&format!(
+                    "{address} cannot be used now ({error}); the run waits for it for up to {minutes} minutes"
+                ));
+            });
         }
     }
 
@@ -147,15 +169,16 @@ impl SharedRun {
 
 impl Replica for SharedRun {
     fn put_artifact(&self, sha: &Sha, bytes: &[u8]) -> Result<(), ReplicaError> {
-        let (objects, path, waiting) = (self.objects.clone(), self.path(&["artifacts", sha.as_str()]), self.waiting());
+        let (path, waiting) = (self.path(&["artifacts", sha.as_str()]), self.waiting());
         let body = Bytes::copy_from_slice(bytes);
-        self.executor.run(async move { objects.store(&path, body, waiting).await }).map_err(|error| self.failed(&error))
+        self.run(move |objects| async move { objects.store(&path, body, waiting).await })
+            .map_err(|error| self.failed(&error))
     }
 
     fn put_group(&self, first: u64, lines: &[u8]) -> Result<(), ReplicaError> {
-        let (objects, path, waiting) = (self.objects.clone(), self.group_path(first), self.waiting());
+        let (path, waiting) = (self.group_path(first), self.waiting());
         let body = Bytes::from([&self.header, lines].concat());
-        match self.executor.run(async move { objects.create(&path, body, waiting).await }) {
+        match self.run(move |objects| async move { objects.create(&path, body, waiting).await }) {
             Ok(()) => Ok(()),
             Err(PutError::Failed(error)) => Err(self.failed(&error)),
             Err(PutError::Occupied(stored)) => {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use std::path::Path as FilePath;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -60,10 +61,11 @@ impl Bench {
     }
 
     fn connect(&self, machine: &str) -> SharedRun {
-        let objects = Objects { store: self.store.clone(), patience: self.patience };
+        let objects = Objects { store: self.store.clone(), patience: self.patience, waits_to_read: false };
         let (notes, address) = (self.notes.clone(), Address::parse("s3://bucket/run").unwrap());
+        let client = StoreClient::of(objects, &address).unwrap();
         let notify: Notify = Arc::new(move |text| notes.lock().unwrap().push(text.to_owned()));
-        SharedRun::new(address, self.folder(machine), &format!("process 1 on {machine}"), objects, notify).unwrap()
+        SharedRun::new(address, self.folder(machine), &format!("process 1 on {machine}"), client, notify)
     }
 
     fn open(&self, machine: &str) -> Process {
@@ -212,6 +214,87 @@ fn a_store_that_cannot_be_reached_ends_the_process_in_the_end_and_resume_goes_on
 }
 
 #[test]
+fn a_worker_waits_for_the_store_before_it_reads_a_run_and_a_person_does_not() {
+    let bench = Bench::new();
+    let mut a = bench.open("a");
+    a.artifacts.put("text").unwrap();
+    a.journal.append(vec![record(1)]).unwrap();
+    let lose = |reads: usize| bench.store.lost_reads.store(reads, Ordering::SeqCst);
+    lose(1);
+    let error = bench.connect("b").update().unwrap_err();
+    assert!(matches!(error, SharedStoreError::Unavailable { .. }), "{error}");
+    assert!(bench.notes.lock().unwrap().is_empty());
+    let on_worker = bench.connect("b").on_worker();
+    lose(5);
+    assert_eq!(on_worker.update().unwrap().events, 1);
+    assert_eq!(bench.notes.lock().unwrap().len(), 1);
+    bench.store.fail(&[Fault::Lost, Fault::AnswerLost]);
+    on_worker.check_conditional_writes().unwrap();
+    // The patience ends.
+    lose(usize::MAX);
+    assert!(matches!(on_worker.update().unwrap_err(), SharedStoreError::Unavailable { .. }));
+    lose(0);
+    // That something is missing is an answer.
+    let before = bench.notes.lock().unwrap().len();
+    assert!(matches!(on_worker.read_text(&Sha::digest("none")).unwrap_err(), SharedStoreError::Damaged { .. }));
+    assert_eq!(bench.notes.lock().unwrap().len(), before);
+}
+
+#[test]
+fn a_worker_removes_the_copies_that_it_made_and_a_person_keeps_them() {
+    let bench = Bench::new();
+    let mut writer = bench.open("writer");
+    writer.journal.append(vec![record(1)]).unwrap();
+    let cache = bench.dir.path().join("cache");
+    let names = || {
+        let entries = std::fs::read_dir(&cache).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let (folder, run) = (cache.join("a"), "cache/a");
+    let take = || WorkerCopy::take(&folder).unwrap();
+    let update_on_worker = || bench.connect(run).on_worker().update_to_read().unwrap();
+
+    let copy = take().unwrap();
+    update_on_worker();
+    assert!(take().is_none(), "one job at a time");
+    remove_worker_copies(&cache).unwrap();
+    assert_eq!(bench.numbers(run), [1]);
+    drop(copy);
+    assert_eq!(names(), [""; 0]);
+
+    // The worker was killed: its lock on the mark ended, and nothing else.
+    let killed = || {
+        std::fs::create_dir_all(&cache).unwrap();
+        std::fs::write(cache.join(".a.worker-copy"), "").unwrap();
+        update_on_worker();
+        std::fs::write(folder.join("document"), "text").unwrap();
+    };
+    killed();
+    let next = take().unwrap();
+    assert!(!folder.exists());
+    drop(next);
+    assert_eq!(names(), [""; 0]);
+    killed();
+    let lock = tlaforge_journal::RunLock::take(&folder, "now").unwrap();
+    remove_worker_copies(&cache).unwrap();
+    assert!(folder.join("document").exists(), "its process still lives");
+    drop(lock);
+    remove_worker_copies(&cache).unwrap();
+    assert_eq!(names(), [""; 0]);
+
+    // A person reads the run while the job goes on, or before it.
+    let copy = take().unwrap();
+    bench.connect(run).update_to_read().unwrap();
+    drop(copy);
+    drop(take().unwrap());
+    remove_worker_copies(&cache).unwrap();
+    assert_eq!(names(), [".a.working-copy.lock", "a"]);
+    assert_eq!(bench.numbers(run), [1]);
+}
+
+#[test]
 fn a_store_without_conditional_writes_is_refused() {
     let bench = Bench::new();
     bench.store.fail_always(Some(Fault::Replaces));
@@ -326,7 +409,8 @@ fn a_folder_is_a_store_as_well() {
     let connect = |machine: &str| {
         let address = Address::parse(&format!("file://{}/a store/run", dir.path().display())).unwrap();
         let folder = dir.path().join(machine).join(address.key());
-        SharedRun::connect(address, folder, machine, std::iter::empty(), Arc::new(|_| {})).unwrap()
+        let client = StoreClient::new(&address, std::iter::empty()).unwrap();
+        SharedRun::new(address, folder, machine, client, Arc::new(|_| {}))
     };
     let (a, b) = (connect("a"), connect("b"));
     assert_eq!(a.update_to_read().unwrap(), Update::default());

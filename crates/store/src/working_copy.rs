@@ -1,9 +1,10 @@
 //! The working copy of a run: brought up to date from the store, and set aside if it differs.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path as FilePath, PathBuf};
 
+use bytes::Bytes;
 use object_store::Error;
 use object_store::path::Path;
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use tracing::info;
 
 use super::error::SharedStoreError;
 use super::shared_run::{Header, SharedRun, TAKEN_OVER};
+use super::worker_copy;
 
 /// What an update changed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -75,22 +77,49 @@ impl Groups {
     }
 }
 
-impl SharedRun {
-    /// A hidden name beside the working copy, which may have siblings with names of any kind.
-    fn beside(&self, what: &str) -> PathBuf {
-        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
-        self.folder.with_file_name(format!(".{name}.{what}"))
-    }
+pub(crate) const LOCK: &str = "working-copy.lock";
 
+/// A hidden name beside a working copy, which may have siblings with names of any kind.
+pub(crate) fn beside(folder: &FilePath, what: &str) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    folder.with_file_name(format!(".{name}.{what}"))
+}
+
+/// The lock of a working copy; `None` if another process has it.
+pub(crate) fn try_lock_working_copy(folder: &FilePath) -> Result<Option<File>, SharedStoreError> {
+    open_lock(folder, |file| match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    })
+}
+
+fn open_lock(folder: &FilePath, lock: impl Fn(&File) -> io::Result<bool>) -> Result<Option<File>, SharedStoreError> {
+    let path = beside(folder, LOCK);
+    let locked = || {
+        folder.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        loop {
+            let file = files::open_own(&path)?;
+            if !lock(&file)? {
+                return Ok(None);
+            }
+            // A worker may have removed it since it was opened. A lock on it would protect nothing.
+            if files::check_in_place(&file, &path).is_ok() {
+                return Ok(Some(file));
+            }
+        }
+    };
+    locked().map_err(|source| SharedStoreError::Io { what: "lock", path: path.clone(), source })
+}
+
+impl SharedRun {
     /// Keeps other processes of this machine from updating the working copy, until the file is dropped.
     pub fn lock_working_copy(&self) -> Result<File, SharedStoreError> {
-        let path = self.beside("working-copy.lock");
-        let locked = self.folder.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| {
-            let file = files::open_own(&path)?;
-            file.lock()?;
-            Ok(file)
-        });
-        locked.map_err(|source| SharedStoreError::Io { what: "lock", path, source })
+        let locked = open_lock(&self.folder, |file| file.lock().map(|()| true))?.expect("it waits for the lock");
+        if !self.is_on_worker {
+            worker_copy::keep(&self.folder);
+        }
+        Ok(locked)
     }
 
     /// Like [`Self::update`], for a process that only reads. If a process of this machine works on the run, its working copy is
@@ -168,8 +197,7 @@ impl SharedRun {
 
     /// The lines of these groups, which follow `before`, and their number.
     fn fetch(&self, before: Groups, firsts: &[u64]) -> Result<(Vec<u8>, u64), SharedStoreError> {
-        let (objects, paths) = (self.objects.clone(), firsts.iter().map(|first| self.group_path(*first)).collect());
-        let bodies = self.executor.run(async move { objects.get_all(paths).await });
+        let bodies = self.get_all(firsts.iter().map(|first| self.group_path(*first)).collect());
         let bodies = bodies.map_err(|(path, error)| self.unreadable(&path, &error))?;
         let begin = before.next_seq;
         let (mut groups, mut lines) = (before, Vec::new());
@@ -204,8 +232,14 @@ impl SharedRun {
     }
 
     fn list(&self, folder: &str) -> Result<Vec<Path>, SharedStoreError> {
-        let (objects, folder) = (self.objects.clone(), self.path(&[folder]));
-        self.executor.run(async move { objects.list(&folder).await }).map_err(|error| self.unavailable("read", &error))
+        let (folder, waiting) = (self.path(&[folder]), self.waiting());
+        let listed = self.run(move |objects| async move { objects.list(&folder, waiting).await });
+        listed.map_err(|error| self.unavailable("read", &error))
+    }
+
+    fn get_all(&self, paths: Vec<Path>) -> Result<Vec<Bytes>, (Path, Error)> {
+        let waiting = self.waiting();
+        self.run(move |objects| async move { objects.get_all(paths, waiting).await })
     }
 
     /// Fetches the artifacts that the working copy lacks, or whose content was changed there.
@@ -220,9 +254,8 @@ impl SharedRun {
             let name = path.filename().unwrap_or_default();
             is_artifact(name) && !is_here(name)
         });
-        let (objects, missing) = (self.objects.clone(), missing.collect::<Vec<_>>());
-        let paths = missing.clone();
-        let bodies = self.executor.run(async move { objects.get_all(paths).await });
+        let missing: Vec<Path> = missing.collect();
+        let bodies = self.get_all(missing.clone());
         for (path, body) in missing.iter().zip(bodies.map_err(|(path, error)| self.unreadable(&path, &error))?) {
             let name = path.filename().unwrap_or_default();
             if Sha::digest(&body).as_str() != name {
@@ -236,9 +269,8 @@ impl SharedRun {
 
     /// The text of an artifact, from the store.
     pub fn read_text(&self, sha: &Sha) -> Result<String, SharedStoreError> {
-        let (objects, path) = (self.objects.clone(), self.path(&["artifacts", sha.as_str()]));
-        let from = path.clone();
-        let body = self.executor.run(async move { objects.get_all(vec![from]).await });
+        let path = self.path(&["artifacts", sha.as_str()]);
+        let body = self.get_all(vec![path.clone()]);
         let body = body.map_err(|(path, error)| self.unreadable(&path, &error))?.pop().unwrap_or_default();
         if Sha::digest(&body) != *sha {
             return Err(self.damaged(&path, "its content does not have the SHA-256 in its name".to_owned()));
@@ -248,7 +280,7 @@ impl SharedRun {
 
     /// Moves the working copy to a name that is free.
     fn set_aside(&self) -> Result<PathBuf, SharedStoreError> {
-        let free = (1..u32::MAX).map(|n| self.beside(&format!("set-aside-{n}"))).find(|path| !path.exists());
+        let free = (1..u32::MAX).map(|n| beside(&self.folder, &format!("set-aside-{n}"))).find(|path| !path.exists());
         let to = free.expect("some number is free");
         std::fs::rename(&self.folder, &to).map_err(|source| SharedStoreError::Io {
             what: "move",

@@ -1,7 +1,6 @@
 //! `forge-all --engine` while something else fails than a process: the account, the key, the store, a clock, the network, the
 //! tools of a worker.
 
-use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -207,12 +206,54 @@ fn runs_wait_for_a_store_that_cannot_be_reached() {
     go.store(true, Ordering::SeqCst);
     for number in [1, 2] {
         let log = format!("worker-{number}.log");
-        let said = "does not take what the run writes";
+        let said = "cannot be used now";
         wait_until("the worker says that the run waits", || bench.read(&log).contains(said));
         assert!(bench.read(&log).contains(&case.forges.runs), "the log names the run");
     }
     std::fs::remove_file(&store).unwrap();
     std::fs::rename(&away, &store).unwrap();
+    case.assert_ends(client);
+    assert_eq!(case.sent(), case.requests);
+}
+
+#[test]
+fn a_worker_takes_a_run_over_while_the_store_cannot_be_reached() {
+    let (go, may_answer) = switch();
+    let case = Case::on(
+        Fleet::start(),
+        &["a"],
+        move |number, _, reply| {
+            if number >= 1 { reply.once(may_answer.clone()) } else { reply }
+        },
+    );
+    let first = case.forges.worker(1);
+    let client = case.begin();
+    wait_until("the worker asks", || case.sent() == 2);
+    let second = case.forges.worker(2);
+    let bench = &case.forges.fleet.bench;
+    let (store, away) = (bench.path("store"), bench.path("away"));
+    std::fs::rename(&store, &away).unwrap();
+    std::fs::write(&store, "").unwrap();
+    go.store(true, Ordering::SeqCst);
+    first.kill();
+    wait_until("the second worker waits", || bench.read("worker-2.log").contains("cannot be used now"));
+    std::fs::remove_file(&store).unwrap();
+    std::fs::rename(&away, &store).unwrap();
+    case.assert_ends(client);
+    // The request of the first worker was sent again.
+    assert_eq!(case.sent(), case.requests + 1);
+    assert_eq!(second.terminate(), Some(0));
+}
+
+#[test]
+fn a_run_that_one_worker_cannot_begin_goes_to_another_one() {
+    let case = Case::on(Fleet::start(), &["a"], |_, _, reply| reply);
+    let without_key = case.forges.worker_in(1, &[], &[("ANTHROPIC_BASE_URL", ""), ("ANTHROPIC_API_KEY", "")]);
+    let client = case.begin();
+    let bench = &case.forges.fleet.bench;
+    wait_until("the run cannot begin", || bench.read("worker-1.log").contains("ANTHROPIC_API_KEY"));
+    let _second = case.forges.worker(2);
+    without_key.kill();
     case.assert_ends(client);
     assert_eq!(case.sent(), case.requests);
 }
@@ -269,7 +310,7 @@ fn the_late_results_of_a_partitioned_worker_change_nothing() {
     wait_until("the second worker asks", || case.sent() >= 3);
     go.store(true, Ordering::SeqCst);
     let bench = &case.forges.fleet.bench;
-    wait_until("the store refuses the first worker", || contains_file(&bench.path("cache-1"), "taken-over.txt"));
+    wait_until("the store refuses the first worker", || bench.read("worker-1.log").contains("was continued by"));
     case.assert_ends(client);
     assert_eq!(case.sent(), case.requests + 1);
     let journal = bench.read("remote/a/journal.jsonl");
@@ -284,10 +325,6 @@ fn the_late_results_of_a_partitioned_worker_change_nothing() {
     done(case.forges.remote(&[])).expect(0).prints(&["2 approved", "1 of them earlier"]);
     assert_eq!(bench.read("remote/a/journal.jsonl"), journal);
     assert_eq!(first.terminate(), Some(0));
-}
-
-fn contains_file(folder: &Path, name: &str) -> bool {
-    walkdir::WalkDir::new(folder).into_iter().any(|entry| entry.is_ok_and(|entry| entry.file_name() == name))
 }
 
 #[test]

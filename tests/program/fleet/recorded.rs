@@ -106,4 +106,5 @@ fn recorded_cases_give_the_same_specifications_whatever_is_killed() {
     }
     let again = starts(&forges) - calls - copies * calls;
     assert!(again <= lost, "seed {seed}: {again} calls were repeated, and at most {lost} were lost");
+    forges.terminate(working);
 }

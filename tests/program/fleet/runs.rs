@@ -90,7 +90,6 @@ impl Forges {
         kills: usize,
         due: impl Fn(usize) -> usize,
     ) -> usize {
-        let mut started = u32::try_from(working.len()).unwrap();
         let mut lost = 0;
         for kill in 1..=kills {
             wait_until("the runs go on", || self.model.posts().len() >= due(kill));
@@ -99,13 +98,29 @@ impl Forges {
                 self.fleet.server.restart();
                 lost += working.len();
             } else {
-                working.swap_remove(random.usize(..working.len())).kill();
-                started += 1;
-                working.push(self.worker(started));
+                // The next one has the cache of the one that was killed.
+                let killed = random.usize(..working.len());
+                working.remove(killed).kill();
+                working.insert(killed, self.worker(u32::try_from(killed).unwrap() + 1));
                 lost += 1;
             }
         }
         lost
+    }
+
+    /// What workers have in their caches.
+    pub(super) fn copies(&self) -> Vec<PathBuf> {
+        let list = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let is_cache = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("cache-");
+        list(self.fleet.bench.dir.path().to_owned()).filter(is_cache).flat_map(list).collect()
+    }
+
+    /// Ends the workers, after which nothing of the runs is left on their machines.
+    pub(super) fn terminate(&self, working: Vec<WorkerProcess>) {
+        for worker in working {
+            assert_eq!(worker.terminate(), Some(0));
+        }
+        assert_eq!(self.copies(), [""; 0].map(PathBuf::from));
     }
 
     /// The results without what depends on the place and the time.
@@ -201,6 +216,7 @@ fn every_run_ends_as_in_one_process_whatever_is_killed_at_random() {
     assert_eq!(forges.results("remote"), forges.results("local"), "seed {seed}");
     let again = forges.model.posts().len() - 2 * requests;
     assert!(again <= lost, "seed {seed}: {again} requests of {requests} were repeated, and at most {lost} were lost");
+    forges.terminate(working);
 }
 
 #[test]
@@ -211,10 +227,11 @@ fn a_worker_that_ends_hands_its_run_over() {
     let first = forges.worker(1);
     let mut remote = forges.begin_remote();
     wait_until("the worker asks", || forges.model.posts().len() >= 2);
-    let _second = forges.worker(2);
+    let second = forges.worker(2);
     assert_eq!(first.terminate(), Some(0));
     std::fs::write(&go, "go").unwrap();
     assert_eq!(remote.0.wait().unwrap().code(), Some(0));
+    forges.terminate(vec![second]);
     for set in SETS {
         let journal = forges.fleet.bench.read(&format!("remote/{set}/journal.jsonl"));
         assert_eq!(
@@ -235,8 +252,26 @@ fn an_interrupted_call_ends_its_runs_and_the_next_one_continues_them() {
     wait_until("the worker asks", || forges.model.posts().len() >= 2);
     kill_process(Pid::from_child(&remote.0), Signal::INT).unwrap();
     assert_eq!(remote.0.wait().unwrap().code(), Some(130));
+    wait_until("the worker has removed the copy of its run", || forges.copies().is_empty());
     std::fs::write(&go, "go").unwrap();
     done(forges.remote(&[])).expect(0).prints(&["4 approved"]);
+}
+
+#[test]
+fn an_interrupted_call_does_not_wait_for_a_store_that_takes_nothing() {
+    let forges = Forges::start(answers);
+    // In the place of the folder for the documents of the run.
+    forges.fleet.bench.write("store/runs/a/artifacts", "");
+    let log = std::fs::File::create(forges.fleet.bench.path("client.log")).unwrap();
+    let mut remote = Client(forges.remote(&[]).stdout(Stdio::null()).stderr(log).spawn().unwrap());
+    wait_until("the call waits for the store", || forges.fleet.bench.read("client.log").contains("cannot be used now"));
+    kill_process(Pid::from_child(&remote.0), Signal::INT).unwrap();
+    let mut ended = None;
+    wait_until("the call ends", || {
+        ended = remote.0.try_wait().unwrap();
+        ended.is_some()
+    });
+    assert_eq!(ended.unwrap().code(), Some(130));
 }
 
 #[test]
@@ -252,6 +287,19 @@ fn what_a_fleet_cannot_do_is_refused() {
     refused.prints(&["this worker does not work on", "--runs"]);
     assert!(!forges.fleet.bench.path("store/elsewhere/a/journal").exists());
     assert_eq!(forges.model.posts().len(), 0);
-    let worker = forges.fleet.bench.run(&["worker", "--engine", &engine, "--runs", "ftp://host/runs"]);
-    worker.expect(2).says(&["no store has this kind of address"]);
+    // One error for all runs.
+    forges.fleet.bench.write("file", "");
+    let no_store = format!("file://{}", forges.fleet.bench.path("file/runs").display());
+    for more in [&[][..], &["--list"]] {
+        let args = [&["--engine", &engine, "--runs", &no_store], more].concat();
+        let refused = done(forges.command("unread", &args)).expect(4).says(&["cannot read file:///"]);
+        assert_eq!((refused.stdout.as_str(), refused.stderr.matches("cannot read").count()), ("", 1));
+    }
+    let worker = |runs: &str, cache: &str| {
+        let cache = forges.fleet.bench.path(cache);
+        forges.fleet.bench.run(&["worker", "--engine", &engine, "--runs", runs, "--cache", cache.to_str().unwrap()])
+    };
+    worker("ftp://host/runs", "cache").expect(2).says(&["no store has this kind of address"]);
+    worker(&no_store, "cache").expect(4).says(&["cannot write to file:///", "check the address"]);
+    worker(&forges.runs, "file").expect(2).says(&["cannot keep working copies", "--cache DIR"]);
 }
