@@ -14,4 +14,4 @@ pub use client::LimitsClient;
 pub use messages::{Admission, Change, LimitName, Limits, LimitsChange, QuotaError, RequestUse};
 pub use object::TICK;
 pub(crate) use object::limits_service;
-pub use status::{LimitsStatus, RunRequests};
+pub use status::{LimitsStatus, RunRequests, UnreadableKey};
