@@ -141,6 +141,9 @@ impl ForgeWorker {
         name_run(&job.address);
         let copy = SharedPlace::new(&job.address, self.cache.as_deref()).map_err(failed)?;
         let turn = self.processes.wait_for_turn(&job.address).await;
+        if self.cancel.is_cancelled() {
+            return Err(NoAnswer::GivenBack);
+        }
         // Someone may have read or resumed the run here, and edited its files.
         let was_there = copy.folder().exists();
         copy.forget_takeover();
