@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tlaforge_restate::{
     Admission as Answer, Change, EngineAddress, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus,
-    QuotaError as EngineQuotaError, RequestUse as EngineUse,
+    QuotaError as EngineQuotaError, RequestUse as EngineUse, UnreadableKey,
 };
 
 use super::failure::{Fails, Failure};
@@ -118,7 +118,11 @@ pub(super) async fn limits(args: FleetLimitsArgs) -> Result<Exit, Failure> {
                 .hint("the change may still take effect once a worker answers; check with `tlaforge fleet status`")
         })?;
     }
-    let mut keys = read_keys(&engine).await?;
+    let read = LimitsStatus::read_all(PROGRAM, &engine).await;
+    let (mut keys, unreadable_keys) = read.map_err(|what| unreadable(&engine, &what))?;
+    if let Some(UnreadableKey { key, why }) = unreadable_keys.iter().find(|unreadable| unreadable.key == args.key) {
+        return Err(Failure::new(Exit::Tool, format!("the limits of {key} cannot be read: {why}")));
+    }
     let names: Vec<String> = keys.iter().map(|status| status.key.clone()).collect();
     keys.retain(|status| status.key == args.key);
     let Some(status) = keys.first() else {
@@ -142,17 +146,16 @@ fn change<T>(value: Option<LimitValue<T>>) -> Change<T> {
     }
 }
 
-async fn read_keys(engine: &EngineAddress) -> Result<Vec<LimitsStatus>, Failure> {
-    LimitsStatus::read_all(PROGRAM, engine).await.map_err(|what| unreadable(engine, &what))
-}
-
 pub(super) fn unreadable(engine: &EngineAddress, what: &str) -> Failure {
     Failure::new(Exit::Tool, format!("cannot read the state of the engine {engine}: {what}"))
 }
 
-pub(super) fn keys_text(keys: &[LimitsStatus], engine: &EngineAddress) -> String {
+pub(super) fn keys_text(keys: &[LimitsStatus], unreadable_keys: &[UnreadableKey], engine: &EngineAddress) -> String {
     let mut text = String::from("Keys\n");
-    if keys.is_empty() {
+    for UnreadableKey { key, why } in unreadable_keys {
+        let _ = writeln!(text, "  {key}: cannot be read: {why}");
+    }
+    if keys.is_empty() && unreadable_keys.is_empty() {
         text.push_str("  none\n");
     }
     for status in keys {
@@ -238,6 +241,8 @@ mod tests {
         assert_eq!(key_text(&status, &engine), text);
         status.stopped_seconds = Some(60);
         assert!(key_text(&status, &engine).contains("  stopped for 60 s more: no credit\n"));
-        assert_eq!(keys_text(&[], &engine), "Keys\n  none\n");
+        assert_eq!(keys_text(&[], &[], &engine), "Keys\n  none\n");
+        let unreadable = UnreadableKey { key: "a-1".to_owned(), why: "its state is older".to_owned() };
+        assert_eq!(keys_text(&[], &[unreadable], &engine), "Keys\n  a-1: cannot be read: its state is older\n");
     }
 }

@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tlaforge_restate::{
-    Deployment, EngineAddress, JobCount, JobReader, JobState, LimitsStatus, ObjectJob, RunRequests,
+    Deployment, EngineAddress, JobCount, JobReader, JobState, LimitsStatus, ObjectJob, RunRequests, UnreadableKey,
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -25,15 +25,15 @@ use crate::report::counted;
 
 /// Runs that are listed unless all are asked for.
 const MAX_LISTED: usize = 20;
+/// Jobs of runs that are read at most.
+const MAX_JOBS: usize = 5000;
 /// Answers of ended jobs that are read at a time: each is a request.
 const MAX_ANSWERS: usize = 1000;
 const PARALLEL_ANSWERS: usize = 16;
-/// Time for answers in one look at the fleet.
-const MAX_LOOK: Duration = Duration::from_secs(10);
-/// Length of a reason in characters.
-const MAX_WHY: usize = 200;
-/// Length of the address of a run in characters.
-const MAX_NAME: usize = 300;
+/// Time for reading answers each time that the engine is read.
+const ANSWERS_TIME_LIMIT: Duration = Duration::from_secs(10);
+const MAX_REASON_CHARS: usize = 200;
+const MAX_ADDRESS_CHARS: usize = 300;
 
 /// How a run is. Those that need a person are first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -50,6 +50,8 @@ pub(super) enum FleetRunState {
     Working,
     /// For a worker with a free place.
     Waiting,
+    /// Its job has ended, and the answer was not read: nothing is known of its outcome.
+    NotRead,
     /// With an outcome.
     Ended,
 }
@@ -63,6 +65,7 @@ impl FleetRunState {
             Self::Parked => "parked",
             Self::Working => "working",
             Self::Waiting => "waiting",
+            Self::NotRead => "not read",
             Self::Ended => "ended",
         }
     }
@@ -93,7 +96,7 @@ pub(super) struct FleetRun {
     since_ms: u64,
 }
 
-/// All of it at one moment.
+/// A fleet at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct FleetStatus {
     /// By the clock of the engine, RFC 3339.
@@ -102,6 +105,7 @@ pub(super) struct FleetStatus {
     pub runs: Vec<FleetRun>,
     jobs: Vec<JobCount>,
     keys: Vec<LimitsStatus>,
+    unreadable_keys: Vec<UnreadableKey>,
     workers: Vec<FleetWorkers>,
     #[serde(skip)]
     now_ms: u64,
@@ -132,23 +136,23 @@ impl FleetReader {
     pub(super) async fn read(&mut self) -> Result<FleetStatus, String> {
         let now_ms = self.jobs.now().await?;
         let jobs = self.jobs.count().await?;
-        let keys = LimitsStatus::read_all(PROGRAM, &self.engine).await?;
+        let (keys, unreadable_keys) = read_keys(&self.engine).await?;
         let deployments = self.jobs.deployments().await?;
-        let last = self.jobs.last_of_objects(FORGE).await?;
-        self.read_answers(&last).await;
+        let last_jobs = self.jobs.last_of_objects(FORGE, MAX_JOBS).await?;
+        self.read_answers(&last_jobs).await;
         let mut runs: Vec<FleetRun> =
-            last.into_iter().map(|job| FleetRun::new(job, &self.answers, &keys, &deployments)).collect();
+            last_jobs.into_iter().map(|job| FleetRun::new(job, &self.answers, &keys, &deployments)).collect();
         // Of those that have not ended, the oldest is first.
         runs.sort_by_key(|run| {
-            let age = now_ms.saturating_sub(run.since_ms);
-            let order = if run.state == FleetRunState::Ended { age } else { u64::MAX - age };
-            (run.state, order)
+            let age_ms = now_ms.saturating_sub(run.since_ms);
+            let has_ended = matches!(run.state, FleetRunState::Ended | FleetRunState::NotRead);
+            (run.state, if has_ended { age_ms } else { u64::MAX - age_ms })
         });
         let workers = deployments
             .into_iter()
-            .map(|deployment| FleetWorkers { registered: time(deployment.registered), deployment })
+            .map(|deployment| FleetWorkers { registered: rfc3339(deployment.registered), deployment })
             .collect();
-        Ok(FleetStatus { engine_time: time(now_ms), runs, jobs, keys, workers, now_ms })
+        Ok(FleetStatus { engine_time: rfc3339(now_ms), runs, jobs, keys, unreadable_keys, workers, now_ms })
     }
 
     /// Reads the answers that are not known yet, of the newest jobs first.
@@ -157,7 +161,7 @@ impl FleetReader {
         ended.sort_by_key(|job| std::cmp::Reverse(job.ended));
         let is_unknown = |job: &&&ObjectJob| !self.answers.contains_key(&job.id);
         let unknown: Vec<&ObjectJob> = ended.iter().filter(is_unknown).take(MAX_ANSWERS).copied().collect();
-        let answers = read_within(&self.jobs, &unknown, MAX_LOOK).await;
+        let answers = read_answers_within(&self.jobs, &unknown, ANSWERS_TIME_LIMIT).await;
         let ids: BTreeSet<&str> = ended.iter().map(|job| job.id.as_str()).collect();
         self.answers.retain(|id, _| ids.contains(id.as_str()));
         for (id, answer) in answers {
@@ -167,18 +171,18 @@ impl FleetReader {
     }
 }
 
-/// Those that were read in this time. An engine that does not answer must not keep the rest from being shown.
-async fn read_within(
+/// The answers that can be read in this time. An engine that does not answer must not keep the rest from being shown.
+async fn read_answers_within(
     reader: &JobReader,
     jobs: &[&ObjectJob],
-    time: Duration,
+    time_limit: Duration,
 ) -> Vec<(String, Result<Box<RawValue>, String>)> {
     let requests = stream::iter(jobs.iter().map(|job| async { (job.id.clone(), reader.answer(&job.id).await) }));
     let mut requests = std::pin::pin!(requests.buffer_unordered(PARALLEL_ANSWERS));
-    let until = Instant::now() + time;
+    let deadline = Instant::now() + time_limit;
     let mut answers = Vec::new();
-    while let Ok(Some((id, answer))) = timeout_at(until, requests.next()).await {
-        // The next look requests an answer again that could not be read.
+    while let Ok(Some((id, answer))) = timeout_at(deadline, requests.next()).await {
+        // An answer that could not be read is requested again the next time.
         answers.extend(answer.ok().map(|answer| (id, answer)));
     }
     answers
@@ -195,13 +199,13 @@ impl FleetRun {
         let (state, why) = match job.state {
             JobState::Retrying => (FleetRunState::Stuck, job.failure.clone().unwrap_or_default()),
             JobState::Waiting => (FleetRunState::Waiting, String::new()),
-            JobState::Running => requests_of(&job, keys),
+            JobState::Running => state_at_worker(&job, keys),
             JobState::Cancelled => (FleetRunState::Stopped, "the command that submitted it was interrupted".to_owned()),
             JobState::Failed => (FleetRunState::Failed, job.failure.clone().unwrap_or_default()),
             JobState::Ended => match end {
                 Some(Ok(end)) => state_of_end(end),
                 Some(Err(why)) => (FleetRunState::Failed, why.clone()),
-                None => (FleetRunState::Ended, "its result was not read".to_owned()),
+                None => (FleetRunState::NotRead, "its job has ended, and the result was not read".to_owned()),
             },
         };
         let since_ms = match job.state {
@@ -213,11 +217,11 @@ impl FleetRun {
         let worker = deployments.iter().find(|deployment| Some(&deployment.id) == job.deployment.as_ref());
         Self {
             // Everyone who can submit jobs chooses both.
-            run: one_line(&job.object, MAX_NAME),
+            run: one_line(&job.object, MAX_ADDRESS_CHARS),
             state,
-            why: one_line(why.trim().lines().next().unwrap_or_default(), MAX_WHY),
-            since: time(since_ms),
-            submitted: time(job.submitted),
+            why: one_line(why.trim().lines().next().unwrap_or_default(), MAX_REASON_CHARS),
+            since: rfc3339(since_ms),
+            submitted: rfc3339(job.submitted),
             attempts: job.attempts,
             status: end.and_then(|end| end.as_ref().ok()).map(|end| end.status),
             version: job.version,
@@ -228,17 +232,26 @@ impl FleetRun {
     }
 }
 
-/// A part of a text that cannot look like another line or like other words.
-fn one_line(text: &str, length: usize) -> String {
-    let is_shown = |letter: &char| !letter.is_control() && !('\u{202a}'..='\u{202e}').contains(letter);
-    text.chars().filter(is_shown).filter(|letter| !('\u{2066}'..='\u{2069}').contains(letter)).take(length).collect()
+/// The keys of providers that can be read, and the others.
+async fn read_keys(engine: &EngineAddress) -> Result<(Vec<LimitsStatus>, Vec<UnreadableKey>), String> {
+    let (keys, mut unreadable) = LimitsStatus::read_all(PROGRAM, engine).await?;
+    for key in &mut unreadable {
+        // Everyone who reaches the engine can write the state, and the reason may quote it.
+        key.why = one_line(&key.why, MAX_REASON_CHARS);
+    }
+    Ok((keys, unreadable))
 }
 
-/// What a run at a worker waits for, by its requests to models.
-fn requests_of(job: &ObjectJob, keys: &[LimitsStatus]) -> (FleetRunState, String) {
-    let of_key = |key: &LimitsStatus| key.requests.get(&job.object).copied();
-    let mut all = keys.iter().filter_map(|key| Some((key, of_key(key)?)));
-    match all.next() {
+/// The beginning of a text, without characters that make it look like another line or like other words.
+fn one_line(text: &str, max_chars: usize) -> String {
+    let is_shown = |letter: &char| !letter.is_control() && !('\u{202a}'..='\u{202e}').contains(letter);
+    text.chars().filter(is_shown).filter(|letter| !('\u{2066}'..='\u{2069}').contains(letter)).take(max_chars).collect()
+}
+
+/// The state of a run at a worker, and what it waits for, by its requests to models.
+fn state_at_worker(job: &ObjectJob, keys: &[LimitsStatus]) -> (FleetRunState, String) {
+    let mut used_keys = keys.iter().filter_map(|key| Some((key, *key.requests.get(&job.object)?)));
+    match used_keys.next() {
         Some((LimitsStatus { key, stopped: Some(why), .. }, RunRequests { under_way: 0, .. })) => {
             (FleetRunState::Parked, format!("no requests with {key}: {why}"))
         }
@@ -271,10 +284,10 @@ fn state_of_end(end: &JobEnd) -> (FleetRunState, String) {
     }
 }
 
-/// RFC 3339.
-fn time(milliseconds: u64) -> String {
-    let time = i64::try_from(milliseconds).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    time.map_or_else(String::new, |time| time.to_string())
+/// A time in milliseconds since 1970 as RFC 3339.
+fn rfc3339(milliseconds: u64) -> String {
+    let timestamp = i64::try_from(milliseconds).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    timestamp.map_or_else(String::new, |timestamp| timestamp.to_string())
 }
 
 pub(super) async fn show_status(args: &FleetStatusArgs) -> Result<Exit, Failure> {
@@ -291,10 +304,10 @@ pub(super) async fn show_status(args: &FleetStatusArgs) -> Result<Exit, Failure>
 }
 
 fn status_text(status: &FleetStatus, listed: usize, engine: &EngineAddress) -> String {
-    let FleetStatus { runs, jobs, keys, workers, now_ms, .. } = status;
+    let FleetStatus { runs, jobs, keys, unreadable_keys, workers, now_ms, .. } = status;
     runs_text(runs, listed, *now_ms)
         + &jobs_text(jobs)
-        + &keys_text(keys, engine)
+        + &keys_text(keys, unreadable_keys, engine)
         + &workers_text(workers, *now_ms, engine)
 }
 
@@ -308,7 +321,7 @@ pub(super) fn count_states(runs: &[FleetRun]) -> String {
     counts.join(", ")
 }
 
-fn runs_text(runs: &[FleetRun], listed: usize, now: u64) -> String {
+fn runs_text(runs: &[FleetRun], listed: usize, now_ms: u64) -> String {
     if runs.is_empty() {
         return "Runs\n  none in the last day\n".to_owned();
     }
@@ -316,12 +329,12 @@ fn runs_text(runs: &[FleetRun], listed: usize, now: u64) -> String {
     let shown = &runs[..runs.len().min(listed)];
     let width = shown.iter().map(|run| run.run.chars().count()).max().unwrap_or(0).min(80);
     for run in shown {
-        let age = age(now.saturating_sub(run.since_ms));
+        let elapsed = duration_text(now_ms.saturating_sub(run.since_ms));
         let attempt = match run.state {
             FleetRunState::Stuck => run.attempts.map_or_else(String::new, |attempts| format!("attempt {attempts}: ")),
             _ => String::new(),
         };
-        let line = format!("  {:<8}{age:>10}  {:<width$}  {attempt}{}", run.state.word(), run.run, run.why);
+        let line = format!("  {:<8}{elapsed:>10}  {:<width$}  {attempt}{}", run.state.word(), run.run, run.why);
         let _ = writeln!(text, "{}", line.trim_end());
     }
     if runs.len() > shown.len() {
@@ -330,8 +343,8 @@ fn runs_text(runs: &[FleetRun], listed: usize, now: u64) -> String {
     text
 }
 
-/// The two largest units: `2 h 5 min`.
-fn age(milliseconds: u64) -> String {
+/// A duration in its largest units: `2 h 5 min`, `7 min`, `20 s`.
+fn duration_text(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     match (hours, minutes) {
@@ -352,16 +365,16 @@ fn jobs_text(jobs: &[JobCount]) -> String {
     text
 }
 
-fn workers_text(workers: &[FleetWorkers], now: u64, engine: &EngineAddress) -> String {
+fn workers_text(workers: &[FleetWorkers], now_ms: u64, engine: &EngineAddress) -> String {
     if workers.is_empty() {
         return format!("Workers\n  none is registered; start one with: tlaforge worker --engine {engine}\n");
     }
     let mut text = String::from("Workers\n");
     for FleetWorkers { deployment, .. } in workers {
         let Deployment { address, version, jobs, registered, gets_new_jobs, running, .. } = deployment;
-        let (running, age) = (counted(*running, "job"), age(now.saturating_sub(*registered)));
+        let (running, elapsed) = (counted(*running, "job"), duration_text(now_ms.saturating_sub(*registered)));
         let jobs = if *gets_new_jobs { jobs.join(", ") } else { "no new jobs".to_owned() };
-        let _ = writeln!(text, "  {version} at {address}: {jobs}; {running} under way; registered {age} ago");
+        let _ = writeln!(text, "  {version} at {address}: {jobs}; {running} under way; registered {elapsed} ago");
     }
     text
 }
@@ -408,19 +421,19 @@ mod tests {
             (run.state, run.why, run.status)
         };
         let text = |text: &str| text.to_owned();
-        let of = |answer: JobEnd| ended(Some(Ok(answer)));
-        assert_eq!(of(end(0, true, "approved")), (FleetRunState::Ended, text("approved"), Some(0)));
-        assert_eq!(of(end(1, true, "not approved")), (FleetRunState::Ended, text("not approved"), Some(1)));
+        let shown = |answer: JobEnd| ended(Some(Ok(answer)));
+        assert_eq!(shown(end(0, true, "approved")), (FleetRunState::Ended, text("approved"), Some(0)));
+        assert_eq!(shown(end(1, true, "not approved")), (FleetRunState::Ended, text("not approved"), Some(1)));
         // The same status, and the state does not follow from it.
-        assert_eq!(of(end(3, true, "undecided")), (FleetRunState::Ended, text("undecided"), Some(3)));
-        assert_eq!(of(end(3, false, "stopped")), (FleetRunState::Stopped, text("stopped"), Some(3)));
-        assert_eq!(of(end(4, false, "stopped: why")), (FleetRunState::Stopped, text("stopped: why"), Some(4)));
+        assert_eq!(shown(end(3, true, "undecided")), (FleetRunState::Ended, text("undecided"), Some(3)));
+        assert_eq!(shown(end(3, false, "stopped")), (FleetRunState::Stopped, text("stopped"), Some(3)));
+        assert_eq!(shown(end(4, false, "stopped: why")), (FleetRunState::Stopped, text("stopped: why"), Some(4)));
         let errors = "note: x\nerror: no API key\nhint: set one\n";
-        assert_eq!(of(failed(2, errors)), (FleetRunState::Failed, text("no API key"), Some(2)));
+        assert_eq!(shown(failed(2, errors)), (FleetRunState::Failed, text("no API key"), Some(2)));
         let no_words = (FleetRunState::Failed, text("its process ended with status 9"), Some(9));
-        assert_eq!(of(failed(9, "")), no_words);
+        assert_eq!(shown(failed(9, "")), no_words);
         assert_eq!(ended(Some(Err(text("no disk\nmore")))), (FleetRunState::Failed, text("no disk"), None));
-        assert_eq!(ended(None), (FleetRunState::Ended, text("its result was not read"), None));
+        assert_eq!(ended(None).0, FleetRunState::NotRead);
     }
 
     #[test]
@@ -434,6 +447,12 @@ mod tests {
              waiting  2 h 5 min  s3://bucket/runs/long-name\n  and 29 more; --all lists them\n"
         );
         assert_eq!(runs_text(&[], 20, NOW), "Runs\n  none in the last day\n");
+        // Without its answer, nobody knows the outcome.
+        let runs = [
+            run(job("b", JobState::Ended, 60), None),
+            run(job("a", JobState::Ended, 60), Some(Ok(end(0, true, "approved")))),
+        ];
+        assert_eq!(count_states(&runs), "1 not read, 1 ended");
         let job = JobCount { service: "tlaforge-0.2.0".to_owned(), status: "running".to_owned(), jobs: 4 };
         assert_eq!(jobs_text(&[job]), "Jobs\n  tlaforge-0.2.0: 4 running\n");
     }
@@ -451,7 +470,7 @@ mod tests {
                 gets_new_jobs,
                 running: 1,
             },
-            registered: time(NOW),
+            registered: rfc3339(NOW),
         };
         assert_eq!(
             workers_text(&[workers(true), workers(false)], NOW, &engine),

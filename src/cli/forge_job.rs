@@ -2,14 +2,17 @@
 //! own, which ends with the worker. What it writes is durable in the shared store, so a worker that gets the job after another
 //! one continues the run at the end of its journal.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedMutexGuard;
+use tracing::Instrument as _;
 
 use super::engine_args::refuse_both;
 use super::failure::{Fails, Failure};
@@ -28,7 +31,7 @@ use super::run_place::RunPlace;
 use super::sets::find_other_setting;
 use super::settings::load_settings;
 use super::shared_place::SharedPlace;
-use super::signals::cancel_on_signals;
+use super::signals::cancel_on_first_signal;
 use super::telemetry::{TRACEPARENT, name_run, traceparent};
 use super::terminal::{print_json_line, print_message};
 use super::tool_args::ToolArgs;
@@ -40,7 +43,7 @@ use crate::journal::{RunLock, Sha};
 use crate::monitor::RunObjective;
 use crate::nodes::{NodeContext, NodeDispatcher};
 use crate::pipeline::{self, Entry, Halt, Interface, Outcome, Run, RunEvent, RunView, StopReason, StoredFile, drive};
-use crate::process::{Cancel, Command, Scratch, Status};
+use crate::process::{Cancel, Command, Ended, Scratch, Status};
 use crate::prompt::{Document, Documents, Skipped};
 use crate::report::heading;
 use crate::toolchain::ToolContext;
@@ -97,6 +100,37 @@ pub(super) struct ForgeWorker {
     pub cancel: Cancel,
     /// How many runs in a row could not begin or continue here.
     pub failures: AtomicU32,
+    pub processes: RunProcesses,
+}
+
+/// The runs that have a process here, which may outlive its attempt by the time that it needs to stop.
+#[derive(Debug, Default)]
+pub(super) struct RunProcesses(Mutex<BTreeMap<String, Weak<tokio::sync::Mutex<()>>>>);
+
+impl RunProcesses {
+    /// Waits until no process works on the run, and prevents another one.
+    async fn wait_for_turn(&self, run: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.retain(|_, turn| turn.strong_count() > 0);
+            let known = turns.get(run).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let turn = Arc::default();
+                turns.insert(run.to_owned(), Arc::downgrade(&turn));
+                turn
+            })
+        };
+        turn.lock_owned().await
+    }
+}
+
+/// Cancels when it is dropped.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 impl ForgeWorker {
@@ -112,6 +146,10 @@ impl ForgeWorker {
         }
         name_run(&job.address);
         let place = SharedPlace::on_worker(&job.address, &self.cache).map_err(failed)?;
+        let turn = self.processes.wait_for_turn(&job.address).await;
+        if self.cancel.is_cancelled() {
+            return Err(NoAnswer::GivenBack);
+        }
         let copy = match place.take_for_job() {
             Ok(Some(copy)) => copy,
             Ok(None) => return Err(NoAnswer::GivenBack),
@@ -121,13 +159,16 @@ impl ForgeWorker {
             }
         };
         place.forget_takeover();
-        let ended = self.run_process(&job.address, request).await;
+        let ended = self.run_process(&job.address, request, (copy, turn)).await;
         // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
         // other process has it.
         if self.cancel.is_cancelled() || place.was_taken_over() || RunLock::is_held(place.folder()) {
             return Err(NoAnswer::GivenBack);
         }
-        drop(copy);
+        let ended = ended.and_then(|(ended, held)| {
+            drop(held);
+            read_end(&ended)
+        });
         if ended.as_ref().is_ok_and(JobEnd::has_worked) {
             self.failures.store(0, Ordering::Relaxed);
         } else {
@@ -154,7 +195,11 @@ impl ForgeWorker {
             .is_ok_and(|run| run.text() == address && self.runs.iter().any(|allowed| run.is_below(allowed)))
     }
 
-    async fn run_process(&self, run: &str, request: &[u8]) -> Result<JobEnd, String> {
+    /// Lets a process work on the run. `held` is returned when the process has ended, or dropped if this attempt was.
+    async fn run_process<T>(&self, run: &str, request: &[u8], held: T) -> Result<(Ended, T), String>
+    where
+        T: Send + 'static,
+    {
         let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
         // The files of the folder where the worker was started, such as a settings file, are not for the runs of others.
         let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-run-").map_err(|e| e.to_string())?;
@@ -167,20 +212,42 @@ impl ForgeWorker {
         let command = environment.chain(trace).fold(command, |command, (name, value)| command.env(name, value));
         let command = command.stdin(request).grace(GRACE).output_cap(MAX_OUTPUT).reports_error_lines();
         // Such as that the run waits for the store: only the log of the worker shows it meanwhile.
-        let mut print = |line: &str| match serde_json::from_str::<RunEnd>(line) {
+        let run = run.to_owned();
+        let mut print = move |line: &str| match serde_json::from_str::<RunEnd>(line) {
             Ok(end) => print_message(&format!("{run}: {}", end.outcome)),
             Err(_) => print_message(&format!("{run}: {line}")),
         };
-        let ended = command.run(&self.cancel, &mut print).await.map_err(|e| e.to_string())?;
-        let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
-        match ended.status {
-            Status::Exited(status) => Ok(JobEnd {
-                status: u8::try_from(status).unwrap_or(u8::MAX),
-                run: serde_json::from_slice(&ended.stdout).ok(),
-                errors: last_error(&errors).to_owned(),
-            }),
-            other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
-        }
+        let stop = Cancel::new();
+        // In a task: if this attempt is dropped because its connection is lost, or the job was cancelled, the process still gets the
+        // time to journal that it stops. Otherwise the run would look as if it had killed the process.
+        let stop_if_dropped = CancelOnDrop(stop.clone());
+        let process = async move {
+            let ended = command.run(&stop, &mut print).await;
+            drop(scratch);
+            ended.map(|ended| (ended, held))
+        };
+        let mut process = tokio::spawn(process.in_current_span());
+        let ended = tokio::select! {
+            ended = &mut process => ended,
+            () = self.cancel.cancelled() => {
+                drop(stop_if_dropped);
+                process.await
+            }
+        };
+        ended.map_err(|e| e.to_string())?.map_err(|e| e.to_string())
+    }
+}
+
+/// What the process of a run has printed.
+fn read_end(ended: &Ended) -> Result<JobEnd, String> {
+    let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+    match ended.status {
+        Status::Exited(status) => Ok(JobEnd {
+            status: u8::try_from(status).unwrap_or(u8::MAX),
+            run: serde_json::from_slice(&ended.stdout).ok(),
+            errors: last_error(&errors).to_owned(),
+        }),
+        other => Err(format!("the process of the run ended by {other:?}: {}", errors.trim())),
     }
 }
 
@@ -217,7 +284,7 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     refuse_untrusted_file("the job", &job.settings, &flags, &provider)?;
     refuse_both(flags.checker)?;
     let table = flags.merge_over(of_this_machine(job.settings.clone()));
-    let (display, cancel) = (Arc::new(Display::silent()), cancel_on_signals());
+    let (display, cancel) = (Arc::new(Display::silent()), cancel_on_first_signal());
     let engine = parse_address(&args.engine)?;
     let (run, mut prepared) = match read_view(place.folder())? {
         Some(_) => {
@@ -297,7 +364,7 @@ fn stop_run(run: &Run, place: &RunPlace, message: String) -> Result<Exit, Failur
 
 /// Why another process would probably not get further: the engine sends a job again that has killed its worker, without end.
 fn why_hopeless(events: &[Entry]) -> Option<String> {
-    // A process that gets SIGTERM writes an event about it.
+    // A process that is told to stop, because its worker ends, its connection is lost or the job was cancelled, writes another event.
     let is_new = |event: &RunEvent| {
         !matches!(event, RunEvent::RunResumed(_) | RunEvent::AttemptStarted(_) | RunEvent::RequestSent(_))
     };
@@ -306,8 +373,8 @@ fn why_hopeless(events: &[Entry]) -> Option<String> {
     (resumed >= MAX_RESUMED).then(|| {
         format!(
             "{resumed} times in a row, a process that continued this run was killed before it journaled anything new: look for \
-             the reason in the logs of the workers, such as too little memory (--heap-mib), lost connections or commands that were \
-             interrupted; the same command tries again"
+             the reason in the logs of the workers, such as too little memory (--heap-mib) or a network that was cut; the same \
+             command tries again"
         )
     })
 }
@@ -402,6 +469,7 @@ mod tests {
             tools: Vec::new(),
             cancel: Cancel::new(),
             failures: AtomicU32::new(0),
+            processes: RunProcesses::default(),
         };
         for address in ["file:///runs/a", "file:///runs/model/a", "s3://bucket/team/a"] {
             assert!(worker.allows(address), "{address}");

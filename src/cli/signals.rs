@@ -9,9 +9,20 @@ use crate::process::Cancel;
 /// Time for the program to react to the first signal before the process exits anyway.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// Cancels on the first signal and exits the process on the second. A thread of its own handles the signals, because the
-/// single-threaded runtime does not run while a computation occupies it.
+/// Cancels on the first signal and exits the process on the second.
 pub(super) fn cancel_on_signals() -> Cancel {
+    handle_signals(true)
+}
+
+/// Cancels on the first signal. For a process that a worker signals: the second one may come from a service manager at the same
+/// moment, and the worker ends a process that does not end by itself.
+#[cfg(feature = "restate")]
+pub(super) fn cancel_on_first_signal() -> Cancel {
+    handle_signals(false)
+}
+
+/// A thread of its own handles the signals, because the single-threaded runtime does not run while a computation occupies it.
+fn handle_signals(exits_on_second: bool) -> Cancel {
     use tokio::signal::unix::{SignalKind, signal};
     let cancel = Cancel::new();
     let cancel_in_thread = cancel.clone();
@@ -38,10 +49,12 @@ pub(super) fn cancel_on_signals() -> Cancel {
             // If the runtime does not even start this task, a computation occupies it.
             let reacted = tokio::time::timeout(GRACE_PERIOD, main_runtime.spawn(async {}));
             tokio::select! {
-                () = signalled() => {}
+                () = signalled(), if exits_on_second => {}
                 // The program has reacted and ends its work by itself; only a second signal interrupts that.
-                reacted = reacted => if reacted.is_ok() {
-                    signalled().await;
+                reacted = reacted => match reacted {
+                    Ok(_) if exits_on_second => signalled().await,
+                    Ok(_) => std::future::pending().await,
+                    Err(_) => {}
                 }
             }
             telemetry::end(LAST_BATCH_AT_SIGNAL);

@@ -76,9 +76,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     use tlaforge_restate::{Job, NoAnswer, RegistrationError, TICK, Worker, WorkerError};
 
-    use super::fleet::{JOB, JobRunner, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
+    use super::fleet::{JOB, JobRunner, MAX_LOST, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
     use super::fleet_tlc_worker::TLC_WORKER;
-    use super::forge_job::{FORGE, ForgeWorker};
+    use super::forge_job::{FORGE, ForgeWorker, RunProcesses};
     use super::job_span::in_span;
     use super::settings::load_settings;
     use super::shared_place::prepare_worker;
@@ -125,7 +125,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
                 in_span(name, &request, work).await
             })
         };
-        Job { name, has_object, work: Arc::new(work) }
+        Job { name, has_object, max_lost: Some(MAX_LOST), work: Arc::new(work) }
     };
     // A worker that takes part has an address of its own, and may be there for one search only: it must not become the one that
     // gets all checks and keeps all limits.
@@ -145,12 +145,14 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             tools: tools.to_flags(),
             cancel: cancel.clone(),
             failures: AtomicU32::new(0),
+            processes: RunProcesses::default(),
         });
         let work = move |request: Vec<u8>| -> tlaforge_restate::JobFuture {
             let forge = forge.clone();
             Box::pin(async move { in_span(FORGE, &request, forge.forge(&request)).await })
         };
-        jobs.push(Job { name: FORGE, has_object: true, work: Arc::new(work) });
+        // A run counts in its journal, because it goes on where it was.
+        jobs.push(Job { name: FORGE, has_object: true, max_lost: None, work: Arc::new(work) });
     }
     let admin = engine.to_string();
     let worker = Worker {

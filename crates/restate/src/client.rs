@@ -11,8 +11,10 @@ use serde_json::value::RawValue;
 use tokio::sync::{OnceCell, RwLock};
 
 use crate::address::{EngineAddress, QUICK, Reply, SendError, send};
-use crate::engine::{NoIngress, find_ingress, not_restate, query_tables};
+use crate::attempt::{ATTEMPT_COLUMNS, LastAttempt};
+use crate::engine::{NoIngress, find_ingress, not_restate, query_tables, read_rows};
 use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
+use crate::jobs::{JobState, first_line};
 use crate::patience::{CallError, Patience};
 
 /// Time that one request waits for an answer. Then the client queries the job's status, and sends the request again.
@@ -45,6 +47,8 @@ enum Attempt {
     Done(Box<RawValue>),
     /// A worker or the engine answered that the job has no result.
     Failed(String),
+    /// The same, and another attempt would do harm.
+    GivenUp(String),
     /// The job's state is unknown; it may be submitted or not.
     Unknown(String),
 }
@@ -128,6 +132,7 @@ impl Client {
                         return Err(CallError::Failed(what));
                     }
                 }
+                Attempt::GivenUp(what) => return Err(CallError::Failed(what)),
                 Attempt::Unknown(what) => self.patience.wait_or_give_up(what)?,
             }
             tokio::time::sleep(pause).await;
@@ -289,30 +294,30 @@ impl Client {
     }
 
     async fn find_progress(&self, id: &str) -> Progress {
-        let query = format!("SELECT status, last_failure FROM sys_invocation WHERE id = '{id}'");
-        let reply = match query_tables(&self.http, &self.engine, &query).await {
-            Ok(reply) => reply,
-            Err(error) => return Progress::Obstacle(error.unreachable()),
+        let query = format!("SELECT {ATTEMPT_COLUMNS} FROM sys_invocation WHERE id = '{id}'");
+        let rows = match read_rows::<LastAttempt>(&self.http, &self.engine, &query).await {
+            Ok(rows) => rows,
+            Err(what) => return Progress::Obstacle(what),
         };
-        let object: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
-        let row = &object["rows"][0];
-        match row["status"].as_str() {
-            Some("backing-off" | "paused") => {
-                let failure = row["last_failure"].as_str().unwrap_or("unknown reason");
-                if failure.contains(BUSY) && !self.runs_none().await {
-                    return Progress::Waiting;
-                }
-                let failure = failure.lines().next().unwrap_or_default();
-                let failure = failure.chars().take(200).collect::<String>();
-                Progress::Obstacle(format!("no worker takes the job: {failure}"))
-            }
-            Some("running" | "suspended") => Progress::Running,
-            Some("completed") => Progress::Ended,
-            Some(_) if self.runs_none().await => {
+        let Some(attempt) = rows.first() else {
+            return Progress::Obstacle("the engine does not know the job any more".to_owned());
+        };
+        if attempt.status == "completed" {
+            return Progress::Ended;
+        }
+        match (attempt.state(), &attempt.last_failure) {
+            (JobState::Running, _) => Progress::Running,
+            (JobState::Waiting, None) if self.runs_none().await => {
                 Progress::Obstacle("the job waits for its turn, and no worker has a job of its kind".to_owned())
             }
-            Some(_) => Progress::Waiting,
-            None => Progress::Obstacle(format!("the engine does not report the job's status: {}", reply.message())),
+            (JobState::Waiting, None) => Progress::Waiting,
+            (JobState::Waiting, Some(failure)) if failure.contains(BUSY) && !self.runs_none().await => {
+                Progress::Waiting
+            }
+            (_, failure) => {
+                let failure = first_line(failure.as_deref().unwrap_or("unknown reason"));
+                Progress::Obstacle(format!("no worker takes the job: {failure}"))
+            }
         }
     }
 }
@@ -328,6 +333,7 @@ fn read_answer(reply: &Reply) -> Attempt {
     match serde_json::from_slice(&reply.body) {
         Ok(Answer::Done(answer)) => Attempt::Done(answer),
         Ok(Answer::Failed(what)) => Attempt::Failed(format!("a worker could not do it: {what}")),
+        Ok(Answer::GivenUp(what)) => Attempt::GivenUp(what),
         Err(_) => Attempt::Failed("the answer is not that of a worker".to_owned()),
     }
 }

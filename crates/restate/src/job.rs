@@ -21,8 +21,10 @@ pub(crate) const OBJECT_TURN: Duration = Duration::from_millis(50);
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
     Done(Box<RawValue>),
-    /// Why the worker could not do it.
+    /// Why the worker could not do it. Another one may be able to.
     Failed(String),
+    /// Why no worker shall try it again.
+    GivenUp(String),
 }
 
 /// The service of a job for all workers of one version of a program; without a job, the name of the version. Each version has its

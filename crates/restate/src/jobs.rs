@@ -1,20 +1,16 @@
 //! The jobs and the workers that an engine knows, read from its tables. No worker is needed for this.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 
 use crate::address::{EngineAddress, QUICK, send};
+use crate::attempt::{ATTEMPT_COLUMNS, LastAttempt};
 use crate::engine::{NoIngress, find_ingress, read_rows};
-use crate::job::{Answer, BUSY, ENDING, OBJECT_TURN};
+use crate::job::{Answer, BUSY};
 
-/// Jobs of objects that are read at most: those that have not ended first, then the newest.
-const MAX_JOBS: usize = 5000;
-/// An attempt that follows a failed one and lives longer has reached a worker.
-const FIRST_MOMENT: Duration = Duration::from_secs(1);
 /// Length of a reason in characters.
 const MAX_REASON: usize = 200;
 
@@ -95,48 +91,33 @@ struct JobRow {
     id: String,
     service: String,
     object: Option<String>,
-    status: String,
     submitted: u64,
-    started: Option<u64>,
     ended: Option<u64>,
     retry_count: Option<u64>,
     deployment: Option<String>,
-    last_failure: Option<String>,
     completion_result: Option<String>,
     completion_failure: Option<String>,
-    now: u64,
+    #[serde(flatten)]
+    attempt: LastAttempt,
 }
 
 impl JobRow {
     fn state(&self) -> JobState {
-        let waits_for_turn = self.last_failure.as_ref().is_some_and(|why| why.contains(BUSY) || why.contains(ENDING));
-        // The engine does not say whether an attempt has reached a worker, or a free place there.
-        let is_decided = match &self.last_failure {
-            None => true,
-            Some(_) if waits_for_turn => self.running_ms() > 2 * OBJECT_TURN.as_millis(),
-            Some(_) => self.running_ms() > FIRST_MOMENT.as_millis(),
-        };
-        match self.status.as_str() {
+        match self.attempt.status.as_str() {
             "completed" if self.completion_result.as_deref() == Some("success") => JobState::Ended,
             "completed" if self.completion_failure.as_ref().is_some_and(|why| why.contains("killed")) => {
                 JobState::Cancelled
             }
             "completed" => JobState::Failed,
-            "running" | "suspended" if is_decided => JobState::Running,
-            "running" | "suspended" | "backing-off" | "paused" if !waits_for_turn => JobState::Retrying,
-            _ => JobState::Waiting,
+            _ => self.attempt.state(),
         }
-    }
-
-    fn running_ms(&self) -> u128 {
-        self.started.map_or(0, |started| u128::from(self.now.saturating_sub(started)))
     }
 
     fn into_job(self, object: String, version: String) -> ObjectJob {
         let state = self.state();
         let failure = match state {
             JobState::Failed => self.completion_failure,
-            JobState::Retrying | JobState::Running => self.last_failure.filter(|why| !why.contains(BUSY)),
+            JobState::Retrying | JobState::Running => self.attempt.last_failure.filter(|why| !why.contains(BUSY)),
             JobState::Waiting | JobState::Cancelled | JobState::Ended => None,
         };
         ObjectJob {
@@ -145,7 +126,7 @@ impl JobRow {
             version,
             state,
             submitted: self.submitted,
-            started: self.started,
+            started: self.attempt.started,
             ended: self.ended,
             attempts: self.retry_count,
             deployment: self.deployment,
@@ -154,8 +135,17 @@ impl JobRow {
     }
 }
 
-fn first_line(text: &str) -> String {
+/// The first line, at most 200 characters of it.
+pub(crate) fn first_line(text: &str) -> String {
     text.trim().lines().next().unwrap_or_default().chars().take(MAX_REASON).collect()
+}
+
+/// Whether a person sees this one of two jobs of an object: what a worker has, else what may still get one, else what ended last.
+fn is_shown_before(one: &ObjectJob, other: &ObjectJob) -> bool {
+    // Ended jobs have one rank, whatever their end.
+    let rank = |job: &ObjectJob| job.state.min(JobState::Cancelled);
+    let newest_first = (other.ended, other.submitted).cmp(&(one.ended, one.submitted));
+    rank(one).cmp(&rank(other)).then(newest_first).is_lt()
 }
 
 impl JobReader {
@@ -189,29 +179,27 @@ impl JobReader {
         self.rows(&sql).await
     }
 
-    /// The last job of each object, in the order of the objects, for one kind of jobs of all versions.
-    pub async fn last_of_objects(&self, job: &str) -> Result<Vec<ObjectJob>, String> {
+    /// The last job of each object, in the order of the objects, for one kind of jobs of all versions. Reads at most this number of
+    /// jobs: first those at a worker and those that no worker takes, then those that wait, then those that ended last.
+    pub async fn last_of_objects(&self, job: &str, max_jobs: usize) -> Result<Vec<ObjectJob>, String> {
         let prefix = format!("{}-{job}-", self.program);
+        // A job that waits for a free place is sent to workers again and again, so its status alone does not say that it waits.
         let sql = format!(
-            "SELECT id, target_service_name AS service, target_service_key AS object, status, \
-             CAST(created_at AS BIGINT) AS submitted, CAST(last_start_at AS BIGINT) AS started, \
-             CAST(completed_at AS BIGINT) AS ended, retry_count, \
-             COALESCE(last_attempt_deployment_id, pinned_deployment_id) AS deployment, last_failure, \
-             completion_result, completion_failure, CAST(now() AS BIGINT) / 1000000 AS now \
+            "SELECT id, target_service_name AS service, target_service_key AS object, \
+             CAST(created_at AS BIGINT) AS submitted, CAST(completed_at AS BIGINT) AS ended, retry_count, \
+             COALESCE(last_attempt_deployment_id, pinned_deployment_id) AS deployment, \
+             completion_result, completion_failure, {ATTEMPT_COLUMNS} \
              FROM sys_invocation WHERE starts_with(target_service_name, '{prefix}') \
-             ORDER BY CASE WHEN status = 'completed' THEN 1 ELSE 0 END, created_at DESC LIMIT {MAX_JOBS}"
+             ORDER BY CASE WHEN status = 'completed' THEN 2 WHEN status = 'running' THEN 0 \
+             WHEN status IN ('backing-off', 'paused') AND last_failure NOT LIKE '%{BUSY}%' THEN 0 ELSE 1 END, \
+             completed_at DESC, created_at LIMIT {max_jobs}"
         );
         let mut last: BTreeMap<String, ObjectJob> = BTreeMap::new();
         for mut row in self.rows::<JobRow>(&sql).await? {
             let version = row.service.strip_prefix(&prefix).unwrap_or_default().to_owned();
             let Some(object) = row.object.take() else { continue };
             let job = row.into_job(object.clone(), version);
-            // What a worker has, else what may still get one, else the newest.
-            let is_before = |one: &ObjectJob, other: &ObjectJob| {
-                let rank = |job: &ObjectJob| job.state.min(JobState::Cancelled);
-                rank(one).cmp(&rank(other)).then(other.submitted.cmp(&one.submitted)).is_lt()
-            };
-            if last.get(&object).is_none_or(|known| is_before(&job, known)) {
+            if last.get(&object).is_none_or(|known| is_shown_before(&job, known)) {
                 last.insert(object, job);
             }
         }
@@ -285,7 +273,7 @@ impl JobReader {
         }
         match serde_json::from_slice(&reply.body) {
             Ok(Answer::Done(answer)) => Ok(Ok(answer)),
-            Ok(Answer::Failed(why)) => Ok(Err(why)),
+            Ok(Answer::Failed(why) | Answer::GivenUp(why)) => Ok(Err(why)),
             Err(_) => Err("the answer is not that of a worker".to_owned()),
         }
     }
@@ -295,47 +283,47 @@ impl JobReader {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_state_of_a_job_is_that_of_its_last_attempt() {
-        let state = |status: &str, failure: Option<&str>, running_ms: u64, result: Option<&str>| {
-            let text = |text: &str| text.to_owned();
-            let (now, started) = (100_000, Some(100_000 - running_ms));
-            let (last_failure, completion_failure) = (failure.map(text), failure.map(text));
-            let (id, service, object) = (text("inv_1"), text("p-job-1"), Some(text("o")));
-            let row = JobRow {
-                id,
-                service,
-                object,
-                status: text(status),
-                submitted: 0,
-                started,
-                ended: None,
-                retry_count: None,
-                deployment: None,
-                last_failure,
-                completion_result: result.map(text),
-                completion_failure,
-                now,
-            };
-            row.state()
-        };
-        let refused = Some("connection refused");
-        for (status, failure, running_ms, result, expected) in [
-            ("pending", None, 0, None, JobState::Waiting),
-            ("running", None, 0, None, JobState::Running),
-            ("running", Some(BUSY), 20, None, JobState::Waiting),
-            ("running", Some(BUSY), 500, None, JobState::Running),
-            ("running", refused, 500, None, JobState::Retrying),
-            ("running", refused, 5000, None, JobState::Running),
-            ("backing-off", Some(BUSY), 0, None, JobState::Waiting),
-            ("backing-off", Some(ENDING), 0, None, JobState::Waiting),
-            ("backing-off", refused, 0, None, JobState::Retrying),
-            ("paused", refused, 0, None, JobState::Retrying),
-            ("completed", None, 0, Some("success"), JobState::Ended),
-            ("completed", Some("[409] killed"), 0, Some("failure"), JobState::Cancelled),
-            ("completed", Some("[500] out of memory"), 0, Some("failure"), JobState::Failed),
-        ] {
-            assert_eq!(state(status, failure, running_ms, result), expected, "{status} {failure:?} {running_ms}");
+    fn row(status: &str, result: Option<&str>, failure: Option<&str>) -> JobRow {
+        let text = |text: &str| text.to_owned();
+        JobRow {
+            id: text("inv_1"),
+            service: text("p-job-1"),
+            object: Some(text("o")),
+            submitted: 0,
+            ended: None,
+            retry_count: None,
+            deployment: None,
+            completion_result: result.map(text),
+            completion_failure: failure.map(text),
+            attempt: LastAttempt { status: text(status), last_failure: None, started: None, now: 0 },
         }
+    }
+
+    #[test]
+    fn the_state_of_a_job_that_has_ended_is_that_of_its_end() {
+        for (status, result, failure, expected) in [
+            ("running", None, None, JobState::Running),
+            ("completed", Some("success"), None, JobState::Ended),
+            ("completed", Some("failure"), Some("[409] killed"), JobState::Cancelled),
+            ("completed", Some("failure"), Some("[500] out of memory"), JobState::Failed),
+        ] {
+            assert_eq!(row(status, result, failure).state(), expected, "{status} {failure:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_jobs_of_an_object_the_one_that_has_not_ended_is_shown_else_the_one_that_ended_last() {
+        let job = |status: &str, submitted: u64, ended: Option<u64>| {
+            let row = JobRow { submitted, ended, ..row(status, ended.map(|_| "success"), None) };
+            row.into_job("o".to_owned(), "1".to_owned())
+        };
+        // Submitted before the other, and ended after it.
+        let (long, short) = (job("completed", 10, Some(90)), job("completed", 20, Some(30)));
+        assert!(is_shown_before(&long, &short) && !is_shown_before(&short, &long));
+        let (running, waiting) = (job("running", 5, None), job("pending", 30, None));
+        assert!(is_shown_before(&running, &long) && is_shown_before(&waiting, &long));
+        assert!(is_shown_before(&running, &waiting) && !is_shown_before(&waiting, &running));
+        let newer = job("pending", 40, None);
+        assert!(is_shown_before(&newer, &waiting));
     }
 }

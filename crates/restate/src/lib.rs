@@ -2,6 +2,7 @@
 //! Knows nothing of what a job does.
 
 mod address;
+mod attempt;
 mod client;
 mod engine;
 mod job;
@@ -17,7 +18,7 @@ pub use job::MAX_MESSAGE_BYTES;
 pub use jobs::{Deployment, JobCount, JobReader, JobState, ObjectJob};
 pub use limits::{
     Admission, Change, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse,
-    RunRequests, TICK,
+    RunRequests, TICK, UnreadableKey,
 };
 pub use patience::CallError;
 pub use registration::RegistrationError;

@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use restate_sdk::context::RunFuture as _;
 use restate_sdk::discovery;
 use restate_sdk::endpoint::{self, ContextInternal, Endpoint, ServiceOptions};
 use restate_sdk::errors::{HandlerError, HandlerResult};
@@ -23,8 +25,8 @@ use crate::job::{Answer, BUSY, ENDING, MAX_MESSAGE_BYTES, OBJECT_TURN, service_n
 use crate::limits::{limits_service, limits_service_name};
 use crate::registration::{Registration, RegistrationError};
 
-/// The engine ends a job that has not answered for this long, and begins it again. A job writes nothing before its answer,
-/// so this is the limit of a whole job with the time that it waits for its turn.
+/// The engine ends a job that has not answered for this long, and begins it again. Between its turn and its answer a job writes
+/// nothing, so this is the limit of a whole job, and of the time that it waits for its turn.
 const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time between two attempts of the engine to reach a worker.
 const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
@@ -57,6 +59,9 @@ pub struct Job {
     pub name: &'static str,
     /// Whether a job names an object. Jobs of one object run one after the other.
     pub has_object: bool,
+    /// How often an attempt may be lost, because its worker is killed or the connection to the engine ends, before workers refuse
+    /// the job; `None` for a job that is tried again without end.
+    pub max_lost: Option<usize>,
     pub work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>,
 }
 
@@ -237,10 +242,14 @@ impl restate_sdk::service::Service for Dispatcher {
             };
             let result: HandlerResult<Vec<u8>> = match turn {
                 Err(_) => Err(given_back()),
-                Ok(_turn) => match (job.work)(input).await {
-                    Ok(json) => Ok(answer(Ok(json))),
-                    Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
-                    Err(NoAnswer::GivenBack) => Err(given_back()),
+                Ok(_turn) => match refuse_lost(&context, job.max_lost).await {
+                    Err(error) => Err(error),
+                    Ok(Some(why)) => Ok(to_bytes(&Answer::GivenUp(why))),
+                    Ok(None) => match (job.work)(input).await {
+                        Ok(json) => Ok(answer(Ok(json))),
+                        Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
+                        Err(NoAnswer::GivenBack) => Err(given_back()),
+                    },
                 },
             };
             context.handle_handler_result(result);
@@ -255,13 +264,39 @@ fn given_back() -> HandlerError {
     HandlerError::from(ENDING)
 }
 
+/// Why the job is not tried again, if this many of its attempts were lost. The engine counts only attempts of all kinds, also those
+/// that found no worker. So each attempt writes an entry into the journal that the engine keeps of a job until its end; what it
+/// finds there are the attempts before it.
+async fn refuse_lost(context: &ContextInternal, max_lost: Option<usize>) -> Result<Option<String>, HandlerError> {
+    let Some(max_lost) = max_lost else { return Ok(None) };
+    let is_new = Arc::new(AtomicBool::new(false));
+    for _ in 0..max_lost {
+        let ran = is_new.clone();
+        let entry = move || async move {
+            ran.store(true, Ordering::Relaxed);
+            Ok(())
+        };
+        context.run(entry).name("attempt").await?;
+        if is_new.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(format!(
+        "{max_lost} attempts were lost, because their workers were killed or lost the connection to the engine: look for the reason \
+         in the logs of the workers, such as too little memory; the same command tries again"
+    )))
+}
+
+fn to_bytes(answer: &Answer) -> Vec<u8> {
+    serde_json::to_vec(answer).expect("an answer is plain data")
+}
+
 fn answer(result: Result<String, String>) -> Vec<u8> {
     let result = result.and_then(|json| match json.len() {
         ..=MAX_MESSAGE_BYTES => RawValue::from_string(json).map_err(|e| e.to_string()),
         bytes => Err(format!("its answer has {bytes} bytes, more than {MAX_MESSAGE_BYTES}")),
     });
-    let answer = result.map_or_else(Answer::Failed, Answer::Done);
-    serde_json::to_vec(&answer).expect("an answer is plain data")
+    to_bytes(&result.map_or_else(Answer::Failed, Answer::Done))
 }
 
 fn discovered_service(service: &str, job: &Job) -> discovery::Service {

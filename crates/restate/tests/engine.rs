@@ -18,9 +18,13 @@ use std::time::Duration;
 
 use restate::RestateServer;
 use tlaforge_process::Cancel;
-use tlaforge_restate::{CallError, Client, EngineAddress, Job, JobFuture, NoAnswer, Worker};
+use tlaforge_restate::{
+    CallError, Client, EngineAddress, Job, JobFuture, JobReader, JobState, NoAnswer, ObjectJob, Worker,
+};
 use waiting::{end_of, wait_until, wait_until_async};
 
+/// How many attempts of a job without an object may be lost.
+const MAX_LOST: usize = 3;
 /// A short step for the clock of limits.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -65,7 +69,12 @@ impl RunningWorker {
         listen: &str,
         work: impl Fn(Vec<u8>) -> JobFuture + Send + Sync + 'static,
     ) -> Self {
-        Self::start_with(server, listen, None, Job { name: "job", has_object: false, work: Arc::new(work) })
+        Self::start_with(
+            server,
+            listen,
+            None,
+            Job { name: "job", has_object: false, max_lost: Some(MAX_LOST), work: Arc::new(work) },
+        )
     }
 
     fn start_with(server: &RestateServer, listen: &str, advertise: Option<EngineAddress>, job: Job) -> Self {
@@ -119,6 +128,10 @@ fn block_on<T>(what: &str, future: impl Future<Output = T>) -> T {
     runtime.block_on(end_of(what, future))
 }
 
+fn job_of_object(work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>) -> Job {
+    Job { name: "job", has_object: true, max_lost: None, work }
+}
+
 /// A job that never ends; `begun` counts, and `dropped` counts those that were ended.
 fn endless(
     begun: &Arc<AtomicUsize>,
@@ -163,6 +176,77 @@ fn a_job_survives_the_end_of_its_worker_and_of_the_server() {
         tokio::select! {
             answer = call => assert_eq!(answer, "{\"input\": 7}"),
             () = failures => {}
+        }
+    });
+}
+
+#[test]
+fn a_job_that_loses_each_of_its_workers_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = RestateServer::start(folder.path());
+    let address = free_address();
+    let (begun, dropped) = (Arc::default(), Arc::default());
+    let client = connect(&server, "1", 100);
+    let mut worker = RunningWorker::start(&server, &address, endless(&begun, &dropped));
+    block_on("the job is given up", async {
+        let kill_all = async {
+            for lost in 1..=MAX_LOST {
+                wait_until_async("the job runs", || begun.load(Ordering::SeqCst) == lost).await;
+                drop(worker);
+                // The server forgets how many attempts it has made, and each new worker is found only after some.
+                server.restart();
+                worker = RunningWorker::start(&server, &address, endless(&begun, &dropped));
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            ended = client.call(None, "key", b"") => {
+                let error = ended.unwrap_err().to_string();
+                assert!(error.contains("3 attempts were lost"), "{error}");
+            }
+            () = kill_all => {}
+        }
+    });
+    assert_eq!(begun.load(Ordering::SeqCst), MAX_LOST, "it is not submitted again");
+}
+
+/// Two jobs of objects run, the third waits for a place, and a fourth has ended.
+#[test]
+fn jobs_at_workers_are_read_before_those_that_wait_and_those_that_have_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = RestateServer::start(folder.path());
+    let begun = Arc::new(AtomicUsize::new(0));
+    let own_begun = begun.clone();
+    let work = move |input: Vec<u8>| -> JobFuture {
+        own_begun.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move { if input == b"short" { Ok("1".to_owned()) } else { std::future::pending().await } })
+    };
+    let _worker = RunningWorker::start_with(&server, "127.0.0.1:0", None, job_of_object(Arc::new(work)));
+    let reader = JobReader::new("test", address(&server)).unwrap();
+    let client = connect(&server, "1", 100);
+    block_on("the jobs are read", async {
+        client.call(Some("ended"), "key", b"short").await.unwrap();
+        let call = async |object: &str, begun_before: usize| {
+            wait_until_async("its turn", || begun.load(Ordering::SeqCst) == begun_before).await;
+            client.call(Some(object), object, b"").await.map(drop)
+        };
+        let calls = async { tokio::join!(call("first", 1), call("second", 2), call("waits", 3)) };
+        let read = async {
+            let names = async |max_jobs| {
+                let jobs = reader.last_of_objects("job", max_jobs).await.unwrap();
+                let name = |job: ObjectJob| (job.state == JobState::Waiting, job.object);
+                jobs.into_iter().map(name).collect::<Vec<_>>()
+            };
+            let named = |name: &str, waits| (waits, name.to_owned());
+            let [first, second, waits] = [named("first", false), named("second", false), named("waits", true)];
+            // An attempt that finds no place is under way for a moment.
+            while names(100).await != [named("ended", false), first.clone(), second.clone(), waits.clone()] {}
+            while names(3).await != [first.clone(), second.clone(), waits.clone()] {}
+            while names(2).await != [first.clone(), second.clone()] {}
+        };
+        tokio::select! {
+            ended = calls => panic!("{ended:?}"),
+            () = read => {}
         }
     });
 }
@@ -244,13 +328,12 @@ fn jobs_of_an_object_run_one_after_the_other_and_one_that_is_given_back_goes_to_
     let server = RestateServer::start(folder.path());
     let address = free_address();
     let (begun, gate) = (Arc::new(AtomicUsize::new(0)), Cancel::new());
-    let object = |work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>| Job { name: "job", has_object: true, work };
     let (own_begun, own_gate) = (begun.clone(), gate.clone());
     let first = RunningWorker::start_with(
         &server,
         &address,
         None,
-        object(Arc::new(move |_| {
+        job_of_object(Arc::new(move |_| {
             own_begun.fetch_add(1, Ordering::SeqCst);
             let gate = own_gate.clone();
             Box::pin(async move {
@@ -271,7 +354,7 @@ fn jobs_of_an_object_run_one_after_the_other_and_one_that_is_given_back_goes_to_
                 &server,
                 &address,
                 None,
-                object(Arc::new(move |input| {
+                job_of_object(Arc::new(move |input| {
                     let running = running.clone();
                     Box::pin(async move {
                         let before = running.fetch_add(1, Ordering::SeqCst);

@@ -9,8 +9,8 @@ use super::subject::{Subject, Update};
 use crate::cli::fleet_status::{FleetReader, FleetStatus, count_states};
 use crate::report::{LivePage, fleet_page};
 
-/// Time between two looks at the engine.
-const LOOK: Duration = Duration::from_secs(2);
+/// Time between two requests for the state of the engine.
+const READ_INTERVAL: Duration = Duration::from_secs(2);
 /// Runs that the page lists; those in trouble are first.
 const MAX_RUNS: usize = 500;
 
@@ -18,18 +18,18 @@ const MAX_RUNS: usize = 500;
 #[derive(Clone)]
 pub(in crate::cli) struct WatchedFleet {
     engine: String,
-    seen: Arc<Mutex<Seen>>,
+    state: Arc<Mutex<PageState>>,
 }
 
 /// What the page shows.
 #[derive(Debug, Default, Serialize)]
-struct Seen {
+struct PageState {
     /// `None` before the first answer.
     fleet: Option<FleetStatus>,
     /// `2 stuck, 180 waiting`.
     counts: String,
-    /// Runs that are not listed.
-    more: usize,
+    /// Number of runs that are not listed.
+    unlisted: usize,
     error: Option<NoAnswer>,
 }
 
@@ -43,28 +43,28 @@ struct NoAnswer {
 
 impl WatchedFleet {
     pub(in crate::cli) fn new(engine: String) -> Self {
-        Self { engine, seen: Arc::default() }
+        Self { engine, state: Arc::default() }
     }
 
     /// Reads the engine until the future is dropped.
     pub(in crate::cli) async fn follow(&self, mut reader: FleetReader) {
         loop {
-            self.see(reader.read().await);
-            tokio::time::sleep(LOOK).await;
+            self.store(reader.read().await);
+            tokio::time::sleep(READ_INTERVAL).await;
         }
     }
 
-    fn see(&self, answer: Result<FleetStatus, String>) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    fn store(&self, answer: Result<FleetStatus, String>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match answer {
             Ok(mut fleet) => {
-                let (counts, more) = (count_states(&fleet.runs), fleet.runs.len().saturating_sub(MAX_RUNS));
+                let (counts, unlisted) = (count_states(&fleet.runs), fleet.runs.len().saturating_sub(MAX_RUNS));
                 fleet.runs.truncate(MAX_RUNS);
-                *seen = Seen { fleet: Some(fleet), counts, more, error: None };
+                *state = PageState { fleet: Some(fleet), counts, unlisted, error: None };
             }
             Err(why) => {
-                let since = seen.error.take().map_or_else(|| jiff::Timestamp::now().to_string(), |error| error.since);
-                seen.error = Some(NoAnswer { why, since });
+                let since = state.error.take().map_or_else(|| jiff::Timestamp::now().to_string(), |error| error.since);
+                state.error = Some(NoAnswer { why, since });
             }
         }
     }
@@ -76,7 +76,7 @@ impl Subject for WatchedFleet {
     }
 
     fn update(&self) -> Update {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        Update { json: serde_json::to_string(&*seen).unwrap_or_default(), is_last: false }
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Update { json: serde_json::to_string(&*state).unwrap_or_default(), is_last: false }
     }
 }

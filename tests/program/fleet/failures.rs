@@ -356,6 +356,33 @@ fn a_worker_with_other_tools_does_not_continue_a_run() {
     case.forges.fleet.bench.run(&["audit", "remote/a", "--policy", "default"]).expect(0);
 }
 
+/// Only processes that end without a word count for the limit of the next test.
+#[test]
+fn a_run_goes_on_however_often_its_worker_ends_or_loses_the_server() {
+    let (go, may_answer) = switch();
+    let mut case = Case::on(Fleet::start(), &["a"], move |number, _, reply| match number {
+        0 => reply,
+        _ => reply.once(may_answer.clone()),
+    });
+    let mut client = case.begin();
+    let mut worker = case.forges.worker(1);
+    for number in 2..=8 {
+        wait_until("the worker asks", || case.sent() == number);
+        // Six times without a new event of the run.
+        if number == 5 {
+            assert_eq!(worker.terminate(), Some(0));
+            worker = case.forges.worker(2);
+        } else {
+            case.forges.fleet.server.restart();
+        }
+    }
+    wait_until("the worker asks", || case.sent() == 9);
+    go.store(true, Ordering::SeqCst);
+    assert_eq!(client.0.wait().unwrap().code(), Some(0), "{}", case.forges.fleet.bench.read("client.log"));
+    assert_eq!(case.sent(), case.requests + 7);
+    drop(worker);
+}
+
 #[test]
 fn a_run_whose_processes_end_again_and_again_stops() {
     let (go, may_answer) = switch();

@@ -15,4 +15,4 @@ pub use messages::{Admission, Change, LimitName, Limits, LimitsChange, QuotaErro
 pub(crate) use names::limits_service_name;
 pub use object::TICK;
 pub(crate) use object::limits_service;
-pub use status::{LimitsStatus, RunRequests};
+pub use status::{LimitsStatus, RunRequests, UnreadableKey};

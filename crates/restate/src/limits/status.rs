@@ -44,6 +44,13 @@ pub struct LimitsStatus {
     pub requests: BTreeMap<String, RunRequests>,
 }
 
+/// A key whose state cannot be read, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnreadableKey {
+    pub key: String,
+    pub why: String,
+}
+
 /// Requests of one run with one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RunRequests {
@@ -85,26 +92,33 @@ impl LimitsStatus {
         }
     }
 
-    /// All keys that the engine knows, by name.
-    pub async fn read_all(program: &str, engine: &EngineAddress) -> Result<Vec<Self>, String> {
+    /// All keys that the engine knows, by name. Those whose state cannot be read do not hide the others.
+    pub async fn read_all(program: &str, engine: &EngineAddress) -> Result<(Vec<Self>, Vec<UnreadableKey>), String> {
         #[derive(Deserialize)]
         struct Row {
             service_key: String,
-            value_utf8: String,
+            /// `None` if it is not UTF-8.
+            value_utf8: Option<String>,
         }
         let service = limits_service_name(program);
-        let sql =
-            format!("SELECT service_key, value_utf8 FROM state WHERE service_name = '{service}' AND key = '{STATE}'");
-        let mut all = Vec::new();
+        let sql = format!(
+            "SELECT service_key, value_utf8 FROM state WHERE service_name = '{service}' AND key = '{STATE}' \
+             ORDER BY service_key"
+        );
+        let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
         let http = engine.http_client().map_err(|e| format!("cannot start a client of HTTP: {e}"))?;
         // Everyone who reaches the engine can create other objects; no client uses them.
         let rows = read_rows(&http, engine, &sql).await?.into_iter().filter(|row: &Row| is_key_name(&row.service_key));
         for Row { service_key, value_utf8 } in rows {
-            let state = serde_json::from_str(&value_utf8)
-                .map_err(|e| format!("the state of {service_key} is not one of this version: {e}"))?;
-            all.push(Self::of(service_key, &state));
+            let state = value_utf8.ok_or_else(|| "it is not text".to_owned());
+            match state.and_then(|json| serde_json::from_str(&json).map_err(|e| e.to_string())) {
+                Ok(state) => readable.push(Self::of(service_key, &state)),
+                Err(error) => {
+                    let why = format!("its state is not one of this version of {program}: {error}");
+                    unreadable.push(UnreadableKey { key: service_key, why });
+                }
+            }
         }
-        all.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(all)
+        Ok((readable, unreadable))
     }
 }

@@ -27,12 +27,12 @@ fn client(engine: EngineAddress) -> LimitsClient {
 
 fn worker(server: &RestateServer, listen: &str, advertise: Option<EngineAddress>) -> RunningWorker {
     let work: Work = Arc::new(|_| Box::pin(async { Err(NoAnswer::Failed("no jobs here".to_owned())) }));
-    RunningWorker::start_with(server, listen, advertise, Job { name: "job", has_object: false, work })
+    RunningWorker::start_with(server, listen, advertise, Job { name: "job", has_object: false, max_lost: None, work })
 }
 
 async fn status(server: &RestateServer) -> Option<LimitsStatus> {
     // The engine may be starting.
-    let all = LimitsStatus::read_all("test", &address(server)).await.ok()?;
+    let (all, _) = LimitsStatus::read_all("test", &address(server)).await.ok()?;
     all.into_iter().find(|status| status.key == KEY)
 }
 
@@ -223,6 +223,34 @@ fn a_quota_error_of_one_caller_stops_all_until_the_time_that_it_names_or_a_perso
             }
             assert!(matches!(admit(&other, &next, "run2", usd(0.0)).await, Admission::Granted { .. }));
         }
+    });
+}
+
+#[test]
+fn a_key_whose_state_cannot_be_read_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = RestateServer::start(folder.path());
+    let _worker = worker(&server, "127.0.0.1:0", None);
+    let engine = address(&server);
+    block_on("both keys are there", async {
+        let limits = Limits { max_cost_usd: Some(1.0), ..Limits::default() };
+        client(engine.clone()).init_limits(limits).await.unwrap();
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        for (key, state) in [("older-1", b"{\"a\"".as_slice()), ("other-1", &[0xff])] {
+            let body = serde_json::json!({"object_key": key, "new_state": {"state": state}});
+            let state = http.post(format!("{engine}/services/test.limits-1/state")).json(&body);
+            assert!(state.send().await.unwrap().status().is_success());
+        }
+        let mut names = [Vec::new(), Vec::new()];
+        while names[1].len() < 2 {
+            let (readable, unreadable) = LimitsStatus::read_all("test", &engine).await.unwrap();
+            assert!(unreadable.iter().all(|key| key.why.contains("not one of this version of test")), "{unreadable:?}");
+            names = [
+                readable.into_iter().map(|status| status.key).collect(),
+                unreadable.into_iter().map(|unreadable| unreadable.key).collect(),
+            ];
+        }
+        assert_eq!(names, [vec![KEY], vec!["older-1", "other-1"]]);
     });
 }
 
