@@ -130,25 +130,25 @@ impl Telemetry {
     /// they may go to two collectors, and one that does not answer must not cost what the other would take.
     pub fn end(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
+        let (traces, metrics) = (self.traces.clone(), self.metrics.clone());
+        // An error was noted when it happened. Their own limits are longer, so that the one here decides.
+        let work: [Box<dyn FnOnce() + Send>; 2] = [
+            Box::new(move || drop(traces.shutdown_with_timeout(patience * 2))),
+            Box::new(move || drop(metrics.map(|metrics| metrics.shutdown_with_timeout(patience * 2)))),
+        ];
         let (sender, ended) = channel();
-        let start = |work: Box<dyn FnOnce() + Send>| {
+        let started = work.map(|work| {
             let sender = sender.clone();
             let work = move || {
                 work();
                 let _ = sender.send(());
             };
-            std::thread::Builder::new().name("telemetry".to_owned()).spawn(work).is_ok()
-        };
-        // An error of either was noted when it happened.
-        let (traces, metrics) = (self.traces.clone(), self.metrics.clone());
-        let have_started = [
-            start(Box::new(move || drop(traces.shutdown_with_timeout(patience)))),
-            start(Box::new(move || drop(metrics.map(|metrics| metrics.shutdown_with_timeout(patience))))),
-        ];
-        let has_ended = |has_started: bool| {
-            has_started && ended.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_ok()
-        };
-        if !have_started.into_iter().all(has_ended) {
+            std::thread::Builder::new().name("telemetry".to_owned()).spawn(work)
+        });
+        let mut waits = started.into_iter().map(|started| {
+            started.is_ok() && ended.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_ok()
+        });
+        if !waits.all(|has_ended| has_ended) {
             self.loss.write(&format!("the collector did not answer within {} s at the end", patience.as_secs_f64()));
         }
     }
