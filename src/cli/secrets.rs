@@ -83,7 +83,9 @@ const MIN_COLLECTOR_KEY: usize = 20;
 /// The long values of headers (`name=value,name=value`), without a scheme such as `Bearer%20`.
 fn values_of_headers(headers: &str) -> impl Iterator<Item = &str> {
     let values = headers.split(',').filter_map(|header| Some(header.split_once('=')?.1.trim()));
-    values.filter_map(|value| value.rsplit("%20").next()?.rsplit(' ').next()).filter(|value| value.len() >= MIN_COLLECTOR_KEY)
+    values
+        .filter_map(|value| value.rsplit("%20").next()?.rsplit(' ').next())
+        .filter(|value| value.len() >= MIN_COLLECTOR_KEY)
 }
 
 /// The password in the address of a server, or a long name without one, which may be a token. Also in an address that is not

@@ -59,10 +59,10 @@ pub(super) fn record_end(span: &Span, ended: &Result<Exit, Failure>) {
     }
 }
 
-#[cfg(all(feature = "otel", feature = "restate"))]
-pub(super) use with_otel::traceparent;
 #[cfg(feature = "otel")]
 use with_otel::name_run_of;
+#[cfg(all(feature = "otel", feature = "restate"))]
+pub(super) use with_otel::traceparent;
 #[cfg(feature = "otel")]
 pub(super) use with_otel::{end, set_parent, start};
 
@@ -187,9 +187,9 @@ mod without_otel {
 
     pub(in crate::cli) fn set_parent(_: &Span, _: &str) {}
 }
-#[cfg(all(not(feature = "otel"), feature = "restate"))]
-pub(super) use without_otel::traceparent;
 #[cfg(not(feature = "otel"))]
 use without_otel::name_run_of;
+#[cfg(all(not(feature = "otel"), feature = "restate"))]
+pub(super) use without_otel::traceparent;
 #[cfg(not(feature = "otel"))]
 pub(super) use without_otel::{end, set_parent, start};

@@ -167,11 +167,9 @@ fn a_command_that_reads_a_run_names_it_in_all_its_spans() {
     bench.run(&[&RUN[..], &[model.url().as_str(), "--out", "specs"]].concat()).expect(5);
     let before = collector.spans().len();
     bench.run(&["resume", "specs", "--base-url", &model.url()]).expect(0);
-    for args in [
-        &["report", "specs/"][..],
-        &["audit", "specs", "--policy", "default"],
-        &["drift", "./specs", "--docs", "docs"],
-    ] {
+    for args in
+        [&["report", "specs/"][..], &["audit", "specs", "--policy", "default"], &["drift", "./specs", "--docs", "docs"]]
+    {
         bench.run(args).expect(0);
     }
     let mut watch = bench.command(&["watch", "specs"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -236,9 +234,8 @@ fn a_collector_that_does_not_take_it_gets_one_warning_and_changes_nothing_else()
     let nobody = "http://127.0.0.1:9".to_owned();
     let refusing = Collector::answering(Reply::status(500, KEY));
     // Takes the metrics.
-    let stalling = Collector::deciding(|seen| {
-        if seen.path == "/v1/traces" { Reply::nothing() } else { Reply::status(200, "") }
-    });
+    let stalling =
+        Collector::deciding(|seen| if seen.path == "/v1/traces" { Reply::nothing() } else { Reply::status(200, "") });
     let partial_success = Some(ExportTracePartialSuccess { rejected_spans: 3, error_message: KEY.to_owned() });
     let partial = ExportTraceServiceResponse { partial_success }.encode_to_vec();
     let rejecting = Collector::answering(Reply::status(200, String::from_utf8(partial).unwrap()));

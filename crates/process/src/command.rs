@@ -18,8 +18,8 @@ use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, debug, info, info_span};
 
-use super::unfinished_span::UnfinishedSpan;
 use super::Cancel;
+use super::unfinished_span::UnfinishedSpan;
 use super::watch::{Group, SHELL};
 
 /// Default time between SIGTERM and SIGKILL.

@@ -575,9 +575,9 @@ fn an_abandoned_call_says_so_in_its_spans() {
         Arc::new(Clock::default()),
     );
     runtime().block_on(async {
-        let (request, cancel) = (request(&dir), Cancel::new());
+        let (request, cancel, mut note) = (request(&dir), Cancel::new(), |_| {});
         tokio::select! {
-            called = caller.call(&request, &Used::default, &cancel, &mut |_| {}) => panic!("{called:?}"),
+            called = caller.call(&request, &Used::default, &cancel, &mut note) => panic!("{called:?}"),
             () = wait_until_async("the server has the request", || !server.posts().is_empty()) => {}
         }
     });
