@@ -1,7 +1,8 @@
 //! The exit statuses of the program.
 
 /// Exit status. The numbers are part of the command line's contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[repr(u8)]
 pub enum Exit {
     /// Approved, holds, or the threshold is met.

@@ -10,6 +10,7 @@ use super::format::{FindingsFiles, FindingsFormat};
 use super::page::PageArgs;
 use super::run_folder::name_of_run;
 use super::run_place::{Following, RunPlace};
+use super::telemetry::name_run_in;
 
 #[derive(Debug, ClapArgs)]
 // A group, so that the error for a missing rule names both flags.
@@ -59,6 +60,7 @@ impl AuditArgs {
     /// Replaces the address of a run by its working copy, which is kept up to date for `--follow` until the result is dropped.
     pub(super) fn find_log(&mut self) -> Result<Option<Following>, Failure> {
         let place = RunPlace::find(&self.log)?;
+        name_run_in(place.folder());
         if !place.is_shared() {
             return Ok(None);
         }

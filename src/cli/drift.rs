@@ -13,6 +13,7 @@ use super::page::read_artifact;
 use super::run_failure::{RESTORE, accepted_drift_failure, run_failure};
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
+use super::telemetry::name_run_in;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::journal::Sha;
@@ -50,6 +51,7 @@ pub(super) struct DriftArgs {
 
 pub(super) fn drift(args: &DriftArgs) -> Result<Exit, Failure> {
     let place = RunPlace::find_existing(&args.folder)?;
+    name_run_in(place.folder());
     if place.is_shared() && !args.accept.is_empty() {
         return Err(Failure::usage("--accept takes a run folder: a shared store keeps no accepted changes")
             .hint("begin a new run on the changed documents instead: tlaforge run DOCS --out ADDRESS"));

@@ -15,6 +15,7 @@ use super::page::write_page;
 use super::progress::Display;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
+use super::telemetry::name_run_in;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::eval::{Case, Evaluation, Specs};
 use crate::exit::Exit;
@@ -44,6 +45,7 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     args.page.check(None)?;
     let case = Case::load(case).map_err(|e| case_failure(&e))?;
     let specs = Specs::load(specs).map_err(|e| specs_failure(&e))?;
+    name_run_in(&specs.root);
     let settings = load_settings(args.tools.layer())?;
     let evaluator = Evaluator::new(&args, &settings)?;
     let cancel = cancel_on_signals();

@@ -19,6 +19,7 @@ use super::run_folder::name_of_run;
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
+use super::telemetry::name_run_in;
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::exit::Exit;
 use crate::files;
@@ -31,6 +32,8 @@ use crate::shell::shell_word;
 pub(super) async fn forge_again(args: &ResumeArgs, docs: &Path) -> Result<Exit, Failure> {
     let earlier_run = RunPlace::find_existing(&args.folder)?;
     let folder = earlier_run.folder();
+    // Until the new run begins, which then gives the command its name.
+    name_run_in(folder);
     // Its last revision may still change.
     if let Some(held) = RunLock::holder(folder) {
         return Err(Failure::usage(held.to_string()).hint("forge again once it has ended"));

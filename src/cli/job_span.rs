@@ -17,7 +17,7 @@ pub(super) async fn in_span(
     struct Context {
         traceparent: Option<String>,
     }
-    let span = info_span!(target: "telemetry", "job", kind, run_id = Empty, result = Empty);
+    let span = info_span!(target: "telemetry", "job", kind, result = Empty);
     // Anything else that is wrong with the request, the job itself reports.
     if let Ok(Context { traceparent: Some(traceparent) }) = serde_json::from_slice(request) {
         set_parent(&span, &traceparent);

@@ -12,6 +12,7 @@ use super::page::PageArgs;
 use super::progress::Display;
 use super::run_failure::accepted_drift_failure;
 use super::run_place::RunPlace;
+use super::telemetry::name_run_in;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
 use crate::pipeline::{RunView, changed_files, read_accepted_drift};
@@ -51,6 +52,7 @@ pub(super) enum ChartChoice {
 pub(super) async fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let place = RunPlace::find_existing(&args.folder)?;
     let folder = place.folder();
+    name_run_in(folder);
     args.page.check(None)?;
     let events = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);

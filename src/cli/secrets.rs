@@ -1,7 +1,9 @@
 //! Keys and tokens from the environment, and how they are kept out of files and of the terminal. Lower layers get keys
 //! from here and never read the environment.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+
+use percent_encoding::percent_decode_str;
 
 use super::environment::nonempty_variable;
 use super::failure::{Fails, Failure};
@@ -19,46 +21,79 @@ fn secrets_by_variable() -> Vec<(String, Secret)> {
     let keys = KEY_VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), nonempty_variable(name)?)));
     let texts =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let (collectors, stores): (Vec<_>, Vec<_>) =
-        texts.filter(|(name, _)| is_credential(name)).partition(|(name, _)| is_collector_credential(name));
+    let (collectors, others): (Vec<_>, Vec<_>) = texts.partition(|(name, value)| is_collector_credential(name, value));
+    let stores = others.into_iter().filter(|(name, _)| is_store_credential(name)).collect();
     let keys = keys.filter_map(|(name, value)| Some((Secret::new(&name, value.trim()).ok()?, name)));
-    let parts = |credentials: Vec<(String, String)>, split: fn(&str) -> Vec<&str>| {
+    let parts = |credentials: Vec<(String, String)>, split: fn(&str, &str) -> Vec<String>| {
         credentials.into_iter().flat_map(move |(name, value)| {
-            let parts = split(&value).into_iter().filter_map(|part| Secret::new(&name, part).ok());
+            let parts = split(&name, &value).into_iter().filter_map(|part| Secret::new(&name, &part).ok());
             parts.map(|secret| (secret, name.clone())).collect::<Vec<_>>()
         })
     };
-    let stores = parts(stores, |value| parts_of_credential(value).collect());
-    let collectors = parts(collectors, |value| values_of_headers(value).collect());
+    let stores = parts(stores, |_, value| parts_of_credential(value).map(str::to_owned).collect());
+    let collectors = parts(collectors, parts_of_collector_credential);
     keys.chain(stores).chain(collectors).map(|(secret, name)| (name, secret)).collect()
 }
 
 /// The environment of this process for a child that needs no model, no shared store and no collector.
 pub(super) fn environment_without_keys() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os()
-        .filter(|(name, _)| !KEY_VARIABLES.iter().any(|key| name == key) && !name.to_str().is_some_and(is_credential))
+    std::env::vars_os().filter(|(name, value)| {
+        !KEY_VARIABLES.iter().any(|key| name == key)
+            && !name.to_str().is_some_and(is_store_credential)
+            && !is_collector_variable(name, value)
+    })
 }
 
 /// The keys for collectors of telemetry, for a child that is this program.
 pub(super) fn collector_keys() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_collector_credential))
+    std::env::vars_os().filter(|(name, value)| is_collector_variable(name, value))
 }
 
-fn is_credential(name: &str) -> bool {
-    is_store_credential(name) || is_collector_credential(name)
+fn is_collector_variable(name: &OsStr, value: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| is_collector_credential(name, &value.to_string_lossy()))
 }
 
-/// Whether a variable holds headers for a collector of telemetry.
-fn is_collector_credential(name: &str) -> bool {
-    name.starts_with("OTEL_EXPORTER_OTLP_") && name.ends_with("HEADERS")
+/// Whether a variable holds headers for a collector of telemetry, or its address with a password.
+fn is_collector_credential(name: &str, value: &str) -> bool {
+    name.starts_with("OTEL_EXPORTER_OTLP_")
+        && (name.ends_with("HEADERS") || name.ends_with("ENDPOINT") && value.contains('@'))
 }
 
-/// The long values of headers (`name=value,name=value`), without a scheme such as `Bearer%20`: a short one may be a name, which
-/// documents may contain.
+/// The secret parts of such a variable: as they are written, and as they are sent, without their percent-encoding.
+fn parts_of_collector_credential(name: &str, value: &str) -> Vec<String> {
+    let written: Vec<&str> = if name.ends_with("HEADERS") {
+        values_of_headers(value).collect()
+    } else {
+        password_of_address(value).into_iter().collect()
+    };
+    let mut parts = Vec::new();
+    for part in written {
+        let sent = percent_decode_str(part).decode_utf8_lossy();
+        if sent != part {
+            parts.push(sent.into_owned());
+        }
+        parts.push(part.to_owned());
+    }
+    parts
+}
+
+/// A shorter text for a collector may be a name, which documents may contain.
+const MIN_COLLECTOR_KEY: usize = 20;
+
+/// The long values of headers (`name=value,name=value`), without a scheme such as `Bearer%20`.
 fn values_of_headers(headers: &str) -> impl Iterator<Item = &str> {
-    const LONG: usize = 20;
     let values = headers.split(',').filter_map(|header| Some(header.split_once('=')?.1.trim()));
-    values.filter_map(|value| value.rsplit("%20").next()?.rsplit(' ').next()).filter(|value| value.len() >= LONG)
+    values
+        .filter_map(|value| value.rsplit("%20").next()?.rsplit(' ').next())
+        .filter(|value| value.len() >= MIN_COLLECTOR_KEY)
+}
+
+/// The password in the address of a server, or a long name without one, which may be a token. Also in an address that is not
+/// valid.
+fn password_of_address(address: &str) -> Option<&str> {
+    let address = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let (user, _) = address.split(['/', '?', '#']).next()?.rsplit_once('@')?;
+    user.split_once(':').map(|(_, password)| password).or_else(|| (user.len() >= MIN_COLLECTOR_KEY).then_some(user))
 }
 
 /// Whether a variable holds a credential of a shared store, under any of the names that its client reads.
@@ -138,8 +173,25 @@ mod tests {
         let headers = "authorization=Bearer%20abcdefghijklmnopqrst==, x-scope-orgid=team,x-key=0123456789abcdefghijk";
         let values: Vec<&str> = values_of_headers(headers).collect();
         assert_eq!(values, ["abcdefghijklmnopqrst==", "0123456789abcdefghijk"]);
-        assert!(is_credential("OTEL_EXPORTER_OTLP_HEADERS") && is_credential("OTEL_EXPORTER_OTLP_TRACES_HEADERS"));
-        assert!(!is_credential("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let headers = "authorization=Bearer%20abcdefghijklm%2Bopqrst%3D,x-key=short";
+        assert_eq!(
+            parts_of_collector_credential("OTEL_EXPORTER_OTLP_HEADERS", headers),
+            ["abcdefghijklm+opqrst=", "abcdefghijklm%2Bopqrst%3D"]
+        );
+        let address = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+        for (value, password) in [
+            ("https://me:pass%2Fword@host:4318/v1/traces", &["pass/word", "pass%2Fword"][..]),
+            ("https://telemetry@host", &[]),
+            ("https://0123456789abcdefghijk@host", &["0123456789abcdefghijk"]),
+            ("me:secret@host/v1", &["secret"]),
+            ("https://me:a@b@host", &["a@b"]),
+            ("https://host:4318/v1/traces@x", &[]),
+        ] {
+            assert!(is_collector_credential(address, value), "{value}");
+            assert_eq!(parts_of_collector_credential(address, value), password, "{value}");
+        }
+        assert!(is_collector_credential("OTEL_EXPORTER_OTLP_HEADERS", "x=y"));
+        assert!(!is_collector_credential("OTEL_EXPORTER_OTLP_ENDPOINT", "https://host:4318"));
         let parts = |value: &'static str| parts_of_credential(value).collect::<Vec<_>>();
         assert_eq!(parts(" abcdefgh\n"), ["abcdefgh"]);
         let account = r#"{"type": "service_account",

@@ -1,6 +1,7 @@
 //! Telemetry by OpenTelemetry: whether and where it is sent, as the environment says, and the span of the command. In a build
 //! without the feature `otel`, nothing is sent.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tracing::field::Empty;
@@ -11,6 +12,7 @@ use tracing_subscriber::registry::Registry;
 use super::environment::nonempty_variable;
 use super::failure::Failure;
 use crate::exit::Exit;
+use crate::pipeline::Run;
 
 pub(super) type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
@@ -29,26 +31,36 @@ pub(super) fn command_span(command: &'static str) -> Span {
     if nonempty_variable("OTEL_EXPORTER_OTLP_ENDPOINT").is_some() {
         tracing::info!("no telemetry is sent: build tlaforge with the feature `otel`");
     }
-    let span = info_span!(target: "telemetry", "command", command, run_id = Empty, status = Empty, error = Empty);
+    let span = info_span!(target: "telemetry", "command", command, status = Empty, error = Empty);
     if let Some(traceparent) = nonempty_variable(TRACEPARENT) {
         set_parent(&span, &traceparent);
     }
     span
 }
 
-/// Says that a command works on one run alone. Called in the span of the command, or of the part of it that does.
+/// Says that a command works on one run. Called in the span of the command, or of the part of it that does.
 pub(super) fn name_run(id: &str) {
-    Span::current().record("run_id", id);
+    name_run_of(&Span::current(), id);
+}
+
+/// The same for the run in a folder, if it has one.
+pub(super) fn name_run_in(folder: &Path) {
+    if Run::exists(folder) {
+        name_run(&Run::id_in(folder));
+    }
 }
 
 pub(super) fn record_end(span: &Span, ended: &Result<Exit, Failure>) {
     let exit = ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
     span.record("status", exit.code());
-    if ended.is_err() {
-        span.record("error", format!("{exit:?}").to_lowercase());
+    // By the semantic conventions of command lines, every other status is an error, also that of a negative verdict.
+    if exit != Exit::Ok {
+        span.record("error", <&str>::from(exit));
     }
 }
 
+#[cfg(feature = "otel")]
+use with_otel::name_run_of;
 #[cfg(all(feature = "otel", feature = "restate"))]
 pub(super) use with_otel::traceparent;
 #[cfg(feature = "otel")]
@@ -77,16 +89,16 @@ mod with_otel {
 
     /// Starts it if the environment names a collector. What is wrong there is no error of the command: the variables are for all
     /// programs.
-    pub(in crate::cli) fn start() -> Option<BoxedLayer> {
+    pub(in crate::cli) fn start() -> Vec<BoxedLayer> {
         let is_disabled = nonempty_variable("OTEL_SDK_DISABLED").is_some_and(|v| v.eq_ignore_ascii_case("true"));
         if is_disabled {
-            return None;
+            return Vec::new();
         }
         let (traces, metrics) = match (find_address("TRACES"), find_address("METRICS")) {
             (Ok(traces), Ok(metrics)) => (traces, metrics),
             (Err(what), _) | (_, Err(what)) => {
                 warn(&format!("no telemetry is sent: {what}"));
-                return None;
+                return Vec::new();
             }
         };
         let destination = Destination {
@@ -97,13 +109,13 @@ mod with_otel {
                 .unwrap_or(TIMEOUT),
         };
         if destination.traces.is_none() && destination.metrics.is_none() {
-            return None;
+            return Vec::new();
         }
         match Telemetry::start(&destination, env!("CARGO_PKG_VERSION"), warn) {
-            Ok(telemetry) => Some(TELEMETRY.get_or_init(|| telemetry).layer()),
+            Ok(telemetry) => TELEMETRY.get_or_init(|| telemetry).layers().into(),
             Err(error) => {
                 warn(&format!("no telemetry is sent: {error}"));
-                None
+                Vec::new()
             }
         }
     }
@@ -137,6 +149,13 @@ mod with_otel {
         TELEMETRY.get().and_then(|_| tlaforge_telemetry::traceparent())
     }
 
+    /// Says that a span, and those that begin in it from now on, belong to a run.
+    pub(in crate::cli) fn name_run_of(span: &Span, id: &str) {
+        if let Some(telemetry) = TELEMETRY.get() {
+            telemetry.name_run(span, id);
+        }
+    }
+
     /// Makes a new span a child of one in another process.
     pub(in crate::cli) fn set_parent(span: &Span, traceparent: &str) {
         if TELEMETRY.get().is_some() {
@@ -153,8 +172,8 @@ mod without_otel {
 
     use super::BoxedLayer;
 
-    pub(in crate::cli) fn start() -> Option<BoxedLayer> {
-        None
+    pub(in crate::cli) fn start() -> Vec<BoxedLayer> {
+        Vec::new()
     }
 
     pub(in crate::cli) fn end(_: Duration) {}
@@ -164,8 +183,12 @@ mod without_otel {
         None
     }
 
+    pub(in crate::cli) fn name_run_of(_: &Span, _: &str) {}
+
     pub(in crate::cli) fn set_parent(_: &Span, _: &str) {}
 }
+#[cfg(not(feature = "otel"))]
+use without_otel::name_run_of;
 #[cfg(all(not(feature = "otel"), feature = "restate"))]
 pub(super) use without_otel::traceparent;
 #[cfg(not(feature = "otel"))]

@@ -10,6 +10,7 @@ use super::live::{LiveServer, WatchedRun};
 use super::run_folder::stop_holder;
 use super::run_place::RunPlace;
 use super::signals::cancel_on_signals;
+use super::telemetry::name_run_in;
 use super::terminal::print_result;
 use crate::exit::Exit;
 
@@ -33,6 +34,7 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
     }
     let place = RunPlace::find_existing(&args.folder)?;
     let folder = place.folder().to_owned();
+    name_run_in(&folder);
     let _following = place.follow();
     let run = WatchedRun { folder: folder.clone(), check: None, stop: Box::new(move || stop_holder(&folder)) };
     let server = LiveServer::start(run, args.port)?;

@@ -1,11 +1,14 @@
 //! Traces and metrics for a collector of OpenTelemetry, as the program sends them.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
+use opentelemetry_proto::tonic::collector::trace::v1::{ExportTracePartialSuccess, ExportTraceServiceResponse};
+use prost::Message as _;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::checking::{COUNTER, put};
+use crate::support::checking::{COUNTER, ENDLESS, put};
 use crate::support::collector::{Collector, Sent, ancestors};
 use crate::support::counter::{DOC, answers};
 use crate::support::model_server::{ModelServer, Reply};
@@ -111,7 +114,7 @@ fn a_run_sends_its_calls_and_tools_with_its_id_and_no_text() {
     }
     let check = collector.named("tool check");
     assert_eq!(check[0].attributes["tlaforge.tool.result"], "holds");
-    assert_eq!(check[0].attributes["tlaforge.tool.checker"], "Embedded");
+    assert_eq!(check[0].attributes["tlaforge.tool.checker"], "embedded");
     assert!(check[0].attributes["tlaforge.tool.states.distinct"].parse::<u32>().unwrap() > 0);
     let processes = collector.named("process tlaforge");
     assert!(processes.iter().any(|span| span.attributes["process.exit.code"] == "0"), "{processes:?}");
@@ -147,6 +150,42 @@ fn a_run_sends_its_calls_and_tools_with_its_id_and_no_text() {
     let labels = points.iter().flat_map(|point| point.attributes.keys().cloned());
     for name in keys.chain(labels).chain(points.iter().map(|point| point.metric.clone())) {
         assert!(page.contains(&format!("`{name}`")), "docs/src/telemetry.md lacks {name}");
+    }
+}
+
+#[test]
+fn a_command_that_reads_a_run_names_it_in_all_its_spans() {
+    let (mut bench, collector) = (forging(), Collector::start());
+    bench.set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url());
+    let mut is_first = true;
+    let model = ModelServer::start(move |seen| {
+        if std::mem::take(&mut is_first) {
+            return Reply::error(400, "invalid_request_error", "not today");
+        }
+        answers(seen)
+    });
+    bench.run(&[&RUN[..], &[model.url().as_str(), "--out", "specs"]].concat()).expect(5);
+    let before = collector.spans().len();
+    bench.run(&["resume", "specs", "--base-url", &model.url()]).expect(0);
+    for args in
+        [&["report", "specs/"][..], &["audit", "specs", "--policy", "default"], &["drift", "./specs", "--docs", "docs"]]
+    {
+        bench.run(args).expect(0);
+    }
+    let mut watch = bench.command(&["watch", "specs"]).stdout(Stdio::piped()).spawn().unwrap();
+    BufReader::new(watch.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+    kill_process(Pid::from_child(&watch), Signal::TERM).unwrap();
+    watch.wait().unwrap();
+
+    let id = bench.path("specs").canonicalize().unwrap().display().to_string();
+    let spans = &collector.spans()[before..];
+    for name in ["resume", "report", "audit", "drift", "watch"] {
+        let is_it = |span: &&Sent| ancestors(spans, span).last().unwrap().name == format!("tlaforge {name}");
+        let of_command: Vec<&Sent> = spans.iter().filter(is_it).collect();
+        assert!(!of_command.is_empty(), "{name}");
+        for span in of_command {
+            assert_eq!(span.attributes.get("tlaforge.run.id"), Some(&id), "{name}: {span:?}");
+        }
     }
 }
 
@@ -193,13 +232,20 @@ fn a_span_of_another_process_is_the_parent_of_the_command() {
 fn a_collector_that_does_not_take_it_gets_one_warning_and_changes_nothing_else() {
     let silent = checked(&[]).expect(0);
     let nobody = "http://127.0.0.1:9".to_owned();
-    let (refusing, stalling) = (Collector::answering(Reply::status(500, KEY)), Collector::answering(Reply::nothing()));
+    let refusing = Collector::answering(Reply::status(500, KEY));
+    // Takes the metrics.
+    let stalling =
+        Collector::deciding(|seen| if seen.path == "/v1/traces" { Reply::nothing() } else { Reply::status(200, "") });
+    let partial_success = Some(ExportTracePartialSuccess { rejected_spans: 3, error_message: KEY.to_owned() });
+    let partial = ExportTraceServiceResponse { partial_success }.encode_to_vec();
+    let rejecting = Collector::answering(Reply::status(200, String::from_utf8(partial).unwrap()));
     let redirect = Reply::status(307, "").header("location", &nobody);
     let redirecting = Collector::answering(redirect);
     for (url, why) in [
         (nobody, "network error"),
         (refusing.url(), "500"),
         (redirecting.url(), "307"),
+        (rejecting.url(), "the collector rejected a part of it (3)"),
         (stalling.url(), "did not answer within 2 s"),
     ] {
         let done = checked(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url)]).expect(0);
@@ -209,9 +255,12 @@ fn a_collector_that_does_not_take_it_gets_one_warning_and_changes_nothing_else()
         assert!(warning.starts_with("warning: telemetry is lost: ") && warning.contains(why), "{warning}");
         assert!(!warning.contains("planted"), "{warning}");
     }
-    for seen in [refusing, redirecting, stalling] {
+    assert!(stalling.points().iter().any(|point| point.metric == "tlaforge.tool.duration"));
+    for seen in [refusing, redirecting, rejecting] {
         assert!(!seen.requests().is_empty());
     }
+    let done = checked(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &stalling.url()), ("OTEL_BSP_MAX_QUEUE_SIZE", "1")]).expect(0);
+    done.says(&["warning: telemetry is lost: the collector is too slow, and the queue of spans is full"]);
 }
 
 #[test]
@@ -239,6 +288,24 @@ fn an_error_and_a_signal_also_send_what_is_there() {
         (command.attributes["process.exit.code"].as_str(), command.attributes["error.type"].as_str()),
         ("2", "usage")
     );
+    put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT NoReset\n");
+    bench.run(&CHECK).expect(1);
+    let violated = &collector.named("tlaforge")[1];
+    assert_eq!(violated.attributes["error.type"], "negative");
+
+    put(&bench, ENDLESS, "SPECIFICATION Spec\n");
+    let mut command = bench.command(&[&CHECK[..], &["-v"]].concat());
+    let mut check = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(check.stderr.take().unwrap()).lines().map(Result::unwrap);
+    log.find(|line| line.contains("call=\"check\"") && line.contains("process started")).expect("a checker");
+    kill_process(Pid::from_child(&check), Signal::INT).unwrap();
+    log.for_each(drop);
+    assert_eq!(check.wait().unwrap().code(), Some(130));
+    for name in ["tool check", "process tlaforge"] {
+        let last = collector.named(name).pop().unwrap();
+        assert_eq!(last.attributes.get("error.type").map(String::as_str), Some("cancelled"), "{last:?}");
+    }
+    assert_eq!(collector.named("tlaforge")[2].attributes["error.type"], "interrupted");
 
     for (number, signal) in [Signal::INT, Signal::TERM].into_iter().enumerate() {
         let model = ModelServer::start(|_| Reply::nothing());
@@ -260,7 +327,14 @@ fn an_error_and_a_signal_also_send_what_is_there() {
 #[test]
 fn the_key_of_the_collector_is_no_argument() {
     let bench = Bench::without_tools();
-    let headers = format!("authorization=Bearer%20{COLLECTOR_KEY}");
-    let done = bench.run_with(&["formula", COLLECTOR_KEY], &[("OTEL_EXPORTER_OTLP_HEADERS", &headers)]).expect(2);
-    done.says(&["the command line contains the value of OTEL_EXPORTER_OTLP_HEADERS"]);
+    let encoded = "collector%2Bkey%3D0123456789";
+    for (name, value, key) in [
+        ("OTEL_EXPORTER_OTLP_HEADERS", format!("authorization=Bearer%20{COLLECTOR_KEY}"), COLLECTOR_KEY),
+        ("OTEL_EXPORTER_OTLP_HEADERS", format!("x-key={encoded}"), encoded),
+        ("OTEL_EXPORTER_OTLP_HEADERS", format!("x-key={encoded}"), "collector+key=0123456789"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", format!("http://me:{encoded}@127.0.0.1:9"), "collector+key=0123456789"),
+    ] {
+        let done = bench.run_with(&["formula", key], &[(name, &value)]).expect(2);
+        done.says(&[&format!("the command line contains the value of {name}")]);
+    }
 }

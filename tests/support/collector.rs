@@ -49,7 +49,11 @@ impl Collector {
     }
 
     pub fn answering(reply: Reply) -> Self {
-        Self(ModelServer::replies(vec![reply]))
+        Self::deciding(move |_| reply.clone())
+    }
+
+    pub fn deciding(answer: impl FnMut(&Seen) -> Reply + Send + 'static) -> Self {
+        Self(ModelServer::start(answer))
     }
 
     pub fn url(&self) -> String {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tracing::field::Empty;
 use tracing::{Instrument as _, debug, info, info_span, trace};
 
 use super::budget::{BYTES_PER_TOKEN, Budget, EXPECTED_OUTPUT, Estimate, ExpectedUse, Used};
@@ -17,10 +18,10 @@ use super::call_state::{CallState, LeftOut};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
 use super::provider::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing};
-use super::request_span::RequestSpan;
+use super::request_span::{RequestSpan, kind_of_error};
 use super::shared_limits::{Admission, RequestUse, SharedCall, SharedLimits};
 use super::usage::Usage;
-use tlaforge_process::Cancel;
+use tlaforge_process::{Cancel, UnfinishedSpan};
 
 /// The clock of a run: waiting and remaining time, behind a trait so that tests need not wait.
 pub trait CallTimer: Send + Sync {
@@ -337,8 +338,14 @@ impl Caller {
         note: &mut (dyn FnMut(CallEvent) + Send),
     ) -> Result<Answer, LlmError> {
         let RequestKey { node, purpose, sample, .. } = &request.key;
-        let span = info_span!("model_call", provider = self.name(), node, purpose, sample);
-        self.call_until_answered(permit, request, cancel, note).instrument(span).await
+        let span = info_span!("model_call", provider = self.name(), node, purpose, sample, error = Empty);
+        let unfinished = UnfinishedSpan::new(span.clone());
+        let ended = self.call_until_answered(permit, request, cancel, note).instrument(span).await;
+        let span = unfinished.finish();
+        if let Err(error) = &ended {
+            span.record("error", kind_of_error(error));
+        }
+        ended
     }
 
     async fn call_until_answered(

@@ -19,6 +19,7 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, debug, info, info_span};
 
 use super::Cancel;
+use super::unfinished_span::UnfinishedSpan;
 use super::watch::{Group, SHELL};
 
 /// Default time between SIGTERM and SIGKILL.
@@ -209,7 +210,9 @@ impl Command {
             status = Empty,
             error = Empty
         );
-        let ended = self.run_to_end(cancel, on_line).instrument(span.clone()).await;
+        let unfinished = UnfinishedSpan::new(span.clone());
+        let ended = self.run_to_end(cancel, on_line).instrument(span).await;
+        let span = unfinished.finish();
         match &ended {
             Ok(Ended { status: Status::Exited(status), .. }) => span.record("status", status),
             Ok(Ended { status: Status::Signalled(_), .. }) => span.record("error", "signal"),

@@ -7,6 +7,7 @@ mod command;
 mod detached;
 mod lifeline;
 mod terminal_child;
+mod unfinished_span;
 mod watch;
 
 pub use cancel::Cancel;
@@ -14,4 +15,5 @@ pub use command::{Command, Ended, ProcessError, Status};
 pub use detached::start_detached;
 pub use lifeline::run_while_parent_lives;
 pub use terminal_child::run_in_terminal;
+pub use unfinished_span::UnfinishedSpan;
 pub use watch::{Scratch, remove_folder};

@@ -1,4 +1,4 @@
-//! The exporters of OTLP, with a note for the first batch that is lost.
+//! The exporters of OTLP, with a note for the first loss.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,9 @@ use opentelemetry_sdk::metrics::Temporality;
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::trace::SpanData;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, Layer};
+use tracing_subscriber::registry::Registry;
 
 /// Notes once that something is lost.
 #[derive(Debug, Clone)]
@@ -37,6 +40,39 @@ impl LossNote {
             other => self.write(&other.to_string()),
         })
     }
+}
+
+/// What the crates of OpenTelemetry say only in their own log.
+impl Layer<Registry> for LossNote {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, Registry>) {
+        match event.metadata().name() {
+            "HttpTraceClient.PartialSuccess" | "HttpMetricsClient.PartialSuccess" => {
+                let mut rejected = Rejected(0);
+                event.record(&mut rejected);
+                // Without a number, the collector only warns. Its text is not shown: it may quote what it got.
+                if rejected.0 > 0 {
+                    self.write(&format!("the collector rejected a part of it ({})", rejected.0));
+                }
+            }
+            "BatchSpanProcessor.SpanDroppingStarted" => {
+                self.write("the collector is too slow, and the queue of spans is full");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How many spans or values of metrics were rejected.
+struct Rejected(i64);
+
+impl Visit for Rejected {
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        if ["rejected_spans", "rejected_data_points"].contains(&field.name()) {
+            self.0 = value;
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What happens to each span: it gets the id of its run, is counted, and is sent as `spans` says.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use opentelemetry::trace::{SpanId, TraceContextExt as _};
@@ -18,13 +18,21 @@ pub(crate) struct Processor {
     /// Where spans are sent, if they are.
     pub batches: Option<BatchSpanProcessor>,
     pub metrics: Option<Metrics>,
-    /// The runs of the spans that have not ended.
-    pub runs: Mutex<HashMap<SpanId, Value>>,
+    pub runs: Runs,
 }
 
-impl Processor {
-    fn runs(&self) -> MutexGuard<'_, HashMap<SpanId, Value>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+/// The runs of the spans that have not ended.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Runs(Arc<Mutex<HashMap<SpanId, Value>>>);
+
+impl Runs {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SpanId, Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Names the run of a span that has started.
+    pub(crate) fn set(&self, span: SpanId, run: Value) {
+        self.lock().insert(span, run);
     }
 }
 
@@ -32,7 +40,7 @@ impl SpanProcessor for Processor {
     /// A span starts when its first child does at the latest, so a parent is known before its children.
     fn on_start(&self, span: &mut Span, parent: &Context) {
         let Some(data) = span.exported_data() else { return };
-        let mut runs = self.runs();
+        let mut runs = self.runs.lock();
         let inherited = || runs.get(&parent.span().span_context().span_id()).cloned();
         if let Some(run) = find(&data.attributes, RUN_FIELD).cloned().or_else(inherited) {
             runs.insert(data.span_context.span_id(), run);
@@ -43,9 +51,7 @@ impl SpanProcessor for Processor {
     }
 
     fn on_end(&self, span: SpanData) {
-        let known = self.runs().remove(&span.span_context.span_id());
-        // A command learns late what its run is.
-        let run = find(&span.attributes, RUN_FIELD).cloned().or(known);
+        let run = self.runs.lock().remove(&span.span_context.span_id());
         let name = span.name.clone();
         let span = translate(span, run);
         if let Some(metrics) = &self.metrics {

@@ -5,7 +5,7 @@ use opentelemetry::trace::{SpanKind, Status};
 use opentelemetry::{Key, KeyValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 
-/// The field that names a run. All spans inside of a span with this field get its attribute.
+/// The field that names a run. The span with this field, and all spans inside of it, get the attribute.
 pub(crate) const RUN_FIELD: &str = "run_id";
 pub(crate) const RUN_ID: &str = "tlaforge.run.id";
 /// The span of a job, in `tracing`.
@@ -33,7 +33,6 @@ struct Definition {
 }
 
 const ERROR: (&str, &str, Type) = ("error", "error.type", Text);
-const RUN: (&str, &str, Type) = (RUN_FIELD, RUN_ID, Text);
 
 /// By the semantic conventions of OpenTelemetry 1.40, of generative AI and of command lines, if they have an attribute.
 const SPANS: [Definition; 9] = [
@@ -42,14 +41,14 @@ const SPANS: [Definition; 9] = [
         word: "tlaforge",
         subject: Some("command"),
         kind: SpanKind::Internal,
-        fields: &[RUN, ("command", "tlaforge.command", Text), ("status", "process.exit.code", Integer), ERROR],
+        fields: &[("command", "tlaforge.command", Text), ("status", "process.exit.code", Integer), ERROR],
     },
     Definition {
         name: "run",
         word: "run",
         subject: None,
         kind: SpanKind::Internal,
-        fields: &[RUN, ("outcome", "tlaforge.run.outcome", Text), ERROR],
+        fields: &[("outcome", "tlaforge.run.outcome", Text), ERROR],
     },
     Definition {
         name: "attempt",
@@ -79,6 +78,7 @@ const SPANS: [Definition; 9] = [
             ("node", "tlaforge.node", Text),
             ("purpose", "tlaforge.purpose", Text),
             ("sample", "tlaforge.sample", Integer),
+            ERROR,
         ],
     },
     Definition {
@@ -129,7 +129,7 @@ const SPANS: [Definition; 9] = [
         word: "job",
         subject: Some("kind"),
         kind: SpanKind::Consumer,
-        fields: &[RUN, ("kind", "tlaforge.job.kind", Text), ("result", "tlaforge.job.result", Text)],
+        fields: &[("kind", "tlaforge.job.kind", Text), ("result", "tlaforge.job.result", Text)],
     },
 ];
 
@@ -144,8 +144,7 @@ pub(crate) fn translate(span: SpanData, run: Option<Value>) -> SpanData {
     let (mut attributes, mut name) = (Vec::new(), span.name.clone());
     let mut kind = SpanKind::Internal;
     if let Some(definition) = definition {
-        let fields = definition.fields.iter().filter(|(field, ..)| *field != RUN_FIELD);
-        attributes.extend(fields.filter_map(|(field, key, of_type)| {
+        attributes.extend(definition.fields.iter().filter_map(|(field, key, of_type)| {
             Some(KeyValue::new(Key::from_static_str(key), convert(find(&span.attributes, field)?, *of_type)?))
         }));
         let subject = definition.subject.and_then(|subject| find(&span.attributes, subject));

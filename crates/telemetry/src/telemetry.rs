@@ -1,14 +1,13 @@
 //! Starts and ends what sends spans and metrics, and carries the trace context over processes.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry::propagation::TextMapPropagator as _;
-use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
 use opentelemetry_otlp::{
     MetricExporter, Protocol, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
 };
@@ -27,12 +26,14 @@ use tracing_subscriber::registry::Registry;
 
 use crate::exporters::{self, LossNote};
 use crate::metrics::Metrics;
-use crate::processor::Processor;
+use crate::processor::{Processor, Runs};
 
 /// The target of spans that are only for collectors, and not shown by diagnostics.
 const TARGET: &str = "telemetry";
 /// The first part of the targets of the program's own spans.
 const PROGRAM: &str = "tlaforge";
+/// The first part of the targets of the log of the crates of OpenTelemetry.
+const LIBRARY: &str = "opentelemetry";
 
 /// Where to send what. The rest of the configuration is in the environment, which the crates of OpenTelemetry read.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +61,7 @@ pub struct Telemetry {
     traces: SdkTracerProvider,
     metrics: Option<SdkMeterProvider>,
     loss: LossNote,
+    runs: Runs,
 }
 
 impl Telemetry {
@@ -87,10 +89,11 @@ impl Telemetry {
             Ok::<_, TelemetryError>(provider.build())
         });
         let (batches, metrics) = (batches.transpose()?, provider.transpose()?);
+        let runs = Runs::default();
         let processor = Processor {
             batches,
             metrics: metrics.as_ref().map(|provider| Metrics::new(&provider.meter(PROGRAM))),
-            runs: Mutex::default(),
+            runs: runs.clone(),
         };
         let traces = SdkTracerProvider::builder()
             .with_resource(resource)
@@ -98,11 +101,11 @@ impl Telemetry {
             .with_sampler(Sampler::AlwaysOn)
             .with_span_processor(processor)
             .build();
-        Ok(Self { traces, metrics, loss })
+        Ok(Self { traces, metrics, loss, runs })
     }
 
-    /// The layer for the subscriber of the process.
-    pub fn layer(&self) -> Box<dyn Layer<Registry> + Send + Sync> {
+    /// The layers for the subscriber of the process: for spans, and for what is lost.
+    pub fn layers(&self) -> [Box<dyn Layer<Registry> + Send + Sync>; 2] {
         let layer = tracing_opentelemetry::layer()
             .with_tracer(self.traces.tracer(PROGRAM))
             .with_location(false)
@@ -110,22 +113,42 @@ impl Telemetry {
             .with_tracked_inactivity(false)
             // Then a span starts with its first child or its end, and knows the fields that were recorded before.
             .with_context_activation(false);
-        Box::new(layer.with_filter(own_spans()))
+        [Box::new(layer.with_filter(own_spans())), Box::new(self.loss.clone().with_filter(library_warnings()))]
     }
 
-    /// Sends what was not sent yet. Takes at most this long, whatever the collector does.
+    /// Says that a span, and all spans that begin in it from now on, belong to a run.
+    pub fn name_run(&self, span: &tracing::Span, run: &str) {
+        // This starts the span, which then has an id.
+        let context = span.context();
+        let context = context.span().span_context().clone();
+        if context.is_valid() {
+            self.runs.set(context.span_id(), run.to_owned().into());
+        }
+    }
+
+    /// Sends what was not sent yet. Takes at most this long, whatever the collector does. Traces and metrics have a thread each:
+    /// they may go to two collectors, and one that does not answer must not cost what the other would take.
     pub fn end(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
         let (traces, metrics) = (self.traces.clone(), self.metrics.clone());
+        // An error was noted when it happened. Their own limits are longer, so that the one here decides.
+        let work: [Box<dyn FnOnce() + Send>; 2] = [
+            Box::new(move || drop(traces.shutdown_with_timeout(patience * 2))),
+            Box::new(move || drop(metrics.map(|metrics| metrics.shutdown_with_timeout(patience * 2)))),
+        ];
         let (sender, ended) = channel();
-        let work = move || {
-            // An error was noted when it happened.
-            let _ = traces.shutdown_with_timeout(patience);
-            let _ = metrics.map(|metrics| metrics.shutdown_with_timeout(patience));
-            let _ = sender.send(());
-        };
-        if std::thread::Builder::new().name("telemetry".to_owned()).spawn(work).is_err()
-            || ended.recv_timeout(patience).is_err()
-        {
+        let started = work.map(|work| {
+            let sender = sender.clone();
+            let work = move || {
+                work();
+                let _ = sender.send(());
+            };
+            std::thread::Builder::new().name("telemetry".to_owned()).spawn(work)
+        });
+        let mut waits = started.into_iter().map(|started| {
+            started.is_ok() && ended.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_ok()
+        });
+        if !waits.all(|has_ended| has_ended) {
             self.loss.write(&format!("the collector did not answer within {} s at the end", patience.as_secs_f64()));
         }
     }
@@ -139,6 +162,14 @@ fn own_spans() -> impl Filter<Registry> {
             && (metadata.target() == TARGET || metadata.target().starts_with(PROGRAM))
     };
     filter_fn(is_own).and(LevelFilter::INFO)
+}
+
+/// What the crates of OpenTelemetry warn about.
+fn library_warnings() -> impl Filter<Registry> {
+    let is_warning = |metadata: &tracing::Metadata<'_>| {
+        metadata.is_event() && *metadata.level() <= Level::WARN && metadata.target().starts_with(LIBRARY)
+    };
+    filter_fn(is_warning).and(LevelFilter::WARN)
 }
 
 fn resource(version: &'static str) -> Resource {

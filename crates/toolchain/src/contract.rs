@@ -167,6 +167,7 @@ pub struct ToolchainInfo {
 
 /// Why there is no verdict.
 #[derive(Debug, thiserror::Error, strum::IntoStaticStr, Serialize, Deserialize)]
+#[strum(serialize_all = "snake_case")]
 pub enum ToolError {
     /// A tool is not installed.
     #[error("{tool} was not found: {advice}")]

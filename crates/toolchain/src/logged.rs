@@ -5,6 +5,7 @@ use std::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument as _, info, info_span, trace};
 
+use tlaforge_process::UnfinishedSpan;
 use tlaforge_tla::{CheckOutcome, Checker, Verdict};
 
 use super::{
@@ -28,11 +29,10 @@ impl<T: Toolchain> LoggedToolchain<T> {
         work: BoxFuture<'a, Result<R, ToolError>>,
         result: impl Fn(&R) -> L + Send + 'a,
     ) -> BoxFuture<'a, Result<R, ToolError>> {
-        let checker = self.inner.checker();
         // The fields without a value here are for telemetry, which gets no events.
         let span = info_span!(
             "tool",
-            ?checker,
+            checker = self.inner.checker().id(),
             call,
             module,
             result = Empty,
@@ -40,12 +40,12 @@ impl<T: Toolchain> LoggedToolchain<T> {
             distinct = Empty,
             error = Empty
         );
-        let own = span.clone();
+        let unfinished = UnfinishedSpan::new(span.clone());
         let logged = async move {
             let began = Instant::now();
             info!("tool call started");
             let done = work.await;
-            let took = began.elapsed();
+            let (took, own) = (began.elapsed(), unfinished.finish());
             match &done {
                 Ok(done) => {
                     let LoggedResult { result, generated, distinct } = result(done).into();

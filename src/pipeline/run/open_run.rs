@@ -166,7 +166,13 @@ impl Run {
 
     /// The name of the run in telemetry: its address in a shared store, which is the same on all machines, or its folder.
     pub fn id(&self) -> String {
-        address_of_working_copy(&self.root).unwrap_or_else(|| self.root.display().to_string())
+        Self::id_in(&self.root)
+    }
+
+    /// The name of the run in a folder that exists, however the folder is written.
+    pub fn id_in(root: &Path) -> String {
+        let folder = || root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        address_of_working_copy(root).unwrap_or_else(|| folder().display().to_string())
     }
 
     /// The only folder that a model may read.

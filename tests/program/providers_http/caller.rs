@@ -3,6 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tlaforge::llm::{Estimate, FailedCall, ModelSwitch};
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::*;
 
@@ -531,4 +534,53 @@ fn a_failure_message_has_one_advice() {
             );
         }
     }
+}
+
+/// The errors of spans: the name of the span, and the error.
+#[derive(Clone, Default)]
+struct Errors(Arc<Mutex<Vec<(&'static str, String)>>>);
+
+impl<S: tracing::Subscriber + for<'a> tracing_subscriber::registry::LookupSpan<'a>> Layer<S> for Errors {
+    fn on_record(&self, id: &tracing::span::Id, values: &tracing::span::Record<'_>, cx: Context<'_, S>) {
+        let mut error = ErrorField(None);
+        values.record(&mut error);
+        if let Some(error) = error.0 {
+            self.0.lock().unwrap().push((cx.span(id).unwrap().name(), error));
+        }
+    }
+}
+
+struct ErrorField(Option<String>);
+
+impl Visit for ErrorField {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "error" {
+            self.0 = Some(format!("{value:?}").trim_matches('"').to_owned());
+        }
+    }
+}
+
+#[test]
+fn an_abandoned_call_says_so_in_its_spans() {
+    let server = ModelServer::replies(vec![Reply::nothing()]);
+    let (dir, errors) = (tempfile::tempdir().unwrap(), Errors::default());
+    let _guard = tracing_subscriber::registry().with(errors.clone()).set_default();
+    let caller = Caller::new(
+        Api::Messages.provider(settings(&server.url())),
+        Models::default(),
+        RetryPolicy::default(),
+        Budget::default(),
+        Prices::load(None).unwrap(),
+        1,
+        Arc::new(Clock::default()),
+    );
+    runtime().block_on(async {
+        let (request, cancel, mut note) = (request(&dir), Cancel::new(), |_| {});
+        tokio::select! {
+            called = caller.call(&request, &Used::default, &cancel, &mut note) => panic!("{called:?}"),
+            () = wait_until_async("the server has the request", || !server.posts().is_empty()) => {}
+        }
+    });
+    let cancelled = ["model_request", "model_call"].map(|span| (span, "cancelled".to_owned()));
+    assert_eq!(*errors.0.lock().unwrap(), cancelled);
 }
