@@ -37,9 +37,10 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
     name_run_in(&folder);
     let _following = place.follow();
     let run = WatchedRun { folder: folder.clone(), check: None, stop: Box::new(move || stop_holder(&folder)) };
+    let cancel = cancel_on_signals();
     let server = LiveServer::start(run, args.port)?;
     print_result(&format!("{}\n", server.address()));
-    cancel_on_signals().cancelled().await;
+    cancel.cancelled().await;
     Ok(Exit::Ok)
 }
 
@@ -52,9 +53,9 @@ async fn watch_fleet(engine: &str, port: u16) -> Result<Exit, Failure> {
     let engine = parse_address(engine)?;
     let fleet = WatchedFleet::new(engine.to_string());
     let reader = FleetReader::new(engine)?;
+    let cancel = cancel_on_signals();
     let server = LiveServer::serve(Box::new(fleet.clone()), port)?;
     print_result(&format!("{}\n", server.address()));
-    let cancel = cancel_on_signals();
     tokio::select! {
         () = cancel.cancelled() => {}
         () = fleet.follow(reader) => {}

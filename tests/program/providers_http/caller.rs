@@ -564,6 +564,8 @@ impl Visit for ErrorField {
 fn an_abandoned_call_says_so_in_its_spans() {
     let server = ModelServer::replies(vec![Reply::nothing()]);
     let (dir, errors) = (tempfile::tempdir().unwrap(), Errors::default());
+    // If there is only one, a span that another thread makes first is off for all threads.
+    let _second = tracing::Dispatch::new(tracing_subscriber::registry());
     let _guard = tracing_subscriber::registry().with(errors.clone()).set_default();
     let caller = Caller::new(
         Api::Messages.provider(settings(&server.url())),
