@@ -91,17 +91,7 @@ const MAX_COST: &str = "Maximum cost of all runs together in US dollars, includi
                         after it is reached, and those that work stop before a call that would exceed it; refused with `--engine` [default: no limit]";
 
 pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
-    let limit_usd = args.forge.max_cost;
-    if let Some(limit) = limit_usd.filter(|limit| !limit.is_finite() || *limit <= 0.0) {
-        return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
-    }
-    if limit_usd.is_some() && args.engine.engine.is_some() {
-        return Err(Failure::usage(
-            "--max-cost cannot be used with --engine: the workers keep the limits of all runs with a key",
-        )
-        .hint("set the limit of the key: tlaforge fleet limits --engine URL --key NAME --max-cost USD")
-        .hint("or max_cost for each run in the table"));
-    }
+    let limit_usd = read_cost_limit(&args)?;
     let mut flags = args.forge.layer();
     flags.max_cost = None;
     let planned = plan_runs(&args.sets, &args.out, &flags)?;
@@ -193,6 +183,21 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     Ok(worst_exit(results.iter().map(|run| run.exit)))
+}
+
+fn read_cost_limit(args: &ForgeAllArgs) -> Result<Option<f64>, Failure> {
+    let limit_usd = args.forge.max_cost;
+    if let Some(limit) = limit_usd.filter(|limit| !limit.is_finite() || *limit <= 0.0) {
+        return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
+    }
+    if limit_usd.is_some() && args.engine.engine.is_some() {
+        return Err(Failure::usage(
+            "--max-cost cannot be used with --engine: the workers keep the limits of all runs with a key",
+        )
+        .hint("set the limit of the key: tlaforge fleet limits --engine URL --key NAME --max-cost USD")
+        .hint("or max_cost for each run in the table"));
+    }
+    Ok(limit_usd)
 }
 
 fn print_run(run: &ForgedRun, format: Format, display: Option<&Display>) {

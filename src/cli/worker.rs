@@ -74,7 +74,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
     use std::sync::atomic::AtomicU32;
 
-    use tlaforge_restate::{Job, NoAnswer, RegistrationError, TICK, Worker, WorkerError};
+    use tlaforge_restate::{Job, NoAnswer, TICK, Worker};
 
     use super::fleet::{JOB, JobRunner, MAX_LOST, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
     use super::fleet_tlc_worker::TLC_WORKER;
@@ -171,15 +171,24 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     if let Some(Err(error)) = copies.as_deref().map(remove_worker_copies) {
         print_message(&format!("warning: a working copy of a run could not be removed: {error}"));
     }
-    served.map_err(|error| match error {
+    served.map_err(|error| worker_failure(&error, &admin))?;
+    Ok(Exit::Ok)
+}
+
+#[cfg(feature = "restate")]
+fn worker_failure(error: &tlaforge_restate::WorkerError, admin: &str) -> Failure {
+    use tlaforge_restate::{RegistrationError, WorkerError};
+
+    match error {
         WorkerError::Registration(RegistrationError::Refused { .. }) => Failure::new(Exit::Tool, error.to_string())
             .hint("--engine takes the address of the server's admin API, by default port 9070"),
-        WorkerError::Registration(RegistrationError::OtherServices { ref deployment, .. }) => Failure::usage(error.to_string()).hint(format!(
-            "start it with the same --runs and --tlc-host as those workers, or give it another address with --advertise; if no \
-             worker there is to have them any more: curl -X DELETE '{admin}/deployments/{deployment}?force=true'"
-        )),
+        WorkerError::Registration(RegistrationError::OtherServices { deployment, .. }) => {
+            Failure::usage(error.to_string()).hint(format!(
+                "start it with the same --runs and --tlc-host as those workers, or give it another address with --advertise; \
+                 if no worker there is to have them any more: curl -X DELETE '{admin}/deployments/{deployment}?force=true'"
+            ))
+        }
         WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),
         WorkerError::Listen { .. } | WorkerError::IdentityKey { .. } => Failure::usage(error.to_string()),
-    })?;
-    Ok(Exit::Ok)
+    }
 }

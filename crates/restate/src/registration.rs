@@ -180,12 +180,12 @@ impl Registration {
         let Some(own) = deployments.iter().find(|other| self.is_own(other)) else {
             return Ok(Some("the engine does not know this worker any more".to_owned()));
         };
-        let mut owned = Vec::new();
+        let mut here = Vec::new();
         let before = std::mem::take(silent);
         for service in &self.services {
             let owner = owners.iter().find(|owner| owner.name == *service).map(|owner| &owner.deployment);
             if owner == Some(&own.id) {
-                owned.push(service);
+                here.push(service);
                 continue;
             }
             let owner = deployments.iter().find(|other| Some(&other.id) == owner);
@@ -200,8 +200,8 @@ impl Registration {
             }
             silent.insert(id.clone());
         }
-        if !owned.is_empty() {
-            self.move_started(&own.id, &owned, note).await?;
+        if !here.is_empty() {
+            self.move_started(&own.id, &here, note).await?;
         }
         Ok(None)
     }

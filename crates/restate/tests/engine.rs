@@ -237,10 +237,10 @@ fn jobs_at_workers_are_read_before_those_that_wait_and_those_that_have_ended() {
                 let name = |job: ObjectJob| (job.state == JobState::Waiting, job.object);
                 jobs.into_iter().map(name).collect::<Vec<_>>()
             };
-            let named = |name: &str, waits| (waits, name.to_owned());
-            let [first, second, waits] = [named("first", false), named("second", false), named("waits", true)];
+            let job = |name: &str, waits| (waits, name.to_owned());
+            let [first, second, waits] = [job("first", false), job("second", false), job("waits", true)];
             // An attempt that finds no place is under way for a moment.
-            while names(100).await != [named("ended", false), first.clone(), second.clone(), waits.clone()] {}
+            while names(100).await != [job("ended", false), first.clone(), second.clone(), waits.clone()] {}
             while names(3).await != [first.clone(), second.clone(), waits.clone()] {}
             while names(2).await != [first.clone(), second.clone()] {}
         };

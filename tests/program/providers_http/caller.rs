@@ -579,7 +579,7 @@ fn an_abandoned_call_says_so_in_its_spans() {
     runtime().block_on(async {
         let (request, cancel, mut note) = (request(&dir), Cancel::new(), |_| {});
         tokio::select! {
-            called = caller.call(&request, &Used::default, &cancel, &mut note) => panic!("{called:?}"),
+            ended = caller.call(&request, &Used::default, &cancel, &mut note) => panic!("{ended:?}"),
             () = wait_until_async("the server has the request", || !server.posts().is_empty()) => {}
         }
     });
