@@ -5,7 +5,23 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::job::{BUSY, ENDING, OBJECT_TURN};
-use crate::jobs::JobState;
+
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JobState {
+    /// A worker has it.
+    Running,
+    /// An attempt has failed; the engine tries it again.
+    Retrying,
+    /// It waits for a worker with a free place, or for another job of its object.
+    Waiting,
+    /// It was cancelled.
+    Cancelled,
+    /// It has no answer and never gets one.
+    Failed,
+    /// It has an answer.
+    Ended,
+}
 
 /// The columns of `sys_invocation` that a [`LastAttempt`] is read from.
 pub(crate) const ATTEMPT_COLUMNS: &str = "status, last_failure, CAST(last_start_at AS BIGINT) AS started, \

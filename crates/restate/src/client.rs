@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 use tokio::sync::{OnceCell, RwLock};
 
 use crate::address::{EngineAddress, QUICK, Reply, SendError, send};
+use crate::attempt::JobState;
 use crate::attempt::{ATTEMPT_COLUMNS, LastAttempt};
 use crate::engine::{NoIngress, find_ingress, not_restate, query_tables, read_rows};
 use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
-use crate::jobs::{JobState, first_line};
+use crate::jobs::first_line;
 use crate::patience::{CallError, Patience};
 
 /// Time that one request waits for an answer. Then the client queries the job's status, and sends the request again.

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 
 use crate::address::{EngineAddress, QUICK, send};
-use crate::attempt::{ATTEMPT_COLUMNS, LastAttempt};
+use crate::attempt::{ATTEMPT_COLUMNS, JobState, LastAttempt};
 use crate::engine::{NoIngress, find_ingress, read_rows};
 use crate::job::{Answer, BUSY};
 
@@ -20,23 +20,6 @@ pub struct JobCount {
     pub service: String,
     pub status: String,
     pub jobs: u64,
-}
-
-/// How far a job is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum JobState {
-    /// A worker has it.
-    Running,
-    /// An attempt has failed; the engine tries it again.
-    Retrying,
-    /// It waits for a worker with a free place, or for another job of its object.
-    Waiting,
-    /// It was cancelled.
-    Cancelled,
-    /// It has no answer and never gets one.
-    Failed,
-    /// It has an answer.
-    Ended,
 }
 
 /// The last job of an object. The engine forgets a job a day after its end. Times are milliseconds since 1970 by its clock.

@@ -13,9 +13,10 @@ mod registration;
 mod worker;
 
 pub use address::{AddressError, EngineAddress};
+pub use attempt::JobState;
 pub use client::Client;
 pub use job::MAX_MESSAGE_BYTES;
-pub use jobs::{Deployment, JobCount, JobReader, JobState, ObjectJob};
+pub use jobs::{Deployment, JobCount, JobReader, ObjectJob};
 pub use limits::{
     Admission, Change, LimitName, Limits, LimitsChange, LimitsClient, LimitsStatus, QuotaError, RequestUse,
     RunRequests, TICK, UnreadableKey,

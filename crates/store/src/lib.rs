@@ -4,6 +4,7 @@
 //! journal it reads the number, the number of lines that follow in its group, and the checksum.
 
 mod address;
+mod copy_lock;
 mod error;
 mod executor;
 #[cfg(test)]

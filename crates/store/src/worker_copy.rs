@@ -10,8 +10,8 @@ use std::time::Duration;
 use tlaforge_files as files;
 use tlaforge_journal::RunLock;
 
+use super::copy_lock::{LOCK, beside, try_lock_working_copy};
 use super::error::SharedStoreError;
-use super::working_copy::{LOCK, beside, try_lock_working_copy};
 
 const MARK: &str = "worker-copy";
 

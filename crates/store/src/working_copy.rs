@@ -1,6 +1,6 @@
 //! The working copy of a run: brought up to date from the store, and set aside if it differs.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path as FilePath, PathBuf};
 
@@ -12,6 +12,7 @@ use tlaforge_files::{self as files, Sha, write_atomically};
 use tlaforge_journal::{ChecksumChain, RunLock, WORKING_COPY_MARK};
 use tracing::info;
 
+use super::copy_lock::{beside, lock_working_copy};
 use super::error::SharedStoreError;
 use super::shared_run::{Header, SharedRun, TAKEN_OVER};
 use super::worker_copy;
@@ -77,45 +78,10 @@ impl Groups {
     }
 }
 
-pub(crate) const LOCK: &str = "working-copy.lock";
-
-/// A hidden name beside a working copy, which may have siblings with names of any kind.
-pub(crate) fn beside(folder: &FilePath, what: &str) -> PathBuf {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    folder.with_file_name(format!(".{name}.{what}"))
-}
-
-/// The lock of a working copy; `None` if another process has it.
-pub(crate) fn try_lock_working_copy(folder: &FilePath) -> Result<Option<File>, SharedStoreError> {
-    open_lock(folder, |file| match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error),
-    })
-}
-
-fn open_lock(folder: &FilePath, lock: impl Fn(&File) -> io::Result<bool>) -> Result<Option<File>, SharedStoreError> {
-    let path = beside(folder, LOCK);
-    let locked = || {
-        folder.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        loop {
-            let file = files::open_own(&path)?;
-            if !lock(&file)? {
-                return Ok(None);
-            }
-            // A worker may have removed it since it was opened. A lock on it would protect nothing.
-            if files::check_in_place(&file, &path).is_ok() {
-                return Ok(Some(file));
-            }
-        }
-    };
-    locked().map_err(|source| SharedStoreError::Io { what: "lock", path: path.clone(), source })
-}
-
 impl SharedRun {
     /// Keeps other processes of this machine from updating the working copy, until the file is dropped.
     pub fn lock_working_copy(&self) -> Result<File, SharedStoreError> {
-        let locked = open_lock(&self.folder, |file| file.lock().map(|()| true))?.expect("it waits for the lock");
+        let locked = lock_working_copy(&self.folder)?;
         if !self.is_on_worker {
             worker_copy::keep(&self.folder);
         }
