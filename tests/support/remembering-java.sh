@@ -8,7 +8,8 @@ for arg in "$@"; do
   case "$skip$arg" in
     1*) skip=0; continue ;;
     0-metadir) skip=1; continue ;;
-    0-Djava.io.tmpdir=*) continue ;;
+    # The size of the heap, which differs on workers of a fleet, changes no answer.
+    0-Djava.io.tmpdir=* | 0-Xmx*) continue ;;
   esac
   args="$args $arg"
 done
