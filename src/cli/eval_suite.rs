@@ -74,7 +74,7 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let suite = Suite { args: &args, evaluator: &evaluator, cancel: &cancel, display: &display };
     let note_end = |(entry, _): &CaseResult, count: usize| {
         finished.store(count, Ordering::Relaxed);
-        display.note_without_spinner(&format!("{} is done ({count} of {all})", entry.case));
+        display.note_without_spinner(&format!("{} ({count} of {all})", report::case_end(entry)));
     };
     let work = cases.into_iter().map(|(name, case)| suite.evaluate_case(name, case));
     let work = do_in_parallel(work, job_count(&args), note_end);
@@ -86,7 +86,9 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     case_results.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
     let worst = worst_exit(case_results.iter().map(|(_, exit)| *exit));
     if worst == Exit::Interrupted {
-        return Err(Failure::new(Exit::Interrupted, "interrupted"));
+        let evaluated = case_results.iter().filter(|(_, exit)| *exit != Exit::Interrupted).count();
+        let what = format!("interrupted after {evaluated} of {count}; no file was written");
+        return Err(Failure::new(Exit::Interrupted, what));
     }
     let entries: Vec<Entry> = case_results.into_iter().map(|(entry, _)| entry).collect();
     let rows: Vec<Row> = evaluations(&entries).map(Row::summarize).collect();

@@ -35,7 +35,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 const MAX_CHECK: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// How often a check may be lost with its worker, for example because it needs too much memory.
-pub(super) const MAX_LOST: usize = 5;
+pub(super) const MAX_LOST_ATTEMPTS: usize = 5;
 
 const NO_SEARCH: &str = "this worker takes no part in TLC's distributed mode; start it with --tlc-host HOST";
 

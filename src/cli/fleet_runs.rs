@@ -92,7 +92,7 @@ impl Fleet {
                 () = cancel.cancelled() => return Err(interrupted()),
                 end = self.submit(&job.address, &request) => end?,
             };
-            if end.has_worked() || attempt == ATTEMPTS {
+            if end.has_outcome() || attempt == ATTEMPTS {
                 return Ok(end);
             }
             let address = &job.address;

@@ -205,7 +205,7 @@ impl FleetRun {
             JobState::Ended => match end {
                 Some(Ok(end)) => state_of_end(end),
                 Some(Err(why)) => (FleetRunState::Failed, why.clone()),
-                None => (FleetRunState::NotRead, "its job has ended, and the result was not read".to_owned()),
+                None => (FleetRunState::NotRead, "its answer was not read, so the outcome is unknown".to_owned()),
             },
         };
         let since_ms = match job.state {
@@ -447,7 +447,7 @@ mod tests {
              waiting  2 h 5 min  s3://bucket/runs/long-name\n  and 29 more; --all lists them\n"
         );
         assert_eq!(runs_text(&[], 20, NOW), "Runs\n  none in the last day\n");
-        // Without its answer, nobody knows the outcome.
+        // Without its answer, the outcome is unknown.
         let runs = [
             run(job("b", JobState::Ended, 60), None),
             run(job("a", JobState::Ended, 60), Some(Ok(end(0, true, "approved")))),

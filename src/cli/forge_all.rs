@@ -115,9 +115,9 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
         fleet: connect_fleet(&args.engine, args.runs.as_deref())?,
     };
     if args.list {
-        let mut wrong = all.update_copies(planned.iter(), args.format).await?;
+        let mut failures = all.update_copies(planned.iter(), args.format).await?;
         for run in &planned {
-            let known = all.inspect(run, wrong.remove(&run.id));
+            let known = all.inspect(run, failures.remove(&run.id));
             print_run(&known.result.unwrap_or_else(|| all.list_open(run)), args.format, None);
         }
         return Ok(Exit::Ok);
@@ -127,8 +127,8 @@ pub(super) async fn forge_all(args: ForgeAllArgs) -> Result<Exit, Failure> {
     })?;
     // Before the journals are read: another call may be working on the same runs.
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
-    let mut wrong = all.update_copies(planned.iter(), args.format).await?;
-    let known: Vec<KnownRun> = planned.iter().map(|run| all.inspect(run, wrong.remove(&run.id))).collect();
+    let mut failures = all.update_copies(planned.iter(), args.format).await?;
+    let known: Vec<KnownRun> = planned.iter().map(|run| all.inspect(run, failures.remove(&run.id))).collect();
     if let Some(limit) = limit_usd {
         let mut spent = 0.0;
         for (run, known) in planned.iter().zip(&known) {
@@ -263,17 +263,17 @@ impl AllRuns<'_> {
         }
     }
 
-    /// Brings the copies of these runs up to date, if they are in a shared store. The result says what is wrong with single runs.
+    /// Updates the copies of these runs from the shared store, if there is one. Returns the failures of single runs.
     async fn update_copies<'r>(
         &self,
         runs: impl Iterator<Item = &'r PlannedRun>,
         format: Format,
     ) -> Result<BTreeMap<String, Failure>, Failure> {
-        let (mut places, mut wrong) = (Vec::new(), BTreeMap::new());
+        let (mut places, mut failures) = (Vec::new(), BTreeMap::new());
         for run in runs.filter(|_| self.fleet.is_some()) {
             match self.place(run) {
                 Ok(place) => places.push((run.id.clone(), place)),
-                Err(failure) => _ = wrong.insert(run.id.clone(), failure),
+                Err(failure) => _ = failures.insert(run.id.clone(), failure),
             }
         }
         let (display, began, all, read) = (Display::new(format), Instant::now(), places.len(), AtomicUsize::new(0));
@@ -281,14 +281,14 @@ impl AllRuns<'_> {
             || display.show_status(&format_progress(read.load(Relaxed), all, "runs read from the store", began));
         let updated = with_status(update_all(places, &read), display.status_interval(), status).await;
         display.finish();
-        wrong.extend(updated?);
-        Ok(wrong)
+        failures.extend(updated?);
+        Ok(failures)
     }
 
-    /// What the journal of a run says, without starting anything. `wrong` is what is wrong with it in the store.
-    fn inspect(&self, planned: &PlannedRun, wrong: Option<Failure>) -> KnownRun {
+    /// Reads what the journal of a run says. Starts nothing. The failure is that of reading the run from the store.
+    fn inspect(&self, planned: &PlannedRun, failure: Option<Failure>) -> KnownRun {
         let folder = self.folder(planned);
-        let view = match wrong.map_or_else(|| read_view(&folder), Err) {
+        let view = match failure.map_or_else(|| read_view(&folder), Err) {
             Ok(Some(view)) => view,
             Ok(None) => return KnownRun { result: None, cost_usd: Some(0.0) },
             Err(failure) => {
@@ -473,7 +473,7 @@ impl AllRuns<'_> {
         })
         .await?;
         // The journal decides: another process may have continued the run since the job ended, or before it began.
-        if end.has_worked() || has_ended(&view) {
+        if end.has_outcome() || has_ended(&view) {
             // The report of a contradiction of checkers is on the worker.
             let exit = if end.status == Exit::Defect.code() { Exit::Defect } else { exit_of(&view, &folder) };
             return Ok(ForgedRun::of_view(planned, &folder, &view, exit));

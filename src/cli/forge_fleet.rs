@@ -34,7 +34,7 @@ pub(super) struct RunEnd {
 pub(super) struct JobEnd {
     /// The exit status of the run.
     pub status: u8,
-    /// How the run is; `None` if it could not begin or continue.
+    /// The state of the run when the process ended; `None` if it failed before it could say so.
     #[serde(default)]
     pub run: Option<RunEnd>,
     /// What it printed on standard error.
@@ -42,8 +42,8 @@ pub(super) struct JobEnd {
 }
 
 impl JobEnd {
-    /// Whether a worker has begun or continued the run. Otherwise its journal says nothing of this job.
-    pub(super) fn has_worked(&self) -> bool {
+    /// Whether the process of the run reported how the run is. Otherwise the journal may not show why the job ended.
+    pub(super) fn has_outcome(&self) -> bool {
         self.run.is_some()
     }
 

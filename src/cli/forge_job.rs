@@ -56,8 +56,8 @@ pub(super) const FORGE: &str = "forge_run";
 /// Time for a run to stop after SIGTERM: it stops between two steps, and a call of a model under way is lost.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// The first and the longest rest after a run that could not begin or continue.
-const RESTS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
+/// The first and the longest pause after a run that could not begin or continue.
+const PAUSES_AFTER_FAILURE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
 
 /// How often in a row a run is continued without a new event. The engine cannot count this: it also counts attempts that found no
 /// worker, or none with a free turn. With this limit, all of 200 runs ended whose workers and server were killed 30 times at
@@ -99,17 +99,17 @@ pub(super) struct ForgeWorker {
     pub tools: Vec<std::ffi::OsString>,
     pub cancel: Cancel,
     /// How many runs in a row could not begin or continue here.
-    pub failures: AtomicU32,
+    pub failures_in_a_row: AtomicU32,
     pub processes: RunProcesses,
 }
 
-/// The runs that have a process here, which may outlive its attempt by the time that it needs to stop.
+/// Locks for the runs that have a process here: a process may outlive its attempt while it stops.
 #[derive(Debug, Default)]
 pub(super) struct RunProcesses(Mutex<BTreeMap<String, Weak<tokio::sync::Mutex<()>>>>);
 
 impl RunProcesses {
     /// Waits until no process works on the run, and prevents another one.
-    async fn wait_for_turn(&self, run: &str) -> OwnedMutexGuard<()> {
+    async fn lock_run(&self, run: &str) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             turns.retain(|_, turn| turn.strong_count() > 0);
@@ -146,7 +146,7 @@ impl ForgeWorker {
         }
         name_run(&job.address);
         let place = SharedPlace::on_worker(&job.address, &self.cache).map_err(failed)?;
-        let turn = self.processes.wait_for_turn(&job.address).await;
+        let lock = self.processes.lock_run(&job.address).await;
         if self.cancel.is_cancelled() {
             return Err(NoAnswer::GivenBack);
         }
@@ -154,12 +154,12 @@ impl ForgeWorker {
             Ok(Some(copy)) => copy,
             Ok(None) => return Err(NoAnswer::GivenBack),
             Err(failure) => {
-                self.rest().await;
+                self.pause_after_failure().await;
                 return Err(failed(failure));
             }
         };
         place.forget_takeover();
-        let ended = self.run_process(&job.address, request, (copy, turn)).await;
+        let ended = self.run_process(&job.address, request, (copy, lock)).await;
         // Another process works on the run. If the engine still waits for this attempt, it sends the job again; if not, the
         // other process has it.
         if self.cancel.is_cancelled() || place.was_taken_over() || RunLock::is_held(place.folder()) {
@@ -169,19 +169,19 @@ impl ForgeWorker {
             drop(held);
             read_end(&ended)
         });
-        if ended.as_ref().is_ok_and(JobEnd::has_worked) {
-            self.failures.store(0, Ordering::Relaxed);
+        if ended.as_ref().is_ok_and(JobEnd::has_outcome) {
+            self.failures_in_a_row.store(0, Ordering::Relaxed);
         } else {
-            self.rest().await;
+            self.pause_after_failure().await;
         }
         serde_json::to_string(&ended.map_err(NoAnswer::Failed)?).map_err(|e| NoAnswer::Failed(e.to_string()))
     }
 
-    /// Keeps the place of a run that could not begin or continue, longer after each in a row. Without this, a worker that lacks
-    /// something would be free again at once, and would take most runs of a list from the workers that can do them.
-    async fn rest(&self) {
-        let failures = self.failures.fetch_add(1, Ordering::Relaxed);
-        let pause = RESTS[0].saturating_mul(2_u32.saturating_pow(failures)).min(RESTS[1]);
+    /// Holds the place of a run that could not begin or continue, longer after each failure in a row. Otherwise a worker that lacks
+    /// something would be free at once and take most runs from workers that can do them.
+    async fn pause_after_failure(&self) {
+        let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
+        let pause = PAUSES_AFTER_FAILURE[0].saturating_mul(2_u32.saturating_pow(failures)).min(PAUSES_AFTER_FAILURE[1]);
         tokio::select! {
             () = self.cancel.cancelled() => {}
             () = tokio::time::sleep(pause) => {}
@@ -468,7 +468,7 @@ mod tests {
             engine: "http://127.0.0.1:9070".parse().unwrap(),
             tools: Vec::new(),
             cancel: Cancel::new(),
-            failures: AtomicU32::new(0),
+            failures_in_a_row: AtomicU32::new(0),
             processes: RunProcesses::default(),
         };
         for address in ["file:///runs/a", "file:///runs/model/a", "s3://bucket/team/a"] {

@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
 
 /// Time for threads that a command has left to end.
-const LAST_THREADS: Duration = Duration::from_secs(1);
+const THREADS_TIME_LIMIT: Duration = Duration::from_secs(1);
 
 pub fn main() -> ExitCode {
     // This process is a checker that another tlaforge process started.
@@ -96,8 +96,8 @@ fn block_on(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit
         let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
         command.await
     });
-    // After Ctrl-C, a thread may still wait for a store that cannot be reached. Nobody waits for its result.
-    runtime.shutdown_timeout(LAST_THREADS);
+    // After Ctrl-C, a thread may still wait for a store that cannot be reached. Its result is not needed.
+    runtime.shutdown_timeout(THREADS_TIME_LIMIT);
     ended
 }
 

@@ -100,8 +100,8 @@ impl RunPlace {
 /// Number of runs that are read from a store at a time.
 const PARALLEL: usize = 16;
 
-/// Brings the working copies of named runs up to date, several at a time, and counts them in `done`. Returns what is wrong with
-/// single runs. That the store cannot be reached is an error, after which no other run is read.
+/// Updates the working copies of these runs, several at a time, and counts them in `done`. Returns the failures of single runs; if
+/// the store cannot be reached, returns that error and reads no further runs.
 pub(super) async fn update_all(
     places: Vec<(String, RunPlace)>,
     done: &AtomicUsize,

@@ -77,7 +77,7 @@ fn parts_of_collector_credential(name: &str, value: &str) -> Vec<String> {
     parts
 }
 
-/// A shorter text for a collector may be a name, which documents may contain.
+/// A shorter header value or user name is not treated as a key: it may be a plain name that documents contain.
 const MIN_COLLECTOR_KEY: usize = 20;
 
 /// The long values of headers (`name=value,name=value`), without a scheme such as `Bearer%20`.

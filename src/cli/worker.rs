@@ -35,9 +35,8 @@ pub(super) struct WorkerArgs {
     /// Maximum number of jobs at a time [default: one per processor].
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub capacity: Option<NonZeroUsize>,
-    /// Take part in TLC's distributed mode (`check --distributed HOST --engine URL`), and in nothing else: the address of this
-    /// machine that the servers of TLC reach. Everyone who can submit jobs can then run code here: read
-    /// docs/src/distributed-tlc.md first.
+    /// Only take part in TLC's distributed mode (`check --distributed HOST --engine URL`). HOST is the address of this machine that
+    /// the servers of TLC reach. Everyone who can submit jobs can then run code here: read docs/src/distributed-tlc.md first.
     #[arg(long, value_name = "HOST", value_parser = parse_host, conflicts_with = "runs")]
     pub tlc_host: Option<String>,
     /// Only accept jobs that are signed by the server with this public identity key (`publickeyv1_…`); can be repeated.
@@ -76,7 +75,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     use tlaforge_restate::{Job, NoAnswer, TICK, Worker};
 
-    use super::fleet::{JOB, JobRunner, MAX_LOST, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
+    use super::fleet::{JOB, JobRunner, MAX_LOST_ATTEMPTS, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
     use super::fleet_tlc_worker::TLC_WORKER;
     use super::forge_job::{FORGE, ForgeWorker, RunProcesses};
     use super::job_span::in_span;
@@ -125,9 +124,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
                 in_span(name, &request, work).await
             })
         };
-        Job { name, has_object, max_lost: Some(MAX_LOST), work: Arc::new(work) }
+        Job { name, has_object, max_lost_attempts: Some(MAX_LOST_ATTEMPTS), work: Arc::new(work) }
     };
-    // A worker that takes part has an address of its own, and may be there for one search only: it must not become the one that
+    // Such a worker may exist for one search only, so it must not become the one that
     // gets all checks and keeps all limits.
     let mut jobs = vec![if takes_part { check(TLC_WORKER, true) } else { check(JOB, false) }];
     let mut copies = None;
@@ -144,15 +143,15 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             engine: engine.clone(),
             tools: tools.to_flags(),
             cancel: cancel.clone(),
-            failures: AtomicU32::new(0),
+            failures_in_a_row: AtomicU32::new(0),
             processes: RunProcesses::default(),
         });
         let work = move |request: Vec<u8>| -> tlaforge_restate::JobFuture {
             let forge = forge.clone();
             Box::pin(async move { in_span(FORGE, &request, forge.forge(&request)).await })
         };
-        // A run counts in its journal, because it goes on where it was.
-        jobs.push(Job { name: FORGE, has_object: true, max_lost: None, work: Arc::new(work) });
+        // No limit here: the journal of the run counts killed processes.
+        jobs.push(Job { name: FORGE, has_object: true, max_lost_attempts: None, work: Arc::new(work) });
     }
     let admin = engine.to_string();
     let worker = Worker {
@@ -185,7 +184,7 @@ fn worker_failure(error: &tlaforge_restate::WorkerError, admin: &str) -> Failure
         WorkerError::Registration(RegistrationError::OtherServices { deployment, .. }) => {
             Failure::usage(error.to_string()).hint(format!(
                 "start it with the same --runs and --tlc-host as those workers, or give it another address with --advertise; \
-                 if no worker there is to have them any more: curl -X DELETE '{admin}/deployments/{deployment}?force=true'"
+                 to remove these services for good: curl -X DELETE '{admin}/deployments/{deployment}?force=true'"
             ))
         }
         WorkerError::Client(_) => Failure::new(Exit::Tool, error.to_string()),

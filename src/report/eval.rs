@@ -187,6 +187,22 @@ fn checkers(evaluation: &Evaluation) -> String {
     format!("{}{second}", evaluation.checker.id())
 }
 
+/// How a case has ended, for someone who waits for the whole suite.
+pub fn case_end(entry: &Entry) -> String {
+    let case = &entry.case;
+    match &entry.outcome {
+        Outcome::Evaluated(evaluation) if evaluation.tier3.inapplicable => {
+            format!("{case} is done: score {}, known bugs not applicable", number(evaluation.score))
+        }
+        Outcome::Evaluated(evaluation) => {
+            let Tier3 { detected, total, .. } = &evaluation.tier3;
+            format!("{case} is done: score {}, {detected} of {total} known bugs detected", number(evaluation.score))
+        }
+        Outcome::Skipped(why) => format!("{case} is skipped: {why}"),
+        Outcome::Failed { what, .. } => format!("{case} could not be evaluated: {what}"),
+    }
+}
+
 /// A suite as a table, with a comparison to earlier results.
 pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     let mut lines =

@@ -47,7 +47,7 @@ pub use count::counted;
 pub use drift::{DriftReport, drift_findings, drift_json};
 pub use drift_feedback::drift_feedback;
 pub use drift_text::{accepted_drift_lines, drift_text};
-pub use eval::{Entry, Outcome, evaluation, evaluations, suite};
+pub use eval::{Entry, Outcome, case_end, evaluation, evaluations, suite};
 pub use explain::explain;
 pub use findings::{FileLine, Finding, Findings, Level};
 pub use github::github_annotations;

@@ -245,7 +245,7 @@ fn a_collector_that_does_not_take_it_gets_one_warning_and_changes_nothing_else()
         (nobody, "network error"),
         (refusing.url(), "500"),
         (redirecting.url(), "307"),
-        (rejecting.url(), "the collector rejected a part of it (3)"),
+        (rejecting.url(), "the collector rejected 3 spans or metric values"),
         (stalling.url(), "did not answer within 2 s"),
     ] {
         let done = checked(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url)]).expect(0);

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
+use super::waiting::wait_until;
+
 /// The server; it is killed when it is dropped, and also when this process dies, because the input of its shell ends then.
 pub struct RestateServer {
     child: Child,
@@ -34,7 +36,24 @@ impl RestateServer {
             data.display()
         );
         std::fs::write(folder.join("restate.toml"), settings).unwrap();
-        Self { child: Self::spawn(folder), folder: folder.to_owned(), admin }
+        let server = Self { child: Self::spawn(folder), folder: folder.to_owned(), admin };
+        // Its admin API answers earlier, when it does not know yet which node has its tables.
+        wait_until("the server reads its tables", || server.reads_its_tables().unwrap_or(false));
+        server
+    }
+
+    fn reads_its_tables(&self) -> std::io::Result<bool> {
+        let query = r#"{"query": "SELECT COUNT(*) FROM sys_invocation"}"#;
+        let mut connection = TcpStream::connect(("127.0.0.1", self.admin))?;
+        write!(
+            connection,
+            "POST /query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             accept: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{query}",
+            query.len()
+        )?;
+        let mut reply = String::new();
+        connection.read_to_string(&mut reply)?;
+        Ok(reply.starts_with("HTTP/1.1 200"))
     }
 
     fn spawn(folder: &Path) -> Child {

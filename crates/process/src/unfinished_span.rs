@@ -2,8 +2,8 @@
 
 use tracing::Span;
 
-/// A span that gets an error if this is dropped before [`UnfinishedSpan::finish`]: work is abandoned by dropping its future. The
-/// span needs a field `error`.
+/// A span that records the error `cancelled` if this is dropped before [`UnfinishedSpan::finish`]: abandoned work is a dropped
+/// future. The span needs a field `error`.
 #[derive(Debug)]
 pub struct UnfinishedSpan {
     span: Span,

@@ -1,4 +1,4 @@
-//! Whether a worker has a job, by what the tables of an engine say of its last attempt.
+//! The state of a job, from what the tables of an engine say about its last attempt.
 
 use std::time::Duration;
 
@@ -27,15 +27,16 @@ pub enum JobState {
 pub(crate) const ATTEMPT_COLUMNS: &str = "status, last_failure, CAST(last_start_at AS BIGINT) AS started, \
                                           CAST(now() AS BIGINT) / 1000000 AS now";
 
-/// An attempt that follows a failed one and lives longer has reached a worker.
-const FIRST_MOMENT: Duration = Duration::from_secs(1);
-/// The same if a host does not answer, by a part of the failure of the attempt before. While the engine waits for the host, it
-/// only says that the attempt runs. With a shorter time, the job would change between running and retrying all the time.
-const FIRST_MOMENTS_OF_SILENT_HOSTS: [(&str, Duration); 2] = [
-    // No connection within 10 s, the `connect-timeout` of the engine.
+/// An attempt after a failed one counts as running on a worker only after this time: until then, the engine may still be connecting,
+/// which its tables do not show.
+const CONNECT_TIME: Duration = Duration::from_secs(1);
+/// The same for hosts that do not answer, by a part of the previous failure. With a shorter time, the job would alternate between
+/// running and retrying.
+const CONNECT_TIMES_OF_SILENT_HOSTS: [(&str, Duration); 2] = [
+    // The `connect-timeout` of the engine is 10 s.
     ("connect timeout", Duration::from_secs(15)),
-    // A connection, but no answer within about 60 s, the sum of its `http2-keep-alive-interval` and `-timeout`. If a worker ends that
-    // has answered, the engine says that it could not read the response.
+    // The host accepts the connection and is silent. The engine gives up after about 60 s (`http2-keep-alive-interval` plus
+    // `-timeout`). If a worker ends after it has answered, the failure is another one.
     ("connection error: stream closed", Duration::from_secs(75)),
 ];
 
@@ -68,14 +69,14 @@ impl LastAttempt {
     /// Estimated by its length, because the engine does not say whether an attempt has reached a worker, or a free place there.
     fn has_reached_a_worker(&self) -> bool {
         let Some(failure) = &self.last_failure else { return true };
-        let mut silent = FIRST_MOMENTS_OF_SILENT_HOSTS.iter();
-        let first_moment = match silent.find(|(part, _)| failure.contains(part)) {
+        let mut silent = CONNECT_TIMES_OF_SILENT_HOSTS.iter();
+        let connect_time = match silent.find(|(part, _)| failure.contains(part)) {
             _ if self.waits_for_turn() => 2 * OBJECT_TURN,
             Some((_, time)) => *time,
-            None => FIRST_MOMENT,
+            None => CONNECT_TIME,
         };
         let running_ms = self.started.map_or(0, |started| self.now.saturating_sub(started));
-        u128::from(running_ms) > first_moment.as_millis()
+        u128::from(running_ms) > connect_time.as_millis()
     }
 }
 

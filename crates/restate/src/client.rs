@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{OnceCell, RwLock};
 
 use crate::address::{EngineAddress, QUICK, Reply, SendError, send};
-use crate::attempt::JobState;
-use crate::attempt::{ATTEMPT_COLUMNS, LastAttempt};
+use crate::attempt::{ATTEMPT_COLUMNS, JobState, LastAttempt};
 use crate::engine::{NoIngress, find_ingress, not_restate, query_tables, read_rows};
 use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
 use crate::jobs::first_line;
@@ -49,7 +48,7 @@ enum Attempt {
     /// A worker or the engine answered that the job has no result.
     Failed(String),
     /// The same, and another attempt would do harm.
-    GivenUp(String),
+    Refused(String),
     /// The job's state is unknown; it may be submitted or not.
     Unknown(String),
 }
@@ -133,7 +132,7 @@ impl Client {
                         return Err(CallError::Failed(what));
                     }
                 }
-                Attempt::GivenUp(what) => return Err(CallError::Failed(what)),
+                Attempt::Refused(what) => return Err(CallError::Failed(what)),
                 Attempt::Unknown(what) => self.patience.wait_or_give_up(what)?,
             }
             tokio::time::sleep(pause).await;
@@ -334,7 +333,7 @@ fn read_answer(reply: &Reply) -> Attempt {
     match serde_json::from_slice(&reply.body) {
         Ok(Answer::Done(answer)) => Attempt::Done(answer),
         Ok(Answer::Failed(what)) => Attempt::Failed(format!("a worker could not do it: {what}")),
-        Ok(Answer::GivenUp(what)) => Attempt::GivenUp(what),
+        Ok(Answer::Refused(what)) => Attempt::Refused(what),
         Err(_) => Attempt::Failed("the answer is not that of a worker".to_owned()),
     }
 }

@@ -24,7 +24,7 @@ pub(crate) enum Answer {
     /// Why the worker could not do it. Another one may be able to.
     Failed(String),
     /// Why no worker shall try it again.
-    GivenUp(String),
+    Refused(String),
 }
 
 /// The service of a job for all workers of one version of a program; without a job, the name of the version. Each version has its

@@ -123,7 +123,8 @@ pub(crate) fn first_line(text: &str) -> String {
     text.trim().lines().next().unwrap_or_default().chars().take(MAX_REASON).collect()
 }
 
-/// Whether a person sees this one of two jobs of an object: what a worker has, else what may still get one, else what ended last.
+/// Whether `one` is shown instead of `other`, both jobs of one object: a running job first, then one that waits, then the last that
+/// ended.
 fn is_shown_before(one: &ObjectJob, other: &ObjectJob) -> bool {
     // Ended jobs have one rank, whatever their end.
     let rank = |job: &ObjectJob| job.state.min(JobState::Cancelled);
@@ -162,8 +163,8 @@ impl JobReader {
         self.rows(&sql).await
     }
 
-    /// The last job of each object, in the order of the objects, for one kind of jobs of all versions. Reads at most this number of
-    /// jobs: first those at a worker and those that no worker takes, then those that wait, then those that ended last.
+    /// Returns the last job of each object for one kind of jobs, of all versions, ordered by object. Reads at most `max_jobs` jobs:
+    /// running and failing ones first, then waiting ones, then those that ended last.
     pub async fn last_of_objects(&self, job: &str, max_jobs: usize) -> Result<Vec<ObjectJob>, String> {
         let prefix = format!("{}-{job}-", self.program);
         // A job that waits for a free place is sent to workers again and again, so its status alone does not say that it waits.
@@ -256,7 +257,7 @@ impl JobReader {
         }
         match serde_json::from_slice(&reply.body) {
             Ok(Answer::Done(answer)) => Ok(Ok(answer)),
-            Ok(Answer::Failed(why) | Answer::GivenUp(why)) => Ok(Err(why)),
+            Ok(Answer::Failed(why) | Answer::Refused(why)) => Ok(Err(why)),
             Err(_) => Err("the answer is not that of a worker".to_owned()),
         }
     }

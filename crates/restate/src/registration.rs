@@ -1,4 +1,4 @@
-//! Keeps a worker registered: also at an engine that has lost its disk, and in the place of other workers that have ended.
+//! Keeps a worker registered, also if the engine loses its disk or other workers with the same services end.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) struct Registration {
     pub services: Vec<String>,
     /// Whether other workers may have the same address.
     pub is_shared: bool,
-    /// Time between two looks at what the engine knows.
+    /// Time between two checks of the registration.
     pub interval: Duration,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Registration {
 pub enum RegistrationError {
     #[error("the engine {engine} refuses this worker: {what}")]
     Refused { engine: EngineAddress, what: String },
-    #[error("workers at {address} also have {}, which this one does not have and would take from them", .lacking.join(", "))]
+    #[error("workers at {address} also have {}, which this one does not have; registering it would take them away", .lacking.join(", "))]
     OtherServices {
         address: String,
         lacking: Vec<String>,
@@ -48,8 +48,8 @@ pub enum RegistrationError {
 /// Why a worker is not registered yet.
 enum Obstacle {
     /// The next attempt may succeed.
-    Now(String),
-    Always(RegistrationError),
+    Temporary(String),
+    Permanent(RegistrationError),
 }
 
 #[derive(Deserialize)]
@@ -80,14 +80,14 @@ struct Owner {
 
 impl Registration {
     /// Registers the worker, and again whenever that is necessary. Returns only if the first registration is refused.
-    pub(crate) async fn keep(&self, note: &(dyn Fn(&str) + Send + Sync)) -> RegistrationError {
+    pub(crate) async fn stay_registered(&self, note: &(dyn Fn(&str) + Send + Sync)) -> RegistrationError {
         if let Err(error) = self.register(note).await {
             return error;
         }
-        let mut silent = BTreeSet::new();
+        let mut unreachable = BTreeSet::new();
         loop {
             tokio::time::sleep(self.interval).await;
-            match self.look(&mut silent, note).await {
+            match self.check_registration(&mut unreachable, note).await {
                 Ok(None) => {}
                 Ok(Some(why)) => {
                     note(&format!("registering again: {why}"));
@@ -112,8 +112,8 @@ impl Registration {
                     note(&format!("registered at {} as {}", self.engine, self.address));
                     return Ok(());
                 }
-                Err(Obstacle::Always(error)) => return Err(error),
-                Err(Obstacle::Now(what)) => what,
+                Err(Obstacle::Permanent(error)) => return Err(error),
+                Err(Obstacle::Temporary(what)) => what,
             };
             if what != last {
                 note(&format!("cannot register at {} yet: {what}; trying again", self.engine));
@@ -130,23 +130,25 @@ impl Registration {
         }
         let request = json!({"uri": self.address, "force": true});
         let reply = send(self.http.post(self.engine.join("/deployments")).json(&request), QUICK).await;
-        let reply = reply.map_err(|error| Obstacle::Now(error.what))?;
+        let reply = reply.map_err(|error| Obstacle::Temporary(error.what))?;
         if !reply.is_success() {
             return Err(self.obstacle(&reply));
         }
         match self.services.iter().find(|name| !has_service(&reply, name)) {
             None => Ok(()),
             // Another version answers at the address that this one advertises.
-            Some(name) => Err(Obstacle::Now(format!("the engine did not find {name} at {}", self.address))),
+            Some(name) => Err(Obstacle::Temporary(format!("the engine did not find {name} at {}", self.address))),
         }
     }
 
     fn obstacle(&self, reply: &Reply) -> Obstacle {
         match reply.message() {
             // The engine cannot reach the advertised address, perhaps not yet, or starts.
-            what if reply.status >= 500 && what.contains("verifying identity") => Obstacle::Now(UNSIGNED.to_owned()),
-            what if reply.status >= 500 => Obstacle::Now(what),
-            what => Obstacle::Always(RegistrationError::Refused { engine: self.engine.clone(), what }),
+            what if reply.status >= 500 && what.contains("verifying identity") => {
+                Obstacle::Temporary(UNSIGNED.to_owned())
+            }
+            what if reply.status >= 500 => Obstacle::Temporary(what),
+            what => Obstacle::Permanent(RegistrationError::Refused { engine: self.engine.clone(), what }),
         }
     }
 
@@ -161,31 +163,31 @@ impl Registration {
             return Ok(());
         }
         let address = self.address.clone();
-        Err(Obstacle::Always(RegistrationError::OtherServices { address, lacking, deployment: own.id }))
+        Err(Obstacle::Permanent(RegistrationError::OtherServices { address, lacking, deployment: own.id }))
     }
 
-    /// Why the worker has to register again, if it has to. Otherwise moves what is left at workers that have ended. `silent` has
-    /// the deployments that did not answer at the last look: a restart of other workers is shorter than two looks.
-    async fn look(
+    /// Returns why the worker must register again, or `None`. Without a reason, takes over what other workers left when they ended.
+    /// `unreachable_before` holds the deployments that did not answer at the previous check: one failure may be a restart.
+    async fn check_registration(
         &self,
-        silent: &mut BTreeSet<String>,
+        unreachable_before: &mut BTreeSet<String>,
         note: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Option<String>, String> {
         let deployments = self.read_deployments().await.map_err(|obstacle| match obstacle {
-            Obstacle::Now(what) => what,
-            Obstacle::Always(error) => error.to_string(),
+            Obstacle::Temporary(what) => what,
+            Obstacle::Permanent(error) => error.to_string(),
         })?;
         let sql = "SELECT name, deployment_id AS deployment FROM sys_service";
         let owners: Vec<Owner> = read_rows(&self.http, &self.engine, sql).await?;
         let Some(own) = deployments.iter().find(|other| self.is_own(other)) else {
-            return Ok(Some("the engine does not know this worker any more".to_owned()));
+            return Ok(Some("the engine no longer knows this worker".to_owned()));
         };
-        let mut here = Vec::new();
-        let before = std::mem::take(silent);
+        let mut own_services = Vec::new();
+        let previous = std::mem::take(unreachable_before);
         for service in &self.services {
             let owner = owners.iter().find(|owner| owner.name == *service).map(|owner| &owner.deployment);
             if owner == Some(&own.id) {
-                here.push(service);
+                own_services.push(service);
                 continue;
             }
             let owner = deployments.iter().find(|other| Some(&other.id) == owner);
@@ -195,13 +197,13 @@ impl Registration {
             if self.is_reached(address, service).await? {
                 continue;
             }
-            if before.contains(id) {
-                return Ok(Some(format!("the engine sends messages to {service} to {address}, and does not reach it")));
+            if previous.contains(id) {
+                return Ok(Some(format!("new messages for {service} go to {address}, which the engine cannot reach")));
             }
-            silent.insert(id.clone());
+            unreachable_before.insert(id.clone());
         }
-        if !here.is_empty() {
-            self.move_started(&own.id, &here, note).await?;
+        if !own_services.is_empty() {
+            self.take_over_started(&own.id, &own_services, note).await?;
         }
         Ok(None)
     }
@@ -219,10 +221,10 @@ impl Registration {
         }
     }
 
-    /// Moves messages to this worker that have begun at other deployments and failed there. The engine repeats them there only: if
-    /// no worker is left, or a person has removed the deployment, without end, and their objects are locked. A job has begun in
-    /// this sense with its answer, a message of limits with its first look at the state.
-    async fn move_started(
+    /// Takes over messages that started at another deployment and failed there. The engine retries them only there, and they lock
+    /// their objects: without this, they would be retried forever if no worker is left there or the deployment was removed. A job is
+    /// bound to a deployment by its first journal entry, a message to the limits by its first read of the state.
+    async fn take_over_started(
         &self,
         own: &str,
         services: &[&String],
@@ -246,7 +248,7 @@ impl Registration {
         for Row { id, status, .. } in rows.into_iter().filter(|row| row.pinned != own) {
             let request = |what: &str| self.http.patch(self.engine.join(&format!("/invocations/{id}/{what}")));
             // The engine changes the deployment of a paused message only. Other workers may do the same at the same time: what
-            // fails now is looked at again.
+            // fails now is tried at the next check.
             if status != "paused" {
                 send(request("pause"), QUICK).await.map_err(|error| error.unreachable())?;
             }
@@ -254,7 +256,7 @@ impl Registration {
             moved += usize::from(resumed.map_err(|error| error.unreachable())?.is_success());
         }
         if moved > 0 {
-            note(&format!("{moved} messages that had begun at workers that have ended come here"));
+            note(&format!("jobs and limit requests taken over from workers that have ended: {moved}"));
         }
         Ok(())
     }
@@ -265,7 +267,7 @@ impl Registration {
             deployments: Vec<Deployment>,
         }
         let reply = send(self.http.get(self.engine.join("/deployments")), QUICK).await;
-        let reply = reply.map_err(|error| Obstacle::Now(error.what))?;
+        let reply = reply.map_err(|error| Obstacle::Temporary(error.what))?;
         match serde_json::from_slice(&reply.body) {
             Ok(All { deployments }) if reply.is_success() => Ok(deployments),
             _ => Err(self.obstacle(&reply)),

@@ -36,8 +36,8 @@ const RETRY_ATTEMPTS: u64 = 1_000_000;
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Time between two signs of life on a connection, and time to answer one.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// Ticks between two looks at the registration of a worker.
-const TICKS_OF_A_LOOK: u32 = 30;
+/// Ticks between two checks of the registration.
+const TICKS_BETWEEN_CHECKS: u32 = 30;
 /// How long answers can be asked for again.
 const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -59,9 +59,9 @@ pub struct Job {
     pub name: &'static str,
     /// Whether a job names an object. Jobs of one object run one after the other.
     pub has_object: bool,
-    /// How often an attempt may be lost, because its worker is killed or the connection to the engine ends, before workers refuse
-    /// the job; `None` for a job that is tried again without end.
-    pub max_lost: Option<usize>,
+    /// Number of attempts that may be lost (the worker was killed, or the connection broke) before workers refuse the job; `None`: no
+    /// limit.
+    pub max_lost_attempts: Option<usize>,
     pub work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>,
 }
 
@@ -118,9 +118,9 @@ impl Worker {
             address: deployment,
             services: self.services(),
             is_shared: self.advertise.is_some(),
-            interval: self.tick * TICKS_OF_A_LOOK,
+            interval: self.tick * TICKS_BETWEEN_CHECKS,
         };
-        let mut registration = std::pin::pin!(registration.keep(note));
+        let mut registration = std::pin::pin!(registration.stay_registered(note));
         loop {
             tokio::select! {
                 () = cancel.cancelled() => break,
@@ -242,9 +242,9 @@ impl restate_sdk::service::Service for Dispatcher {
             };
             let result: HandlerResult<Vec<u8>> = match turn {
                 Err(_) => Err(given_back()),
-                Ok(_turn) => match refuse_lost(&context, job.max_lost).await {
+                Ok(_turn) => match give_up_after_lost_attempts(&context, job.max_lost_attempts).await {
                     Err(error) => Err(error),
-                    Ok(Some(why)) => Ok(to_bytes(&Answer::GivenUp(why))),
+                    Ok(Some(why)) => Ok(to_bytes(&Answer::Refused(why))),
                     Ok(None) => match (job.work)(input).await {
                         Ok(json) => Ok(answer(Ok(json))),
                         Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
@@ -264,13 +264,15 @@ fn given_back() -> HandlerError {
     HandlerError::from(ENDING)
 }
 
-/// Why the job is not tried again, if this many of its attempts were lost. The engine counts only attempts of all kinds, also those
-/// that found no worker. So each attempt writes an entry into the journal that the engine keeps of a job until its end; what it
-/// finds there are the attempts before it.
-async fn refuse_lost(context: &ContextInternal, max_lost: Option<usize>) -> Result<Option<String>, HandlerError> {
-    let Some(max_lost) = max_lost else { return Ok(None) };
+/// Returns why the job is given up, if all its attempts were lost. The engine's own count includes attempts that found no worker. So
+/// each attempt writes an entry into the journal of the job; the entries found there are the earlier attempts.
+async fn give_up_after_lost_attempts(
+    context: &ContextInternal,
+    max_lost_attempts: Option<usize>,
+) -> Result<Option<String>, HandlerError> {
+    let Some(max_lost_attempts) = max_lost_attempts else { return Ok(None) };
     let is_new = Arc::new(AtomicBool::new(false));
-    for _ in 0..max_lost {
+    for _ in 0..max_lost_attempts {
         let ran = is_new.clone();
         let entry = move || async move {
             ran.store(true, Ordering::Relaxed);
@@ -282,7 +284,7 @@ async fn refuse_lost(context: &ContextInternal, max_lost: Option<usize>) -> Resu
         }
     }
     Ok(Some(format!(
-        "{max_lost} attempts were lost, because their workers were killed or lost the connection to the engine: look for the reason \
+        "{max_lost_attempts} attempts were lost, because their workers were killed or lost the connection to the engine: look for the reason \
          in the logs of the workers, such as too little memory; the same command tries again"
     )))
 }

@@ -24,7 +24,7 @@ use tlaforge_restate::{
 use waiting::{end_of, wait_until, wait_until_async};
 
 /// How many attempts of a job without an object may be lost.
-const MAX_LOST: usize = 3;
+const MAX_LOST_ATTEMPTS: usize = 3;
 /// A short step for the clock of limits.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -73,7 +73,7 @@ impl RunningWorker {
             server,
             listen,
             None,
-            Job { name: "job", has_object: false, max_lost: Some(MAX_LOST), work: Arc::new(work) },
+            Job { name: "job", has_object: false, max_lost_attempts: Some(MAX_LOST_ATTEMPTS), work: Arc::new(work) },
         )
     }
 
@@ -129,7 +129,7 @@ fn block_on<T>(what: &str, future: impl Future<Output = T>) -> T {
 }
 
 fn job_of_object(work: Arc<dyn Fn(Vec<u8>) -> JobFuture + Send + Sync>) -> Job {
-    Job { name: "job", has_object: true, max_lost: None, work }
+    Job { name: "job", has_object: true, max_lost_attempts: None, work }
 }
 
 /// A job that never ends; `begun` counts, and `dropped` counts those that were ended.
@@ -190,7 +190,7 @@ fn a_job_that_loses_each_of_its_workers_is_given_up() {
     let mut worker = RunningWorker::start(&server, &address, endless(&begun, &dropped));
     block_on("the job is given up", async {
         let kill_all = async {
-            for lost in 1..=MAX_LOST {
+            for lost in 1..=MAX_LOST_ATTEMPTS {
                 wait_until_async("the job runs", || begun.load(Ordering::SeqCst) == lost).await;
                 drop(worker);
                 // The server forgets how many attempts it has made, and each new worker is found only after some.
@@ -207,7 +207,7 @@ fn a_job_that_loses_each_of_its_workers_is_given_up() {
             () = kill_all => {}
         }
     });
-    assert_eq!(begun.load(Ordering::SeqCst), MAX_LOST, "it is not submitted again");
+    assert_eq!(begun.load(Ordering::SeqCst), MAX_LOST_ATTEMPTS, "it is not submitted again");
 }
 
 /// Two jobs of objects run, the third waits for a place, and a fourth has ended.

@@ -90,11 +90,11 @@ impl Objects {
 
     /// Stores an object whose name follows from its content. Calls `waiting` before the first pause.
     pub(crate) async fn store(&self, path: &Path, body: Bytes, waiting: impl Fn(&Error)) -> Result<(), Error> {
-        self.try_again(|| self.put(path, &body, PutMode::Overwrite), is_permanent, &waiting).await
+        self.retry(|| self.put(path, &body, PutMode::Overwrite), is_permanent, &waiting).await
     }
 
-    /// Tries a request until it ends, or the patience.
-    async fn try_again<T, F: Future<Output = Result<T, Error>>>(
+    /// Repeats a request until it has an answer, a final error, or the patience ends.
+    async fn retry<T, F: Future<Output = Result<T, Error>>>(
         &self,
         request: impl Fn() -> F,
         is_final: impl Fn(&Error) -> bool,
@@ -109,8 +109,8 @@ impl Objects {
         }
     }
 
-    /// Sends a request that changes nothing if it is sent again.
-    async fn read<T, F: Future<Output = Result<T, Error>>>(
+    /// Sends a request that may be sent twice. Retries only if this client waits for the store.
+    async fn send_repeatable<T, F: Future<Output = Result<T, Error>>>(
         &self,
         request: impl Fn() -> F,
         waiting: &impl Fn(&Error),
@@ -119,7 +119,7 @@ impl Objects {
             matches!(error, Error::NotFound { .. } | Error::AlreadyExists { .. } | Error::Precondition { .. })
         };
         let is_final = |error: &Error| !self.waits_to_read || is_answer(error) || is_permanent(error);
-        self.try_again(request, is_final, waiting).await
+        self.retry(request, is_final, waiting).await
     }
 
     async fn pause(
@@ -143,7 +143,7 @@ impl Objects {
 
     /// Creates an object, without reading it back after an answer that was lost.
     pub(crate) async fn put_once(&self, path: &Path, body: &Bytes, waiting: &impl Fn(&Error)) -> Result<(), Error> {
-        self.read(|| self.put(path, body, PutMode::Create), waiting).await
+        self.send_repeatable(|| self.put(path, body, PutMode::Create), waiting).await
     }
 
     pub(crate) async fn get(&self, path: &Path) -> Result<Bytes, Error> {
@@ -166,15 +166,16 @@ impl Objects {
         waiting: impl Fn(&Error),
     ) -> Result<Vec<Bytes>, (Path, Error)> {
         let waiting = &waiting;
-        let read =
-            |path: Path| async move { self.read(|| self.get(&path), waiting).await.map_err(|error| (path, error)) };
+        let read = |path: Path| async move {
+            self.send_repeatable(|| self.get(&path), waiting).await.map_err(|error| (path, error))
+        };
         futures_util::stream::iter(paths).map(read).buffered(PARALLEL).try_collect().await
     }
 
     /// The names of the objects in a folder, without those in folders inside of it.
     pub(crate) async fn list(&self, folder: &Path, waiting: impl Fn(&Error)) -> Result<Vec<Path>, Error> {
         let request = || self.limited(self.store.list_with_delimiter(Some(folder)));
-        let listed = self.read(request, &waiting).await?;
+        let listed = self.send_repeatable(request, &waiting).await?;
         Ok(listed.objects.into_iter().map(|meta| meta.location).collect())
     }
 

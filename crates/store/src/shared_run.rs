@@ -44,10 +44,10 @@ impl StoreClient {
     /// The client of the store of this address, without a request. `variables` is the environment.
     pub fn new(address: &Address, variables: impl Iterator<Item = (String, String)>) -> Result<Self, SharedStoreError> {
         let store = address.store(variables)?;
-        Self::of(Objects { store, patience: Patience::default(), waits_to_read: false }, address)
+        Self::with_objects(Objects { store, patience: Patience::default(), waits_to_read: false }, address)
     }
 
-    pub(crate) fn of(objects: Objects, address: &Address) -> Result<Self, SharedStoreError> {
+    pub(crate) fn with_objects(objects: Objects, address: &Address) -> Result<Self, SharedStoreError> {
         let executor = Executor::start().map_err(|error| SharedStoreError::Unavailable {
             what: "use",
             address: address.text().to_owned(),

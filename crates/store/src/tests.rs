@@ -63,7 +63,7 @@ impl Bench {
     fn connect(&self, machine: &str) -> SharedRun {
         let objects = Objects { store: self.store.clone(), patience: self.patience, waits_to_read: false };
         let (notes, address) = (self.notes.clone(), Address::parse("s3://bucket/run").unwrap());
-        let client = StoreClient::of(objects, &address).unwrap();
+        let client = StoreClient::with_objects(objects, &address).unwrap();
         let notify: Notify = Arc::new(move |text| notes.lock().unwrap().push(text.to_owned()));
         SharedRun::new(address, self.folder(machine), &format!("process 1 on {machine}"), client, notify)
     }

@@ -1,6 +1,6 @@
-//! The working copy of a run on a worker, which removes it after the job: it holds documents and answers of others. The file
-//! `.NAME.worker-copy` beside it marks it, also after the worker was killed. A person's command that uses the copy removes the
-//! mark, and the copy stays.
+//! The working copy of a run on a worker. The worker removes it after the job, because it holds other people's documents and
+//! answers. The file `.NAME.worker-copy` beside it marks it, so that the copy of a killed worker is found. If a command of a user,
+//! such as `report`, uses the copy, the mark is removed and the copy stays.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -15,16 +15,15 @@ use super::error::SharedStoreError;
 
 const MARK: &str = "worker-copy";
 
-/// The process of a run that was killed may live on for a moment.
+/// A killed process of a run may take a moment to end.
 const TRIES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A working copy for one job. It is removed when this is dropped, unless it was there before or a person's command has used it
-/// since.
+/// A working copy for one job. Dropping this removes the copy, unless it existed before or a user's command has used it since.
 #[derive(Debug)]
 pub struct WorkerCopy {
     folder: PathBuf,
-    /// Locked while the job goes on. `None` if the copy was there before.
+    /// The mark file, locked during the job. `None` if the copy existed before.
     mark: Option<File>,
 }
 
@@ -94,8 +93,8 @@ fn remove_if_unused(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The command of a person uses the copy. The caller holds its lock.
-pub(crate) fn keep(folder: &Path) {
+/// Keeps the copy after the job, because a user's command uses it. The caller holds its lock.
+pub(crate) fn remove_mark(folder: &Path) {
     let _ = std::fs::remove_file(beside(folder, MARK));
 }
 

@@ -83,7 +83,7 @@ impl SharedRun {
     pub fn lock_working_copy(&self) -> Result<File, SharedStoreError> {
         let locked = lock_working_copy(&self.folder)?;
         if !self.is_on_worker {
-            worker_copy::keep(&self.folder);
+            worker_copy::remove_mark(&self.folder);
         }
         Ok(locked)
     }

@@ -51,7 +51,7 @@ impl Layer<Registry> for LossNote {
                 event.record(&mut rejected);
                 // Without a number, the collector only warns. Its text is not shown: it may quote what it got.
                 if rejected.0 > 0 {
-                    self.write(&format!("the collector rejected a part of it ({})", rejected.0));
+                    self.write(&format!("the collector rejected {} spans or metric values", rejected.0));
                 }
             }
             "BatchSpanProcessor.SpanDroppingStarted" => {

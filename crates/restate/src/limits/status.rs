@@ -110,11 +110,11 @@ impl LimitsStatus {
         // Everyone who reaches the engine can create other objects; no client uses them.
         let rows = read_rows(&http, engine, &sql).await?.into_iter().filter(|row: &Row| is_key_name(&row.service_key));
         for Row { service_key, value_utf8 } in rows {
-            let state = value_utf8.ok_or_else(|| "it is not text".to_owned());
+            let state = value_utf8.ok_or_else(|| "not UTF-8".to_owned());
             match state.and_then(|json| serde_json::from_str(&json).map_err(|e| e.to_string())) {
                 Ok(state) => readable.push(Self::of(service_key, &state)),
                 Err(error) => {
-                    let why = format!("its state is not one of this version of {program}: {error}");
+                    let why = format!("its state does not have the format of this version of {program}: {error}");
                     unreadable.push(UnreadableKey { key: service_key, why });
                 }
             }

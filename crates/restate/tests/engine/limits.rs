@@ -27,7 +27,12 @@ fn client(engine: EngineAddress) -> LimitsClient {
 
 fn worker(server: &RestateServer, listen: &str, advertise: Option<EngineAddress>) -> RunningWorker {
     let work: Work = Arc::new(|_| Box::pin(async { Err(NoAnswer::Failed("no jobs here".to_owned())) }));
-    RunningWorker::start_with(server, listen, advertise, Job { name: "job", has_object: false, max_lost: None, work })
+    RunningWorker::start_with(
+        server,
+        listen,
+        advertise,
+        Job { name: "job", has_object: false, max_lost_attempts: None, work },
+    )
 }
 
 async fn status(server: &RestateServer) -> Option<LimitsStatus> {
@@ -244,7 +249,10 @@ fn a_key_whose_state_cannot_be_read_does_not_hide_the_others() {
         let mut names = [Vec::new(), Vec::new()];
         while names[1].len() < 2 {
             let (readable, unreadable) = LimitsStatus::read_all("test", &engine).await.unwrap();
-            assert!(unreadable.iter().all(|key| key.why.contains("not one of this version of test")), "{unreadable:?}");
+            assert!(
+                unreadable.iter().all(|key| key.why.contains("does not have the format of this version of test")),
+                "{unreadable:?}"
+            );
             names = [
                 readable.into_iter().map(|status| status.key).collect(),
                 unreadable.into_iter().map(|unreadable| unreadable.key).collect(),

@@ -18,7 +18,12 @@ use super::{RunningWorker, address, block_on, connect, endless, free_address, wo
 
 /// A job that answers with this JSON.
 fn job(name: &'static str, answer: &'static str) -> Job {
-    Job { name, has_object: false, max_lost: Some(5), work: Arc::new(|_| Box::pin(async { Ok(answer.to_owned()) })) }
+    Job {
+        name,
+        has_object: false,
+        max_lost_attempts: Some(5),
+        work: Arc::new(|_| Box::pin(async { Ok(answer.to_owned()) })),
+    }
 }
 
 /// Asks the admin API of a server; null if it does not answer yet.
@@ -117,7 +122,8 @@ fn a_job_ends_where_it_began_while_later_workers_get_new_ones() {
             Ok("\"first\"".to_owned())
         })
     };
-    let _first = start("1", vec![Job { name: "job", has_object: false, max_lost: Some(5), work: Arc::new(slow) }]);
+    let _first =
+        start("1", vec![Job { name: "job", has_object: false, max_lost_attempts: Some(5), work: Arc::new(slow) }]);
     let (client, later) = (connect(&server, "1", 100), connect(&server, "2", 100));
     block_on("all jobs have an answer", async {
         let others = async {
