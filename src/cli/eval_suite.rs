@@ -72,9 +72,11 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     display.announce(&format!("evaluating {count} of {}", dir.display()));
     let (began, all, finished) = (Instant::now(), cases.len(), AtomicUsize::new(0));
     let suite = Suite { args: &args, evaluator: &evaluator, cancel: &cancel, display: &display };
-    let note_end = |(entry, _): &CaseResult, count: usize| {
+    let note_end = |(entry, exit): &CaseResult, count: usize| {
         finished.store(count, Ordering::Relaxed);
-        display.note_without_spinner(&format!("{} ({count} of {all})", report::case_end(entry)));
+        if *exit != Exit::Interrupted {
+            display.note_without_spinner(&format!("{} ({count} of {all})", report::case_end(entry)));
+        }
     };
     let work = cases.into_iter().map(|(name, case)| suite.evaluate_case(name, case));
     let work = do_in_parallel(work, job_count(&args), note_end);

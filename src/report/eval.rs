@@ -191,12 +191,14 @@ fn checkers(evaluation: &Evaluation) -> String {
 pub fn case_end(entry: &Entry) -> String {
     let case = &entry.case;
     match &entry.outcome {
-        Outcome::Evaluated(evaluation) if evaluation.tier3.inapplicable => {
-            format!("{case} is done: score {}, known bugs not applicable", number(evaluation.score))
-        }
         Outcome::Evaluated(evaluation) => {
-            let Tier3 { detected, total, .. } = &evaluation.tier3;
-            format!("{case} is done: score {}, {detected} of {total} known bugs detected", number(evaluation.score))
+            let score = evaluation.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.2}"));
+            let known_bugs = match &evaluation.tier3 {
+                Tier3 { inapplicable: true, .. } => ", known bugs not applicable".to_owned(),
+                Tier3 { total: 0, .. } => String::new(),
+                Tier3 { detected, total, .. } => format!(", {detected} of {total} known bugs detected"),
+            };
+            format!("{case} is done: {score}{known_bugs}")
         }
         Outcome::Skipped(why) => format!("{case} is skipped: {why}"),
         Outcome::Failed { what, .. } => format!("{case} could not be evaluated: {what}"),
