@@ -57,7 +57,7 @@ pub(super) const FORGE: &str = "forge_run";
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The first and the longest pause after a run that could not begin or continue.
-const PAUSES_AFTER_FAILURE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
+const PAUSES_AFTER_FAILURE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
 /// How often in a row a run is continued without a new event. The engine cannot count this: it also counts attempts that found no
 /// worker, or none with a free turn. With this limit, all of 200 runs ended whose workers and server were killed 30 times at

@@ -245,7 +245,8 @@ impl Registration {
         );
         let rows: Vec<Row> = read_rows(&self.http, &self.engine, &sql).await?;
         let mut moved = 0;
-        for Row { id, status, .. } in rows.into_iter().filter(|row| row.pinned != own) {
+        // A late pause by another worker can also hit what has come here already.
+        for Row { id, status, .. } in rows.into_iter().filter(|row| row.pinned != own || row.status == "paused") {
             let request = |what: &str| self.http.patch(self.engine.join(&format!("/invocations/{id}/{what}")));
             // The engine changes the deployment of a paused message only. Other workers may do the same at the same time: what
             // fails now is tried at the next check.
