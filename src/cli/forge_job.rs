@@ -56,6 +56,10 @@ pub(super) const FORGE: &str = "forge_run";
 /// Time for a run to stop after SIGTERM: it stops between two steps, and a call of a model under way is lost.
 const GRACE: Duration = Duration::from_secs(60);
 
+/// Time after the signal to stop in which the limits may confirm what the run has used. If no worker is left, none answers; the
+/// engine keeps what it was told.
+const CONFIRMATION: Duration = Duration::from_secs(5);
+
 /// The first and the longest pause after a run that could not begin or continue.
 const PAUSES_AFTER_FAILURE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
@@ -122,6 +126,17 @@ impl RunProcesses {
         };
         turn.lock_owned().await
     }
+
+    /// Waits until no process works on a run. Each has been told to stop, and is killed after [`GRACE`].
+    pub(super) async fn all_ended(&self) {
+        let is_one_left = || {
+            let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.values().any(|turn| turn.strong_count() > 0)
+        };
+        while is_one_left() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
 }
 
 /// Cancels when it is dropped.
@@ -169,7 +184,8 @@ impl ForgeWorker {
             drop(held);
             read_end(&ended)
         });
-        if ended.as_ref().is_ok_and(JobEnd::has_outcome) {
+        // What its tools could not do may fail for the next run here, too.
+        if ended.as_ref().is_ok_and(|end| end.has_outcome() && end.status != Exit::Tool.code()) {
             self.failures_in_a_row.store(0, Ordering::Relaxed);
         } else {
             self.pause_after_failure().await;
@@ -285,6 +301,7 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
     refuse_both(flags.checker)?;
     let table = flags.merge_over(of_this_machine(job.settings.clone()));
     let (display, cancel) = (Arc::new(Display::silent()), cancel_on_first_signal());
+    let stop = cancel.clone();
     let engine = parse_address(&args.engine)?;
     let (run, mut prepared) = match read_view(place.folder())? {
         Some(_) => {
@@ -298,22 +315,35 @@ pub(super) async fn forge_job(args: ForgeJobArgs) -> Result<Exit, Failure> {
             // The libraries of the worker that began it are in the journal; this one has its own.
             let recorded = parse_recorded_settings(&view.settings.command_line)?;
             refuse_for_workers(&Layer { library: Vec::new(), ..recorded })?;
-            if let Some(why) = why_hopeless(&run.entries()) {
-                return stop_run(&run, &place, why);
+            if let Some(message) = why_hopeless(&run.entries()) {
+                return stop_run(&run, &place, &Halt { reason: StopReason::Tool, message });
             }
             let prepared = continue_run(&run, &table, &display, cancel).await?;
-            if let Some(why) = other_tools(&run.entries(), &prepared.context).await? {
-                return stop_run(&run, &place, why);
+            if let Some(message) = other_tools(&run.entries(), &prepared.context).await? {
+                return stop_run(&run, &place, &Halt { reason: StopReason::Tool, message });
             }
             (run, prepared)
         }
         None => begin(job, &place, table, &display, cancel).await?,
     };
     // The limits of a key are set by `tlaforge fleet limits`.
-    share_limits(&mut prepared.context.caller, engine, &address, Limits::default(), PATIENCE).await?;
+    let shared = tokio::select! {
+        biased;
+        () = stop.cancelled() => return stop_run(&run, &place, &Halt::interrupted()),
+        shared = share_limits(&mut prepared.context.caller, engine, &address, Limits::default(), PATIENCE) => shared,
+    };
+    if let Err(failure) = shared {
+        // Otherwise it would look as if the run had killed this process.
+        let halt = Halt { reason: StopReason::Tool, message: failure.one_line() };
+        pipeline::stop(&run, &halt).map_err(|e| run_failure(&e))?;
+        return Err(failure);
+    }
     let nodes = NodeDispatcher { context: prepared.context };
     let finished = drive(&run, &nodes).await.map_err(|e| run_failure(&e));
-    nodes.context.caller.flush_limits().await;
+    tokio::select! {
+        () = nodes.context.caller.flush_limits() => {}
+        () = async { stop.cancelled().await; tokio::time::sleep(CONFIRMATION).await } => {}
+    }
     finished?;
     pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
     print_outcome(&run.view());
@@ -356,8 +386,8 @@ async fn begin(
 }
 
 /// Journals that the run stops before it goes on. The same command continues it.
-fn stop_run(run: &Run, place: &RunPlace, message: String) -> Result<Exit, Failure> {
-    pipeline::stop(run, &Halt { reason: StopReason::Tool, message }).map_err(|e| run_failure(&e))?;
+fn stop_run(run: &Run, place: &RunPlace, halt: &Halt) -> Result<Exit, Failure> {
+    pipeline::stop(run, halt).map_err(|e| run_failure(&e))?;
     print_outcome(&run.view());
     Ok(exit_of(&run.view(), place.folder()))
 }

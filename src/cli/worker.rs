@@ -130,6 +130,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     // gets all checks and keeps all limits.
     let mut jobs = vec![if takes_part { check(TLC_WORKER, true) } else { check(JOB, false) }];
     let mut copies = None;
+    let mut forging = None;
     if !runs.is_empty() {
         // Together, the checkers of all runs get the memory of one.
         let limits = tool_limits(&load_settings(args.tools.layer())?)?;
@@ -146,6 +147,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
             failures_in_a_row: AtomicU32::new(0),
             processes: RunProcesses::default(),
         });
+        forging = Some(forge.clone());
         let work = move |request: Vec<u8>| -> tlaforge_restate::JobFuture {
             let forge = forge.clone();
             Box::pin(async move { in_span(FORGE, &request, forge.forge(&request)).await })
@@ -167,6 +169,9 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         tick: TICK,
     };
     let served = worker.serve(&cancel, &print_message).await;
+    if let Some(forging) = forging {
+        forging.processes.all_ended().await;
+    }
     if let Some(Err(error)) = copies.as_deref().map(remove_worker_copies) {
         print_message(&format!("warning: a working copy of a run could not be removed: {error}"));
     }

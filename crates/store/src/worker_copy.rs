@@ -57,25 +57,27 @@ impl Drop for WorkerCopy {
             return;
         }
         for _ in 0..TRIES {
-            // What fails now is removed when a worker starts or ends.
+            // A process that ends may still write into it. What fails now is removed when a worker starts or ends.
             match remove_if_unused(&self.folder) {
-                Ok(false) => std::thread::sleep(PAUSE),
-                Ok(true) | Err(_) => return,
+                Ok(true) => return,
+                Ok(false) | Err(_) => std::thread::sleep(PAUSE),
             }
         }
     }
 }
 
-/// Removes the copies in `cache` that workers have left and no process uses.
+/// Removes the copies in `cache` that workers have left and no process uses. The error is that of the first one that cannot be
+/// removed; the others are.
 pub fn remove_worker_copies(cache: &Path) -> io::Result<()> {
+    let mut removed = Ok(());
     for entry in std::fs::read_dir(cache)? {
         let name = entry?.file_name();
         let run = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(MARK)?.strip_suffix('.'));
         if let Some(run) = run {
-            remove_if_unused(&cache.join(run))?;
+            removed = removed.and(remove_if_unused(&cache.join(run)).map(|_| ()));
         }
     }
-    Ok(())
+    removed
 }
 
 /// Removes a copy that a worker has made, then its mark and its lock. `false` if a process uses it.

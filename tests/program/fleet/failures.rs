@@ -246,6 +246,29 @@ fn a_worker_takes_a_run_over_while_the_store_cannot_be_reached() {
 }
 
 #[test]
+fn the_last_worker_stops_its_run_although_nothing_answers_for_the_limits() {
+    let (go, may_answer) = switch();
+    let case = Case::on(
+        Fleet::start(),
+        &["a"],
+        move |number, _, reply| {
+            if number >= 1 { reply.once(may_answer.clone()) } else { reply }
+        },
+    );
+    let only = case.forges.worker(1);
+    let client = case.begin();
+    wait_until("the worker asks", || case.sent() == 2);
+    assert_eq!(only.terminate(), Some(0));
+    // The process of the run was not killed: it said how the run is.
+    let log = case.forges.fleet.bench.read("worker-1.log");
+    assert!(log.contains(": stopped"), "{log}");
+    go.store(true, Ordering::SeqCst);
+    let _second = case.forges.worker(2);
+    case.assert_ends(client);
+    assert_eq!(case.sent(), case.requests + 1);
+}
+
+#[test]
 fn a_run_that_one_worker_cannot_begin_goes_to_another_one() {
     let case = Case::on(Fleet::start(), &["a"], |_, _, reply| reply);
     let without_key = case.forges.worker_in(1, &[], &[("ANTHROPIC_BASE_URL", ""), ("ANTHROPIC_API_KEY", "")]);
