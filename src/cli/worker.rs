@@ -129,7 +129,6 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     // Such a worker may exist for one search only, so it must not become the one that
     // gets all checks and keeps all limits.
     let mut jobs = vec![if takes_part { check(TLC_WORKER, true) } else { check(JOB, false) }];
-    let mut copies = None;
     let mut forging = None;
     if !runs.is_empty() {
         // Together, the checkers of all runs get the memory of one.
@@ -137,7 +136,6 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         let heap_mib = NonZeroU64::new(memory_per_run_mib(&limits, capacity));
         let tools = ToolArgs { heap_mib: heap_mib.or(args.tools.heap_mib), ..args.tools };
         let cache = prepare_worker(args.cache.as_deref(), &runs)?;
-        copies = Some(cache.clone());
         let forge = Arc::new(ForgeWorker {
             runs,
             cache,
@@ -169,11 +167,11 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
         tick: TICK,
     };
     let served = worker.serve(&cancel, &print_message).await;
-    if let Some(forging) = forging {
-        forging.processes.all_ended().await;
-    }
-    if let Some(Err(error)) = copies.as_deref().map(remove_worker_copies) {
-        print_message(&format!("warning: a working copy of a run could not be removed: {error}"));
+    if let Some(forge) = forging {
+        forge.processes.all_ended().await;
+        if let Err(error) = remove_worker_copies(&forge.cache) {
+            print_message(&format!("warning: a working copy of a run could not be removed: {error}"));
+        }
     }
     served.map_err(|error| worker_failure(&error, &admin))?;
     Ok(Exit::Ok)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::job::{BUSY, ENDING, OBJECT_TURN};
+use crate::job::{BUSY, GIVEN_BACK, OBJECT_TURN};
 
 /// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ impl LastAttempt {
     }
 
     fn waits_for_turn(&self) -> bool {
-        self.last_failure.as_ref().is_some_and(|why| why.contains(BUSY) || why.contains(ENDING))
+        self.last_failure.as_ref().is_some_and(|why| why.contains(BUSY) || why.contains(GIVEN_BACK))
     }
 
     /// Estimated by its length, because the engine does not say whether an attempt has reached a worker, or a free place there.
@@ -107,7 +107,7 @@ mod tests {
             ("running", killed, 500, JobState::Retrying),
             ("running", killed, 5000, JobState::Running),
             ("backing-off", Some(BUSY), 0, JobState::Waiting),
-            ("backing-off", Some(ENDING), 0, JobState::Waiting),
+            ("backing-off", Some(GIVEN_BACK), 0, JobState::Waiting),
             ("backing-off", refused, 0, JobState::Retrying),
             ("paused", refused, 0, JobState::Retrying),
         ] {

@@ -11,7 +11,7 @@ pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 /// What a worker says that has no turn for a job. It is not a failure: the job waits.
 pub(crate) const BUSY: &str = "all turns of this worker are taken";
 /// What a worker says that gives a job back.
-pub(crate) const ENDING: &str = "this worker is ending";
+pub(crate) const GIVEN_BACK: &str = "a worker gave the job back, because it ends or another process works on it";
 /// Time that a job of an object waits for its turn; then the engine sends it again, perhaps to another worker.
 pub(crate) const OBJECT_TURN: Duration = Duration::from_millis(50);
 

@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::address::EngineAddress;
-use crate::job::{Answer, BUSY, ENDING, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
+use crate::job::{Answer, BUSY, GIVEN_BACK, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
 use crate::limits::{limits_service, limits_service_name};
 use crate::registration::{Registration, RegistrationError};
 
@@ -261,7 +261,7 @@ impl restate_sdk::service::Service for Dispatcher {
 
 /// An error, and not an answer: the engine sends the job to another worker.
 fn given_back() -> HandlerError {
-    HandlerError::from(ENDING)
+    HandlerError::from(GIVEN_BACK)
 }
 
 /// Returns why the job is given up, if all its attempts were lost. The engine's own count includes attempts that found no worker. So

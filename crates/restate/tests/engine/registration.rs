@@ -175,7 +175,7 @@ fn a_worker_without_a_job_of_its_address_is_refused() {
     assert!(matches!(refused, WorkerError::Registration(RegistrationError::OtherServices { .. })), "{refused}");
     assert!(refused.to_string().contains(&words), "{refused}");
 
-    // Nobody else has an address that is not shared.
+    // An address of its own is not shared, so nothing can be taken from others.
     let own = free_address();
     drop(RunningWorker::start_worker(worker(address(&server), &own, "1", vec![job("job", "1"), job("other", "2")])));
     RunningWorker::start_worker(worker(address(&server), &own, "1", vec![job("job", "1")]));
