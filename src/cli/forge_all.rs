@@ -50,8 +50,8 @@ use crate::prompt::read_documents;
 use crate::report::counted;
 use crate::toolchain::memory_per_run_mib;
 
-/// Time for a last look at the runs after Ctrl-C.
-const LAST_LOOK: Duration = Duration::from_secs(3);
+/// Time for reading what the runs have cost after Ctrl-C.
+const FINAL_UPDATE_LIMIT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, ClapArgs)]
 // Not the cost of a single run, as in `run`.
@@ -308,7 +308,7 @@ impl AllRuns<'_> {
     async fn update_stopped(&self, planned: &[PlannedRun], results: &mut [ForgedRun], format: Format) {
         let find = |result: &ForgedRun| planned.iter().find(|run| run.id == result.run);
         let stopped = results.iter().filter(|run| run.is_not_started()).filter_map(find);
-        let limit = if self.cancel.is_cancelled() { LAST_LOOK } else { Duration::MAX };
+        let limit = if self.cancel.is_cancelled() { FINAL_UPDATE_LIMIT } else { Duration::MAX };
         // If the store cannot be reached, the next call says what the runs have cost.
         let _ = timeout(limit, self.update_copies(stopped, format)).await;
         for result in results.iter_mut().filter(|run| run.is_not_started()) {
@@ -462,12 +462,12 @@ impl AllRuns<'_> {
         };
         let end = fleet.forge(&place, work, &self.cancel).await?;
         let updated = place.clone();
-        self.in_thread(move || updated.update()).await?;
+        self.run_blocking(move || updated.update()).await?;
         let Some(view) = read_view(&folder)? else { return Err(end.into_failure()) };
         // Another client may have begun a run at this address.
         self.refuse_other_run(&start, &view, &folder)?;
         let display = display.clone();
-        self.in_thread(move || {
+        self.run_blocking(move || {
             let run = open_run(&place, &display)?;
             pipeline::reconcile(&run).map(drop).map_err(|e| run_failure(&e))
         })
@@ -482,7 +482,7 @@ impl AllRuns<'_> {
     }
 
     /// Does work that waits for the store.
-    async fn in_thread(&self, work: impl FnOnce() -> Result<(), Failure> + Send + 'static) -> Result<(), Failure> {
+    async fn run_blocking(&self, work: impl FnOnce() -> Result<(), Failure> + Send + 'static) -> Result<(), Failure> {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Failure::new(Exit::Interrupted, "interrupted")),

@@ -112,18 +112,18 @@ pub(super) async fn update_all(
         (name, updated.and_then(|updated| updated))
     };
     let mut updates = std::pin::pin!(stream::iter(places).map(update).buffer_unordered(PARALLEL));
-    let mut wrong = BTreeMap::new();
+    let mut failures = BTreeMap::new();
     while let Some((name, updated)) = updates.next().await {
         match updated {
             Ok(()) => {}
             // The store itself, or this program: it would be the same for each run.
             Err(failure) if failure.exit != Exit::Usage => return Err(failure),
             Err(failure) => {
-                wrong.insert(name, failure);
+                failures.insert(name, failure);
             }
         }
     }
-    Ok(wrong)
+    Ok(failures)
 }
 
 /// Updates of a working copy, until it is dropped.

@@ -47,6 +47,16 @@ impl Case {
         Self { forges, requests }
     }
 
+    /// One run, whose requests after the first are answered when the switch is on.
+    fn waiting() -> (Self, Arc<AtomicBool>) {
+        let (go, may_answer) = switch();
+        let script = move |number, _: &Seen, reply: Reply| match number {
+            0 => reply,
+            _ => reply.once(may_answer.clone()),
+        };
+        (Self::on(Fleet::start(), &["a"], script), go)
+    }
+
     /// Number of requests of the fleet so far.
     fn sent(&self) -> usize {
         self.forges.model.posts().len() - self.requests
@@ -218,14 +228,7 @@ fn runs_wait_for_a_store_that_cannot_be_reached() {
 
 #[test]
 fn a_worker_takes_a_run_over_while_the_store_cannot_be_reached() {
-    let (go, may_answer) = switch();
-    let case = Case::on(
-        Fleet::start(),
-        &["a"],
-        move |number, _, reply| {
-            if number >= 1 { reply.once(may_answer.clone()) } else { reply }
-        },
-    );
+    let (case, go) = Case::waiting();
     let first = case.forges.worker(1);
     let client = case.begin();
     wait_until("the worker asks", || case.sent() == 2);
@@ -247,14 +250,7 @@ fn a_worker_takes_a_run_over_while_the_store_cannot_be_reached() {
 
 #[test]
 fn the_last_worker_stops_its_run_although_nothing_answers_for_the_limits() {
-    let (go, may_answer) = switch();
-    let case = Case::on(
-        Fleet::start(),
-        &["a"],
-        move |number, _, reply| {
-            if number >= 1 { reply.once(may_answer.clone()) } else { reply }
-        },
-    );
+    let (case, go) = Case::waiting();
     let only = case.forges.worker(1);
     let client = case.begin();
     wait_until("the worker asks", || case.sent() == 2);
@@ -274,9 +270,10 @@ fn a_run_that_one_worker_cannot_begin_goes_to_another_one() {
     let without_key = case.forges.worker_in(1, &[], &[("ANTHROPIC_BASE_URL", ""), ("ANTHROPIC_API_KEY", "")]);
     let client = case.begin();
     let bench = &case.forges.fleet.bench;
-    wait_until("the run cannot begin", || bench.read("worker-1.log").contains("ANTHROPIC_API_KEY"));
-    let _second = case.forges.worker(2);
+    wait_until("the run is submitted again", || bench.read("client.log").contains("; trying again"));
+    assert!(bench.read("client.log").contains("ANTHROPIC_API_KEY"), "the command says why");
     without_key.kill();
+    let _second = case.forges.worker(2);
     case.assert_ends(client);
     assert_eq!(case.sent(), case.requests);
 }
@@ -382,11 +379,7 @@ fn a_worker_with_other_tools_does_not_continue_a_run() {
 /// Only processes that end without a word count for the limit of the next test.
 #[test]
 fn a_run_goes_on_however_often_its_worker_ends_or_loses_the_server() {
-    let (go, may_answer) = switch();
-    let mut case = Case::on(Fleet::start(), &["a"], move |number, _, reply| match number {
-        0 => reply,
-        _ => reply.once(may_answer.clone()),
-    });
+    let (mut case, go) = Case::waiting();
     let mut client = case.begin();
     let mut worker = case.forges.worker(1);
     for number in 2..=8 {
