@@ -394,7 +394,7 @@ fn stop_run(run: &Run, place: &RunPlace, halt: &Halt) -> Result<Exit, Failure> {
 
 /// Why another process would probably not get further: the engine sends a job again that has killed its worker, without end.
 fn why_hopeless(events: &[Entry]) -> Option<String> {
-    // A process that is told to stop, because its worker ends, its connection is lost or the job was cancelled, writes another event.
+    // What a process writes before it is killed. One that is told to stop writes `run_finished`, too.
     let is_new = |event: &RunEvent| {
         !matches!(event, RunEvent::RunResumed(_) | RunEvent::AttemptStarted(_) | RunEvent::RequestSent(_))
     };
