@@ -17,6 +17,10 @@ use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
 use crate::jobs::first_line;
 use crate::patience::{CallError, Patience};
 
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;
+
 /// Time that one request waits for an answer. Then the client queries the job's status, and sends the request again.
 const POLL: Duration = Duration::from_secs(10);
 /// Time limit of a request that carries a whole message.

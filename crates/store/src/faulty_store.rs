@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
@@ -40,6 +40,10 @@ pub(crate) struct FaultyStore {
     pub(crate) always: Mutex<Option<Fault>>,
     /// Number of the next requests that read and never reach the store.
     pub(crate) lost_reads: AtomicUsize,
+    /// Whether requests that read have no answer after that.
+    pub(crate) reads_hang: AtomicBool,
+    /// Number of requests that read.
+    pub(crate) reads: AtomicUsize,
 }
 
 impl FaultyStore {
@@ -47,9 +51,14 @@ impl FaultyStore {
         self.faults.lock().unwrap().extend(faults);
     }
 
-    fn read(&self) -> Result<()> {
+    async fn read(&self) -> Result<()> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
         let lost_reads = self.lost_reads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        if lost_reads.is_ok() { Err(lost()) } else { Ok(()) }
+        match lost_reads {
+            Ok(_) => Err(lost()),
+            Err(_) if self.reads_hang.load(Ordering::SeqCst) => std::future::pending().await,
+            Err(_) => Ok(()),
+        }
     }
 
     pub(crate) fn fail_always(&self, fault: Option<Fault>) {
@@ -98,7 +107,7 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-        self.read()?;
+        self.read().await?;
         self.objects.get_opts(path, options).await
     }
 
@@ -111,7 +120,7 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.read()?;
+        self.read().await?;
         self.objects.list_with_delimiter(prefix).await
     }
 

@@ -1,8 +1,7 @@
 //! Requests to a store, with retries that never store anything twice.
 
-use std::iter;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -12,14 +11,15 @@ use tlaforge_files as files;
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
-/// How long a process waits for a store that does not answer. The pauses between two tries are counted, so that a slow machine
-/// does not give up earlier.
+/// How long a process waits for a store that does not answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     pub(crate) first_pause: Duration,
     pub(crate) longest_pause: Duration,
-    /// Sum of the pauses after which it gives up.
+    /// After so much time it gives up. The pauses between two tries are counted, and what a try takes beyond `uncounted`.
     pub(crate) total: Duration,
+    /// Time of a try that is not counted, so that a slow machine does not give up earlier.
+    pub(crate) uncounted: Duration,
     /// Longest time of one request.
     pub(crate) request: Duration,
 }
@@ -30,20 +30,34 @@ impl Default for Patience {
             first_pause: Duration::from_millis(200),
             longest_pause: Duration::from_secs(15),
             total: Duration::from_secs(15 * 60),
+            uncounted: Duration::from_secs(5),
             request: Duration::from_secs(120),
         }
     }
 }
 
-impl Patience {
-    fn pauses(self) -> impl Iterator<Item = Duration> {
-        let mut left = self.total;
-        iter::successors(Some(self.first_pause), move |pause| Some((*pause * 2).min(self.longest_pause))).map_while(
-            move |pause| {
-                left = left.checked_sub(pause)?;
-                Some(pause)
-            },
-        )
+/// The pauses between the tries of one request.
+struct Pauses {
+    patience: Patience,
+    /// How many there were.
+    count: usize,
+    next: Duration,
+    left: Duration,
+}
+
+impl Pauses {
+    fn new(patience: Patience) -> Self {
+        Self { patience, count: 0, next: patience.first_pause, left: patience.total }
+    }
+
+    /// The pause after a try that took so long; `None` if the patience ends.
+    fn after(&mut self, took: Duration) -> Option<Duration> {
+        let Patience { longest_pause, uncounted, .. } = self.patience;
+        let pause = self.next;
+        self.left = self.left.checked_sub(pause)?.checked_sub(took.saturating_sub(uncounted))?;
+        self.next = (pause * 2).min(longest_pause);
+        self.count += 1;
+        Some(pause)
     }
 }
 
@@ -70,8 +84,9 @@ pub(crate) struct Objects {
 impl Objects {
     /// Creates an object that does not exist yet. Calls `waiting` before the first pause.
     pub(crate) async fn create(&self, path: &Path, body: Bytes, waiting: impl Fn(&Error)) -> Result<(), PutError> {
-        let mut pauses = self.patience.pauses().enumerate();
+        let mut pauses = Pauses::new(self.patience);
         loop {
+            let began = Instant::now();
             let Err(error) = self.put(path, &body, PutMode::Create).await else { return Ok(()) };
             let error = match error {
                 error if is_permanent(&error) => return Err(PutError::Failed(error)),
@@ -84,7 +99,7 @@ impl Objects {
                     Err(error) => error,
                 },
             };
-            self.pause(pauses.next(), error, &waiting).await.map_err(PutError::Failed)?;
+            self.pause(&mut pauses, began.elapsed(), error, &waiting).await.map_err(PutError::Failed)?;
         }
     }
 
@@ -100,10 +115,11 @@ impl Objects {
         is_final: impl Fn(&Error) -> bool,
         waiting: &impl Fn(&Error),
     ) -> Result<T, Error> {
-        let mut pauses = self.patience.pauses().enumerate();
+        let mut pauses = Pauses::new(self.patience);
         loop {
+            let began = Instant::now();
             match request().await {
-                Err(error) if !is_final(&error) => self.pause(pauses.next(), error, waiting).await?,
+                Err(error) if !is_final(&error) => self.pause(&mut pauses, began.elapsed(), error, waiting).await?,
                 ended => return ended,
             }
         }
@@ -124,13 +140,14 @@ impl Objects {
 
     async fn pause(
         &self,
-        pause: Option<(usize, Duration)>,
+        pauses: &mut Pauses,
+        took: Duration,
         error: Error,
         waiting: &impl Fn(&Error),
     ) -> Result<(), Error> {
-        let Some((number, pause)) = pause else { return Err(error) };
-        debug!(%error, number, "a request to the store failed; trying again");
-        if number == 0 {
+        let Some(pause) = pauses.after(took) else { return Err(error) };
+        debug!(%error, number = pauses.count, "a request to the store failed; trying again");
+        if pauses.count == 1 {
             waiting(&error);
         }
         sleep(pause).await;

@@ -48,6 +48,7 @@ const SHORT: Patience = Patience {
     first_pause: Duration::from_millis(1),
     longest_pause: Duration::from_millis(1),
     total: Duration::from_millis(10),
+    uncounted: Duration::from_secs(60),
     request: Duration::from_secs(60),
 };
 
@@ -185,6 +186,19 @@ fn an_answer_that_never_comes_is_given_up_and_the_object_is_read_back() {
     a.journal.append(vec![record(2)]).unwrap();
     bench.open("b");
     assert_eq!(bench.numbers("b"), [1, 2]);
+}
+
+/// A try takes ten times as long as all pauses together may.
+#[test]
+fn the_time_in_which_a_store_accepts_requests_and_stays_silent_is_counted() {
+    let patience = Patience { uncounted: Duration::ZERO, request: Duration::from_millis(100), ..SHORT };
+    let bench = Bench { patience, ..Bench::new() };
+    bench.open("a").journal.append(vec![record(1)]).unwrap();
+    let before = bench.store.reads.load(Ordering::SeqCst);
+    bench.store.reads_hang.store(true, Ordering::SeqCst);
+    let error = bench.connect("b").on_worker().update().unwrap_err();
+    assert!(error.to_string().contains("no answer within"), "{error}");
+    assert_eq!(bench.store.reads.load(Ordering::SeqCst) - before, 1);
 }
 
 #[test]
