@@ -96,7 +96,7 @@ impl Fleet {
                 return Ok(end);
             }
             let address = &job.address;
-            print_message(&format!("note: {address}: {}; trying again", end.into_failure().one_line()));
+            print_message(&format!("note: {address}: trying again, because {}", end.into_failure().one_line()));
             attempt += 1;
         }
     }

@@ -52,6 +52,9 @@ impl JobEnd {
         let exit = Exit::ALL.into_iter().map(|(exit, _)| exit).find(|exit| exit.code() == self.status);
         // A run that ended well has events.
         let exit = exit.filter(|exit| *exit != Exit::Ok).unwrap_or(Exit::Tool);
-        Failure::new(exit, format!("a worker could not work on the run: {}", self.errors.trim()))
+        Failure::new(
+            exit,
+            format!("a worker, with its own keys and flags, could not work on the run: {}", self.errors.trim()),
+        )
     }
 }

@@ -142,7 +142,7 @@ pub struct Layer {
     /// Tools that translate, parse and check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
-    /// Path of `tla2tools.jar`; refused in a settings file (`cli/trust.rs`).
+    /// Path of `tla2tools.jar`; refused in a settings file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tla_tools: Option<PathBuf>,
     /// Time limit of each run of the checker in seconds.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::trac::{Decision, StepReport};
+use super::trac::Decision;
 
 /// A verdict of an audit on a rule, at the step that decided it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,16 +11,6 @@ pub struct Finding {
     /// From 1.
     pub step: u64,
     pub decision: Decision,
-}
-
-impl Finding {
-    /// The verdicts among the reports of a monitor for a step.
-    pub fn from_reports(step: u64, reports: &[StepReport]) -> impl Iterator<Item = Self> {
-        reports.iter().filter_map(move |report| {
-            let decision = report.decision?;
-            Some(Self { rule: report.rule.to_string(), step, decision })
-        })
-    }
 }
 
 /// Counts of findings that two audits share and do not share.

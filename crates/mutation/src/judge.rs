@@ -21,6 +21,10 @@ use super::{Judgement, Mutant, Outcome};
 const MIN_DEADLINE: Duration = Duration::from_secs(5);
 /// The time limit of a mutant's run, as a multiple of the run time of the original.
 const BASELINE_FACTOR: u32 = 10;
+/// How many states a run finds that looks for the other properties which a mutant violates: a multiple of those that were found
+/// before the first violation, and more. Not a time, so that the result is the same on every machine.
+const STATES_FACTOR: u64 = 20;
+const MORE_STATES: u64 = 10_000;
 
 /// The specification whose mutants are judged.
 #[derive(Debug, Clone)]
@@ -259,7 +263,7 @@ impl Judge<'_> {
             Err(error) => return Err(error),
         };
         let request = CheckRequest { spec, cfg_text: subject.cfg_text.clone(), cfg: subject.cfg.clone() };
-        let CheckOutcome { verdict, trace, checker, .. } = match self.tools.decide(&request, cx).await {
+        let CheckOutcome { verdict, trace, checker, statistics, .. } = match self.tools.decide(&request, cx).await {
             Ok(checked) => checked.outcome,
             Err(error) if error.is_fatal() => return Err(error),
             // A checker that fails on one mutant must not stop the judgement of the others.
@@ -276,7 +280,8 @@ impl Judge<'_> {
                 }
                 // The Java tools end at the first violation.
                 _ if self.thorough && checker == Checker::Embedded => {
-                    self.with_all_killers(Classification::killed(violated, trace), &request, cx).await?
+                    let states = statistics.distinct.unwrap_or(0) * STATES_FACTOR + MORE_STATES;
+                    self.with_all_killers(Classification::killed(violated, trace), &request, states, cx).await?
                 }
                 _ => Classification::killed(violated, trace),
             },
@@ -288,15 +293,17 @@ impl Judge<'_> {
         Ok(Classification { checker: Some(checker), ..found })
     }
 
-    /// Adds the other properties that are violated, by a run that continues after violations. It has little time, because
-    /// the states of a mutant without a guard are often infinitely many.
+    /// Adds the other properties that are violated, by a run that continues after violations. It finds at most `states` states,
+    /// because those of a mutant without a guard are often infinitely many.
     async fn with_all_killers(
         &self,
         mut killed: Classification,
         request: &CheckRequest,
+        states: u64,
         cx: &ToolContext<'_>,
     ) -> Result<Classification, ToolError> {
-        let limits = Limits { check: cx.limits.check.min(MIN_DEADLINE), ..cx.limits.clone() };
+        let check = cx.limits.check.min(MIN_DEADLINE);
+        let limits = Limits { check, states_past_violations: Some(states), ..cx.limits.clone() };
         let cx = ToolContext { limits: &limits, cancel: cx.cancel, progress: cx.progress };
         // The checker cannot continue after a violation with SYMMETRY.
         let cfg = Cfg { symmetry: Vec::new(), ..request.cfg.clone() };

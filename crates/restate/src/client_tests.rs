@@ -5,57 +5,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use super::{Client, Progress};
 use crate::job::BUSY;
+use crate::scripted_engine::start_engine;
 use waiting::{end_of, wait_until_async};
 
 #[path = "../../../tests/support/waiting.rs"]
 mod waiting;
-
-/// An engine on loopback that answers each request with a JSON. `answer` gets the line of the request, such as `POST /query`, and
-/// its body.
-async fn start_engine<F>(answer: impl Fn(String, String) -> F + Send + Sync + 'static) -> String
-where
-    F: Future<Output = Value> + Send + 'static,
-{
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let answer = Arc::new(answer);
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let answer = answer.clone();
-            tokio::spawn(async move {
-                let mut stream = BufReader::new(stream);
-                let (line, body) = read_request(&mut stream).await;
-                let text = answer(line, body).await.to_string();
-                let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", text.len());
-                // The client may no longer wait for it.
-                let _ = stream.write_all((head + &text).as_bytes()).await;
-            });
-        }
-    });
-    address
-}
-
-async fn read_request(stream: &mut BufReader<TcpStream>) -> (String, String) {
-    let mut head = Vec::new();
-    loop {
-        let mut line = String::new();
-        stream.read_line(&mut line).await.unwrap();
-        match line.trim_end() {
-            "" => break,
-            line => head.push(line.to_ascii_lowercase()),
-        }
-    }
-    let length = head.iter().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-    let mut body = vec![0; length.parse().unwrap()];
-    stream.read_exact(&mut body).await.unwrap();
-    (head.swap_remove(0), String::from_utf8(body).unwrap())
-}
 
 fn client(engine: &str) -> Client {
     Client::new(engine.parse().unwrap(), "test", "1", "job", Duration::ZERO, |_| {}).unwrap()

@@ -44,7 +44,9 @@ pub(crate) async fn query_tables(http: &Client, admin: &EngineAddress, sql: &str
 pub(crate) fn not_restate(reply: &Reply) -> NoIngress {
     match reply.message() {
         why if reply.status >= 500 => NoIngress::NotNow(format!("the engine cannot answer now: {why}")),
-        why => NoIngress::Never(format!("this is not the admin address of a Restate server: {why}")),
+        why => {
+            NoIngress::Never(format!("this is not the admin address of a Restate server, by default port 9070: {why}"))
+        }
     }
 }
 

@@ -10,6 +10,8 @@ mod jobs;
 mod limits;
 mod patience;
 mod registration;
+#[cfg(test)]
+mod scripted_engine;
 mod worker;
 
 pub use address::{AddressError, EngineAddress};

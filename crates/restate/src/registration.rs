@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 use crate::address::{EngineAddress, QUICK, Reply, send};
 use crate::engine::read_rows;
 
+#[cfg(test)]
+#[path = "registration_tests.rs"]
+mod tests;
+
 /// Pauses between attempts to register.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 
@@ -203,7 +207,10 @@ impl Registration {
             unreachable_before.insert(id.clone());
         }
         if !own_services.is_empty() {
-            self.take_over_started(&own.id, &own_services, note).await?;
+            let silent = self.find_silent(&own.id, &own_services, &deployments).await?;
+            let silent_again: BTreeSet<&String> = silent.intersection(&previous).collect();
+            self.take_over_started(&own.id, &own_services, &silent_again, note).await?;
+            unreachable_before.extend(silent);
         }
         Ok(None)
     }
@@ -221,13 +228,46 @@ impl Registration {
         }
     }
 
-    /// Takes over messages that started at another deployment and failed there. The engine retries them only there, and they lock
-    /// their objects: without this, they would be retried forever if no worker is left there or the deployment was removed. A job is
-    /// bound to a deployment by its first journal entry, a message to the limits by its first read of the state.
+    /// The other deployments where messages that have failed once are tried again and the engine reaches no worker. An attempt to
+    /// reach a host that accepts the connection and stays silent counts as running for a minute.
+    async fn find_silent(
+        &self,
+        own: &str,
+        services: &[&String],
+        deployments: &[Deployment],
+    ) -> Result<BTreeSet<String>, String> {
+        #[derive(Deserialize)]
+        struct Row {
+            service: String,
+            pinned: String,
+        }
+        let sql = format!(
+            "SELECT DISTINCT target_service_name AS service, pinned_deployment_id AS pinned FROM sys_invocation \
+             WHERE target_service_name IN ({}) AND status = 'running' AND last_failure IS NOT NULL \
+             AND pinned_deployment_id IS NOT NULL",
+            in_quotes(services)
+        );
+        let rows: Vec<Row> = read_rows(&self.http, &self.engine, &sql).await?;
+        let mut silent = BTreeSet::new();
+        for Row { service, pinned } in rows {
+            let pinned = deployments.iter().find(|deployment| deployment.id == pinned && pinned != own);
+            let Some(Deployment { id, uri: Some(address), .. }) = pinned else { continue };
+            if !silent.contains(id) && !self.is_reached(address, &service).await? {
+                silent.insert(id.clone());
+            }
+        }
+        Ok(silent)
+    }
+
+    /// Takes over messages that started at another deployment and failed there, or run at one that is `silent`. The engine retries
+    /// them only there, and they lock their objects: without this, they would be retried forever if no worker is left there or the
+    /// deployment was removed. A job is bound to a deployment by its first journal entry, a message to the limits by its first read
+    /// of the state.
     async fn take_over_started(
         &self,
         own: &str,
         services: &[&String],
+        silent: &BTreeSet<&String>,
         note: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<(), String> {
         #[derive(Deserialize)]
@@ -236,22 +276,30 @@ impl Registration {
             status: String,
             pinned: String,
         }
-        let names: Vec<String> = services.iter().map(|name| format!("'{name}'")).collect();
         // Paused ones are those that another worker was about to move when it ended.
         let sql = format!(
             "SELECT id, status, pinned_deployment_id AS pinned FROM sys_invocation WHERE target_service_name IN ({}) \
-             AND status IN ('backing-off', 'paused') AND pinned_deployment_id IS NOT NULL",
-            names.join(", ")
+             AND (status IN ('backing-off', 'paused') OR (status = 'running' AND last_failure IS NOT NULL)) \
+             AND pinned_deployment_id IS NOT NULL",
+            in_quotes(services)
         );
         let rows: Vec<Row> = read_rows(&self.http, &self.engine, &sql).await?;
         let mut moved = 0;
         // A late pause by another worker can also hit what has come here already.
-        for Row { id, status, .. } in rows.into_iter().filter(|row| row.pinned != own || row.status == "paused") {
+        for Row { id, status, pinned } in rows.into_iter().filter(|row| row.pinned != own || row.status == "paused") {
             let request = |what: &str| self.http.patch(self.engine.join(&format!("/invocations/{id}/{what}")));
+            let is_running = status == "running";
+            if is_running && !silent.contains(&pinned) {
+                continue;
+            }
             // The engine changes the deployment of a paused message only. Other workers may do the same at the same time: what
             // fails now is tried at the next check.
             if status != "paused" {
                 send(request("pause"), QUICK).await.map_err(|error| error.unreachable())?;
+            }
+            if is_running {
+                // It is paused only when the attempt fails.
+                continue;
             }
             let resumed = send(request("resume?deployment=latest"), QUICK).await;
             moved += usize::from(resumed.map_err(|error| error.unreachable())?.is_success());
@@ -278,6 +326,12 @@ impl Registration {
     fn is_own(&self, deployment: &Deployment) -> bool {
         deployment.uri.as_ref().is_some_and(|address| address.trim_end_matches('/') == self.address)
     }
+}
+
+/// The names as a list in SQL.
+fn in_quotes(names: &[&String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    quoted.join(", ")
 }
 
 fn read_json(reply: &Reply) -> Value {

@@ -75,6 +75,8 @@ pub struct Limits {
     pub allowed_modules: Vec<String>,
     /// Where modules are looked up that are not beside the specification.
     pub libraries: Libraries,
+    /// Number of distinct states after which a run that continues after violations ends undecided.
+    pub states_past_violations: Option<u64>,
 }
 
 impl Default for Limits {
@@ -87,6 +89,7 @@ impl Default for Limits {
             heap_mib: None,
             allowed_modules: Vec::new(),
             libraries: Libraries::default(),
+            states_past_violations: None,
         }
     }
 }

@@ -69,8 +69,14 @@ async fn run_past_violations(
     // outside a constraint the fingerprint of a state inside, and its invariants would not be evaluated.
     let can_continue = |cfg: &Cfg| cfg.symmetry.is_empty() && (cfg.view.is_none() || cfg.constraints.is_empty());
     let Some(cfg) = Cfg::parse(&plan.cfg).ok().filter(can_continue) else { return Ok(None) };
-    let checker_run = checker.explore_past_violations(spec, plan, Continues::AfterAny, cx).await?;
-    let (verdict, parsed) = interpret(&checker_run, cx)?;
+    let max_states = cx.limits.states_past_violations;
+    let checker_run = checker.explore_past_violations(spec, plan, Continues::AfterAny { max_states }, cx).await?;
+    let (verdict, parsed) = if past_violations::found_too_many_states(&checker_run.stdout) {
+        let why = format!("it has more than {} states", max_states.unwrap_or_default());
+        (Verdict::inconclusive(why), ParsedOutput::default())
+    } else {
+        interpret(&checker_run, cx)?
+    };
     let violated: Vec<String> = past_violations::parse(&checker_run.stdout).into_iter().map(|v| v.name).collect();
     let is_open = |name: &String| !violated.contains(name);
     let open = Cfg { properties: cfg.properties.iter().filter(|name| is_open(name)).cloned().collect(), ..cfg.clone() };

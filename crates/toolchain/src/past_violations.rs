@@ -16,11 +16,17 @@ pub(super) const VIOLATED_PREFIX: &str = "tlaforge: violated: ";
 /// Prefix of the line for a selected invariant that could not be evaluated, which ends with its name.
 pub(super) const UNDECIDED_PREFIX: &str = "tlaforge: undecided: ";
 
+/// The line of a run that ended because it had found [`Continues::AfterAny::max_states`].
+pub(super) const TOO_MANY_STATES: &str = "tlaforge: too many states";
+
 /// After which violations a run continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Continues {
     /// After that of any invariant or action property.
-    AfterAny,
+    AfterAny {
+        /// The run ends undecided once it has found so many distinct states.
+        max_states: Option<u64>,
+    },
     /// After that of these invariants, the negations of witnesses. If one cannot be evaluated, only it is undecided.
     AfterInvariants {
         names: BTreeSet<String>,
@@ -71,6 +77,11 @@ pub(super) fn parse(stdout: &str) -> Vec<Violated> {
 /// The selected invariants that could not be evaluated.
 pub(super) fn parse_undecided(stdout: &str) -> BTreeSet<String> {
     stdout.lines().filter_map(|line| line.strip_prefix(UNDECIDED_PREFIX)).map(str::to_owned).collect()
+}
+
+/// Whether the run ended at its limit of states.
+pub(super) fn found_too_many_states(stdout: &str) -> bool {
+    stdout.lines().any(|line| line == TOO_MANY_STATES)
 }
 
 #[cfg(test)]

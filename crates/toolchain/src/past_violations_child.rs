@@ -21,7 +21,7 @@ use tla_mc::value::Value;
 use tla_mc::{cli, compile};
 
 use super::child_task::read_task;
-use super::past_violations::{Continues, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
+use super::past_violations::{Continues, TOO_MANY_STATES, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
 
 /// The exit statuses of the checker's own command line.
 const VIOLATED: u8 = 12;
@@ -63,6 +63,7 @@ fn explore(task: Task) -> Result<u8, String> {
     let outcome = checker.run();
     let (status, result) = match outcome.failure {
         Some(Failure::Eval(what, _)) if what == ALL_VIOLATED => (0, None),
+        Some(Failure::Eval(what, _)) if what == TOO_MANY_STATES => (0, Some(what)),
         None => (0, Some("Model checking completed. No error has been found.".to_owned())),
         // The checker has printed the counterexample and the name.
         Some(Failure::Liveness(_)) => (VIOLATED, None),
@@ -106,6 +107,8 @@ struct Levels {
     unexpanded: u64,
     /// New states of the next level so far.
     next_level: u64,
+    /// All states so far.
+    found: u64,
 }
 
 impl Levels {
@@ -175,7 +178,7 @@ impl<'p> ContinuingEngine<'p> {
 
     fn continues_after_invariant(&self, name: usize) -> bool {
         match self.continues {
-            Continues::AfterAny => true,
+            Continues::AfterAny { .. } => true,
             Continues::AfterInvariants { names, .. } => names.contains(&self.names[name]),
         }
     }
@@ -239,13 +242,22 @@ impl Engine for ContinuingEngine<'_> {
         if self.is_finished() {
             return Err(ALL_VIOLATED.to_owned());
         }
-        self.lock_levels()?.begin_expansion();
+        let mut levels = self.lock_levels()?;
+        if let Continues::AfterAny { max_states: Some(max) } = self.continues
+            && levels.found >= *max
+        {
+            return Err(TOO_MANY_STATES.to_owned());
+        }
+        levels.begin_expansion();
+        drop(levels);
         self.program.next(cx, k)
     }
 
     fn invariant(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
         let Some(name) = self.invariants.get(index).copied() else {
-            self.lock_levels()?.next_level += 1;
+            let mut levels = self.lock_levels()?;
+            levels.next_level += 1;
+            levels.found += 1;
             return Ok(true);
         };
         if self.is_dropped(name) {
@@ -259,7 +271,7 @@ impl Engine for ContinuingEngine<'_> {
             (Ok(true), _) => {}
             (Ok(false), _) => self.drop_violated(name)?,
             (Err(_), Continues::AfterInvariants { .. }) => self.drop_undecided(name)?,
-            (Err(what), Continues::AfterAny) => return Err(what),
+            (Err(what), Continues::AfterAny { .. }) => return Err(what),
         }
         Ok(true)
     }
@@ -278,7 +290,7 @@ impl Engine for ContinuingEngine<'_> {
 
     fn step_prop(&self, index: usize, from: &[Value], to: &[Value]) -> Option<Result<bool, String>> {
         let (instance, name) = self.properties.get(index)?;
-        if !matches!(instance.leaf, TProp::ActionBox(..)) || *self.continues != Continues::AfterAny {
+        if !matches!(instance.leaf, TProp::ActionBox(..)) || !matches!(self.continues, Continues::AfterAny { .. }) {
             return None;
         }
         if self.is_dropped(*name) {

@@ -144,7 +144,8 @@ fn runs_wait_while_the_account_has_no_credit() {
     let sent = case.sent();
     case.fleet(&["status"]).expect(0).prints(&["stopped until the command below: ", "credit balance", "--resume"]);
     assert_eq!(case.sent(), sent);
-    case.limits(&["--resume"]);
+    let resumed = case.limits(&["--resume"]);
+    assert!(!resumed.stderr.contains("is new to the engine"), "{}", resumed.stderr);
     case.assert_ends(client);
     // The refused request was sent again.
     assert_eq!(case.sent(), case.requests + 1);
@@ -157,7 +158,7 @@ fn a_limit_of_money_stops_the_runs_and_no_answer_is_paid_twice() {
         reply.tokens(Tokens { input: 10_000, output: 10_000, cache_read: 0, cache_write: 0 })
     });
     let _workers = (case.forges.worker(1), case.forges.worker(2));
-    case.limits(&["--max-cost", "1.5"]);
+    case.limits(&["--max-cost", "1.5"]).says(&["is new to the engine"]);
     let stopped = done(case.forges.remote(&[])).expect(3);
     stopped.prints(&["their limit is $1.5", "`tlaforge fleet limits --max-cost`", "stopped"]);
     let spent = |answers: usize| format!("{}.{:02}", 18 * answers / 100, 18 * answers % 100);
@@ -270,7 +271,7 @@ fn a_run_that_one_worker_cannot_begin_goes_to_another_one() {
     let without_key = case.forges.worker_in(1, &[], &[("ANTHROPIC_BASE_URL", ""), ("ANTHROPIC_API_KEY", "")]);
     let client = case.begin();
     let bench = &case.forges.fleet.bench;
-    wait_until("the run is submitted again", || bench.read("client.log").contains("; trying again"));
+    wait_until("the run is submitted again", || bench.read("client.log").contains(": trying again, because a worker"));
     assert!(bench.read("client.log").contains("ANTHROPIC_API_KEY"), "the command says why");
     without_key.kill();
     let _second = case.forges.worker(2);
