@@ -224,15 +224,17 @@ fn all_bytes() {
     }
 }
 
-/// The recording of a case. For a single-call draft its first three answers are joined; `None` if they are not the first
-/// drafts of the three nodes.
+/// The recording of a case. If it was drafted node by node, its first three answers are joined for a single-call draft; `None` if
+/// they are not the first drafts of the three nodes, or if the draft would have to be divided.
 fn recording(case: &str, draft: &str, bench: &Bench) -> Option<std::path::PathBuf> {
     let path = project().join("evals").join(case).join("recording/run.jsonl");
-    if draft == "nodes" {
-        return Some(path);
-    }
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    match (draft, lines[0]["purpose"].as_str()) {
+        ("nodes", Some("whole")) => return None,
+        ("nodes", _) | (_, Some("whole")) => return Some(path),
+        _ => {}
+    }
     let first: Vec<Value> = lines.drain(..3).collect();
     if first.iter().map(|l| &l["node"]).ne(["informal_spec", "formalize", "generate_invariants"]) {
         return None;

@@ -21,9 +21,9 @@ const PAIRS: usize = 30;
 
 fn main() {
     for file in [
-        "tests/pluscal/cases/procedure_p.tla",
+        "tests/program/pluscal/cases/procedure_p.tla",
         "exemplars/FencedLease.tla",
-        "tests/pluscal/cases/long_lines_are_broken.tla",
+        "tests/program/pluscal/cases/long_lines_are_broken.tla",
     ] {
         compare(&project().join(file));
     }
@@ -94,7 +94,7 @@ fn compare(file: &Path) {
 
 /// Translates all cases in one process, to measure a translation without the start of a process.
 fn translate_all_cases() {
-    let files: Vec<_> = std::fs::read_dir(project().join("tests/pluscal/cases")).unwrap().collect();
+    let files: Vec<_> = std::fs::read_dir(project().join("tests/program/pluscal/cases")).unwrap().collect();
     let texts: Vec<String> = files.into_iter().map(|f| std::fs::read_to_string(f.unwrap().path()).unwrap()).collect();
     let began = Instant::now();
     for text in &texts {
