@@ -104,8 +104,8 @@ fn to_engine(RequestUse { cost_usd, tokens }: RequestUse) -> EngineUse {
     EngineUse { cost_usd, tokens }
 }
 
-/// Says that no run has used this key, because its name may be misspelt. It can also be set before the first run.
-async fn note_unused_key(engine: &EngineAddress, key: &str) {
+/// Says if the engine does not know this key: its name may be misspelt, or no run has used it yet.
+async fn note_new_key(engine: &EngineAddress, key: &str) {
     let Ok((keys, unreadable)) = LimitsStatus::read_all(PROGRAM, engine).await else { return };
     if !keys.iter().map(|status| &status.key).chain(unreadable.iter().map(|other| &other.key)).any(|known| known == key)
     {
@@ -123,7 +123,7 @@ pub(super) async fn limits(args: FleetLimitsArgs) -> Result<Exit, Failure> {
         tokens_per_minute: change(args.tokens_per_minute),
     };
     if args.resume || change != LimitsChange::default() {
-        note_unused_key(&engine, &args.key).await;
+        note_new_key(&engine, &args.key).await;
         let client = LimitsClient::new(engine.clone(), PROGRAM, &args.key, COMMAND_PATIENCE, print_message);
         client.fails(Exit::Usage)?.set_limits(change).await.map_err(|error| {
             Failure::new(Exit::Tool, error.to_string())

@@ -57,7 +57,7 @@ pub(super) const FORGE: &str = "forge_run";
 const GRACE: Duration = Duration::from_secs(60);
 
 /// Time after the signal to stop in which the limits may confirm what the run has used. If no worker is left, none answers; the
-/// engine keeps what it was told.
+/// engine has stored what was reported.
 const CONFIRMATION: Duration = Duration::from_secs(5);
 
 /// The first and the longest pause after a run that could not begin or continue.
@@ -127,7 +127,7 @@ impl RunProcesses {
         turn.lock_owned().await
     }
 
-    /// Waits until no process works on a run. Each has been told to stop, and is killed after [`GRACE`].
+    /// Waits for the processes of all runs. They have been told to stop, and are killed after [`GRACE`].
     pub(super) async fn all_ended(&self) {
         let is_one_left = || {
             let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -394,7 +394,7 @@ fn stop_run(run: &Run, place: &RunPlace, halt: &Halt) -> Result<Exit, Failure> {
 
 /// Why another process would probably not get further: the engine sends a job again that has killed its worker, without end.
 fn why_hopeless(events: &[Entry]) -> Option<String> {
-    // What a process writes before it is killed. One that is told to stop writes `run_finished`, too.
+    // A process that was killed has written nothing else. One that stops in order also writes `run_finished`.
     let is_new = |event: &RunEvent| {
         !matches!(event, RunEvent::RunResumed(_) | RunEvent::AttemptStarted(_) | RunEvent::RequestSent(_))
     };

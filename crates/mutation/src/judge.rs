@@ -22,7 +22,7 @@ const MIN_DEADLINE: Duration = Duration::from_secs(5);
 /// The time limit of a mutant's run, as a multiple of the run time of the original.
 const BASELINE_FACTOR: u32 = 10;
 /// How many states a run finds that looks for the other properties which a mutant violates: a multiple of those that were found
-/// before the first violation, and more. Not a time, so that the result is the same on every machine.
+/// before the first violation, and more. A number of states, so that the result rarely depends on the speed of the machine.
 const STATES_FACTOR: u64 = 20;
 const MORE_STATES: u64 = 10_000;
 
@@ -294,7 +294,7 @@ impl Judge<'_> {
     }
 
     /// Adds the other properties that are violated, by a run that continues after violations. It finds at most `states` states,
-    /// because those of a mutant without a guard are often infinitely many.
+    /// because those of a mutant without a guard are often infinitely many, and takes at most [`MIN_DEADLINE`].
     async fn with_all_killers(
         &self,
         mut killed: Classification,

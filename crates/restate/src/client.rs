@@ -319,7 +319,8 @@ impl Client {
                 Progress::Waiting
             }
             (_, failure) => {
-                let failure = first_line(failure.as_deref().unwrap_or("unknown reason"));
+                let failure =
+                    first_line(failure.as_deref().unwrap_or("it is paused, perhaps on its way to another worker"));
                 Progress::Obstacle(format!("no worker takes the job: {failure}"))
             }
         }

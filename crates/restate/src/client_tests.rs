@@ -60,10 +60,13 @@ async fn a_job_whose_caller_left_while_it_was_submitted_is_cancelled() {
     assert_eq!(received.load(Ordering::SeqCst), 1, "nothing is submitted after that");
 }
 
-/// A job that waits for others of its kind makes progress. If there are none, nobody works on it.
+/// While others of its kind run, a job that waits gets its turn. If none runs, no worker takes it.
 #[tokio::test]
 async fn a_job_waits_for_its_turn_only_while_others_of_its_kind_run() {
-    let attempt = |status: &str, failure: Option<&str>| json!({"status": status, "last_failure": failure, "started": null, "now": 100_000});
+    let attempt = |status: &str, failure: Option<&str>| {
+        let started = Value::Null;
+        json!({"status": status, "last_failure": failure, "started": started, "now": 100_000})
+    };
     let refused = "h2 pool connection error: Connection refused (os error 111)";
     for (job, running, expected) in [
         (Some(attempt("completed", None)), 0, "ended"),
@@ -73,6 +76,7 @@ async fn a_job_waits_for_its_turn_only_while_others_of_its_kind_run() {
         (Some(attempt("backing-off", Some(BUSY))), 1, "waiting"),
         (Some(attempt("backing-off", Some(BUSY))), 0, "no worker takes the job"),
         (Some(attempt("backing-off", Some(refused))), 1, "no worker takes the job: h2 pool connection error"),
+        (Some(attempt("paused", None)), 1, "no worker takes the job: it is paused"),
         (None, 1, "the engine does not know the job any more"),
     ] {
         let shown = format!("{job:?}, {running} running");

@@ -252,8 +252,14 @@ impl Registration {
         for Row { service, pinned } in rows {
             let pinned = deployments.iter().find(|deployment| deployment.id == pinned && pinned != own);
             let Some(Deployment { id, uri: Some(address), .. }) = pinned else { continue };
-            if !silent.contains(id) && !self.is_reached(address, &service).await? {
-                silent.insert(id.clone());
+            if silent.contains(id) {
+                continue;
+            }
+            match self.is_reached(address, &service).await {
+                Ok(true) => {}
+                Ok(false) => drop(silent.insert(id.clone())),
+                // Not known. What has failed at other deployments is taken over nevertheless.
+                Err(what) => tracing::debug!(%id, what, "it is not known whether the engine reaches a deployment"),
             }
         }
         Ok(silent)

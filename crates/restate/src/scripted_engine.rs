@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// An engine on loopback that answers each request with a JSON. `answer` gets the line of the request, such as `POST /query`, and
+/// An engine on loopback that answers each request with a JSON; one with a `restate_code` is an error. `answer` gets the line of the request, such as `POST /query`, and
 /// its body.
 pub(crate) async fn start_engine<F>(answer: impl Fn(String, String) -> F + Send + Sync + 'static) -> String
 where
@@ -21,8 +21,10 @@ where
             tokio::spawn(async move {
                 let mut stream = BufReader::new(stream);
                 let (line, body) = read_request(&mut stream).await;
-                let text = answer(line, body).await.to_string();
-                let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", text.len());
+                let answer = answer(line, body).await;
+                let status = if answer["restate_code"].is_null() { "200 OK" } else { "500 Internal Server Error" };
+                let text = answer.to_string();
+                let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", text.len());
                 // The client may no longer wait for it.
                 let _ = stream.write_all((head + &text).as_bytes()).await;
             });

@@ -1,6 +1,6 @@
 //! What the embedded checker and its child exchange for a run that continues after violations: the task, and the lines
 //! that name violated properties. A specification cannot forge such a line: what it prints is a value, and none begins
-//! with [`VIOLATED_PREFIX`] or [`UNDECIDED_PREFIX`].
+//! with [`VIOLATED_PREFIX`] or [`UNDECIDED_PREFIX`], or is [`TOO_MANY_STATES`].
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(super) const TOO_MANY_STATES: &str = "tlaforge: too many states";
 pub(super) enum Continues {
     /// After that of any invariant or action property.
     AfterAny {
-        /// The run ends undecided once it has found so many distinct states.
+        /// Number of distinct states at which the run ends undecided; `None` for no limit.
         max_states: Option<u64>,
     },
     /// After that of these invariants, the negations of witnesses. If one cannot be evaluated, only it is undecided.
