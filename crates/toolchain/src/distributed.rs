@@ -13,7 +13,7 @@ use super::actions::Actions;
 use super::bounds::check_bounds;
 use super::check::{build_outcome, drop_unsound_symmetry, refuse_before_run};
 use super::distributed_run::{self, RemoteWorkers, SearchEnd, WorkerPlacement, require_jar};
-use super::explorer::{ParsedOutput, Run, judge};
+use super::explorer::{Finding, ParsedOutput, Run, judge};
 use super::installation::JavaToolchain;
 use super::plan::{self, RunPlan};
 use super::run::{Tool, ToolRun};
@@ -24,6 +24,9 @@ use super::{
     BoxFuture, CheckReport, CheckRequest, Libraries, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError,
     Toolchain, ToolchainInfo, Translation,
 };
+
+/// How often a search is started whose server ends itself.
+const SEARCHES: usize = 3;
 
 const ALONE: &str = "check without --distributed, with smaller constants if there are too many states";
 
@@ -134,31 +137,46 @@ impl DistributedToolchain {
     async fn search(&self, session: &mut Session<'_>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let Session { request, cx, .. } = *session;
         let plan = RunPlan { label: "distributed search".to_owned(), ..plan::safety(&request.cfg) };
-        let done =
-            match distributed_run::run(&self.tools, &self.workers, self.remote.as_deref(), &request.spec, &plan, cx)
-                .await?
-            {
+        let starts_workers = self.remote.is_some() || matches!(self.workers, WorkerPlacement::Local(_));
+        let mut searches = 0;
+        let (done, messages, mut parsed) = loop {
+            searches += 1;
+            let end =
+                distributed_run::run(&self.tools, &self.workers, self.remote.as_deref(), &request.spec, &plan, cx);
+            let done = match end.await? {
                 SearchEnd::Server(done) => done,
                 SearchEnd::WorkersLost(how) => {
                     return Ok(undecided(format!("every worker ended before the search did: {how}")));
                 }
             };
-        let stdout = done.stdout();
-        let heading = format!("==== {}: {}\n", plan.label, done.command_line);
-        session.output.extend([heading.as_str(), &stdout, &done.stderr()]);
-        let mut parsed = tlc_output::parse_past_violations(&stdout, &request.spec.name, None);
+            let stdout = done.stdout();
+            let heading = format!("==== {}: {}\n", plan.label, done.command_line);
+            session.output.extend([heading.as_str(), &stdout, &done.stderr()]);
+            let parsed = tlc_output::parse_past_violations(&stdout, &request.spec.name, None);
+            let messages = Messages::read(&stdout);
+            // What it showed of an error before is enough.
+            if messages.shows_error || !fails_to_count(&parsed) {
+                break (done, messages, parsed);
+            }
+            if !starts_workers || searches == SEARCHES {
+                return Err(ToolError::Broke {
+                    tool: Tool::Tlc.name().to_owned(),
+                    what: format!("{FAILS_TO_COUNT}; start the check and its workers again"),
+                });
+            }
+            warnings.push(format!("{FAILS_TO_COUNT}; the search was started again"));
+        };
         // The level of a state is lost on its way, and the order is not breadth first.
         parsed.statistics.depth = None;
         // About its own statistics, after a worker is gone.
         parsed.warnings.retain(|warning| !warning.contains("remote worker cache") && !warning.contains("dead worker"));
-        let messages = Messages::read(&stdout);
         match messages.lost_workers {
             0 => {}
             1 => warnings.push("one thread of a worker was lost; TLC gave its states to others".to_owned()),
             lost => warnings.push(format!("{lost} threads of workers were lost; TLC gave their states to others")),
         }
         let states = parsed.trace.take().map(|trace| trace.steps).unwrap_or_default();
-        if (messages.shows_error || !states.is_empty()) && parsed.finding.is_none() {
+        if (messages.shows_error || !states.is_empty()) && (parsed.finding.is_none() || fails_to_count(&parsed)) {
             let verdict = self.find_error(session, &states, warnings).await?;
             return Ok(Run { verdict, ..finished(parsed, &done) });
         }
@@ -229,6 +247,15 @@ impl Messages {
         }
         found
     }
+}
+
+const FAILS_TO_COUNT: &str = "TLC's server ended with a NullPointerException, as it does if it counts states just when a \
+                              worker has registered";
+
+/// Whether the server ended itself because it counted the states of a worker that had got none yet, which happens at a
+/// report of progress and at the end of a search. It has not said then what the search found.
+fn fails_to_count(parsed: &ParsedOutput) -> bool {
+    matches!(&parsed.finding, Some(Finding::Broke(words)) if words.contains("java.lang.NullPointerException"))
 }
 
 /// The verdict of a search that showed no error in a state.

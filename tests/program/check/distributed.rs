@@ -124,6 +124,56 @@ fn a_search_without_workers_ends_undecided() {
     assert!(outcome["reason"].as_str().unwrap().contains("every worker ended before the search did: signal 9"));
 }
 
+/// What TLC's server prints if a worker registers while it ends (2.15; cut).
+const FAILS_TO_COUNT: &str = "@!@!@STARTMSG 7000:0 @!@!@
+TLC server at vm is ready (2026-11-27 20:02:40)
+@!@!@ENDMSG 7000 @!@!@
+@!@!@STARTMSG 7001:0 @!@!@
+Registration for worker at rmi://localhost:0/0 completed (2026-11-27 20:02:41)
+@!@!@ENDMSG 7001 @!@!@
+@!@!@STARTMSG 1000:1 @!@!@
+TLC threw an unexpected exception.
+This was probably caused by an error in the spec or model.
+See the User Output or TLC Console for clues to what happened.
+The exception was a java.lang.NullPointerException
+: Cannot read the array length because \"this.states\" is null
+@!@!@ENDMSG 1000 @!@!@
+@!@!@STARTMSG 2211:0 @!@!@
+vm, work completed. Thank you!
+@!@!@ENDMSG 2211 @!@!@
+";
+
+/// A `java` whose first servers of TLC, this many, end with that.
+fn fail_to_count(bench: &mut Bench, servers: usize) {
+    let java = bench.path("failing/bin/java");
+    let output = bench.write("failing/output", FAILS_TO_COUNT);
+    let script = format!(
+        "#!/bin/sh\nset -u\nfor arg in \"$@\"; do\n  [ \"$arg\" = tlc2.tool.distributed.TLCServer ] || continue\n  \
+         echo >>{starts}\n  [ \"$(wc -l <{starts})\" -gt {servers} ] || exec cat {output}\ndone\nexec {real} \"$@\"\n",
+        starts = bench.path("starts").display(),
+        output = output.display(),
+        real = format!("{}/bin/java", bench.variable("JAVA_HOME")),
+    );
+    bench.write("failing/bin/java", script);
+    std::fs::set_permissions(&java, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let home = bench.path("failing");
+    bench.set("JAVA_HOME", home.to_str().unwrap());
+}
+
+#[test]
+fn a_search_whose_server_fails_to_count_states_is_started_again() {
+    let mut bench = bench_with(CUBE, &cfg("INVARIANT TypeOK\n"));
+    fail_to_count(&mut bench, 1);
+    let done = outcome(&bench, &["--distributed", "2"], 0);
+    assert_eq!((&done["verdict"], &done["statistics"]["distinct"]), (&json!("holds"), &json!(1000)));
+    assert!(done["warnings"].to_string().contains("the search was started again"), "{}", done["warnings"]);
+    let mut bench = bench_with(CUBE, &cfg("INVARIANT TypeOK\n"));
+    fail_to_count(&mut bench, 9);
+    let done = bench.run(&["check", "M.tla", "--distributed", "2"]).expect(4);
+    done.says(&["TLC's server ended with a NullPointerException", "start the check and its workers again"]);
+    assert_eq!(bench.read("starts").lines().count(), 3);
+}
+
 /// The workers of TLC that this process has started.
 fn workers_of(parent: u32) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
