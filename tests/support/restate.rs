@@ -180,6 +180,8 @@ impl LoadBalancer {
                 let connected =
                     reachable.map(|route| (TcpStream::connect(route.address), route)).find(|(to, _)| to.is_ok());
                 if let (Ok(client), Some((Ok(worker), route))) = (client, connected) {
+                    // As a load balancer does: otherwise small messages wait 40 ms for an acknowledgement.
+                    let _ = (client.set_nodelay(true), worker.set_nodelay(true));
                     copy(client.try_clone().unwrap(), worker.try_clone().unwrap(), route.clone(), true);
                     copy(worker, client, route, false);
                 }

@@ -221,6 +221,43 @@ fn every_run_ends_as_in_one_process_whatever_is_killed_at_random() {
     forges.terminate(working);
 }
 
+/// The requests and the groups of events of the runs in this folder.
+fn count_work(forges: &Forges, out: &str) -> (usize, usize) {
+    let journals = forges.sets.iter().map(|set| forges.fleet.bench.read(&format!("{out}/{set}/journal.jsonl")));
+    let is_last = |line: &&str| serde_json::from_str::<Value>(line).unwrap()["more"].as_u64().unwrap_or(0) == 0;
+    let groups = journals.map(|journal| journal.lines().filter(is_last).count()).sum();
+    (forges.model.posts().len(), groups)
+}
+
+/// Prints what 24 runs without kills take, for a model that answers at once and one that takes two seconds.
+#[test]
+#[ignore = "measures; nothing else should run on the machine"]
+fn a_fleet_and_one_process_side_by_side() {
+    let timed = |command: Command| {
+        let began = std::time::Instant::now();
+        done(command).expect(0);
+        began.elapsed().as_secs_f64()
+    };
+    for delay in [0, 2] {
+        let answer = move |seen: &Seen| answers(seen).delay(std::time::Duration::from_secs(delay));
+        let mut forges = Forges::start_with(answer, (0..24).map(|number| format!("set-{number}")).collect());
+        let alone = timed(forges.command("local", &["--jobs", "2"]));
+        let (requests, groups) = count_work(&forges, "local");
+        println!("answers after {delay} s, {requests} requests, {groups} groups of events");
+        println!("one process, two runs at a time: {alone:.1} s");
+        for workers in [1, 2, 4] {
+            forges.runs = format!("file://{}", forges.fleet.bench.path(&format!("store/runs-{workers}")).display());
+            let worker = |number| forges.worker_in(number, &["--capacity", "2"], &[]);
+            let working: Vec<_> = (1..=workers).map(worker).collect();
+            let time = timed(forges.remote(&[]));
+            forges.assert_same_as_local();
+            forges.terminate(working);
+            std::fs::remove_dir_all(forges.fleet.bench.path("remote")).unwrap();
+            println!("{workers} workers with two places each: {time:.1} s");
+        }
+    }
+}
+
 #[test]
 fn a_worker_that_ends_hands_its_run_over() {
     let dir = tempfile::tempdir().unwrap();
