@@ -175,3 +175,61 @@ fn convert(value: &Value, of_type: Type) -> Option<Value> {
         Number => value.as_str().parse::<f64>().ok().map(Value::F64),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use opentelemetry::InstrumentationScope;
+    use opentelemetry::trace::{Event, SpanContext, SpanId};
+
+    use super::*;
+
+    fn recorded(name: &'static str, fields: &[(&'static str, &'static str)]) -> SpanData {
+        let mut events = SpanEvents::default();
+        events.events.push(Event::with_name("the text of a document"));
+        SpanData {
+            span_context: SpanContext::NONE,
+            parent_span_id: SpanId::INVALID,
+            parent_span_is_remote: false,
+            span_kind: SpanKind::Server,
+            name: name.into(),
+            start_time: UNIX_EPOCH,
+            end_time: UNIX_EPOCH,
+            attributes: fields.iter().map(|(key, value)| KeyValue::new(*key, *value)).collect(),
+            dropped_attributes_count: 0,
+            events,
+            links: SpanLinks::default(),
+            status: Status::Unset,
+            instrumentation_scope: InstrumentationScope::default(),
+        }
+    }
+
+    #[test]
+    fn only_listed_fields_are_sent() {
+        let fields = [
+            ("call", "check"),
+            ("distinct", "1000"),
+            ("generated", "many"),
+            ("module", "Secret"),
+            ("error", "timeout"),
+        ];
+        let sent = translate(recorded("tool", &fields), Some("runs/a".into()));
+        let attributes = [
+            KeyValue::new("tlaforge.tool.call", "check"),
+            // "many" is no number of states.
+            KeyValue::new("tlaforge.tool.states.distinct", 1000_i64),
+            KeyValue::new("error.type", "timeout"),
+            KeyValue::new(RUN_ID, "runs/a"),
+        ];
+        assert_eq!(sent.attributes, attributes);
+        assert_eq!(
+            (sent.name.as_ref(), sent.status, sent.span_kind),
+            ("tool check", Status::error(""), SpanKind::Internal)
+        );
+        assert!(sent.events.is_empty());
+        // A span that is not listed has no attributes.
+        let other = translate(recorded("of a library", &fields), None);
+        assert_eq!((other.attributes, other.status), (Vec::new(), Status::Unset));
+    }
+}
