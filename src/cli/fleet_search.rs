@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 
@@ -25,8 +24,6 @@ struct EngineWorkers {
     tools: JavaToolchain,
     server: String,
     count: NonZeroUsize,
-    /// Those of an earlier search of this check have ended: each has its own number.
-    submitted: AtomicUsize,
 }
 
 /// Workers of the engine for this server of TLC.
@@ -48,13 +45,7 @@ pub(super) fn connect_search(
         return Ok(None);
     };
     let (connection, tools) = (Arc::new(connection), discover_java_tools(settings).map_err(|e| tool_failure(&e))?);
-    let workers = EngineWorkers {
-        connection: connection.clone(),
-        tools,
-        server: server.to_string(),
-        count,
-        submitted: AtomicUsize::new(0),
-    };
+    let workers = EngineWorkers { connection: connection.clone(), tools, server: server.to_string(), count };
     Ok(Some(SearchConnection { remote: Box::new(workers), connection }))
 }
 
@@ -73,8 +64,6 @@ impl RemoteWorkers for EngineWorkers {
             }
             ended
         };
-        let count = self.count.get();
-        let first = 1 + self.submitted.fetch_add(count, Ordering::Relaxed);
-        Box::pin(async move { first_error_if_none_ended(join_all((first..first + count).map(work)).await) })
+        Box::pin(async move { first_error_if_none_ended(join_all((1..=self.count.get()).map(work)).await) })
     }
 }

@@ -529,27 +529,34 @@ impl Judge<'_> {
 
     /// The witnesses that the mutant does not reach; undecided ones are left out.
     async fn lost_witnesses(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Vec<String>, ToolError> {
+        let mut lost = Vec::new();
         let CheckRequest { spec, cfg, .. } = request;
-        if cfg.witnesses.is_empty() {
-            return Ok(Vec::new());
+        for witness in &cfg.witnesses {
+            let mut name = "TlaforgeWitness".to_owned();
+            // A name that the specification does not use.
+            while spec.text.contains(&name) {
+                name.push('_');
+            }
+            let text = format!("---- MODULE {name} ----\nEXTENDS {}\n{name}Never == ~({witness})\n====\n", spec.name);
+            let mut local_modules = spec.local_modules.clone();
+            local_modules.push((spec.name.clone(), spec.text.clone()));
+            let cfg = Cfg {
+                invariants: vec![format!("{name}Never")],
+                properties: Vec::new(),
+                witnesses: Vec::new(),
+                // With SYMMETRY or VIEW, the checker skips states that it takes for equal, and a witness may
+                // distinguish them.
+                symmetry: Vec::new(),
+                view: None,
+                check_deadlock: Some(false),
+                ..cfg.clone()
+            };
+            let spec = SpecText { name, text, local_modules };
+            if matches!(self.check_holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
+                lost.push(witness.clone());
+            }
         }
-        let cfg = Cfg {
-            invariants: Vec::new(),
-            properties: Vec::new(),
-            // With SYMMETRY or VIEW, the checker skips states that it takes for equal, and a witness may distinguish
-            // them.
-            symmetry: Vec::new(),
-            view: None,
-            check_deadlock: Some(false),
-            ..cfg.clone()
-        };
-        let request = CheckRequest { spec: spec.clone(), cfg_text: cfg.render(), cfg };
-        let witnesses = match self.tools.check_without_details(&request, cx).await {
-            Ok(checked) => checked.outcome.witnesses,
-            Err(error) if error.is_fatal() => return Err(error),
-            Err(_) => return Ok(Vec::new()),
-        };
-        Ok(witnesses.into_iter().filter(|w| w.reached == Reached::No).map(|w| w.name).collect())
+        Ok(lost)
     }
 }
 

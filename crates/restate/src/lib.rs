@@ -4,6 +4,7 @@
 mod address;
 mod attempt;
 mod client;
+mod connection;
 mod engine;
 mod job;
 mod jobs;

@@ -6,22 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hyper::server::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use restate_sdk::context::RunFuture as _;
 use restate_sdk::discovery;
 use restate_sdk::endpoint::{self, ContextInternal, Endpoint, ServiceOptions};
 use restate_sdk::errors::{HandlerError, HandlerResult};
-use restate_sdk::hyper::HyperEndpoint;
 use restate_sdk::service::macro_support::{ServiceBoxFuture, service_definition};
 use serde_json::value::RawValue;
 use tlaforge_process::Cancel;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use crate::address::EngineAddress;
-use crate::job::{Answer, BUSY, GIVEN_BACK, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
+use crate::connection::{self, ConnectionJobs};
+use crate::job::{Answer, BUSY, GIVEN_BACK, MAX_MESSAGE_BYTES, service_name};
 use crate::limits::{limits_service, limits_service_name};
 use crate::registration::{Registration, RegistrationError};
 
@@ -34,8 +32,6 @@ const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::fr
 const RETRY_ATTEMPTS: u64 = 1_000_000;
 /// Time for the answers of the last jobs after SIGTERM.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-/// Time between two signs of life on a connection, and time to answer one.
-const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// Ticks between two checks of the registration.
 const TICKS_BETWEEN_CHECKS: u32 = 30;
 /// How long answers can be asked for again.
@@ -103,7 +99,8 @@ impl Worker {
     pub async fn serve(self, cancel: &Cancel, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), WorkerError> {
         let http = self.engine.http_client()?;
         let turns = Arc::new(Semaphore::new(self.capacity));
-        let endpoint = self.endpoint(&http, &turns)?;
+        // Finds what is wrong with the keys before anything is registered.
+        self.endpoint(&http, &turns, &ConnectionJobs::new())?;
         let listen = |source| WorkerError::Listen { address: self.listen, source };
         let listener = TcpListener::bind(self.listen).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
@@ -111,9 +108,9 @@ impl Worker {
         // Each version has an address of its own, so that a new one does not replace a deployment that still runs jobs.
         let advertised = self.advertise.as_ref().map_or_else(|| format!("http://{address}"), ToString::to_string);
         let deployment = format!("{advertised}/{}", service_name(self.program, &self.version, None));
-        let graceful = GracefulShutdown::new();
+        let (end, mut connections) = (Cancel::new(), JoinSet::new());
         let registration = Registration {
-            http,
+            http: http.clone(),
             engine: self.engine.clone(),
             address: deployment,
             services: self.services(),
@@ -125,29 +122,17 @@ impl Worker {
             tokio::select! {
                 () = cancel.cancelled() => break,
                 refused = &mut registration => return Err(refused.into()),
+                Some(_) = connections.join_next(), if !connections.is_empty() => {}
                 accepted = listener.accept() => {
                     // A connection that ended before it was accepted is not an error of the listener.
-                    let Ok((stream, remote)) = accepted else {
+                    let Ok((stream, _)) = accepted else {
                         // There may be too many open files.
                         tokio::time::sleep(RETRY_INTERVALS[0]).await;
                         continue;
                     };
-                    // Otherwise an answer of several small frames waits 40 ms for an acknowledgement. An error is harmless.
-                    let _ = stream.set_nodelay(true);
-                    let connection = http2::Builder::new(TokioExecutor::new())
-                        // The engine opens another connection for more, which may reach another worker.
-                        // A connection that was cut ends, and its jobs with it: the engine has sent them to another worker.
-                        .timer(TokioTimer::new())
-                        .keep_alive_interval(KEEP_ALIVE)
-                        .keep_alive_timeout(KEEP_ALIVE)
-                        .max_concurrent_streams(u32::try_from(self.capacity).unwrap_or(u32::MAX).saturating_add(1))
-                        .serve_connection(TokioIo::new(stream), HyperEndpoint::new(endpoint.clone()));
-                    let connection = graceful.watch(connection);
-                    tokio::spawn(async move {
-                        if let Err(error) = connection.await {
-                            tracing::debug!(%remote, %error, "a connection of the engine ended");
-                        }
-                    });
+                    let jobs = ConnectionJobs::new();
+                    let endpoint = self.endpoint(&http, &turns, &jobs)?;
+                    connections.spawn(connection::serve(stream, endpoint, jobs, end.clone()));
                 }
             }
         }
@@ -155,6 +140,7 @@ impl Worker {
         let running = self.capacity - turns.available_permits();
         turns.close();
         drop(listener);
+        end.cancel();
         if running > 0 {
             note(&format!("finishing {running} running; new ones go to other workers"));
         }
@@ -166,7 +152,7 @@ impl Worker {
             tokio::time::sleep(LAST_ANSWERS).await;
         };
         tokio::select! {
-            () = graceful.shutdown() => {}
+            () = async { while connections.join_next().await.is_some() {} } => {}
             () = ended => {}
         }
         Ok(())
@@ -179,7 +165,12 @@ impl Worker {
         limits.into_iter().chain(jobs).collect()
     }
 
-    fn endpoint(&self, http: &reqwest::Client, turns: &Arc<Semaphore>) -> Result<Endpoint, WorkerError> {
+    fn endpoint(
+        &self,
+        http: &reqwest::Client,
+        turns: &Arc<Semaphore>,
+        jobs: &Arc<ConnectionJobs>,
+    ) -> Result<Endpoint, WorkerError> {
         let options = ServiceOptions::new()
             .inactivity_timeout(JOB_LIMIT)
             .abort_timeout(JOB_LIMIT)
@@ -197,7 +188,7 @@ impl Worker {
         }
         for job in &self.jobs {
             let name = service_name(self.program, &self.version, Some(job.name));
-            let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone() };
+            let dispatcher = Dispatcher { job: job.clone(), turns: turns.clone(), connection: jobs.clone() };
             builder =
                 builder.bind(service_definition(dispatcher, discovered_service(&name, job)).options(options.clone()));
         }
@@ -213,13 +204,14 @@ impl Worker {
 struct Dispatcher {
     job: Job,
     turns: Arc<Semaphore>,
+    connection: Arc<ConnectionJobs>,
 }
 
 impl restate_sdk::service::Service for Dispatcher {
     type Future = ServiceBoxFuture;
 
     fn handle(&self, context: ContextInternal) -> Self::Future {
-        let (job, turns) = (self.job.clone(), self.turns.clone());
+        let (job, turns, connection) = (self.job.clone(), self.turns.clone(), self.connection.clone());
         Box::pin(async move {
             if context.handler_name() != job.name {
                 return Err(endpoint::Error::unknown_handler(context.service_name(), context.handler_name()));
@@ -231,26 +223,29 @@ impl restate_sdk::service::Service for Dispatcher {
                 context.end();
                 return Ok(());
             }
-            // A job of an object waits for answers of the shared limits, whose messages come over the same connections. If jobs
-            // that wait for a turn used all streams of a connection, the job that runs could never end.
-            let limit = if job.has_object { OBJECT_TURN } else { JOB_LIMIT };
+            // A job of an object waits for answers of the shared limits, whose messages come over the same connections.
+            let limit = if job.has_object { connection.patience() } else { JOB_LIMIT };
             let turn = tokio::time::timeout(limit, turns.acquire()).await;
             let Ok(turn) = turn else {
                 context.handle_handler_result::<Vec<u8>>(Err(HandlerError::from(BUSY)));
                 context.end();
+                connection.refuse();
                 return Ok(());
             };
             let result: HandlerResult<Vec<u8>> = match turn {
                 Err(_) => Err(given_back()),
-                Ok(_turn) => match give_up_after_lost_attempts(&context, job.max_lost_attempts).await {
-                    Err(error) => Err(error),
-                    Ok(Some(why)) => Ok(to_bytes(&Answer::Refused(why))),
-                    Ok(None) => match (job.work)(input).await {
-                        Ok(json) => Ok(answer(Ok(json))),
-                        Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
-                        Err(NoAnswer::GivenBack) => Err(given_back()),
-                    },
-                },
+                Ok(_turn) => {
+                    let _running = connection.begin();
+                    match give_up_after_lost_attempts(&context, job.max_lost_attempts).await {
+                        Err(error) => Err(error),
+                        Ok(Some(why)) => Ok(to_bytes(&Answer::Refused(why))),
+                        Ok(None) => match (job.work)(input).await {
+                            Ok(json) => Ok(answer(Ok(json))),
+                            Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
+                            Err(NoAnswer::GivenBack) => Err(given_back()),
+                        },
+                    }
+                }
             };
             context.handle_handler_result(result);
             context.end();

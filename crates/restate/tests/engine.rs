@@ -372,6 +372,47 @@ fn jobs_of_an_object_run_one_after_the_other_and_one_that_is_given_back_goes_to_
     assert_eq!(begun.load(Ordering::SeqCst), 1, "the first worker never had both");
 }
 
+/// A load balancer gives connections to workers, and the engine sends a job that was refused again over one that it has. So a full
+/// worker fills the connection over which a job runs, and ends the others.
+#[test]
+fn jobs_that_a_full_worker_refuses_come_over_new_connections() {
+    const JOBS: usize = 4;
+    let folder = tempfile::tempdir().unwrap();
+    let server = RestateServer::start(folder.path());
+    let listen = free_address();
+    let (balancer, connections) = limits::balance([listen.clone(), listen.clone()]);
+    let (begun, gate) = (Arc::new(AtomicUsize::new(0)), Cancel::new());
+    let (own_begun, own_gate) = (begun.clone(), gate.clone());
+    let work = Arc::new(move |_| -> JobFuture {
+        own_begun.fetch_add(1, Ordering::SeqCst);
+        let gate = own_gate.clone();
+        Box::pin(async move {
+            gate.cancelled().await;
+            Ok("1".to_owned())
+        })
+    });
+    let worker = worker(address(&server), &listen, "1", vec![job_of_object(work)]);
+    let _worker = RunningWorker::start_worker(Worker { advertise: Some(balancer), capacity: 1, ..worker });
+    let client = connect(&server, "1", 100);
+    block_on("all jobs have an answer", async {
+        let names = ["a", "b", "c", "d"];
+        let calls = async {
+            let [a, b, c, d] = names.map(|name| client.call(Some(name), name, b""));
+            tokio::join!(a, b, c, d)
+        };
+        let refuse = async {
+            wait_until_async("a job runs", || begun.load(Ordering::SeqCst) == 1).await;
+            let before = connections.load(Ordering::SeqCst);
+            wait_until_async("others are refused", || connections.load(Ordering::SeqCst) > before + 5).await;
+            assert_eq!(begun.load(Ordering::SeqCst), 1, "the one that runs goes on over its connection");
+            gate.cancel();
+        };
+        let ((a, b, c, d), ()) = tokio::join!(calls, refuse);
+        assert_eq!([a, b, c, d].map(|answer| answer.unwrap().get().to_owned()), ["1"; JOBS]);
+    });
+    assert_eq!(begun.load(Ordering::SeqCst), JOBS);
+}
+
 #[test]
 fn an_address_that_is_not_an_engine_is_refused() {
     for text in ["", "restate", "ftp://h", "file:///etc/passwd", "http://h/?a=b", "http://h#a", "http://"] {

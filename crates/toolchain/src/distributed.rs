@@ -6,6 +6,7 @@
 //! first, and properties are refused. After any error it prints neither the error nor the behaviour, only the last states,
 //! and exits with 0, so TLC alone checks that step again and names the error.
 
+use tlaforge_process::Status;
 use tlaforge_tla::semantic::impure_operators;
 use tlaforge_tla::{Cfg, CheckOutcome, Checker, Step, Verdict, ViolationKind, WitnessOutcome};
 
@@ -25,8 +26,8 @@ use super::{
     Toolchain, ToolchainInfo, Translation,
 };
 
-/// How often a search is started whose server ends itself.
-const SEARCHES: usize = 3;
+/// Maximum number of searches of one check, if TLC's server fails at its count of states.
+const MAX_SEARCHES: usize = 3;
 
 const ALONE: &str = "check without --distributed, with smaller constants if there are too many states";
 
@@ -137,7 +138,6 @@ impl DistributedToolchain {
     async fn search(&self, session: &mut Session<'_>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let Session { request, cx, .. } = *session;
         let plan = RunPlan { label: "distributed search".to_owned(), ..plan::safety(&request.cfg) };
-        let starts_workers = self.remote.is_some() || matches!(self.workers, WorkerPlacement::Local(_));
         let mut searches = 0;
         let (done, messages, mut parsed) = loop {
             searches += 1;
@@ -154,17 +154,20 @@ impl DistributedToolchain {
             session.output.extend([heading.as_str(), &stdout, &done.stderr()]);
             let parsed = tlc_output::parse_past_violations(&stdout, &request.spec.name, None);
             let messages = Messages::read(&stdout);
-            // What it showed of an error before is enough.
-            if messages.shows_error || !fails_to_count(&parsed) {
+            // The states that were printed suffice to find the error.
+            if messages.shows_error || !failed_to_count_states(&done, &parsed) {
                 break (done, messages, parsed);
             }
-            if !starts_workers || searches == SEARCHES {
-                return Err(ToolError::Broke {
-                    tool: Tool::Tlc.name().to_owned(),
-                    what: format!("{FAILS_TO_COUNT}; start the check and its workers again"),
-                });
-            }
-            warnings.push(format!("{FAILS_TO_COUNT}; the search was started again"));
+            let advice = match self.workers {
+                WorkerPlacement::Local(_) if searches < MAX_SEARCHES => {
+                    warnings.push(format!("{COUNT_FAILURE}; the search was started again"));
+                    continue;
+                }
+                WorkerPlacement::Local(_) => "this happened three times in a row",
+                WorkerPlacement::Remote { .. } => "start the check and its workers again",
+            };
+            let what = format!("{COUNT_FAILURE}; {advice}");
+            return Err(ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what });
         };
         // The level of a state is lost on its way, and the order is not breadth first.
         parsed.statistics.depth = None;
@@ -176,7 +179,9 @@ impl DistributedToolchain {
             lost => warnings.push(format!("{lost} threads of workers were lost; TLC gave their states to others")),
         }
         let states = parsed.trace.take().map(|trace| trace.steps).unwrap_or_default();
-        if (messages.shows_error || !states.is_empty()) && (parsed.finding.is_none() || fails_to_count(&parsed)) {
+        if (messages.shows_error || !states.is_empty())
+            && (parsed.finding.is_none() || failed_to_count_states(&done, &parsed))
+        {
             let verdict = self.find_error(session, &states, warnings).await?;
             return Ok(Run { verdict, ..finished(parsed, &done) });
         }
@@ -249,13 +254,18 @@ impl Messages {
     }
 }
 
-const FAILS_TO_COUNT: &str = "TLC's server ended with a NullPointerException, as it does if it counts states just when a \
-                              worker has registered";
+const COUNT_FAILURE: &str = "TLC's server failed at its count of states, as it can if a worker registers while it ends";
 
-/// Whether the server ended itself because it counted the states of a worker that had got none yet, which happens at a
-/// report of progress and at the end of a search. It has not said then what the search found.
-fn fails_to_count(parsed: &ParsedOutput) -> bool {
-    matches!(&parsed.finding, Some(Finding::Broke(words)) if words.contains("java.lang.NullPointerException"))
+/// Whether the server failed because it counted the states of a thread without any. That can happen at the end of a search, if a
+/// worker registers or progress is reported just then. Its output then has no result.
+fn failed_to_count_states(done: &ToolRun, parsed: &ParsedOutput) -> bool {
+    let Some(Finding::Broke(words)) = &parsed.finding else { return false };
+    // Java before version 14 names nothing.
+    let is_count = words.contains("\"this.states\" is null") || !words.contains("Cannot ");
+    words.contains("java.lang.NullPointerException")
+        && is_count
+        && matches!(done.ended.status, Status::Exited(_))
+        && done.environment_error(Tool::Tlc).is_none()
 }
 
 /// The verdict of a search that showed no error in a state.

@@ -125,7 +125,7 @@ fn a_search_without_workers_ends_undecided() {
 }
 
 /// What TLC's server prints if a worker registers while it ends (2.15; cut).
-const FAILS_TO_COUNT: &str = "@!@!@STARTMSG 7000:0 @!@!@
+const COUNT_FAILURE: &str = "@!@!@STARTMSG 7000:0 @!@!@
 TLC server at vm is ready (2026-11-27 20:02:40)
 @!@!@ENDMSG 7000 @!@!@
 @!@!@STARTMSG 7001:0 @!@!@
@@ -143,10 +143,10 @@ vm, work completed. Thank you!
 @!@!@ENDMSG 2211 @!@!@
 ";
 
-/// A `java` whose first servers of TLC, this many, end with that.
+/// Makes the first starts of TLC's server, this many, print [`COUNT_FAILURE`] and end.
 fn fail_to_count(bench: &mut Bench, servers: usize) {
     let java = bench.path("failing/bin/java");
-    let output = bench.write("failing/output", FAILS_TO_COUNT);
+    let output = bench.write("failing/output", COUNT_FAILURE);
     let script = format!(
         "#!/bin/sh\nset -u\nfor arg in \"$@\"; do\n  [ \"$arg\" = tlc2.tool.distributed.TLCServer ] || continue\n  \
          echo >>{starts}\n  [ \"$(wc -l <{starts})\" -gt {servers} ] || exec cat {output}\ndone\nexec {real} \"$@\"\n",
@@ -170,7 +170,7 @@ fn a_search_whose_server_fails_to_count_states_is_started_again() {
     let mut bench = bench_with(CUBE, &cfg("INVARIANT TypeOK\n"));
     fail_to_count(&mut bench, 9);
     let done = bench.run(&["check", "M.tla", "--distributed", "2"]).expect(4);
-    done.says(&["TLC's server ended with a NullPointerException", "start the check and its workers again"]);
+    done.says(&["TLC's server failed at its count of states", "three times in a row"]);
     assert_eq!(bench.read("starts").lines().count(), 3);
 }
 

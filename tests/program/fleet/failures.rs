@@ -4,6 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tlaforge::journal::Sha;
@@ -220,6 +221,12 @@ fn runs_wait_for_a_store_that_cannot_be_reached() {
         let said = "cannot be used now";
         wait_until("the worker says that the run waits", || bench.read(&log).contains(said));
         assert!(bench.read(&log).contains(&case.forges.runs), "the log names the run");
+    }
+    if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() {
+        // In this time, the store is tried several times.
+        let (began, sent) = (Instant::now(), case.sent());
+        wait_until("a minute is over", || began.elapsed() > Duration::from_secs(60));
+        assert_eq!(case.sent(), sent, "nothing is asked whose answer could not be kept");
     }
     std::fs::remove_file(&store).unwrap();
     std::fs::rename(&away, &store).unwrap();

@@ -221,7 +221,7 @@ fn every_run_ends_as_in_one_process_whatever_is_killed_at_random() {
     forges.terminate(working);
 }
 
-/// The requests and the groups of events of the runs in this folder.
+/// The requests that the model has received, and the groups of events of the runs in this folder.
 fn count_work(forges: &Forges, out: &str) -> (usize, usize) {
     let journals = forges.sets.iter().map(|set| forges.fleet.bench.read(&format!("{out}/{set}/journal.jsonl")));
     let is_last = |line: &&str| serde_json::from_str::<Value>(line).unwrap()["more"].as_u64().unwrap_or(0) == 0;

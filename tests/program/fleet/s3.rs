@@ -4,11 +4,13 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use super::done;
 use super::runs::{Forges, SETS};
+use super::{contains, done};
 use crate::support::counter::answers;
 use crate::support::project;
 use crate::support::waiting::wait_until;
+
+const SECRET: &str = "planted-secret-0123456789";
 
 /// The server with an empty bucket, killed when it is dropped.
 struct S3 {
@@ -57,7 +59,7 @@ fn runs_on_s3_are_taken_over() {
         ("AWS_ALLOW_HTTP", "true"),
         ("AWS_REGION", "us-east-1"),
         ("AWS_ACCESS_KEY_ID", "planted-id-0123456789"),
-        ("AWS_SECRET_ACCESS_KEY", "planted-secret-0123456789"),
+        ("AWS_SECRET_ACCESS_KEY", SECRET),
     ] {
         forges.fleet.bench.set(name, value);
     }
@@ -71,11 +73,15 @@ fn runs_on_s3_are_taken_over() {
     assert_eq!(remote.0.wait().unwrap().code(), Some(0));
     forges.assert_same_as_local();
     assert_eq!(forges.results("remote"), forges.results("local"));
-    assert_eq!(second.terminate(), Some(0));
+    forges.terminate(vec![second]);
 
     for set in SETS {
         let address = format!("{}/{set}", forges.runs);
         done(forges.fleet.bench.command(&["report", &address])).expect(0).prints(&["Outcome: approved"]);
         done(forges.fleet.bench.command(&["resume", &address])).expect(0);
     }
+    forges.fleet.server.kill();
+    assert!(contains(&forges.fleet.server.data(), b"counter.md"), "the search finds what the server stores");
+    // With the data of the server, logs and results.
+    assert!(!contains(forges.fleet.bench.dir.path(), SECRET.as_bytes()));
 }

@@ -56,12 +56,15 @@ async fn admit(client: &LimitsClient, id: &str, run: &str, expected: RequestUse)
     }
 }
 
-/// An address whose connections go to one of two others in turn, or to the one that lives.
-fn balance(backends: [String; 2]) -> EngineAddress {
+/// An address whose connections go to one of two others in turn, or to the one that lives; and the number of connections.
+pub(super) fn balance(backends: [String; 2]) -> (EngineAddress, Arc<AtomicUsize>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = connections.clone();
     std::thread::spawn(move || {
         for (count, inward) in listener.incoming().enumerate() {
+            counted.fetch_add(1, Ordering::SeqCst);
             let turn = [&backends[count % 2], &backends[(count + 1) % 2]];
             let Some(outward) = turn.into_iter().find_map(|backend| TcpStream::connect(backend).ok()) else { continue };
             let inward = inward.unwrap();
@@ -75,7 +78,7 @@ fn balance(backends: [String; 2]) -> EngineAddress {
             }
         }
     });
-    address
+    (address, connections)
 }
 
 #[test]
@@ -84,7 +87,7 @@ fn a_hundred_callers_keep_to_a_rate_while_a_worker_and_the_server_are_killed() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = RestateServer::start(folder.path());
     let addresses = [free_address(), free_address()];
-    let balancer = balance(addresses.clone());
+    let (balancer, _) = balance(addresses.clone());
     let first = worker(&server, &addresses[0], Some(balancer.clone()));
     let _second = worker(&server, &addresses[1], Some(balancer));
     let granted = Arc::new(Mutex::new(BTreeMap::<String, u32>::new()));
@@ -142,6 +145,40 @@ fn a_hundred_callers_keep_to_a_rate_while_a_worker_and_the_server_are_killed() {
         assert_eq!((end.under_way, end.waiting, end.unreported), (0, 0, 0));
         assert_eq!(JobReader::new("test", engine.clone()).unwrap().count().await.unwrap(), []);
     });
+}
+
+/// Prints the admissions per second for one key, with 1, 16 and 128 callers. Each takes two messages.
+#[test]
+#[ignore = "measures; nothing else should run on the machine"]
+fn admissions_of_one_key() {
+    const REQUESTS: usize = 1280;
+    let folder = tempfile::tempdir().unwrap();
+    let server = RestateServer::start(folder.path());
+    let _worker = worker(&server, "127.0.0.1:0", None);
+    for count in [1, 16, 128] {
+        let began = std::time::Instant::now();
+        block_on("all requests have ended", async {
+            let client = client(address(&server));
+            client.init_limits(Limits { max_cost_usd: Some(1e6), ..Limits::default() }).await.unwrap();
+            let mut callers = tokio::task::JoinSet::new();
+            for caller in 0..count {
+                let client = client.clone();
+                callers.spawn(async move {
+                    for request in 0..REQUESTS / count {
+                        let id = format!("{count}-{caller}-{request}");
+                        let admission = admit(&client, &id, &format!("run-{caller}"), usd(0.25)).await;
+                        assert!(matches!(admission, Admission::Granted { .. }), "{admission:?}");
+                        client.settle(&id, usd(0.125), None);
+                    }
+                });
+            }
+            while let Some(ended) = callers.join_next().await {
+                ended.unwrap();
+            }
+            client.flush().await;
+        });
+        println!("{count} callers: {:.0} admissions per second", REQUESTS as f64 / began.elapsed().as_secs_f64());
+    }
 }
 
 /// Not a test of its own: the process of a caller that the next test kills.
